@@ -1,0 +1,2 @@
+//! Register files.
+#![no_std]

@@ -1,0 +1,2 @@
+//! The laboratory program.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Engines and guests.
+pub mod engine;
