@@ -1,2 +1,27 @@
-//! Register files.
+//! The register files of performance monitoring units, for emulators and hypervisors.
+//!
+//! This crate is the architecture: what each register holds, who may touch it, what counts, what overflows. It knows no bus, no
+//! thread, no clock and no memory; it allocates nothing, and it has no unsafe code. The crate `vm-pmu` attaches it to an emulator.
+//!
+//! | layer | what it knows | what it refuses to know |
+//! | --- | --- | --- |
+//! | [`feed`] | what happened so far ([`Totals`](feed::Totals)), when to look ([`Deadlines`](feed::Deadlines)) | who counts it |
+//! | [`event`] | what each PMU can count, and which signals drive it | registers |
+//! | [`counter`] | widths, wraps, thresholds, edges | whose counter it is |
+//! | [`k8`] | one part's registers and rules | who calls it |
+//! | [`model`] | what every part can do | which part |
+//!
+//! Every access returns a value or a typed fault; no input makes it panic or loop.
 #![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod access;
+pub mod alert;
+pub mod counter;
+pub mod event;
+pub mod feed;
+pub mod k8;
+pub mod layout;
+pub mod model;
+pub mod registry;

@@ -1,0 +1,261 @@
+//! Reads `events/*.toml`, checks it, writes `catalogue.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use serde::Deserialize;
+
+/// The most signals that one counter can add up: `counter::MAX_SOURCES`.
+const MAX_SOURCES: usize = 8;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    pmu: String,
+    title: String,
+    manual: String,
+    counters: u32,
+    max_per_cycle: u32,
+    #[serde(rename = "event")]
+    events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Event {
+    name: String,
+    #[serde(default)]
+    alias: Vec<String>,
+    select: u32,
+    unit: String,
+    section: String,
+    #[serde(default)]
+    counts: Counts,
+    fidelity: Fidelity,
+    #[serde(default)]
+    signals: Vec<String>,
+    #[serde(default)]
+    edges: Vec<String>,
+    #[serde(default)]
+    rule: String,
+    summary: String,
+    #[serde(default)]
+    since: String,
+    umask: Option<Shape>,
+    #[serde(default)]
+    fields: Vec<u32>,
+    #[serde(default, rename = "mask")]
+    masks: Vec<Mask>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mask {
+    name: String,
+    #[serde(default)]
+    alias: Vec<String>,
+    value: u32,
+    counts: Option<Counts>,
+    fidelity: Option<Fidelity>,
+    #[serde(default)]
+    signals: Vec<String>,
+    #[serde(default)]
+    edges: Vec<String>,
+    rule: Option<String>,
+    summary: String,
+    since: Option<String>,
+    #[serde(default = "yes")]
+    listed: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize, Clone, Copy, Default, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Counts {
+    #[default]
+    Events,
+    Cycles,
+    Bytes,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Fidelity {
+    Exact,
+    Approximate,
+    Injected,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Shape {
+    None,
+    Set,
+    Ordinal,
+    Fields,
+}
+
+/// A signal's variant and whether it counts the cycles of a state, by its name.
+type Vocabulary = BTreeMap<String, (String, bool)>;
+
+/// Generates the tables of every data file.
+pub(crate) fn generate() -> Result<(), String> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?);
+    let signals = vocabulary(&root.join("src/feed/vocabulary.rs"))?;
+    let mut paths: Vec<_> = fs::read_dir(root.join("events"))
+        .map_err(|error| format!("events: {error}"))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    paths.sort();
+    let mut out = String::new();
+    for path in &paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+        let file: File = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        write_file(&mut out, &file, &signals).map_err(|error| format!("{name}: {error}"))?;
+    }
+    let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("catalogue.rs");
+    fs::write(&target, out).map_err(|error| error.to_string())
+}
+
+/// The signals by name: the vocabulary is one `Name = "word": Kind Unit` a line.
+fn vocabulary(path: &Path) -> Result<Vocabulary, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("vocabulary: {error}"))?;
+    let pairs = text.lines().filter_map(|line| {
+        let (variant, rest) = line.trim().split_once(" = \"")?;
+        let (word, rest) = rest.split_once('"')?;
+        Some((word.to_owned(), (variant.to_owned(), rest.contains(": State"))))
+    });
+    Ok(pairs.collect())
+}
+
+fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    let mut selects = BTreeSet::new();
+    let mut entries = String::new();
+    let mut index = Vec::new();
+    let mut position = 0usize;
+    for event in &file.events {
+        index.push((event.select, position, event.masks.len()));
+        position += 1 + event.masks.len();
+        let shape = check_event(event, &mut names, &mut selects).map_err(|error| format!("{}: {error}", event.name))?;
+        write_entry(&mut entries, file, event, None, shape, vocabulary).map_err(|error| format!("{}: {error}", event.name))?;
+        for mask in &event.masks {
+            let name = format!("{}.{}", event.name, mask.name);
+            write_entry(&mut entries, file, event, Some(mask), Shape::None, vocabulary).map_err(|error| format!("{name}: {error}"))?;
+        }
+    }
+    index.sort_unstable();
+    writeln!(
+        out,
+        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, index: &{index:?}, entries: &[\n{entries}] }};",
+        constant = file.pmu.to_uppercase(),
+        pmu = file.pmu,
+        title = file.title,
+        manual = file.manual,
+    )
+    .map_err(|error| error.to_string())
+}
+
+fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mut BTreeSet<(&'a str, u32)>) -> Result<Shape, String> {
+    for name in std::iter::once(&event.name).chain(&event.alias) {
+        if !names.insert(name) {
+            return Err(format!("the name {name} is taken"));
+        }
+    }
+    if !selects.insert((&event.unit, event.select)) {
+        return Err(format!("select {:#x} is taken", event.select));
+    }
+    let shape = event.umask.unwrap_or(if event.masks.is_empty() { Shape::None } else { Shape::Set });
+    if (shape == Shape::Fields) == event.fields.is_empty() {
+        return Err("`fields` goes with umask = \"fields\"".into());
+    }
+    let mut masks = BTreeSet::new();
+    let mut mask_names = BTreeSet::new();
+    for mask in &event.masks {
+        if !masks.insert(mask.value) || !mask_names.insert(&mask.name) {
+            return Err(format!("unit mask {} is there twice", mask.name));
+        }
+        if mask.value > 0xff || (shape != Shape::Ordinal && !mask.value.is_power_of_two()) {
+            return Err(format!("unit mask {:#x} is not one bit of eight", mask.value));
+        }
+    }
+    let sources = if event.masks.is_empty() {
+        event.signals.len()
+    } else {
+        if !event.signals.is_empty() {
+            return Err("an event with unit masks is driven by its unit masks".into());
+        }
+        event.masks.iter().map(|mask| mask.signals.len()).sum()
+    };
+    if sources > MAX_SOURCES {
+        return Err(format!("{sources} signals, and a counter takes {MAX_SOURCES}"));
+    }
+    Ok(shape)
+}
+
+fn write_entry(
+    out: &mut String,
+    file: &File,
+    event: &Event,
+    mask: Option<&Mask>,
+    shape: Shape,
+    vocabulary: &Vocabulary,
+) -> Result<(), String> {
+    let own = |list: &Vec<String>| -> Result<String, String> {
+        let variants: Result<Vec<_>, _> = list
+            .iter()
+            .map(|name| vocabulary.get(name).map(|(variant, _)| format!("Signal::{variant}")).ok_or(format!("no signal is called {name}")))
+            .collect();
+        Ok(format!("&[{}]", variants?.join(", ")))
+    };
+    let fidelity = mask.and_then(|mask| mask.fidelity).unwrap_or(event.fidelity);
+    let driven = mask.map_or(&event.signals, |mask| &mask.signals);
+    let edges = mask.map_or(&event.edges, |mask| &mask.edges);
+    let rule = if fidelity == Fidelity::Approximate { mask.and_then(|mask| mask.rule.as_deref()).unwrap_or(&event.rule) } else { "" };
+    let summary = mask.map_or(&event.summary, |mask| &mask.summary);
+    let by_masks = mask.is_none() && !event.masks.is_empty();
+    match fidelity {
+        Fidelity::Injected if !driven.is_empty() => return Err("what is injected only has no signals".into()),
+        Fidelity::Exact | Fidelity::Approximate if driven.is_empty() && !by_masks => return Err("what is driven names its signals".into()),
+        Fidelity::Approximate if rule.is_empty() => return Err("what is approximate says by which rule".into()),
+        _ => {}
+    }
+    let counts = mask.and_then(|mask| mask.counts).unwrap_or(event.counts);
+    if let Some(name) = driven.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state != (counts == Counts::Cycles))) {
+        return Err(format!("{name} and the entry do not count the same: cycles or events"));
+    }
+    if summary.is_empty() || !summary.ends_with('.') {
+        return Err("a summary is a sentence".into());
+    }
+    let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
+    let counters = (1u64 << file.counters) - 1;
+    writeln!(
+        out,
+        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, shape: UnitMask::{shape}, \
+         counters: {counters:#x}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
+         signals: {signals}, edges: {edges}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
+        alias = mask.map_or(&event.alias, |mask| &mask.alias),
+        unit = event.unit,
+        select = event.select,
+        umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
+        shape = match shape {
+            Shape::Fields => format!("Fields(&{:?})", event.fields),
+            shape => format!("{shape:?}"),
+        },
+        max = file.max_per_cycle,
+        scope = if event.unit == "nb" { "Package" } else { "Thread" },
+        signals = own(driven)?,
+        edges = own(edges)?,
+        section = event.section,
+        since = mask.and_then(|mask| mask.since.as_deref()).unwrap_or(&event.since),
+        listed = mask.is_none_or(|mask| mask.listed),
+    )
+    .map_err(|error| error.to_string())
+}

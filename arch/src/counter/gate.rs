@@ -1,0 +1,108 @@
+//! What lies between the events of a cycle and the counter: sums, thresholds, edges.
+
+/// A comparison of the events of one cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Threshold {
+    /// The least number of events that satisfies it, at least 1.
+    pub at_least: u8,
+    /// Satisfied by fewer instead.
+    pub inverted: bool,
+}
+
+impl Threshold {
+    /// Satisfied by any event at all.
+    pub const ANY: Threshold = Threshold { at_least: 1, inverted: false };
+
+    /// Whether a cycle of `events` satisfies it.
+    #[must_use]
+    #[inline]
+    pub const fn met(self, events: u64) -> bool {
+        (events >= self.at_least as u64) != self.inverted
+    }
+}
+
+/// How the events that reach a counter make it grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Gate {
+    /// It grows by nothing: the selection never happens.
+    #[default]
+    Shut,
+    /// It grows by the sum of the sources.
+    Sum,
+    /// It grows by the cycles that pass outside the states of the sources: all cycles less the sum.
+    Outside,
+    /// It grows by one for each cycle that meets the threshold.
+    Cycles(Threshold),
+    /// It grows by one for each cycle that meets the threshold after one that does not.
+    Edges(Threshold),
+}
+
+impl Gate {
+    /// Whether it must see single cycles.
+    #[must_use]
+    pub const fn is_per_cycle(self) -> bool {
+        matches!(self, Gate::Cycles(_) | Gate::Edges(_))
+    }
+
+    /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) beside its sources.
+    #[must_use]
+    pub const fn needs_cycles(self) -> bool {
+        self.is_per_cycle() || matches!(self, Gate::Outside)
+    }
+}
+
+/// The cycle that is open, and the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Detector {
+    /// Events in the open cycle so far.
+    pub(super) open: u64,
+    /// Injected cycles of a state that have not passed yet.
+    pub(super) stay: u64,
+    /// Whether the last ended cycle met the threshold.
+    pub(super) was_met: bool,
+}
+
+impl Detector {
+    /// Ends `cycles` cycles in a row that had `events` each, and returns how much the counter grows.
+    pub(super) fn end(&mut self, gate: Gate, cycles: u64, events: u64) -> u64 {
+        if cycles == 0 {
+            return 0;
+        }
+        match gate {
+            Gate::Shut | Gate::Sum | Gate::Outside => 0,
+            Gate::Cycles(threshold) => {
+                self.was_met = threshold.met(events);
+                if self.was_met { cycles } else { 0 }
+            }
+            Gate::Edges(threshold) => {
+                let met = threshold.met(events);
+                let edge = met && !self.was_met;
+                self.was_met = met;
+                u64::from(edge)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inverted_threshold_is_met_by_fewer() {
+        let threshold = Threshold { at_least: 2, inverted: true };
+        assert!(threshold.met(0));
+        assert!(threshold.met(1));
+        assert!(!threshold.met(2));
+    }
+
+    #[test]
+    fn an_edge_is_one_rise_however_long_the_stay() {
+        let mut detector = Detector::default();
+        let gate = Gate::Edges(Threshold::ANY);
+        assert_eq!(detector.end(gate, 5, 1), 1);
+        assert_eq!(detector.end(gate, 5, 1), 0);
+        assert_eq!(detector.end(gate, 1, 0), 0);
+        assert_eq!(detector.end(gate, 1, 3), 1);
+    }
+}

@@ -1,0 +1,13 @@
+//! What every counter of every PMU is made of: a width that wraps, sources to subtract, a gate between them.
+//!
+//! ```text
+//!   Totals ──► Tap: base totals ──► Gate: sum | cycles past a threshold | edges ──► Counter: width, wrap, overflow
+//! ```
+
+mod gate;
+mod tap;
+mod width;
+
+pub use gate::{Gate, Threshold};
+pub use tap::{MAX_SOURCES, Tap};
+pub use width::{Counter, Width};

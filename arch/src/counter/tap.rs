@@ -1,0 +1,244 @@
+//! What a counter is connected to.
+
+use super::gate::{Detector, Gate};
+use crate::feed::{Feed, Kind, Scope, Signal, SignalSet};
+
+/// The most signals that one counter can add up.
+pub const MAX_SOURCES: usize = 8;
+
+/// The connection from signals to a counter: counting is subtraction.
+///
+/// A tap remembers, for each of its sources, the total that it has counted up to. [`fold`](Tap::fold) brings it up to now and says how
+/// much the counter grows; [`skip`](Tap::skip) brings it up to now and counts nothing, for time in which the counter stood still.
+///
+/// ```
+/// use vm_pmu_arch::counter::{Gate, Tap};
+/// use vm_pmu_arch::feed::{Lone, Scope, Signal};
+///
+/// let thread = Lone::new();
+/// let mut tap = Tap::new(Gate::Sum, Scope::Thread, [Signal::Loads, Signal::Stores]);
+/// tap.skip(&thread);
+/// thread.totals.add(Signal::Loads, 2);
+/// thread.totals.add(Signal::Stores, 1);
+/// assert_eq!(tap.fold(&thread), 3);
+/// assert_eq!(tap.fold(&thread), 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tap {
+    signals: [Signal; MAX_SOURCES],
+    bases: [u64; MAX_SOURCES],
+    len: u8,
+    scope: Scope,
+    gate: Gate,
+    cycles: u64,
+    detector: Detector,
+}
+
+impl Tap {
+    /// A tap that is connected to nothing.
+    pub const SHUT: Tap = Tap {
+        signals: [Signal::Cycles; MAX_SOURCES],
+        bases: [0; MAX_SOURCES],
+        len: 0,
+        scope: Scope::Thread,
+        gate: Gate::Shut,
+        cycles: 0,
+        detector: Detector { open: 0, stay: 0, was_met: false },
+    };
+
+    /// Connects `signals` of `scope` through `gate`. Of more than [`MAX_SOURCES`] signals the first are taken; a catalogue is checked
+    /// at build time not to have more.
+    #[must_use]
+    pub fn new(gate: Gate, scope: Scope, signals: impl IntoIterator<Item = Signal>) -> Tap {
+        let mut tap = Tap { gate, scope, ..Tap::SHUT };
+        for (source, signal) in tap.signals.iter_mut().zip(signals) {
+            *source = signal;
+            tap.len += 1;
+        }
+        tap
+    }
+
+    /// The gate between the sources and the counter.
+    #[must_use]
+    #[inline]
+    pub fn gate(&self) -> Gate {
+        self.gate
+    }
+
+    fn signals(&self) -> &[Signal] {
+        self.signals.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+
+    /// How much each source has grown since it was last asked.
+    #[inline]
+    fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(Signal, u64)) {
+        let scope = self.scope;
+        for (signal, base) in self.signals.iter().zip(&mut self.bases).take(usize::from(self.len)) {
+            let total = feed.total(*signal, scope);
+            each(*signal, total.wrapping_sub(*base));
+            *base = total;
+        }
+    }
+
+    #[inline]
+    fn sum(&mut self, feed: &impl Feed) -> u64 {
+        let mut sum = 0u64;
+        self.grown(feed, |_, grown| sum = sum.wrapping_add(grown));
+        sum
+    }
+
+    /// Brings the tap up to now without counting what went by, and forgets the open cycle. `level` is whether the selection holds
+    /// right now: the edge detector sees it as settled.
+    pub fn settle(&mut self, feed: &impl Feed, level: bool) {
+        self.skip(feed);
+        self.detector = Detector { was_met: level, ..Detector::default() };
+    }
+
+    /// Brings the tap up to now without counting what went by.
+    pub fn skip(&mut self, feed: &impl Feed) {
+        self.grown(feed, |_, _| {});
+        if self.gate.needs_cycles() {
+            self.cycles = feed.total(Signal::Cycles, Scope::Thread);
+        }
+    }
+
+    /// Brings the tap up to now and returns how much the counter grows.
+    #[inline]
+    pub fn fold(&mut self, feed: &impl Feed) -> u64 {
+        match self.gate {
+            Gate::Shut => 0,
+            Gate::Sum => self.sum(feed),
+            Gate::Outside => {
+                let inside = self.sum(feed).saturating_add(self.detector.stay);
+                let passed = self.pass(feed);
+                self.detector.stay = inside.saturating_sub(passed);
+                passed.saturating_sub(inside)
+            }
+            Gate::Cycles(_) | Gate::Edges(_) => self.fold_cycles(feed),
+        }
+    }
+
+    fn pass(&mut self, feed: &impl Feed) -> u64 {
+        let total = feed.total(Signal::Cycles, Scope::Thread);
+        let passed = total.wrapping_sub(self.cycles);
+        self.cycles = total;
+        passed
+    }
+
+    /// One step, cycle by cycle: events fall into the open cycle, the cycles of each state are the step's last.
+    fn fold_cycles(&mut self, feed: &impl Feed) -> u64 {
+        let passed = self.pass(feed);
+        let mut events = 0u64;
+        // Where each state begins within the step, in cycles from its start.
+        let mut begins = [u64::MAX; MAX_SOURCES + 1];
+        let mut free = begins.iter_mut();
+        self.grown(feed, |signal, grown| {
+            if signal.kind() != Kind::State {
+                events = events.saturating_add(grown);
+            } else if let Some(begin) = free.next() {
+                *begin = passed.saturating_sub(grown);
+            }
+        });
+        if let Some(last) = begins.last_mut() {
+            *last = passed.saturating_sub(self.detector.stay);
+        }
+        self.detector.open = self.detector.open.saturating_add(events);
+        if passed == 0 {
+            return 0;
+        }
+        self.detector.stay = self.detector.stay.saturating_sub(passed);
+        begins.sort_unstable();
+        let level_at = |cycle: u64| begins.iter().filter(|begin| **begin <= cycle).count() as u64;
+        let open = core::mem::take(&mut self.detector.open);
+        let mut grown = self.detector.end(self.gate, 1, open.saturating_add(level_at(0)));
+        let mut from = 1;
+        while from < passed {
+            let next = begins.iter().copied().find(|begin| *begin > from).unwrap_or(passed).min(passed);
+            grown = grown.saturating_add(self.detector.end(self.gate, next - from, level_at(from)));
+            from = next;
+        }
+        grown
+    }
+
+    /// Something of the selection happened that no signal told: `amount` events, or cycles of a state. Returns how much the counter
+    /// grows at once.
+    pub fn inject(&mut self, kind: Kind, amount: u64) -> u64 {
+        match (self.gate, kind) {
+            (Gate::Shut, _) => 0,
+            (Gate::Sum, _) => amount,
+            (Gate::Outside, _) | (_, Kind::State) => {
+                self.detector.stay = self.detector.stay.saturating_add(amount);
+                0
+            }
+            (_, Kind::Event | Kind::Level) => {
+                self.detector.open = self.detector.open.saturating_add(amount);
+                0
+            }
+        }
+    }
+
+    /// Whether the last ended cycle met the gate's threshold.
+    #[must_use]
+    pub fn was_met(&self) -> bool {
+        self.detector.was_met
+    }
+
+    /// What a tap remembers beside its bases: the events of the open cycle, injected cycles still to pass, and whether the last cycle
+    /// met the threshold.
+    #[must_use]
+    pub fn memory(&self) -> (u64, u64, bool) {
+        (self.detector.open, self.detector.stay, self.detector.was_met)
+    }
+
+    /// Puts back what [`memory`](Tap::memory) gave.
+    pub fn set_memory(&mut self, (open, stay, was_met): (u64, u64, bool)) {
+        self.detector = Detector { open, stay, was_met };
+    }
+
+    /// Adds the signals that the tap follows to `set`.
+    pub fn demand(&self, set: &mut SignalSet) {
+        for signal in self.signals() {
+            set.insert(*signal);
+        }
+        if self.gate.needs_cycles() {
+            set.insert(Signal::Cycles);
+        }
+    }
+
+    /// Asks to be serviced before the counter grows by more than `remaining`; with `None` only as far as the gate itself needs it.
+    ///
+    /// Several sources share what remains, so that together they cannot overrun it.
+    pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
+        if self.gate.is_per_cycle() {
+            feed.arm(Signal::Cycles, Scope::Thread, 1);
+            return;
+        }
+        let Some(remaining) = remaining else { return };
+        match self.gate {
+            Gate::Outside => feed.arm(Signal::Cycles, Scope::Thread, remaining),
+            Gate::Sum => {
+                let share = (remaining / u64::from(self.len.max(1))).max(1);
+                for signal in self.signals() {
+                    feed.arm(*signal, self.scope, share);
+                }
+            }
+            Gate::Shut | Gate::Cycles(_) | Gate::Edges(_) => {}
+        }
+    }
+
+    /// Takes back every wish of [`arm`](Tap::arm).
+    pub fn disarm(&self, feed: &impl Feed) {
+        for signal in self.signals() {
+            feed.disarm(*signal, self.scope);
+        }
+        if self.gate.needs_cycles() {
+            feed.disarm(Signal::Cycles, Scope::Thread);
+        }
+    }
+}
+
+impl Default for Tap {
+    fn default() -> Self {
+        Tap::SHUT
+    }
+}

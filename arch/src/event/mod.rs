@@ -1,0 +1,173 @@
+//! The catalogue: what each PMU can count, and what drives it.
+//!
+//! The tables are made at build time from the data files in `arch/events/`, which are checked on the way: names and encodings are
+//! unique, every signal exists, whatever is approximate says how.
+
+use crate::feed::{Scope, Signal, Unit};
+
+include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+
+/// How nearly the count of an event matches that of the real part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fidelity {
+    /// An embedder that executes instructions knows the number: every one counts, nothing else does.
+    Exact,
+    /// A signal drives it, with a difference that the entry's rule names.
+    Approximate,
+    /// No signal describes it; the embedder injects it by its encoding.
+    Injected,
+}
+
+impl Fidelity {
+    /// The word in tables and JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Fidelity::Exact => "exact",
+            Fidelity::Approximate => "approximate",
+            Fidelity::Injected => "injected",
+        }
+    }
+}
+
+/// What the unit mask of an event means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnitMask {
+    /// Nothing: it is not looked at.
+    None,
+    /// A set: each bit adds the sub-event of that bit.
+    Set,
+    /// A number that names one sub-event.
+    Ordinal,
+    /// Groups of bits: an occurrence counts when the mask has one of its bits in every group.
+    Fields(&'static [u32]),
+}
+
+impl UnitMask {
+    /// Whether a counter programmed with `programmed` counts an occurrence described by `occurred`.
+    ///
+    /// For a set, `occurred` is the bit of the sub-event; for fields, one bit a group.
+    #[must_use]
+    pub fn admits(self, programmed: u32, occurred: u32) -> bool {
+        match self {
+            UnitMask::None => true,
+            UnitMask::Set => programmed & occurred != 0,
+            UnitMask::Ordinal => programmed == occurred,
+            UnitMask::Fields(groups) => groups.iter().all(|group| programmed & occurred & group != 0),
+        }
+    }
+}
+
+/// An event, or one unit mask of an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name: `EVENT`, or `EVENT.MASK`.
+    pub name: &'static str,
+    /// Names other tools know it by; of a unit mask, without the event's.
+    pub aliases: &'static [&'static str],
+    /// The unit of the part it belongs to.
+    pub unit: &'static str,
+    /// The event select.
+    pub select: u32,
+    /// The unit mask, if the entry is one.
+    pub umask: Option<u32>,
+    /// What the unit mask of the event means; `None` in the entry of a unit mask.
+    pub shape: UnitMask,
+    /// The counters that take it, one bit each.
+    pub counters: u32,
+    /// The most increments in one cycle.
+    pub max_per_cycle: u32,
+    /// How far around the thread it counts.
+    pub scope: Scope,
+    /// The unit of an increment.
+    pub counts: Unit,
+    /// How nearly the count matches the real part's.
+    pub fidelity: Fidelity,
+    /// The signals whose sum it is.
+    pub signals: &'static [Signal],
+    /// The signals whose sum is the number of times its state was entered, where there are such.
+    pub edges: &'static [Signal],
+    /// How an approximate count differs.
+    pub rule: &'static str,
+    /// What it counts, in one line.
+    pub summary: &'static str,
+    /// The section of the manual.
+    pub section: &'static str,
+    /// The first revision of the part that has it, or nothing.
+    pub since: &'static str,
+    /// Whether the manual's tables have it; what only the manual's prose names is not listed.
+    pub listed: bool,
+}
+
+impl Entry {
+    /// The event's own name, without that of a unit mask.
+    #[must_use]
+    pub fn event_name(&self) -> &'static str {
+        self.name.split('.').next().unwrap_or(self.name)
+    }
+
+    /// The name of the unit mask, if the entry is one.
+    #[must_use]
+    pub fn mask_name(&self) -> Option<&'static str> {
+        self.name.split_once('.').map(|(_, mask)| mask)
+    }
+
+    /// Whether `name` is its name or an alias, whatever the case.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let own = self.mask_name().unwrap_or(self.name);
+        own.eq_ignore_ascii_case(name)
+            || self.name.eq_ignore_ascii_case(name)
+            || self.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Every event of one PMU: each event is followed by its unit masks.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue {
+    /// The PMU's name.
+    pub pmu: &'static str,
+    /// The part's name.
+    pub title: &'static str,
+    /// The manual that the entries come from.
+    pub manual: &'static str,
+    /// Where each event stands: its select, its place in `entries` and how many unit masks follow it, in the order of the selects.
+    pub index: &'static [(u32, usize, usize)],
+    /// The entries.
+    pub entries: &'static [Entry],
+}
+
+impl Catalogue {
+    /// The events, without their unit masks.
+    pub fn events(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        self.entries.iter().filter(|entry| entry.umask.is_none())
+    }
+
+    /// The event with this select, and its unit masks.
+    #[must_use]
+    pub fn select(&self, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
+        let at = self.index.binary_search_by_key(&select, |(select, _, _)| *select).ok()?;
+        let (_, first, masks) = self.index.get(at)?;
+        let (event, rest) = self.entries.get(*first..)?.split_first()?;
+        Some((event, rest.get(..*masks)?))
+    }
+
+    /// The event with this name, whatever the case.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// let event = event::K8.event_named("cpu_clk_unhalted").unwrap();
+    /// assert_eq!(event.select, 0x76);
+    /// ```
+    #[must_use]
+    pub fn event_named(&self, name: &str) -> Option<&'static Entry> {
+        self.events().find(|entry| entry.is_called(name))
+    }
+
+    /// The unit masks of `event`.
+    #[must_use]
+    pub fn masks(&self, event: &Entry) -> &'static [Entry] {
+        self.select(event.select).map_or(&[], |(_, masks)| masks)
+    }
+}

@@ -1,0 +1,56 @@
+//! The state of the processor that decides what is counted and who may look.
+
+/// What a model must know of a hardware thread's state. It changes by a call, not with every event.
+///
+/// The words `machine_state` and `control` are the processor's own registers, so an embedder hands over what it has and the model
+/// reads the bits its manual names:
+///
+/// | processor | `privilege` | `machine_state` | `control` |
+/// | --- | --- | --- | --- |
+/// | x86-64 | CPL | RFLAGS | CR4 |
+/// | POWER | 0 hypervisor, 1 privileged, 3 problem state | MSR | CTRL in bit 0: the run latch |
+/// | IA-64 | PSR.cpl | PSR | DCR |
+///
+/// ```
+/// use vm_pmu_arch::feed::Context;
+///
+/// let user = Context::x86(3, 1 << 9, 0);
+/// assert_eq!(user.privilege, 3);
+/// assert!(!user.halted);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// The privilege level: 0 is the most privileged.
+    pub privilege: u8,
+    /// The thread's clock stands still (HLT, STPCLK): nothing of it counts.
+    pub halted: bool,
+    /// The thread is the one its core executes, where threads take turns.
+    pub foreground: bool,
+    /// RFLAGS, MSR or PSR.
+    pub machine_state: u64,
+    /// CR4, CTRL or DCR.
+    pub control: u64,
+}
+
+impl Context {
+    /// The context of a processor after reset: most privileged, running, in the foreground, all bits clear.
+    pub const RESET: Context = Context { privilege: 0, halted: false, foreground: true, machine_state: 0, control: 0 };
+
+    /// The context of a running x86-64 processor with this CPL, RFLAGS and CR4.
+    #[must_use]
+    pub const fn x86(cpl: u8, rflags: u64, cr4: u64) -> Context {
+        Context { privilege: cpl & 3, halted: false, foreground: true, machine_state: rflags, control: cr4 }
+    }
+
+    /// The same context with its clock stopped or running.
+    #[must_use]
+    pub const fn with_halted(self, halted: bool) -> Context {
+        Context { halted, ..self }
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Context::RESET
+    }
+}

@@ -1,0 +1,105 @@
+//! What an emulator reports, and what it is told in return.
+//!
+//! Counting is pulled. The embedder adds to [`Totals`] where it executes; a model remembers the totals at which it last looked and
+//! subtracts. The model in turn writes [`Deadlines`]: totals at which something becomes visible to the guest. Between two deadlines,
+//! register accesses and changes of [`Context`], the model is not called at all.
+//!
+//! # Steps and cycles
+//!
+//! Whatever happened between two looks is one *step*: `c` cycles went by and each signal grew by some amount. Plain counting needs
+//! nothing else. Counter masks, inversion and edge detection look at single cycles, and an emulator that is not cycle-accurate has
+//! none to show, so a step has this fixed meaning:
+//!
+//! 1. The events of a step ([`Kind::Event`] and [`Kind::Level`]) fall into the cycle that is open when it begins.
+//! 2. The step's cycles then end, one after the other: the open one with its events, the others with none.
+//! 3. A step without a cycle leaves its events in the open cycle, for the next step to end.
+//! 4. The `n` cycles of a state ([`Kind::State`]) are the last `n` of the step's.
+//!
+//! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead, so an embedder that honours deadlines
+//! makes every step as fine as its own clock, and how it batches never shows. One that simulates cycles gets cycle-accurate masks and
+//! edges from the same rule.
+
+mod context;
+mod deadlines;
+mod demand;
+mod record;
+mod set;
+mod signal;
+mod totals;
+
+pub use context::Context;
+pub use deadlines::Deadlines;
+pub use demand::{Demand, Records};
+pub use record::{Branch, BranchKind, DataSource, Memory, Prediction, Record, Translation};
+pub use set::SignalSet;
+pub use signal::{Kind, Signal, Unit};
+pub use totals::Totals;
+
+/// How far around a hardware thread a counter looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Scope {
+    /// The thread alone.
+    #[default]
+    Thread,
+    /// Every thread of its core.
+    Core,
+    /// Every thread of its package, and the package's own units.
+    Package,
+}
+
+/// A hardware thread as a model sees it: totals to subtract, deadlines to set.
+///
+/// [`Lone`] is the simplest: one thread and nothing around it. The crate `vm-pmu` has one for a thread within a machine.
+pub trait Feed {
+    /// The total of `signal` over `scope`, which never shrinks (it may wrap).
+    fn total(&self, signal: Signal, scope: Scope) -> u64;
+
+    /// Asks to be serviced before more than `allowance` of `signal` happen within `scope`; the nearest of several wishes holds. An
+    /// allowance of a wide scope is divided among the arrays it covers, so that they cannot overrun it together.
+    fn arm(&self, signal: Signal, scope: Scope, allowance: u64);
+
+    /// Takes back what was asked for `signal` within `scope`.
+    fn disarm(&self, signal: Signal, scope: Scope);
+}
+
+/// One hardware thread with nothing around it: every scope is the thread itself.
+///
+/// ```
+/// use vm_pmu_arch::feed::{Feed, Lone, Scope, Signal};
+///
+/// let thread = Lone::new();
+/// thread.totals.add(Signal::Loads, 3);
+/// thread.arm(Signal::Loads, Scope::Thread, 10);
+/// assert_eq!(thread.deadlines.get(Signal::Loads), 13);
+/// ```
+#[derive(Debug, Default)]
+pub struct Lone {
+    /// What has happened so far.
+    pub totals: Totals,
+    /// When the model must be serviced.
+    pub deadlines: Deadlines,
+}
+
+impl Lone {
+    /// A thread to which nothing has happened.
+    #[must_use]
+    pub const fn new() -> Lone {
+        Lone { totals: Totals::new(), deadlines: Deadlines::new() }
+    }
+}
+
+impl Feed for Lone {
+    #[inline]
+    fn total(&self, signal: Signal, _scope: Scope) -> u64 {
+        self.totals.get(signal)
+    }
+
+    fn arm(&self, signal: Signal, _scope: Scope, allowance: u64) {
+        let deadline = self.totals.get(signal).saturating_add(allowance);
+        self.deadlines.set_own(signal, deadline.min(self.deadlines.own(signal)));
+    }
+
+    fn disarm(&self, signal: Signal, _scope: Scope) {
+        self.deadlines.set_own(signal, Deadlines::NEVER);
+    }
+}

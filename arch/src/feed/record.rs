@@ -1,0 +1,128 @@
+//! One instruction, as sampling and qualification need it.
+
+/// The kind of a control transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BranchKind {
+    /// A conditional near branch.
+    Conditional,
+    /// An unconditional near jump to a fixed target.
+    DirectJump,
+    /// A near jump whose target comes from a register or memory.
+    IndirectJump,
+    /// A near call of a fixed target.
+    DirectCall,
+    /// A near call whose target comes from a register or memory.
+    IndirectCall,
+    /// A near return.
+    Return,
+    /// A far transfer: system call and return, interrupt return, far call and jump.
+    Far,
+}
+
+/// What the predictor made of a control transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Prediction {
+    /// It was not predicted, or nobody knows.
+    #[default]
+    None,
+    /// Direction and target were right.
+    Right,
+    /// The direction was wrong.
+    WrongDirection,
+    /// The direction was right, the target was not.
+    WrongTarget,
+}
+
+/// The control transfer that an instruction made, or did not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Branch {
+    /// What kind of transfer.
+    pub kind: BranchKind,
+    /// Whether it left the next sequential address.
+    pub taken: bool,
+    /// Where it went, or would have gone.
+    pub target: u64,
+    /// What the predictor made of it.
+    pub prediction: Prediction,
+}
+
+/// Where the data of a load came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum DataSource {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// The store buffer of the same thread.
+    StoreForward,
+    /// A cache of the same core; the level counts from 1.
+    Cache(u8),
+    /// A cache of another core of the same package; clean or modified there.
+    OtherCore {
+        /// The line was modified there.
+        modified: bool,
+    },
+    /// A cache of another package.
+    OtherPackage {
+        /// The line was modified there.
+        modified: bool,
+    },
+    /// Memory of the same package.
+    LocalMemory,
+    /// Memory of another package.
+    RemoteMemory,
+    /// A device, or uncacheable memory.
+    Device,
+}
+
+/// What address translation cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Translation {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// The translation buffer of this level had it; the level counts from 1.
+    Hit(u8),
+    /// A walk of the page tables, hashed or radix, by hardware.
+    Walk,
+    /// A fault to software.
+    Fault,
+}
+
+/// The access to memory that an instruction made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// Its effective (virtual) address.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u8,
+    /// It read.
+    pub load: bool,
+    /// It wrote.
+    pub store: bool,
+    /// From issue to data, in cycles of the thread's clock; 0 when nobody knows.
+    pub latency: u32,
+    /// Where the data came from.
+    pub source: DataSource,
+    /// What the translation cost.
+    pub translation: Translation,
+}
+
+/// One completed instruction, reported when [`Demand::records`](super::Demand::records) asks for it.
+///
+/// Totals say how much happened; a record says what one instruction was: sampling registers, address and opcode qualification,
+/// branch traces and latency thresholds are made of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// The instruction's effective (virtual) address; on IA-64 that of its bundle.
+    pub address: u64,
+    /// Its slot in the bundle on IA-64, else 0.
+    pub slot: u8,
+    /// Its encoding: up to eight bytes, 41 bits on IA-64, as a little-endian number.
+    pub encoding: u64,
+    /// The cycles from the completion of the instruction before it to its own.
+    pub cycles: u32,
+    /// The control transfer it made, if it is one.
+    pub branch: Option<Branch>,
+    /// The access to memory it made, if any.
+    pub memory: Option<Memory>,
+}

@@ -1,0 +1,174 @@
+//! The vocabulary: every quantity an emulator or its companion can report.
+//!
+//! A signal is a quantity that only grows: a number of events, or the number of cycles (or bytes) of a condition. One vocabulary
+//! serves every PMU, so an emulator that reports loads reports them once, whoever counts them. An event of a PMU's catalogue names
+//! the signals that drive it; a signal nobody counts costs nothing, because [`Demand`](super::Demand) leaves it out.
+//!
+//! The numbers are the layout of [`Totals`](super::Totals) and part of the ABI: a new signal goes at the end of the list.
+
+/// What a signal's total is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Things that happen: each adds one, at an instant.
+    Event,
+    /// Cycles in which a condition holds: at most one per cycle, so a counter mask or an edge detector sees the level 0 or 1.
+    State,
+    /// A level summed over cycles (entries of a queue, outstanding requests): any number per cycle.
+    Level,
+}
+
+/// The unit that a signal's total is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unit {
+    /// Occurrences.
+    Events,
+    /// Clock cycles of the thread (or of the named unit).
+    Cycles,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    /// The unit's word in tables and JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Unit::Events => "events",
+            Unit::Cycles => "cycles",
+            Unit::Bytes => "bytes",
+        }
+    }
+}
+
+macro_rules! signals {
+    ($( $(#[doc = $doc:literal])+ $name:ident = $word:literal : $kind:ident $unit:ident $(resting $resting:literal)? ),+ $(,)?) => {
+        /// One quantity that an embedder reports, by the number of its cell in [`Totals`](super::Totals).
+        ///
+        /// ```
+        /// use vm_pmu_arch::feed::{Kind, Signal};
+        ///
+        /// let signal = Signal::from_name("interrupts_masked_cycles").unwrap();
+        /// assert_eq!(signal, Signal::InterruptsMaskedCycles);
+        /// assert_eq!(signal.kind(), Kind::State);
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        #[non_exhaustive]
+        pub enum Signal {
+            $( $(#[doc = $doc])+ $name, )+
+        }
+
+        /// Every signal, in the order of its number.
+        static SIGNALS: &[Row] = &[
+            $( Row {
+                signal: Signal::$name,
+                name: $word,
+                kind: Kind::$kind,
+                unit: Unit::$unit,
+                resting: false $( || $resting )?,
+                summary: concat!($($doc),+),
+            } ),+
+        ];
+    };
+}
+
+struct Row {
+    signal: Signal,
+    name: &'static str,
+    kind: Kind,
+    unit: Unit,
+    resting: bool,
+    summary: &'static str,
+}
+
+include!("vocabulary.rs");
+
+impl Signal {
+    /// How many signals there are: the length of [`Totals`](super::Totals) and [`Deadlines`](super::Deadlines).
+    pub const COUNT: usize = SIGNALS.len();
+
+    /// Every signal, in the order of its number.
+    pub fn all() -> impl ExactSizeIterator<Item = Signal> + Clone {
+        SIGNALS.iter().map(|row| row.signal)
+    }
+
+    /// The signal's number: its cell in [`Totals`](super::Totals).
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The signal with this number, if there is one.
+    #[must_use]
+    pub fn from_index(index: usize) -> Option<Signal> {
+        SIGNALS.get(index).map(|row| row.signal)
+    }
+
+    /// The signal's name in data and litmus files: its words joined by underscores.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        SIGNALS.get(self.index()).map_or("", |row| row.name)
+    }
+
+    /// The signal with this name, if there is one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Signal> {
+        SIGNALS.iter().find(|row| row.name == name).map(|row| row.signal)
+    }
+
+    /// Whether the signal counts happenings, cycles of a state, or a level.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        SIGNALS.get(self.index()).map_or(Kind::Event, |row| row.kind)
+    }
+
+    /// The unit of the signal's total.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        SIGNALS.get(self.index()).map_or(Unit::Events, |row| row.unit)
+    }
+
+    /// The level of a [`Kind::State`] when nothing is said of it: `true` for a clock that runs.
+    #[must_use]
+    pub fn resting(self) -> bool {
+        SIGNALS.get(self.index()).is_some_and(|row| row.resting)
+    }
+
+    /// What the signal is, in one line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        SIGNALS.get(self.index()).map_or("", |row| row.summary).trim()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::collections::HashSet;
+
+    #[test]
+    fn numbers_follow_the_order_of_the_list() {
+        for (index, row) in SIGNALS.iter().enumerate() {
+            assert_eq!(row.signal.index(), index, "{}", row.name);
+            assert_eq!(Signal::from_index(index), Some(row.signal));
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: HashSet<_> = Signal::all().map(Signal::name).collect();
+        assert_eq!(names.len(), Signal::COUNT);
+        for signal in Signal::all() {
+            assert_eq!(Signal::from_name(signal.name()), Some(signal));
+        }
+    }
+
+    #[test]
+    fn states_are_counted_in_cycles() {
+        for signal in Signal::all().filter(|signal| signal.kind() == Kind::State) {
+            assert_eq!(signal.unit(), Unit::Cycles, "{}", signal.name());
+        }
+    }
+}

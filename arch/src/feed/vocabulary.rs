@@ -1,0 +1,621 @@
+// The list itself: one line a signal. A new one goes at the end, because the numbers are the layout of `Totals`.
+
+signals! {
+    // Time
+    /// Clock cycles of the thread while its clock runs.
+    Cycles = "cycles": State Cycles resting true,
+    /// Cycles of the constant-rate reference clock while the thread's clock runs.
+    ReferenceCycles = "reference_cycles": State Cycles resting true,
+    /// Ticks of the time base.
+    TimeBaseTicks = "time_base_ticks": Event Events,
+    /// Cycles in which the thread is halted and its clock stands still.
+    HaltedCycles = "halted_cycles": State Cycles,
+
+    // Retirement
+    /// Instructions that completed, exceptions and interrupts not among them.
+    InstructionsRetired = "instructions_retired": Event Events,
+    /// Instructions sent to execution, those later discarded among them.
+    InstructionsDispatched = "instructions_dispatched": Event Events,
+    /// Micro-operations that completed.
+    MicroOpsRetired = "micro_ops_retired": Event Events,
+    /// Micro-operations sent to execution.
+    MicroOpsDispatched = "micro_ops_dispatched": Event Events,
+    /// Faults, traps and aborts delivered.
+    ExceptionsTaken = "exceptions_taken": Event Events,
+    /// Hardware interrupts delivered, of any kind.
+    InterruptsTaken = "interrupts_taken": Event Events,
+    /// Cycles in which maskable interrupts are disabled.
+    InterruptsMaskedCycles = "interrupts_masked_cycles": State Cycles,
+    /// Times that maskable interrupts became disabled.
+    InterruptsMaskedEntries = "interrupts_masked_entries": Event Events,
+    /// Cycles in which maskable interrupts are disabled and one is pending.
+    InterruptsMaskedPendingCycles = "interrupts_masked_pending_cycles": State Cycles,
+    /// Times that an interrupt began to wait because interrupts are disabled.
+    InterruptsMaskedPendingEntries = "interrupts_masked_pending_entries": Event Events,
+
+    // Control flow
+    /// Near branches completed: jumps, conditional branches, calls and returns.
+    BranchesRetired = "branches_retired": Event Events,
+    /// Near branches completed that left the next sequential address.
+    BranchesTaken = "branches_taken": Event Events,
+    /// Near branches completed whose direction or target was predicted wrongly.
+    BranchesMispredicted = "branches_mispredicted": Event Events,
+    /// Near branches completed, taken, and predicted wrongly.
+    BranchesTakenMispredicted = "branches_taken_mispredicted": Event Events,
+    /// Conditional near branches completed and taken.
+    ConditionalBranchesTaken = "conditional_branches_taken": Event Events,
+    /// Conditional near branches completed and not taken.
+    ConditionalBranchesNotTaken = "conditional_branches_not_taken": Event Events,
+    /// Unconditional near jumps to a fixed target completed.
+    DirectJumps = "direct_jumps": Event Events,
+    /// Near jumps whose target came from a register or memory completed.
+    IndirectJumps = "indirect_jumps": Event Events,
+    /// Near calls of a fixed target completed.
+    DirectCalls = "direct_calls": Event Events,
+    /// Near calls whose target came from a register or memory completed.
+    IndirectCalls = "indirect_calls": Event Events,
+    /// Near returns completed.
+    NearReturns = "near_returns": Event Events,
+    /// Far control transfers completed by an instruction: far call, jump and return, system call and return, software interrupt.
+    FarTransfers = "far_transfers": Event Events,
+    /// Conditional near branches completed, taken, and predicted not taken.
+    ConditionalBranchesTakenMispredicted = "conditional_branches_taken_mispredicted": Event Events,
+    /// Conditional near branches completed, not taken, and predicted taken.
+    ConditionalBranchesNotTakenMispredicted = "conditional_branches_not_taken_mispredicted": Event Events,
+    /// Unconditional near jumps completed whose fixed target was predicted wrongly.
+    DirectJumpsMispredicted = "direct_jumps_mispredicted": Event Events,
+    /// Indirect near jumps completed whose target was predicted wrongly.
+    IndirectJumpsMispredicted = "indirect_jumps_mispredicted": Event Events,
+    /// Near calls completed whose fixed target was predicted wrongly.
+    DirectCallsMispredicted = "direct_calls_mispredicted": Event Events,
+    /// Indirect near calls completed whose target was predicted wrongly.
+    IndirectCallsMispredicted = "indirect_calls_mispredicted": Event Events,
+    /// Near returns completed whose address was predicted wrongly.
+    NearReturnsMispredicted = "near_returns_mispredicted": Event Events,
+    /// Restarts of the pipeline that no misprediction caused.
+    PipelineResyncs = "pipeline_resyncs": Event Events,
+    /// Restarts of the pipeline because a store hit instructions already fetched.
+    SelfModifyingCodeRestarts = "self_modifying_code_restarts": Event Events,
+    /// Near returns that took their address from the return address stack.
+    ReturnStackHits = "return_stack_hits": Event Events,
+    /// Near calls that pushed the oldest entry off the return address stack.
+    ReturnStackOverflows = "return_stack_overflows": Event Events,
+    /// Accesses that match debug address register 0.
+    BreakpointMatches0 = "breakpoint_matches0": Event Events,
+    /// Accesses that match debug address register 1.
+    BreakpointMatches1 = "breakpoint_matches1": Event Events,
+    /// Accesses that match debug address register 2.
+    BreakpointMatches2 = "breakpoint_matches2": Event Events,
+    /// Accesses that match debug address register 3.
+    BreakpointMatches3 = "breakpoint_matches3": Event Events,
+
+    // Instructions by class
+    /// CPUID instructions completed.
+    CpuidInstructions = "cpuid_instructions": Event Events,
+    /// Instructions completed that flush one cache line.
+    CacheLineFlushes = "cache_line_flushes": Event Events,
+    /// Atomic read-modify-write instructions executed with the bus or line locked.
+    LockedInstructions = "locked_instructions": Event Events,
+    /// Cycles of locked instructions before they are certain to complete.
+    LockedSpeculativeCycles = "locked_speculative_cycles": State Cycles,
+    /// Cycles of locked instructions from when they are certain to complete.
+    LockedFinalCycles = "locked_final_cycles": State Cycles,
+    /// Loads of segment register ES.
+    SegmentLoadsEs = "segment_loads_es": Event Events,
+    /// Loads of segment register CS.
+    SegmentLoadsCs = "segment_loads_cs": Event Events,
+    /// Loads of segment register SS.
+    SegmentLoadsSs = "segment_loads_ss": Event Events,
+    /// Loads of segment register DS.
+    SegmentLoadsDs = "segment_loads_ds": Event Events,
+    /// Loads of segment register FS.
+    SegmentLoadsFs = "segment_loads_fs": Event Events,
+    /// Loads of segment register GS.
+    SegmentLoadsGs = "segment_loads_gs": Event Events,
+    /// Prefetch instructions for reading.
+    PrefetchesForLoad = "prefetches_for_load": Event Events,
+    /// Prefetch instructions for writing.
+    PrefetchesForStore = "prefetches_for_store": Event Events,
+    /// Prefetch instructions of data that will not be used again.
+    PrefetchesNonTemporal = "prefetches_non_temporal": Event Events,
+    /// X87 instructions completed.
+    X87Instructions = "x87_instructions": Event Events,
+    /// MMX and 3DNow! instructions completed.
+    MmxInstructions = "mmx_instructions": Event Events,
+    /// Packed SSE and SSE2 instructions completed.
+    PackedSseInstructions = "packed_sse_instructions": Event Events,
+    /// Scalar SSE and SSE2 instructions completed.
+    ScalarSseInstructions = "scalar_sse_instructions": Event Events,
+    /// Operations sent to the floating-point adder.
+    FloatingPointAddOps = "floating_point_add_ops": Event Events,
+    /// Operations sent to the floating-point multiplier.
+    FloatingPointMultiplyOps = "floating_point_multiply_ops": Event Events,
+    /// Operations sent to the floating-point store pipe.
+    FloatingPointStoreOps = "floating_point_store_ops": Event Events,
+    /// Operations with a memory operand sent to the floating-point adder.
+    FloatingPointAddLoads = "floating_point_add_loads": Event Events,
+    /// Operations with a memory operand sent to the floating-point multiplier.
+    FloatingPointMultiplyLoads = "floating_point_multiply_loads": Event Events,
+    /// Operations with a memory operand sent to the floating-point store pipe.
+    FloatingPointStoreLoads = "floating_point_store_loads": Event Events,
+    /// Floating-point comparisons that write the integer flags.
+    FloatingPointFlagOps = "floating_point_flag_ops": Event Events,
+    /// Cycles in which no floating-point operation completed.
+    FloatingPointIdleCycles = "floating_point_idle_cycles": State Cycles resting true,
+
+    // Data accesses and the first-level data cache
+    /// Load instructions completed.
+    Loads = "loads": Event Events,
+    /// Store instructions completed.
+    Stores = "stores": Event Events,
+    /// Reads and writes of the first-level data cache.
+    DataCacheAccesses = "data_cache_accesses": Event Events,
+    /// Reads and writes that missed the first-level data cache.
+    DataCacheMisses = "data_cache_misses": Event Events,
+    /// Accesses of locked instructions that missed the first-level data cache.
+    DataCacheMissesLocked = "data_cache_misses_locked": Event Events,
+    /// Lines taken into the first-level data cache from the second level, shared.
+    DataCacheRefillsL2Shared = "data_cache_refills_l2_shared": Event Events,
+    /// Lines taken into the first-level data cache from the second level, exclusive.
+    DataCacheRefillsL2Exclusive = "data_cache_refills_l2_exclusive": Event Events,
+    /// Lines taken into the first-level data cache from the second level, owned.
+    DataCacheRefillsL2Owned = "data_cache_refills_l2_owned": Event Events,
+    /// Lines taken into the first-level data cache from the second level, modified.
+    DataCacheRefillsL2Modified = "data_cache_refills_l2_modified": Event Events,
+    /// Lines taken into the first-level data cache from the system that arrived invalid.
+    DataCacheRefillsSystemInvalid = "data_cache_refills_system_invalid": Event Events,
+    /// Lines taken into the first-level data cache from the system, shared.
+    DataCacheRefillsSystemShared = "data_cache_refills_system_shared": Event Events,
+    /// Lines taken into the first-level data cache from the system, exclusive.
+    DataCacheRefillsSystemExclusive = "data_cache_refills_system_exclusive": Event Events,
+    /// Lines taken into the first-level data cache from the system, owned.
+    DataCacheRefillsSystemOwned = "data_cache_refills_system_owned": Event Events,
+    /// Lines taken into the first-level data cache from the system, modified.
+    DataCacheRefillsSystemModified = "data_cache_refills_system_modified": Event Events,
+    /// Lines displaced from the first-level data cache, invalid.
+    DataCacheEvictionsInvalid = "data_cache_evictions_invalid": Event Events,
+    /// Lines displaced from the first-level data cache, shared.
+    DataCacheEvictionsShared = "data_cache_evictions_shared": Event Events,
+    /// Lines displaced from the first-level data cache, exclusive.
+    DataCacheEvictionsExclusive = "data_cache_evictions_exclusive": Event Events,
+    /// Lines displaced from the first-level data cache, owned.
+    DataCacheEvictionsOwned = "data_cache_evictions_owned": Event Events,
+    /// Lines displaced from the first-level data cache, modified.
+    DataCacheEvictionsModified = "data_cache_evictions_modified": Event Events,
+    /// Data accesses that cross the width of a data cache access.
+    MisalignedAccesses = "misaligned_accesses": Event Events,
+    /// Data accesses that missed the first-level translation buffer and hit the second.
+    DataTlbL1Misses = "data_tlb_l1_misses": Event Events,
+    /// Data accesses that missed every level of the translation buffers.
+    DataTlbL2Misses = "data_tlb_l2_misses": Event Events,
+    /// Requests to uncacheable memory.
+    UncacheableRequests = "uncacheable_requests": Event Events,
+    /// Write-combining buffers written out, those of streaming stores among them.
+    WriteCombiningFlushes = "write_combining_flushes": Event Events,
+    /// Write-combining buffers of streaming stores written out.
+    StreamingStoreFlushes = "streaming_store_flushes": Event Events,
+    /// Cycles in which the load/store buffer of missed requests and waiting stores is full.
+    LoadStoreBufferFullCycles = "load_store_buffer_full_cycles": State Cycles,
+
+    // The first-level instruction cache
+    /// Reads of the first-level instruction cache by the fetcher.
+    InstructionFetches = "instruction_fetches": Event Events,
+    /// Fetches that missed the first-level instruction cache.
+    InstructionCacheMisses = "instruction_cache_misses": Event Events,
+    /// Lines taken into the first-level instruction cache from the second level.
+    InstructionCacheRefillsL2 = "instruction_cache_refills_l2": Event Events,
+    /// Lines taken into the first-level instruction cache from the system.
+    InstructionCacheRefillsSystem = "instruction_cache_refills_system": Event Events,
+    /// Fetches that missed the first-level translation buffer and hit the second.
+    InstructionTlbL1Misses = "instruction_tlb_l1_misses": Event Events,
+    /// Fetches that missed every level of the translation buffers.
+    InstructionTlbL2Misses = "instruction_tlb_l2_misses": Event Events,
+    /// Cycles in which the fetcher stands still.
+    InstructionFetchStallCycles = "instruction_fetch_stall_cycles": State Cycles,
+
+    // The second-level cache and the way to the system
+    /// Reads of the second-level cache for the instruction cache.
+    L2RequestsInstruction = "l2_requests_instruction": Event Events,
+    /// Reads of the second-level cache for the data cache.
+    L2RequestsData = "l2_requests_data": Event Events,
+    /// Reads of the second-level cache by page-table walks.
+    L2RequestsWalk = "l2_requests_walk": Event Events,
+    /// Tag look-ups of the second-level cache by other caches.
+    L2RequestsSnoop = "l2_requests_snoop": Event Events,
+    /// Reads for the instruction cache that missed the second level.
+    L2MissesInstruction = "l2_misses_instruction": Event Events,
+    /// Reads for the data cache that missed the second level.
+    L2MissesData = "l2_misses_data": Event Events,
+    /// Reads by page-table walks that missed the second level.
+    L2MissesWalk = "l2_misses_walk": Event Events,
+    /// Lines written into the second-level cache.
+    L2Fills = "l2_fills": Event Events,
+    /// Modified lines written from the second-level cache to the system.
+    L2Writebacks = "l2_writebacks": Event Events,
+    /// Requests by the hardware data prefetcher.
+    DataPrefetchAttempts = "data_prefetch_attempts": Event Events,
+    /// Requests by the hardware data prefetcher whose line was already cached.
+    DataPrefetchesCancelled = "data_prefetches_cancelled": Event Events,
+    /// Lines the system answered a refill with, exclusive.
+    SystemReadsExclusive = "system_reads_exclusive": Event Events,
+    /// Lines the system answered a refill with, modified.
+    SystemReadsModified = "system_reads_modified": Event Events,
+    /// Lines the system answered a refill with, shared.
+    SystemReadsShared = "system_reads_shared": Event Events,
+    /// Eight-byte data transfers from the processor to the system.
+    SystemQuadwordsWritten = "system_quadwords_written": Event Events,
+
+    // Where cycles go
+    /// Cycles in which the decoder has nothing to dispatch.
+    DecoderEmptyCycles = "decoder_empty_cycles": State Cycles,
+    /// Cycles in which the decoder has instructions but cannot dispatch.
+    DispatchStallCycles = "dispatch_stall_cycles": State Cycles,
+    /// Cycles of dispatch stall while the pipeline drains after a mispredicted branch.
+    DispatchStallBranchAbortCycles = "dispatch_stall_branch_abort_cycles": State Cycles,
+    /// Cycles of dispatch stall by a serialising operation.
+    DispatchStallSerializationCycles = "dispatch_stall_serialization_cycles": State Cycles,
+    /// Cycles of dispatch stall behind an earlier segment load.
+    DispatchStallSegmentLoadCycles = "dispatch_stall_segment_load_cycles": State Cycles,
+    /// Cycles of dispatch stall because the reorder buffer is full.
+    DispatchStallReorderBufferCycles = "dispatch_stall_reorder_buffer_cycles": State Cycles,
+    /// Cycles of dispatch stall because a reservation station is full.
+    DispatchStallReservationStationCycles = "dispatch_stall_reservation_station_cycles": State Cycles,
+    /// Cycles of dispatch stall because the floating-point scheduler is full.
+    DispatchStallFloatingPointCycles = "dispatch_stall_floating_point_cycles": State Cycles,
+    /// Cycles of dispatch stall because the load/store unit is full.
+    DispatchStallLoadStoreCycles = "dispatch_stall_load_store_cycles": State Cycles,
+    /// Cycles of dispatch stall until every outstanding request is answered.
+    DispatchStallAllQuietCycles = "dispatch_stall_all_quiet_cycles": State Cycles,
+    /// Cycles of dispatch stall while the pipeline drains for a far transfer or resync.
+    DispatchStallFarTransferCycles = "dispatch_stall_far_transfer_cycles": State Cycles,
+
+    // Memory controller and coherence
+    /// Memory controller accesses to an open page.
+    DramPageHits = "dram_page_hits": Event Events,
+    /// Memory controller accesses that opened a page.
+    DramPageMisses = "dram_page_misses": Event Events,
+    /// Memory controller accesses that closed one page to open another.
+    DramPageConflicts = "dram_page_conflicts": Event Events,
+    /// Requests for a new page when the most pages are already open.
+    DramPageTableOverflows = "dram_page_table_overflows": Event Events,
+    /// Turnarounds of the memory bus between chip selects.
+    DramTurnaroundsChipSelect = "dram_turnarounds_chip_select": Event Events,
+    /// Turnarounds of the memory bus from reading to writing.
+    DramTurnaroundsReadToWrite = "dram_turnarounds_read_to_write": Event Events,
+    /// Turnarounds of the memory bus from writing to reading.
+    DramTurnaroundsWriteToRead = "dram_turnarounds_write_to_read": Event Events,
+    /// Lines written back to the system.
+    VictimBlocks = "victim_blocks": Event Events,
+    /// Lines requested from the system to be read.
+    ReadBlocks = "read_blocks": Event Events,
+    /// Lines requested from the system to be executed.
+    ReadBlocksShared = "read_blocks_shared": Event Events,
+    /// Lines requested from the system to be written.
+    ReadBlocksModified = "read_blocks_modified": Event Events,
+    /// Requests to write a clean line already held.
+    ChangesToDirty = "changes_to_dirty": Event Events,
+    /// Probes of other caches that found nothing.
+    ProbeMisses = "probe_misses": Event Events,
+    /// Probes of other caches that found a clean line.
+    ProbeHitsClean = "probe_hits_clean": Event Events,
+    /// Probes that found a dirty line and let the memory access go on.
+    ProbeHitsDirty = "probe_hits_dirty": Event Events,
+    /// Probes that found a dirty line and cancelled the memory access.
+    ProbeHitsDirtyCancelled = "probe_hits_dirty_cancelled": Event Events,
+    /// Reads by devices to refresh a display.
+    UpstreamDisplayReads = "upstream_display_reads": Event Events,
+    /// Other reads by devices.
+    UpstreamReads = "upstream_reads": Event Events,
+    /// Writes by devices.
+    UpstreamWrites = "upstream_writes": Event Events,
+
+    // Retirement and time, further processors
+    /// Cycles in which at least one instruction completed.
+    RetirementCycles = "retirement_cycles": State Cycles,
+    /// Ticks of the processor utilisation register of the thread.
+    UtilizationTicks = "utilization_ticks": Event Events,
+    /// Ticks of the scaled processor utilisation register of the thread.
+    ScaledUtilizationTicks = "scaled_utilization_ticks": Event Events,
+    /// Changes of the privilege level.
+    PrivilegeChanges = "privilege_changes": Event Events,
+    /// Times that the core turned to another thread.
+    ThreadSwitches = "thread_switches": Event Events,
+    /// Instructions completed that do nothing.
+    NopsRetired = "nops_retired": Event Events,
+    /// Instructions completed whose qualifying predicate was false.
+    PredicatedOffRetired = "predicated_off_retired": Event Events,
+    /// Instructions handed to the issue ports.
+    InstructionsDispersed = "instructions_dispersed": Event Events,
+    /// Micro-operations completed that came from the microcode sequencer.
+    MicrocodedOpsRetired = "microcoded_ops_retired": Event Events,
+    /// Scalar vector-unit micro-operations completed.
+    ScalarVectorOpsRetired = "scalar_vector_ops_retired": Event Events,
+    /// Packed vector-unit micro-operations completed.
+    PackedVectorOpsRetired = "packed_vector_ops_retired": Event Events,
+    /// Near branches completed with a target below their own address.
+    BranchesBackward = "branches_backward": Event Events,
+    /// Times that the fetcher was sent to another address by a later stage.
+    FrontEndResteers = "front_end_resteers": Event Events,
+    /// Times that the pipeline discarded instructions it had begun.
+    PipelineFlushes = "pipeline_flushes": Event Events,
+    /// Times that the pipeline discarded instructions because of the order of memory accesses.
+    MemoryOrderingFlushes = "memory_ordering_flushes": Event Events,
+    /// Floating-point operations that needed a slow path.
+    FloatingPointAssists = "floating_point_assists": Event Events,
+
+    // Instruction mix, further processors
+    /// Operations of the integer units.
+    IntegerOps = "integer_ops": Event Events,
+    /// Operations of the vector units.
+    VectorOps = "vector_ops": Event Events,
+    /// Vector load instructions completed.
+    VectorLoads = "vector_loads": Event Events,
+    /// Vector store instructions completed.
+    VectorStores = "vector_stores": Event Events,
+    /// Scalar floating-point arithmetic instructions completed.
+    FloatingPointScalarOps = "floating_point_scalar_ops": Event Events,
+    /// Scalar fused multiply-add instructions completed.
+    FloatingPointScalarFusedOps = "floating_point_scalar_fused_ops": Event Events,
+    /// Vector double-precision arithmetic instructions completed.
+    FloatingPointVectorDoubleOps = "floating_point_vector_double_ops": Event Events,
+    /// Vector double-precision fused multiply-add instructions completed.
+    FloatingPointVectorDoubleFusedOps = "floating_point_vector_double_fused_ops": Event Events,
+    /// Vector single-precision arithmetic instructions completed.
+    FloatingPointVectorSingleOps = "floating_point_vector_single_ops": Event Events,
+    /// Vector single-precision fused multiply-add instructions completed.
+    FloatingPointVectorSingleFusedOps = "floating_point_vector_single_fused_ops": Event Events,
+    /// Floating-point instructions completed that do no arithmetic.
+    FloatingPointMoves = "floating_point_moves": Event Events,
+    /// Floating-point divisions and square roots completed.
+    FloatingPointDivides = "floating_point_divides": Event Events,
+    /// Floating-point operations completed, a fused multiply-add being two.
+    FloatingPointOperations = "floating_point_operations": Event Events,
+    /// Floating-point results replaced by zero.
+    FloatingPointFlushesToZero = "floating_point_flushes_to_zero": Event Events,
+    /// Load-and-reserve instructions completed.
+    LoadReserves = "load_reserves": Event Events,
+    /// Store-conditional instructions completed.
+    StoreConditionals = "store_conditionals": Event Events,
+    /// Store-conditional instructions that did not store.
+    StoreConditionalsFailed = "store_conditionals_failed": Event Events,
+    /// Full memory barriers completed.
+    BarriersFull = "barriers_full": Event Events,
+    /// Lightweight memory barriers completed.
+    BarriersLight = "barriers_light": Event Events,
+    /// Page-table barriers completed.
+    BarriersTranslation = "barriers_translation": Event Events,
+    /// Context-synchronising instructions completed.
+    ContextSynchronizations = "context_synchronizations": Event Events,
+    /// Translation invalidations broadcast.
+    TranslationInvalidations = "translation_invalidations": Event Events,
+    /// Translation invalidations received from other processors.
+    TranslationInvalidationsReceived = "translation_invalidations_received": Event Events,
+    /// No-operations that mark a place for sampling.
+    ProbeInstructions = "probe_instructions": Event Events,
+    /// Instructions completed that the opcode match array matched.
+    MatchedInstructions = "matched_instructions": Event Events,
+    /// Instructions completed of the classes that take long.
+    LongLatencyInstructions = "long_latency_instructions": Event Events,
+    /// Outermost transactions begun.
+    TransactionsBegun = "transactions_begun": Event Events,
+    /// Outermost transactions committed.
+    TransactionsCommitted = "transactions_committed": Event Events,
+    /// Transactions aborted.
+    TransactionsAborted = "transactions_aborted": Event Events,
+    /// Transactions aborted because they outgrew what can be tracked.
+    TransactionsAbortedCapacity = "transactions_aborted_capacity": Event Events,
+    /// Exchange, compare-and-exchange and fetch-and-add instructions completed.
+    SemaphoreInstructions = "semaphore_instructions": Event Events,
+    /// Load instructions completed that went to uncacheable memory.
+    UncacheableLoads = "uncacheable_loads": Event Events,
+    /// Store instructions completed that went to uncacheable memory.
+    UncacheableStores = "uncacheable_stores": Event Events,
+    /// Control-speculative load instructions completed.
+    SpeculativeLoads = "speculative_loads": Event Events,
+    /// Checks of control-speculative values.
+    SpeculationChecks = "speculation_checks": Event Events,
+    /// Checks of control-speculative values that went to recovery.
+    SpeculationChecksFailed = "speculation_checks_failed": Event Events,
+    /// Data-speculative (advanced) load instructions completed.
+    AdvancedLoads = "advanced_loads": Event Events,
+    /// Checks of advanced loads.
+    AdvancedChecks = "advanced_checks": Event Events,
+    /// Checks of advanced loads whose entry was gone.
+    AdvancedChecksFailed = "advanced_checks_failed": Event Events,
+    /// Entries of the advanced load address table lost for want of room.
+    AdvancedLoadTableOverflows = "advanced_load_table_overflows": Event Events,
+    /// Loads and stores made by the register stack engine.
+    RegisterStackAccesses = "register_stack_accesses": Event Events,
+    /// Cycles in which the pipeline waits for the register stack engine.
+    RegisterStackStallCycles = "register_stack_stall_cycles": State Cycles,
+    /// Loads that cross a cache line.
+    LineSplitLoads = "line_split_loads": Event Events,
+    /// Stores that cross a cache line.
+    LineSplitStores = "line_split_stores": Event Events,
+    /// Loads that belong to a locked operation.
+    LockedLoads = "locked_loads": Event Events,
+
+    // Caches by hit and miss, further processors
+    /// Loads that missed the first-level data cache.
+    DataCacheLoadMisses = "data_cache_load_misses": Event Events,
+    /// Stores that missed the first-level data cache.
+    DataCacheStoreMisses = "data_cache_store_misses": Event Events,
+    /// Lines prefetched into the first-level data cache.
+    DataCachePrefetchFills = "data_cache_prefetch_fills": Event Events,
+    /// Lines of the first-level data cache invalidated from outside.
+    DataCacheInvalidations = "data_cache_invalidations": Event Events,
+    /// Fetches that hit the first-level instruction cache.
+    InstructionCacheHits = "instruction_cache_hits": Event Events,
+    /// Lines prefetched into the first-level instruction cache.
+    InstructionCachePrefetchFills = "instruction_cache_prefetch_fills": Event Events,
+    /// Lines of the first-level instruction cache invalidated from outside.
+    InstructionCacheInvalidations = "instruction_cache_invalidations": Event Events,
+    /// Loads that the second-level cache answered.
+    L2LoadHits = "l2_load_hits": Event Events,
+    /// Loads that missed the second level.
+    L2LoadMisses = "l2_load_misses": Event Events,
+    /// Stores that the second-level cache took.
+    L2StoreHits = "l2_store_hits": Event Events,
+    /// Stores that missed the second level.
+    L2StoreMisses = "l2_store_misses": Event Events,
+    /// Instruction fetches that the second-level cache answered.
+    L2FetchHits = "l2_fetch_hits": Event Events,
+    /// Instruction fetches that missed the second level.
+    L2FetchMisses = "l2_fetch_misses": Event Events,
+    /// Accesses of the second-level cache.
+    L2References = "l2_references": Event Events,
+    /// Accesses that missed the second-level cache.
+    L2Misses = "l2_misses": Event Events,
+    /// Modified lines displaced from the second-level cache.
+    L2CastoutsModified = "l2_castouts_modified": Event Events,
+    /// Clean lines displaced from the second-level cache.
+    L2CastoutsClean = "l2_castouts_clean": Event Events,
+    /// Accesses that the third-level cache answered.
+    L3Hits = "l3_hits": Event Events,
+    /// Accesses that missed the third-level cache.
+    L3Misses = "l3_misses": Event Events,
+    /// Accesses of the third-level cache.
+    L3References = "l3_references": Event Events,
+    /// Reads of the third-level cache.
+    L3Reads = "l3_reads": Event Events,
+    /// Writes of the third-level cache.
+    L3Writes = "l3_writes": Event Events,
+    /// Loads that the third-level cache answered.
+    L3LoadHits = "l3_load_hits": Event Events,
+    /// Loads that missed the third level.
+    L3LoadMisses = "l3_load_misses": Event Events,
+    /// Lines displaced from the third-level cache.
+    L3Castouts = "l3_castouts": Event Events,
+    /// Lines moved in from the level above that were already there.
+    L3CastinsHit = "l3_castins_hit": Event Events,
+    /// Lines moved in from the level above that were new.
+    L3CastinsMiss = "l3_castins_miss": Event Events,
+    /// Lines read from memory.
+    MemoryReads = "memory_reads": Event Events,
+    /// Lines written to memory.
+    MemoryWrites = "memory_writes": Event Events,
+    /// Transactions on the processor bus.
+    BusTransactions = "bus_transactions": Event Events,
+    /// Snoops received from other processors.
+    SnoopRequests = "snoop_requests": Event Events,
+
+    // Where data and instructions came from
+    /// Loads whose line came from the private second level.
+    LoadsFromL2 = "loads_from_l2": Event Events,
+    /// Loads whose line came from the private third level.
+    LoadsFromL3 = "loads_from_l3": Event Events,
+    /// Loads whose line came clean from another core of the package.
+    LoadsFromOtherCoreClean = "loads_from_other_core_clean": Event Events,
+    /// Loads whose line came modified from another core of the package.
+    LoadsFromOtherCoreModified = "loads_from_other_core_modified": Event Events,
+    /// Loads whose line came clean from another package's cache.
+    LoadsFromOtherPackageClean = "loads_from_other_package_clean": Event Events,
+    /// Loads whose line came modified from another package's cache.
+    LoadsFromOtherPackageModified = "loads_from_other_package_modified": Event Events,
+    /// Loads whose line came from the package's own memory.
+    LoadsFromLocalMemory = "loads_from_local_memory": Event Events,
+    /// Loads whose line came from another package's memory.
+    LoadsFromRemoteMemory = "loads_from_remote_memory": Event Events,
+    /// Loads whose line came from beyond the second level.
+    LoadsBeyondL2 = "loads_beyond_l2": Event Events,
+    /// Loads whose line came from beyond the third level.
+    LoadsBeyondL3 = "loads_beyond_l3": Event Events,
+    /// Instruction lines from the private second level.
+    FetchesFromL2 = "fetches_from_l2": Event Events,
+    /// Instruction lines from the private third level.
+    FetchesFromL3 = "fetches_from_l3": Event Events,
+    /// Instruction lines from another core of the package.
+    FetchesFromOtherCore = "fetches_from_other_core": Event Events,
+    /// Instruction lines from another package's cache.
+    FetchesFromOtherPackage = "fetches_from_other_package": Event Events,
+    /// Instruction lines from the package's own memory.
+    FetchesFromLocalMemory = "fetches_from_local_memory": Event Events,
+    /// Instruction lines from another package's memory.
+    FetchesFromRemoteMemory = "fetches_from_remote_memory": Event Events,
+    /// Instruction lines from beyond the third level.
+    FetchesBeyondL3 = "fetches_beyond_l3": Event Events,
+    /// Page-table entries for data read from the second level.
+    DataWalksFromL2 = "data_walks_from_l2": Event Events,
+    /// Page-table entries for data read from the third level.
+    DataWalksFromL3 = "data_walks_from_l3": Event Events,
+    /// Page-table entries for data read from another core of the package.
+    DataWalksFromOtherCore = "data_walks_from_other_core": Event Events,
+    /// Page-table entries for data read from memory.
+    DataWalksFromMemory = "data_walks_from_memory": Event Events,
+    /// Page-table entries for instructions read from the second level.
+    InstructionWalksFromL2 = "instruction_walks_from_l2": Event Events,
+    /// Page-table entries for instructions read from the third level.
+    InstructionWalksFromL3 = "instruction_walks_from_l3": Event Events,
+    /// Page-table entries for instructions read from another core of the package.
+    InstructionWalksFromOtherCore = "instruction_walks_from_other_core": Event Events,
+    /// Page-table entries for instructions read from memory.
+    InstructionWalksFromMemory = "instruction_walks_from_memory": Event Events,
+
+    // Translation, further processors
+    /// Data accesses that missed the first-level translation buffer, whatever the next level had.
+    DataTlbMissesAll = "data_tlb_misses_all": Event Events,
+    /// Fetches that missed the first-level translation buffer, whatever the next level had.
+    InstructionTlbMissesAll = "instruction_tlb_misses_all": Event Events,
+    /// Translations that the second-level buffer had.
+    TranslationL2Hits = "translation_l2_hits": Event Events,
+    /// Page-table walks for data.
+    DataWalks = "data_walks": Event Events,
+    /// Cycles of page-table walks for data.
+    DataWalkCycles = "data_walk_cycles": State Cycles,
+    /// Page-table walks for instructions.
+    InstructionWalks = "instruction_walks": Event Events,
+    /// Cycles of page-table walks for instructions.
+    InstructionWalkCycles = "instruction_walk_cycles": State Cycles,
+    /// Page-table walks that the walk cache could not shorten.
+    WalkCacheMisses = "walk_cache_misses": Event Events,
+    /// Data accesses whose segment was not in the segment buffer.
+    SegmentMissesData = "segment_misses_data": Event Events,
+    /// Fetches whose segment was not in the segment buffer.
+    SegmentMissesInstruction = "segment_misses_instruction": Event Events,
+    /// Translations that a hashed page-table walk put in.
+    HashWalkInserts = "hash_walk_inserts": Event Events,
+
+    // Stalls and bubbles, further processors
+    /// Cycles without an instruction to dispatch.
+    FrontEndEmptyCycles = "front_end_empty_cycles": State Cycles,
+    /// Cycles in which no instruction completed although some are in flight.
+    StallCycles = "stall_cycles": State Cycles,
+    /// Cycles of stall behind a load that missed the first-level cache.
+    StallLoadMissCycles = "stall_load_miss_cycles": State Cycles,
+    /// Cycles of stall behind an execution unit.
+    StallExecutionCycles = "stall_execution_cycles": State Cycles,
+    /// Cycles of stall behind the floating-point unit.
+    StallFloatingPointCycles = "stall_floating_point_cycles": State Cycles,
+    /// Cycles of stall behind a translation.
+    StallTranslationCycles = "stall_translation_cycles": State Cycles,
+    /// Cycles lost to a flush after a misprediction or exception.
+    StallFlushCycles = "stall_flush_cycles": State Cycles,
+    /// Cycles of stall behind the register stack engine.
+    StallRegisterStackCycles = "stall_register_stack_cycles": State Cycles,
+    /// Cycles in which the divider is busy.
+    DividerBusyCycles = "divider_busy_cycles": State Cycles,
+
+    // Memory units of a package
+    /// Lines read from memory inside the package.
+    NearMemoryReads = "near_memory_reads": Event Events,
+    /// Lines written to memory inside the package.
+    NearMemoryWrites = "near_memory_writes": Event Events,
+    /// Accesses that a clean line of the memory-side cache answered.
+    MemorySideCacheHitsClean = "memory_side_cache_hits_clean": Event Events,
+    /// Accesses that a modified line of the memory-side cache answered.
+    MemorySideCacheHitsModified = "memory_side_cache_hits_modified": Event Events,
+    /// Accesses that displaced a clean line of the memory-side cache.
+    MemorySideCacheMissesClean = "memory_side_cache_misses_clean": Event Events,
+    /// Accesses that displaced a modified line of the memory-side cache.
+    MemorySideCacheMissesModified = "memory_side_cache_misses_modified": Event Events,
+    /// Cycles of the package's own clock.
+    PackageCycles = "package_cycles": State Cycles resting true,
+    /// Cycles of the memory controllers' clock.
+    MemoryCycles = "memory_cycles": State Cycles resting true,
+    /// Cycles of the clock of memory inside the package.
+    NearMemoryCycles = "near_memory_cycles": State Cycles resting true,
+    /// Cycles in which any thread of the core runs.
+    CoreActiveCycles = "core_active_cycles": State Cycles,
+    /// Cycles of the reference clock in which any thread of the core runs.
+    CoreActiveReferenceCycles = "core_active_reference_cycles": State Cycles,
+}

@@ -1,0 +1,128 @@
+//! From an event select to what the counter is connected to.
+//!
+//! AMD BKDG section 10.2: EVENT_SELECT, UNIT_MASK, E, INV and CNT_MASK together decide which signals reach a counter and how.
+
+use super::registers::PerfEvtSel;
+use super::{LEVELS, Revision};
+use crate::counter::{Gate, Tap, Threshold};
+use crate::event::{self, Entry, UnitMask};
+use crate::feed::{Kind, Scope, Signal, Unit};
+use crate::model::Occurrence;
+
+/// An event select taken apart: which entries of the catalogue it names.
+#[derive(Clone, Copy)]
+pub(super) struct Selection {
+    select: PerfEvtSel,
+    /// The event, unless the part has none of this number: a reserved event counts what is injected for it.
+    event: Option<(&'static Entry, &'static [Entry])>,
+}
+
+impl Selection {
+    /// Looks the event up in the catalogue of this revision of the part.
+    pub(super) fn new(select: PerfEvtSel, revision: Revision) -> Selection {
+        let event = event::K8.select(u32::from(select.event_select())).filter(|(event, _)| revision.has(event));
+        Selection { select, event }
+    }
+
+    /// The entries that the unit mask picks: the event itself when it has no unit masks.
+    fn picked(&self, revision: Revision) -> impl Iterator<Item = &'static Entry> + use<> {
+        let umask = u32::from(self.select.unit_mask());
+        let (event, masks) = match self.event {
+            Some((event, masks)) if masks.is_empty() => (Some(event), masks),
+            Some((_, masks)) => (None, masks),
+            None => (None, &[] as &[Entry]),
+        };
+        event.into_iter().chain(masks.iter().filter(move |mask| mask.umask.is_some_and(|bit| bit & umask != 0) && revision.has(mask)))
+    }
+
+    /// Whether it selects an event of the northbridge, which the cores of a package share.
+    pub(super) fn is_northbridge(&self) -> bool {
+        self.select.event_select() >= super::FIRST_NORTHBRIDGE_EVENT
+    }
+
+    /// The comparison that CNT_MASK and INV ask for; CNT_MASK 0 asks for none, and INV then means nothing.
+    fn threshold(&self) -> Option<Threshold> {
+        match self.select.cnt_mask() {
+            0 => None,
+            at_least => Some(Threshold { at_least, inverted: self.select.inv() }),
+        }
+    }
+
+    /// What the counter is connected to.
+    pub(super) fn tap(&self, revision: Revision) -> Connection {
+        let scope = if self.is_northbridge() { Scope::Package } else { Scope::Thread };
+        let max_per_cycle = self.event.map_or(super::MAX_PER_CYCLE, |(event, _)| event.max_per_cycle);
+        // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
+        let mut picked = self.picked(revision);
+        let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
+        let most = if lone_state.is_some() { 1 } else { max_per_cycle };
+        let signals = || self.picked(revision).flat_map(|entry| entry.signals.iter().copied());
+        let plain = |gate| Connection { tap: Tap::new(gate, scope, signals()), counts_entries: false };
+        let threshold = self.threshold();
+        match (threshold, self.select.e()) {
+            (None, false) => plain(Gate::Sum),
+            // No cycle has more than `most` events: the comparison is the same in every cycle.
+            (Some(Threshold { at_least, inverted }), edge) if u32::from(at_least) > most => match (edge, inverted) {
+                (false, true) => Connection { tap: Tap::new(Gate::Sum, Scope::Thread, [Signal::Cycles]), counts_entries: false },
+                _ => Connection::SHUT,
+            },
+            (Some(threshold), false) => match lone_state {
+                Some(_) if threshold.inverted => plain(Gate::Outside),
+                Some(_) => plain(Gate::Sum),
+                None => plain(Gate::Cycles(threshold)),
+            },
+            (threshold, true) => match (lone_state, threshold.unwrap_or(Threshold::ANY)) {
+                (Some(entry), Threshold { inverted: false, .. }) if !entry.edges.is_empty() => {
+                    Connection { tap: Tap::new(Gate::Sum, scope, entry.edges.iter().copied()), counts_entries: true }
+                }
+                (_, threshold) => plain(Gate::Edges(threshold)),
+            },
+        }
+    }
+
+    /// The level that the edge detector sees while nothing but states happens: the sum of those that hold, compared.
+    pub(super) fn level(&self, revision: Revision, holds: impl Fn(Signal) -> bool) -> bool {
+        let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let level = states.filter(|signal| holds(**signal)).count() as u64;
+        self.threshold().unwrap_or(Threshold::ANY).met(level)
+    }
+
+    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    pub(super) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
+        let umask = u32::from(self.select.unit_mask());
+        if u32::from(self.select.event_select()) != occurrence.select {
+            return None;
+        }
+        let Some((event, masks)) = self.event else {
+            return (umask == occurrence.umask || umask & occurrence.umask != 0).then_some(Kind::Event);
+        };
+        let kind = |entry: &Entry| if entry.counts == Unit::Cycles { Kind::State } else { Kind::Event };
+        match event.shape {
+            UnitMask::None => Some(kind(event)),
+            shape => shape.admits(umask, occurrence.umask).then(|| {
+                let sub = masks.iter().find(|mask| mask.umask.is_some_and(|bit| bit & occurrence.umask & umask != 0));
+                kind(sub.unwrap_or(event))
+            }),
+        }
+    }
+}
+
+/// A counter's connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Connection {
+    pub(super) tap: Tap,
+    /// The sources count how often a state is entered, so a stay of any length is one.
+    pub(super) counts_entries: bool,
+}
+
+impl Connection {
+    const SHUT: Connection = Connection { tap: Tap::SHUT, counts_entries: false };
+}
+
+/// Whether the state that `signal` counts the cycles of holds at the moment, as far as RFLAGS and the clock tell.
+pub(super) fn holds(signal: Signal, rflags: u64) -> bool {
+    match signal {
+        Signal::InterruptsMaskedCycles => rflags & LEVELS.interrupt_flag == 0,
+        other => other.resting(),
+    }
+}

@@ -1,0 +1,518 @@
+//! The PMU of AMD Athlon 64 and AMD Opteron, family 0Fh: four counters, each with an event select.
+//!
+//! From the AMD BIOS and Kernel Developer's Guide, chapter 10; what it leaves open follows what operating systems' drivers rely on, as
+//! `docs/decisions.md` records.
+//!
+//! - A counter is 48 bits; bits 63:48 read as zero and ignore what is written. It overflows when it wraps to zero, by counting only:
+//!   a write never overflows.
+//! - It counts while EN is set, the clock runs, and USR (privilege levels above 0) or OS (level 0) admits the level.
+//! - An overflow with INT set asks the local APIC for its performance-counter interrupt, once; nothing freezes, and clearing EN or INT
+//!   later takes no request back.
+//! - Reserved bits of PerfEvtSel (21 and 63:32) read as zero and ignore what is written.
+//! - Event selects E0h and above count the northbridge, which the cores of a package share. While one core's PerfEvtSel selects such
+//!   an event, the counter of that number is of no use to the other cores: it keeps its value and can be read and written.
+//!
+//! ```
+//! use vm_pmu_arch::access::Address;
+//! use vm_pmu_arch::feed::{Lone, Signal};
+//! use vm_pmu_arch::k8::{K8, Revision};
+//! use vm_pmu_arch::model::Model;
+//!
+//! let thread = Lone::new();
+//! let mut pmu = K8::new(Revision::E);
+//! // Count to an interrupt after three retired instructions: C0h, OS, INT, EN.
+//! pmu.write(Address::Msr(0xC001_0004), 0u64.wrapping_sub(3), &thread).unwrap();
+//! pmu.write(Address::Msr(0xC001_0000), 0x0052_00C0, &thread).unwrap();
+//! for _ in 0..3 {
+//!     thread.totals.add(Signal::InstructionsRetired, 1);
+//!     if thread.deadlines.reached(Signal::InstructionsRetired, &thread.totals) {
+//!         pmu.service(&thread);
+//!     }
+//! }
+//! assert_eq!(pmu.take_alerts().interrupts, 0b0001);
+//! assert_eq!(pmu.read(Address::Rdpmc(0), &thread), Ok(0));
+//! ```
+
+mod counting;
+mod registers;
+
+pub use registers::{COUNTERS, PerfCtr, PerfEvtSel, Register, Slot};
+
+use crate::access::{Address, Fault};
+use crate::alert::Alerts;
+use crate::counter::{Counter, Width};
+use crate::event::{self, Catalogue, Entry};
+use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet};
+use crate::model::{Model, Occurrence, RegisterDescription, Reset};
+use counting::{Connection, Selection};
+
+/// The width of a counter.
+const WIDTH: Width = Width::new(48);
+
+/// The first event select of the northbridge; drivers tell its events by bits 7:5 all set.
+const FIRST_NORTHBRIDGE_EVENT: u8 = 0xE0;
+
+/// The most events in one cycle, of any event (section 10.2, CNT_MASK).
+const MAX_PER_CYCLE: u32 = 3;
+
+/// Where RFLAGS tells a level that an event counts.
+struct Levels {
+    /// RFLAGS.IF, bit 9.
+    interrupt_flag: u64,
+}
+
+const LEVELS: Levels = Levels { interrupt_flag: 1 << 9 };
+
+/// A revision of the part: later ones have more events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// Revisions B and C.
+    C,
+    /// Revision D: sized blocks (E5h) and upstream writes (ECh, 40h).
+    D,
+    /// Revision E, the first with two cores: ECC errors (E8h), requests (E9h) and cache block commands (EAh).
+    #[default]
+    E,
+}
+
+impl Revision {
+    /// Every revision.
+    pub const ALL: [Revision; 3] = [Revision::C, Revision::D, Revision::E];
+
+    /// Its letter.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Revision::C => "C",
+            Revision::D => "D",
+            Revision::E => "E",
+        }
+    }
+
+    /// The revision of this letter, whatever the case.
+    #[must_use]
+    pub fn from_letter(letter: &str) -> Option<Revision> {
+        Revision::ALL.into_iter().find(|revision| revision.letter().eq_ignore_ascii_case(letter))
+    }
+
+    /// Whether the part counts `entry`.
+    #[must_use]
+    pub fn has(self, entry: &Entry) -> bool {
+        entry.since.is_empty() || entry.since <= self.letter()
+    }
+}
+
+/// A counter with its event select.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    select: PerfEvtSel,
+    counter: Counter,
+    connection: Connection,
+    /// How often the pin has toggled.
+    toggles: u64,
+}
+
+/// What a K8 PMU remembers, in the terms of its registers: enough to build the same PMU elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The revision of the part.
+    pub revision: Revision,
+    /// PerfEvtSel0-3.
+    pub selects: [u64; COUNTERS],
+    /// PerfCtr0-3.
+    pub counters: [u64; COUNTERS],
+    /// For each counter, events in the open cycle, injected cycles still to pass, and whether the last cycle met the threshold.
+    pub detectors: [(u64, u64, bool); COUNTERS],
+    /// How often each pin has toggled.
+    pub toggles: [u64; COUNTERS],
+    /// The thread's context.
+    pub context: Context,
+    /// Shared counters that this core holds, one bit each.
+    pub granted: u32,
+    /// Counters that another core's claim makes useless, one bit each.
+    pub blocked: u32,
+    /// Pins watched, one bit each.
+    pub watched: u32,
+    /// What was still to tell.
+    pub alerts: Alerts,
+}
+
+/// The PMU of one core.
+#[derive(Clone, Debug)]
+pub struct K8 {
+    revision: Revision,
+    units: [Unit; COUNTERS],
+    context: Context,
+    demand: Demand,
+    granted: u32,
+    blocked: u32,
+    watched: u32,
+    /// The counters that count in the present context, one bit each.
+    counting: u32,
+    alerts: Alerts,
+}
+
+impl K8 {
+    /// A PMU as power-on leaves it: every register zero, at privilege level 0. A core that shares its northbridge with nobody holds all
+    /// of it.
+    #[must_use]
+    pub fn new(revision: Revision) -> K8 {
+        K8 {
+            revision,
+            units: [Unit::default(); COUNTERS],
+            context: Context::RESET,
+            demand: Demand::default(),
+            granted: ALL,
+            blocked: 0,
+            watched: 0,
+            counting: 0,
+            alerts: Alerts::default(),
+        }
+    }
+
+    /// The revision of the part.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// What the PMU remembers, with everything counted up to now.
+    pub fn state(&mut self, feed: &impl Feed) -> State {
+        self.fold_all(feed);
+        let units = &self.units;
+        State {
+            revision: self.revision,
+            selects: units.map(|unit| unit.select.bits()),
+            counters: units.map(|unit| unit.counter.value()),
+            detectors: units.map(|unit| unit.connection.tap.memory()),
+            toggles: units.map(|unit| unit.toggles),
+            context: self.context,
+            granted: self.granted,
+            blocked: self.blocked,
+            watched: self.watched,
+            alerts: self.alerts,
+        }
+    }
+
+    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
+    /// dropped.
+    #[must_use]
+    pub fn from_state(state: &State, feed: &impl Feed) -> K8 {
+        let mut pmu = K8::new(state.revision);
+        pmu.context = state.context;
+        pmu.granted = state.granted & ALL;
+        pmu.blocked = state.blocked & ALL;
+        pmu.watched = state.watched & ALL;
+        pmu.alerts = state.alerts;
+        let rows = state.selects.iter().zip(&state.counters).zip(&state.detectors).zip(&state.toggles);
+        for (unit, (((select, counter), detector), toggles)) in pmu.units.iter_mut().zip(rows) {
+            unit.select = PerfEvtSel::written(*select);
+            unit.counter = Counter::new(*counter, WIDTH);
+            unit.connection = Selection::new(unit.select, pmu.revision).tap(pmu.revision);
+            unit.connection.tap.skip(feed);
+            unit.connection.tap.set_memory(*detector);
+            unit.toggles = *toggles;
+        }
+        pmu.counting = pmu.admitted();
+        pmu.renew_demand();
+        pmu.arm(feed);
+        pmu
+    }
+
+    /// The level of pin PM`slot`, which starts low.
+    pub fn pin(&mut self, slot: Slot, feed: &impl Feed) -> bool {
+        self.pin_toggles(slot.index() as u32, feed) & 1 == 1
+    }
+
+    fn unit(&mut self, slot: Slot) -> &mut Unit {
+        &mut self.units[slot.index()]
+    }
+
+    fn selection(&self, slot: Slot) -> Selection {
+        Selection::new(self.units[slot.index()].select, self.revision)
+    }
+
+    /// The counters that count in the present context, one bit each.
+    fn admitted(&self) -> u32 {
+        if self.context.halted {
+            return 0;
+        }
+        let mut counting = 0;
+        for slot in Slot::ALL {
+            let select = self.units[slot.index()].select;
+            let level = if self.context.privilege == 0 { select.os() } else { select.usr() };
+            if select.en() && level && self.is_usable(slot) {
+                counting |= slot.bit();
+            }
+        }
+        counting
+    }
+
+    /// Whether it is enabled for an event of the northbridge. A select left behind with EN clear holds nothing.
+    fn claims_northbridge(&self, slot: Slot) -> bool {
+        let select = self.units[slot.index()].select;
+        select.en() && select.event_select() >= FIRST_NORTHBRIDGE_EVENT
+    }
+
+    /// Whether no other core's claim stands in the way.
+    fn is_usable(&self, slot: Slot) -> bool {
+        let northbridge = self.units[slot.index()].select.event_select() >= FIRST_NORTHBRIDGE_EVENT;
+        self.blocked & slot.bit() == 0 && (!northbridge || self.granted & slot.bit() != 0)
+    }
+
+    fn fold(&mut self, slot: Slot, feed: &impl Feed) {
+        if self.counting & slot.bit() != 0 {
+            let grown = self.unit(slot).connection.tap.fold(feed);
+            self.grow(slot, grown);
+        }
+    }
+
+    fn fold_all(&mut self, feed: &impl Feed) {
+        for slot in Slot::ALL {
+            self.fold(slot, feed);
+        }
+    }
+
+    /// The counter grows by `amount`: wrap, pin, interrupt.
+    #[inline]
+    fn grow(&mut self, slot: Slot, amount: u64) {
+        if amount == 0 {
+            return;
+        }
+        let unit = &mut self.units[slot.index()];
+        let overflows = unit.counter.add(amount, WIDTH);
+        let toggles = if unit.select.pc() { overflows } else { amount };
+        unit.toggles = unit.toggles.wrapping_add(toggles);
+        if toggles != 0 {
+            self.alerts.pins |= slot.bit();
+        }
+        if overflows != 0 {
+            self.alerts.overflows |= slot.bit();
+            if unit.select.int() {
+                let late = unit.counter.value().saturating_add((overflows - 1) << WIDTH.bits().min(63));
+                self.alerts.interrupts |= slot.bit();
+                self.alerts.late = self.alerts.late.max(late);
+            }
+        }
+    }
+
+    /// Counters that now count begin here; those that no longer do have been folded.
+    fn resume(&mut self, feed: &impl Feed) {
+        let counting = self.admitted();
+        for slot in Slot::ALL {
+            if counting & !self.counting & slot.bit() != 0 {
+                let level = self.level(slot);
+                self.unit(slot).connection.tap.settle(feed, level);
+            }
+        }
+        self.counting = counting;
+        self.arm(feed);
+    }
+
+    fn level(&self, slot: Slot) -> bool {
+        let rflags = self.context.machine_state;
+        self.selection(slot).level(self.revision, |signal| counting::holds(signal, rflags))
+    }
+
+    fn renew_demand(&mut self) {
+        let mut signals = SignalSet::EMPTY;
+        let mut per_cycle = false;
+        for slot in Slot::ALL {
+            let unit = &self.units[slot.index()];
+            if unit.select.en() && (unit.select.usr() || unit.select.os()) && self.is_usable(slot) {
+                unit.connection.tap.demand(&mut signals);
+                per_cycle |= unit.connection.tap.gate().is_per_cycle();
+            }
+        }
+        self.demand.replace(signals, per_cycle, Records::None);
+    }
+
+    fn disarm(&self, feed: &impl Feed) {
+        for unit in &self.units {
+            if unit.select.en() {
+                unit.connection.tap.disarm(feed);
+            }
+        }
+    }
+
+    /// Sets the deadlines of the counters that count, and no others.
+    fn arm(&self, feed: &impl Feed) {
+        self.disarm(feed);
+        for slot in Slot::ALL {
+            if self.counting & slot.bit() != 0 {
+                let unit = &self.units[slot.index()];
+                let overflow = unit.select.int() || (self.watched & slot.bit() != 0 && unit.select.pc());
+                let remaining = match (self.watched & slot.bit() != 0 && !unit.select.pc(), overflow) {
+                    (true, _) => Some(1),
+                    (false, true) => Some(unit.counter.until_overflow(WIDTH)),
+                    (false, false) => None,
+                };
+                unit.connection.tap.arm(feed, remaining);
+            }
+        }
+    }
+
+    /// A select is written. While the counter stays enabled, a change from an event that rests at 0 to one that rests at 1 looks like
+    /// an edge (section 10.2, the note on edge count mode).
+    fn write_select(&mut self, slot: Slot, value: u64, feed: &impl Feed) {
+        self.fold_all(feed);
+        self.disarm(feed);
+        let written = PerfEvtSel::written(value);
+        let before = self.units[slot.index()].select;
+        let was_counting = self.counting & slot.bit() != 0;
+        let was_level = self.level(slot);
+        self.unit(slot).select = written;
+        if changes_selection(before, written) {
+            self.unit(slot).connection = Selection::new(written, self.revision).tap(self.revision);
+            self.counting &= !slot.bit();
+        } else if !written.en() {
+            self.counting &= !slot.bit();
+        }
+        self.resume(feed);
+        let counts = self.counting & slot.bit() != 0;
+        if was_counting && counts && written.e() && changes_selection(before, written) && !was_level && self.level(slot) {
+            self.grow(slot, 1);
+            self.arm(feed);
+        }
+        self.renew_demand();
+    }
+}
+
+/// Every counter, one bit each.
+const ALL: u32 = 0b1111;
+
+/// Whether two selects connect the counter differently: other bits than the enables, pin and interrupt differ.
+fn changes_selection(before: PerfEvtSel, after: PerfEvtSel) -> bool {
+    let connection = |select: PerfEvtSel| (select.event_select(), select.unit_mask(), select.e(), select.inv(), select.cnt_mask());
+    connection(before) != connection(after)
+}
+
+impl Model for K8 {
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        match Register::decode(address, &self.context)? {
+            Register::PerfEvtSel(slot) => Ok(self.unit(slot).select.bits()),
+            Register::PerfCtr(slot) => {
+                self.fold(slot, feed);
+                Ok(self.unit(slot).counter.value())
+            }
+        }
+    }
+
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        if !matches!(address, Address::Msr(_)) {
+            return Err(Fault::Unclaimed);
+        }
+        match Register::decode(address, &self.context)? {
+            Register::PerfEvtSel(slot) => self.write_select(slot, value, feed),
+            Register::PerfCtr(slot) => {
+                self.fold(slot, feed);
+                self.unit(slot).counter = Counter::new(value, WIDTH);
+                self.arm(feed);
+            }
+        }
+        Ok(())
+    }
+
+    fn service(&mut self, feed: &impl Feed) {
+        self.fold_all(feed);
+        self.arm(feed);
+    }
+
+    fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        let before = core::mem::replace(&mut self.context, context);
+        if self.admitted() != self.counting {
+            self.context = before;
+            self.fold_all(feed);
+            self.context = context;
+            self.resume(feed);
+        }
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        let mut taken = false;
+        for slot in Slot::ALL {
+            if self.counting & slot.bit() == 0 || amount == 0 {
+                continue;
+            }
+            if let Some(kind) = self.selection(slot).admits(occurrence) {
+                taken = true;
+                self.fold(slot, feed);
+                let connection = &mut self.unit(slot).connection;
+                let amount = if connection.counts_entries { 1 } else { amount };
+                let grown = connection.tap.inject(kind, amount);
+                self.grow(slot, grown);
+            }
+        }
+        if taken {
+            self.arm(feed);
+        }
+        taken
+    }
+
+    fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
+
+    fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    fn take_alerts(&mut self) -> Alerts {
+        core::mem::take(&mut self.alerts)
+    }
+
+    fn reset(&mut self, reset: Reset, feed: &impl Feed) {
+        self.fold_all(feed);
+        self.disarm(feed);
+        let counters = self.units.map(|unit| unit.counter);
+        self.units = [Unit::default(); COUNTERS];
+        if reset == Reset::Warm {
+            for (unit, counter) in self.units.iter_mut().zip(counters) {
+                unit.counter = counter;
+            }
+        }
+        self.context = Context::RESET;
+        self.alerts = Alerts::default();
+        self.counting = 0;
+        self.renew_demand();
+    }
+
+    fn claims(&self) -> u32 {
+        Slot::ALL.into_iter().filter(|slot| self.claims_northbridge(*slot)).fold(0, |claims, slot| claims | slot.bit())
+    }
+
+    fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
+        if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
+            self.fold_all(feed);
+            self.granted = granted & ALL;
+            self.blocked = blocked & ALL;
+            self.resume(feed);
+            self.renew_demand();
+        }
+    }
+
+    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+        self.watched = pins & ALL;
+        self.service(feed);
+    }
+
+    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
+        match Slot::new(pin) {
+            Some(slot) => {
+                self.fold(slot, feed);
+                self.unit(slot).toggles
+            }
+            None => 0,
+        }
+    }
+
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::K8
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}

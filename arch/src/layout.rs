@@ -1,0 +1,111 @@
+//! Register layouts that are written once: accessors for the model, a table for whoever shows a register.
+
+/// What a guest's write does to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldAccess {
+    /// Read and written.
+    ReadWrite,
+    /// Reads as zero; writes are ignored.
+    Reserved,
+}
+
+/// A field of a register, as its manual prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// The manual's name.
+    pub name: &'static str,
+    /// Its highest bit.
+    pub high: u8,
+    /// Its lowest bit.
+    pub low: u8,
+    /// What a write does to it.
+    pub access: FieldAccess,
+    /// What it is, in one line.
+    pub summary: &'static str,
+}
+
+impl Field {
+    /// The bits of the field within the register.
+    #[must_use]
+    pub const fn mask(&self) -> u64 {
+        (u64::MAX >> (63 - (self.high & 63))) & (u64::MAX << (self.low & 63))
+    }
+
+    /// The field's value within `register`.
+    #[must_use]
+    pub const fn of(&self, register: u64) -> u64 {
+        (register & self.mask()) >> (self.low & 63)
+    }
+}
+
+/// The bits that any read-write field of `fields` covers.
+#[must_use]
+pub const fn writable(fields: &[Field]) -> u64 {
+    let mut mask = 0;
+    let mut rest = fields;
+    while let [field, more @ ..] = rest {
+        if matches!(field.access, FieldAccess::ReadWrite) {
+            mask |= field.mask();
+        }
+        rest = more;
+    }
+    mask
+}
+
+/// Declares a register: its fields with the manual's bit numbers, each with an accessor, a setter and a row of the table `FIELDS`.
+macro_rules! layout {
+    (
+        $(#[$attribute:meta])*
+        pub struct $register:ident {
+            $( $(#[doc = $doc:literal])+ $name:literal => $get:ident / $set:ident : $kind:tt = $high:literal $(.. $low:literal)? ; )*
+            $( reserved $reserved_high:literal $(.. $reserved_low:literal)? ; )*
+        }
+    ) => {
+        bitfield::bitfield! {
+            $(#[$attribute])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+            pub struct $register(u64);
+            impl Debug;
+            $( $(#[doc = $doc])+ pub $kind, $get, $set: $high $(, $low)?; )*
+        }
+
+        impl $register {
+            /// Every field, from the lowest bit up.
+            pub const FIELDS: &'static [$crate::layout::Field] = &[
+                $( $crate::layout::Field {
+                    name: $name,
+                    high: $high,
+                    low: layout!(@low $high $(, $low)?),
+                    access: $crate::layout::FieldAccess::ReadWrite,
+                    summary: concat!($($doc),+),
+                }, )*
+                $( $crate::layout::Field {
+                    name: "Reserved",
+                    high: $reserved_high,
+                    low: layout!(@low $reserved_high $(, $reserved_low)?),
+                    access: $crate::layout::FieldAccess::Reserved,
+                    summary: "reads as zero, writes are ignored",
+                }, )*
+            ];
+
+            /// The bits that a write can change.
+            pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
+
+            /// The register's bits.
+            #[must_use]
+            #[inline]
+            pub const fn bits(self) -> u64 {
+                self.0
+            }
+
+            /// The register with `value` written to it: reserved bits stay zero.
+            #[must_use]
+            pub const fn written(value: u64) -> Self {
+                Self(value & Self::WRITABLE)
+            }
+        }
+    };
+    (@low $high:literal) => { $high };
+    (@low $high:literal, $low:literal) => { $low };
+}
+pub(crate) use layout;

@@ -1,0 +1,106 @@
+//! What every PMU model can do, whatever its registers.
+
+use crate::access::{Address, Fault};
+use crate::alert::Alerts;
+use crate::event::Catalogue;
+use crate::feed::{Context, Demand, Feed, Record};
+use crate::layout::Field;
+
+/// Something that happened, named as a guest would select it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Occurrence {
+    /// The event select.
+    pub select: u32,
+    /// The unit mask bits that describe it: one bit of a set, one bit of each group of fields, or an ordinal; 0 where the event has none.
+    pub umask: u32,
+}
+
+/// How a reset came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reset {
+    /// Power came on.
+    Cold,
+    /// The power stayed on: what the part keeps then, it keeps.
+    Warm,
+}
+
+/// A register, for whoever shows registers.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterDescription {
+    /// The manual's name.
+    pub name: &'static str,
+    /// Its address.
+    pub address: Address,
+    /// Its fields.
+    pub fields: &'static [Field],
+}
+
+/// One hardware thread's PMU.
+///
+/// The embedder keeps these habits, and everything else follows:
+///
+/// - it adds to its totals what it executes, all signals of one instruction before it looks at a deadline;
+/// - when a total reaches its deadline it calls [`service`](Model::service) before the next instruction;
+/// - before a guest's register access it brings the totals up to the instructions before the accessing one;
+/// - it calls [`set_context`](Model::set_context) when something in the [`Context`] changes;
+/// - after each call it takes the [`Alerts`] and delivers the interrupts in them.
+pub trait Model {
+    /// Reads a register.
+    ///
+    /// # Errors
+    /// The [`Fault`] that the access raises.
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault>;
+
+    /// Writes a register.
+    ///
+    /// # Errors
+    /// The [`Fault`] that the access raises; then nothing is written.
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault>;
+
+    /// Counts what has happened up to now, and sets new deadlines.
+    fn service(&mut self, feed: &impl Feed);
+
+    /// Tells the model the thread's new state. What happened before this call happened in the old one.
+    fn set_context(&mut self, context: Context, feed: &impl Feed);
+
+    /// The thread's state as the model knows it.
+    fn context(&self) -> &Context;
+
+    /// Something happened `amount` times (or for `amount` cycles) that no signal tells. Returns whether some counter took it.
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool;
+
+    /// One instruction, where [`Demand::records`] asks for it.
+    fn record(&mut self, record: &Record, feed: &impl Feed);
+
+    /// What must be reported at the moment.
+    fn demand(&self) -> &Demand;
+
+    /// What there is to tell since the last call.
+    fn take_alerts(&mut self) -> Alerts;
+
+    /// Brings the registers to their values after a reset.
+    fn reset(&mut self, reset: Reset, feed: &impl Feed);
+
+    /// The counters, one bit each, that select an event of a unit shared beyond the thread.
+    fn claims(&self) -> u32 {
+        0
+    }
+
+    /// Tells the model which shared counters it holds (`granted`) and which of its counters another thread's claim makes useless
+    /// (`blocked`), one bit each.
+    fn set_grants(&mut self, _granted: u32, _blocked: u32, _feed: &impl Feed) {}
+
+    /// Wishes for a deadline at every toggle of these pins, one bit each.
+    fn watch_pins(&mut self, _pins: u32, _feed: &impl Feed) {}
+
+    /// How often pin `pin` has toggled; its level is the lowest bit.
+    fn pin_toggles(&mut self, _pin: u32, _feed: &impl Feed) -> u64 {
+        0
+    }
+
+    /// The events that the model can count.
+    fn catalogue(&self) -> &'static Catalogue;
+
+    /// The registers.
+    fn registers(&self) -> &'static [RegisterDescription];
+}

@@ -1,0 +1,182 @@
+//! The parts there are: one line each.
+
+use crate::access::{Address, Fault};
+use crate::alert::Alerts;
+use crate::event::Catalogue;
+use crate::feed::{Context, Demand, Feed, Record};
+use crate::model::{Model, Occurrence, RegisterDescription, Reset};
+
+macro_rules! parts {
+    ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
+        /// The PMU of one hardware thread, of whichever part.
+        #[derive(Clone, Debug)]
+        pub enum Pmu {
+            $( $(#[doc = $doc])+ $variant($model), )+
+        }
+
+        /// What a PMU remembers, of whichever part.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum State {
+            $( $(#[doc = $doc])+ $variant($state), )+
+        }
+
+        /// A part to build: its name and its revision.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Part {
+            $( $(#[doc = $doc])+ $variant($revision), )+
+        }
+
+        /// The names of the parts.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        impl Part {
+            /// The part of this name, in its usual revision.
+            ///
+            /// ```
+            /// use vm_pmu_arch::registry::Part;
+            ///
+            /// assert_eq!(Part::named("k8").unwrap().name(), "k8");
+            /// assert!(Part::named("z80").is_none());
+            /// ```
+            #[must_use]
+            pub fn named(name: &str) -> Option<Part> {
+                match name {
+                    $( $name => Some(Part::$variant(<$revision>::default())), )+
+                    _ => None,
+                }
+            }
+
+            /// The same part in the revision of this letter, if there is one.
+            #[must_use]
+            pub fn revision(self, letter: &str) -> Option<Part> {
+                match self {
+                    $( Part::$variant(_) => <$revision>::from_letter(letter).map(Part::$variant), )+
+                }
+            }
+
+            /// The part's name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $( Part::$variant(_) => $name, )+
+                }
+            }
+
+            /// What the part can count.
+            #[must_use]
+            pub fn catalogue(self) -> &'static Catalogue {
+                match self {
+                    $( Part::$variant(_) => &crate::event::$catalogue, )+
+                }
+            }
+
+            /// The PMU of one of the part's threads, as power-on leaves it.
+            #[must_use]
+            pub fn build(self) -> Pmu {
+                match self {
+                    $( Part::$variant(revision) => Pmu::$variant(<$model>::new(revision)), )+
+                }
+            }
+        }
+
+        impl Pmu {
+            /// What the PMU remembers, with everything counted up to now.
+            pub fn state(&mut self, feed: &impl Feed) -> State {
+                match self {
+                    $( Pmu::$variant(model) => State::$variant(model.state(feed)), )+
+                }
+            }
+
+            /// The PMU that remembers `state`, attached to `feed`.
+            #[must_use]
+            pub fn from_state(state: &State, feed: &impl Feed) -> Pmu {
+                match state {
+                    $( State::$variant(state) => Pmu::$variant(<$model>::from_state(state, feed)), )+
+                }
+            }
+        }
+
+        macro_rules! each {
+            ($pmu:expr, $bound:ident => $body:expr) => {
+                match $pmu {
+                    $( Pmu::$variant($bound) => $body, )+
+                }
+            };
+        }
+    };
+}
+
+parts! {
+    /// AMD Athlon 64 and Opteron.
+    K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
+}
+
+impl Model for Pmu {
+    #[inline]
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        each!(self, model => model.read(address, feed))
+    }
+
+    #[inline]
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        each!(self, model => model.write(address, value, feed))
+    }
+
+    #[inline]
+    fn service(&mut self, feed: &impl Feed) {
+        each!(self, model => model.service(feed));
+    }
+
+    #[inline]
+    fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        each!(self, model => model.set_context(context, feed));
+    }
+
+    fn context(&self) -> &Context {
+        each!(self, model => model.context())
+    }
+
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        each!(self, model => model.inject(occurrence, amount, feed))
+    }
+
+    fn record(&mut self, record: &Record, feed: &impl Feed) {
+        each!(self, model => model.record(record, feed));
+    }
+
+    fn demand(&self) -> &Demand {
+        each!(self, model => model.demand())
+    }
+
+    fn take_alerts(&mut self) -> Alerts {
+        each!(self, model => model.take_alerts())
+    }
+
+    fn reset(&mut self, reset: Reset, feed: &impl Feed) {
+        each!(self, model => model.reset(reset, feed));
+    }
+
+    fn claims(&self) -> u32 {
+        each!(self, model => model.claims())
+    }
+
+    fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
+        each!(self, model => model.set_grants(granted, blocked, feed));
+    }
+
+    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+        each!(self, model => model.watch_pins(pins, feed));
+    }
+
+    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
+        each!(self, model => model.pin_toggles(pin, feed))
+    }
+
+    fn catalogue(&self) -> &'static Catalogue {
+        each!(self, model => model.catalogue())
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        each!(self, model => model.registers())
+    }
+}

@@ -1,0 +1,48 @@
+//! What leaves a PMU: interrupt requests, pins, and word of a missed deadline.
+
+/// Where a PMU's requests go. Any `Fn(usize, u32)` is one: it is given the thread and the counter.
+///
+/// It is called on the host thread that noticed the event, with no lock held: it may call the machine again.
+///
+/// ```
+/// use vm_pmu::irq::InterruptLine;
+///
+/// struct LocalApics;
+///
+/// impl InterruptLine for LocalApics {
+///     fn raise(&self, thread: usize, _counter: u32) {
+///         // Deliver what the performance-counter entry of this thread's local vector table says.
+///         let _ = thread;
+///     }
+/// }
+/// ```
+pub trait InterruptLine {
+    /// Counter `counter` of hardware thread `thread` asks for its interrupt, once. On x86 the embedder delivers what the thread's local
+    /// APIC says of its performance-counter interrupt: a fixed vector or an NMI, or nothing while it is masked.
+    fn raise(&self, thread: usize, counter: u32);
+
+    /// The pins in `pins`, one bit each, toggled at least once. [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tells how
+    /// often.
+    fn pins(&self, thread: usize, pins: u32) {
+        let _ = (thread, pins);
+    }
+
+    /// An interrupt was due `events` events ago: the embedder passed a deadline, or one instruction brought several events.
+    fn late(&self, thread: usize, events: u64) {
+        let _ = (thread, events);
+    }
+}
+
+impl<F: Fn(usize, u32)> InterruptLine for F {
+    fn raise(&self, thread: usize, counter: u32) {
+        self(thread, counter);
+    }
+}
+
+/// A line that leads nowhere, for PMUs that are only read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unconnected;
+
+impl InterruptLine for Unconnected {
+    fn raise(&self, _thread: usize, _counter: u32) {}
+}

@@ -1,0 +1,109 @@
+//! Litmus files: small readable programs that drive a PMU and say what must be seen.
+//!
+//! A file is a header of `key: value` lines and then one statement a line; `#` begins a comment. The book's chapter on litmus files
+//! describes every statement. The same text checks a rule of a manual, replays a bug report and prints what a fuzzer found.
+//!
+//! ```
+//! use vm_pmu::litmus::Litmus;
+//!
+//! let text = "
+//! title: A counter overflows when it wraps to zero
+//! pmu: k8
+//! section: AMD BKDG 10.1
+//!
+//! write PerfCtr0 -2
+//! write PerfEvtSel0 0x5200c0      # INT, EN, OS, retired instructions
+//! repeat 2 feed instructions_retired=1
+//! interrupts 0
+//! read PerfCtr0 = 0
+//! ";
+//! let litmus: Litmus = text.parse().unwrap();
+//! assert_eq!(litmus.run(), Ok(2)); // two expectations checked
+//! ```
+
+mod parse;
+mod print;
+mod run;
+
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::model::{Occurrence, Reset};
+use vm_pmu_arch::registry::Part;
+
+pub use parse::ParseError;
+pub use run::Failure;
+
+/// A litmus file: what it is about, the machine it needs, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Litmus {
+    /// The rule that it checks, in one line.
+    pub title: String,
+    /// The section of the manual, or other source, that states the rule.
+    pub section: String,
+    /// The part.
+    pub part: Part,
+    /// The letter of the part's revision, if not the usual one.
+    pub revision: Option<String>,
+    /// How many packages the machine has.
+    pub packages: usize,
+    /// How many threads a package has.
+    pub threads: usize,
+    /// Counters stay usable while another thread uses them for the package's unit.
+    pub shared_counters: bool,
+    /// What to do, each with its line in the file.
+    pub steps: Vec<(usize, Step)>,
+}
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `thread N`: what follows is done by that thread.
+    Thread(usize),
+    /// `context FIELD=VALUE ...`: the thread's state changes.
+    Context(Vec<(ContextField, u64)>),
+    /// `write REGISTER VALUE [faults FAULT]`.
+    Write(Address, u64, Option<Fault>),
+    /// `read REGISTER = VALUE` or `read REGISTER faults FAULT`.
+    Read(Address, Result<u64, Fault>),
+    /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured.
+    Feed(u64, Vec<(Signal, u64)>),
+    /// `devices SIGNAL=AMOUNT ...`: the same, done by the package's devices.
+    Devices(Vec<(Signal, u64)>),
+    /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
+    Inject(Occurrence, u64),
+    /// `interrupts NONE | COUNTER ...`: the requests of this thread since the last such line, in order.
+    Interrupts(Vec<u32>),
+    /// `late N`: the most events that an interrupt of this thread came too late by, since the last such line.
+    Late(u64),
+    /// `watch PINS`: deadlines at every toggle of these pins.
+    Watch(u32),
+    /// `pin N toggles COUNT`.
+    Pin(u32, u64),
+    /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
+    Demand(Vec<Signal>, bool),
+    /// `deadline SIGNAL never | in DISTANCE`.
+    Deadline(Signal, Option<u64>),
+    /// `save`: the machine is saved and restored into a new one.
+    Save,
+    /// `reset cold | warm`.
+    Reset(Reset),
+}
+
+/// A field of the thread's state that a litmus file can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextField {
+    /// `privilege`, on x86 `cpl`.
+    Privilege,
+    /// `halted`.
+    Halted,
+    /// `foreground`.
+    Foreground,
+    /// `machine_state`: RFLAGS, MSR or PSR as a whole.
+    MachineState,
+    /// `control`: CR4, CTRL or DCR as a whole.
+    Control,
+    /// `if`: RFLAGS.IF.
+    InterruptFlag,
+    /// `pce`: CR4.PCE.
+    CounterEnable,
+}

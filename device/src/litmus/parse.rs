@@ -1,0 +1,239 @@
+//! From text to a litmus program.
+
+use std::fmt;
+use std::str::FromStr;
+
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::model::{Model, Occurrence, Reset};
+use vm_pmu_arch::registry::{NAMES, Part};
+
+use super::{ContextField, Litmus, Step};
+
+/// Why a text is no litmus file: the line and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// The line, from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => formatter.write_str(&self.message),
+            line => write!(formatter, "line {line}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The names of the statements, for messages.
+const STATEMENTS: &str =
+    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, deadline, save, reset";
+
+impl FromStr for Litmus {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Litmus, ParseError> {
+        let mut header = Header::default();
+        let mut litmus: Option<Litmus> = None;
+        for (index, line) in text.lines().enumerate() {
+            let line_number = index + 1;
+            let at = |message: String| ParseError { line: line_number, message };
+            let line = line.split('#').next().unwrap_or("").trim();
+            // A fault is written `#GP`: the comment sign within it is not one.
+            let line = if line.ends_with("faults") { whole_fault(text, index) } else { line.to_owned() };
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            match (line.split_once(": "), &mut litmus) {
+                (Some((key, value)), None) if !key.contains(' ') => header.set(key, value.trim()).map_err(at)?,
+                (_, None) => {
+                    let mut begun = header.finish().map_err(at)?;
+                    begun.steps.push((line_number, step(line, begun.part).map_err(at)?));
+                    litmus = Some(begun);
+                }
+                (_, Some(litmus)) => litmus.steps.push((line_number, step(line, litmus.part).map_err(at)?)),
+            }
+        }
+        litmus.ok_or(ParseError { line: 0, message: "there is no statement: a litmus file is a header and at least one".into() })
+    }
+}
+
+/// The line again, cut at the first comment sign after its fault.
+fn whole_fault(text: &str, index: usize) -> String {
+    let line = text.lines().nth(index).unwrap_or("");
+    let (before, after) = line.split_once("faults").unwrap_or((line, ""));
+    let fault = after.split_whitespace().next().unwrap_or("");
+    format!("{before}faults {fault}")
+}
+
+#[derive(Default)]
+struct Header {
+    title: Option<String>,
+    section: Option<String>,
+    part: Option<Part>,
+    revision: Option<String>,
+    packages: Option<usize>,
+    threads: Option<usize>,
+    shared_counters: bool,
+}
+
+impl Header {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "title" => self.title = Some(value.to_owned()),
+            "section" => self.section = Some(value.to_owned()),
+            "pmu" => self.part = Some(Part::named(value).ok_or(format!("no PMU is called `{value}`: there are {}", NAMES.join(", ")))?),
+            "revision" => self.revision = Some(value.to_owned()),
+            "packages" => self.packages = Some(small(value)?),
+            "threads" => self.threads = Some(small(value)?),
+            "share_counters" => self.shared_counters = flag(value)?,
+            _ => {
+                return Err(format!(
+                    "no header is called `{key}`: there are title, section, pmu, revision, packages, threads, share_counters"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Litmus, String> {
+        let part = self.part.ok_or("the header lacks a line `pmu: NAME`")?;
+        let part = match &self.revision {
+            Some(letter) => part.revision(letter).ok_or(format!("{} has no revision `{letter}`", part.name()))?,
+            None => part,
+        };
+        Ok(Litmus {
+            title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
+            section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
+            part,
+            revision: self.revision.take(),
+            packages: self.packages.unwrap_or(1),
+            threads: self.threads.unwrap_or(1),
+            shared_counters: self.shared_counters,
+            steps: Vec::new(),
+        })
+    }
+}
+
+fn step(line: &str, part: Part) -> Result<Step, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        ["thread", thread] => Ok(Step::Thread(small(thread)?)),
+        ["context", fields @ ..] if !fields.is_empty() => {
+            fields.iter().map(|field| context(field)).collect::<Result<_, _>>().map(Step::Context)
+        }
+        ["write", register, value] => Ok(Step::Write(address(register, part)?, number(value)?, None)),
+        ["write", register, value, "faults", word] => Ok(Step::Write(address(register, part)?, number(value)?, Some(fault(word)?))),
+        ["read", register, "=", value] => Ok(Step::Read(address(register, part)?, Ok(number(value)?))),
+        ["read", register, "faults", word] => Ok(Step::Read(address(register, part)?, Err(fault(word)?))),
+        ["feed", signals @ ..] if !signals.is_empty() => Ok(Step::Feed(1, amounts(signals)?)),
+        ["repeat", times, "feed", signals @ ..] if !signals.is_empty() => Ok(Step::Feed(number(times)?, amounts(signals)?)),
+        ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
+        ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
+        ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
+        ["interrupts", counters @ ..] if !counters.is_empty() => {
+            counters.iter().map(|counter| bits32(counter)).collect::<Result<_, _>>().map(Step::Interrupts)
+        }
+        ["late", events] => Ok(Step::Late(number(events)?)),
+        ["watch", pins] => Ok(Step::Watch(bits32(pins)?)),
+        ["pin", pin, "toggles", count] => Ok(Step::Pin(bits32(pin)?, number(count)?)),
+        ["demand", "none"] => Ok(Step::Demand(Vec::new(), false)),
+        ["demand", signals @ .., "per_cycle"] => Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, true)),
+        ["demand", signals @ ..] if !signals.is_empty() => {
+            Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, false))
+        }
+        ["deadline", name, "never"] => Ok(Step::Deadline(signal(name)?, None)),
+        ["deadline", name, "in", distance] => Ok(Step::Deadline(signal(name)?, Some(number(distance)?))),
+        ["save"] => Ok(Step::Save),
+        ["reset", "cold"] => Ok(Step::Reset(Reset::Cold)),
+        ["reset", "warm"] => Ok(Step::Reset(Reset::Warm)),
+        _ => Err(format!("`{line}` is no statement: there are {STATEMENTS}, as the book's chapter on litmus files describes them")),
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let (negative, digits) = match digits.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, digits.as_str()),
+    };
+    let value = match digits.strip_prefix("0x") {
+        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
+        None => digits.parse(),
+    };
+    let value = value.map_err(|_| format!("`{text}` is no number of 64 bits: write 10, 0x0a or, for a two's complement, -10"))?;
+    Ok(if negative { value.wrapping_neg() } else { value })
+}
+
+fn bits32(text: &str) -> Result<u32, String> {
+    u32::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 32 bits"))
+}
+
+fn small(text: &str) -> Result<usize, String> {
+    match number(text)? {
+        value @ 0..=4096 => usize::try_from(value).map_err(|error| error.to_string()),
+        _ => Err(format!("`{text}` is too many: 4096 is the most")),
+    }
+}
+
+fn flag(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(format!("`{text}` is neither yes nor no")),
+    }
+}
+
+fn fault(word: &str) -> Result<Fault, String> {
+    [Fault::Unclaimed, Fault::GeneralProtection].into_iter().find(|fault| fault.word() == word).ok_or(format!(
+        "`{word}` is no fault: there are {}, {}",
+        Fault::Unclaimed.word(),
+        Fault::GeneralProtection.word()
+    ))
+}
+
+fn signal(name: &str) -> Result<Signal, String> {
+    Signal::from_name(name).ok_or(format!("no signal is called `{name}`"))
+}
+
+fn amounts(words: &[&str]) -> Result<Vec<(Signal, u64)>, String> {
+    let amount = |word: &&str| {
+        let (name, amount) = word.split_once('=').ok_or(format!("`{word}` is not SIGNAL=AMOUNT"))?;
+        Ok((signal(name)?, number(amount)?))
+    };
+    words.iter().map(amount).collect()
+}
+
+fn context(word: &str) -> Result<(ContextField, u64), String> {
+    let (name, value) = word.split_once('=').ok_or(format!("`{word}` is not FIELD=VALUE"))?;
+    let field = ContextField::from_word(name).ok_or(format!(
+        "no context field is called `{name}`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
+    ))?;
+    Ok((field, number(value)?))
+}
+
+fn occurrence(word: &str) -> Result<Occurrence, String> {
+    let (select, umask) = word.split_once('/').unwrap_or((word, "0"));
+    Ok(Occurrence { select: bits32(select)?, umask: bits32(umask)? })
+}
+
+fn address(word: &str, part: Part) -> Result<Address, String> {
+    if let Some(number) = word.strip_prefix("msr:") {
+        return Ok(Address::Msr(bits32(number)?));
+    }
+    if let Some(index) = word.strip_prefix("rdpmc:") {
+        return Ok(Address::Rdpmc(bits32(index)?));
+    }
+    let registers = part.build().registers();
+    registers
+        .iter()
+        .find(|register| register.name.eq_ignore_ascii_case(word))
+        .map(|register| register.address)
+        .ok_or(format!("{} has no register `{word}`: use a register's name, msr:NUMBER or rdpmc:INDEX", part.name()))
+}

@@ -1,0 +1,117 @@
+//! From a litmus program to text.
+
+use std::fmt;
+
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::model::{Model, Reset};
+use vm_pmu_arch::registry::Part;
+
+use super::{ContextField, Litmus, Step};
+
+const CONTEXT_WORDS: [(ContextField, &str); 8] = [
+    (ContextField::Privilege, "cpl"),
+    (ContextField::Privilege, "privilege"),
+    (ContextField::Halted, "halted"),
+    (ContextField::Foreground, "foreground"),
+    (ContextField::MachineState, "machine_state"),
+    (ContextField::Control, "control"),
+    (ContextField::InterruptFlag, "if"),
+    (ContextField::CounterEnable, "pce"),
+];
+
+impl ContextField {
+    /// The field that a litmus file calls `word`.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<ContextField> {
+        CONTEXT_WORDS.iter().find(|(_, name)| *name == word).map(|(field, _)| *field)
+    }
+
+    /// What a litmus file calls the field.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        CONTEXT_WORDS.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
+    }
+}
+
+impl fmt::Display for Litmus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "title: {}\npmu: {}\nsection: {}", self.title, self.part.name(), self.section)?;
+        if let Some(revision) = &self.revision {
+            writeln!(formatter, "revision: {revision}")?;
+        }
+        if self.packages != 1 {
+            writeln!(formatter, "packages: {}", self.packages)?;
+        }
+        if self.threads != 1 {
+            writeln!(formatter, "threads: {}", self.threads)?;
+        }
+        if self.shared_counters {
+            writeln!(formatter, "share_counters: yes")?;
+        }
+        writeln!(formatter)?;
+        self.steps.iter().try_for_each(|(_, step)| writeln!(formatter, "{}", Printed { step, part: self.part }))
+    }
+}
+
+struct Printed<'a> {
+    step: &'a Step,
+    part: Part,
+}
+
+impl Printed<'_> {
+    fn register(&self, address: Address) -> String {
+        let registers = self.part.build().registers();
+        match (registers.iter().find(|register| register.address == address), address) {
+            (Some(register), _) => register.name.to_owned(),
+            (None, Address::Rdpmc(index)) => format!("rdpmc:{index:#x}"),
+            (None, Address::Msr(number)) => format!("msr:{number:#x}"),
+            (None, other) => other.to_string(),
+        }
+    }
+}
+
+fn list(signals: &[(Signal, u64)]) -> String {
+    signals.iter().map(|(signal, amount)| format!(" {}={amount}", signal.name())).collect()
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Step::Thread(thread) => write!(out, "thread {thread}"),
+            Step::Context(fields) => {
+                write!(out, "context")?;
+                fields.iter().try_for_each(|(field, value)| write!(out, " {}={value:#x}", field.word()))
+            }
+            Step::Write(address, value, None) => write!(out, "write {} {value:#x}", self.register(*address)),
+            Step::Write(address, value, Some(fault)) => write!(out, "write {} {value:#x} faults {}", self.register(*address), fault.word()),
+            Step::Read(address, Ok(value)) => write!(out, "read {} = {value:#x}", self.register(*address)),
+            Step::Read(address, Err(fault)) => write!(out, "read {} faults {}", self.register(*address), fault.word()),
+            Step::Feed(1, signals) => write!(out, "feed{}", list(signals)),
+            Step::Feed(times, signals) => write!(out, "repeat {times} feed{}", list(signals)),
+            Step::Devices(signals) => write!(out, "devices{}", list(signals)),
+            Step::Inject(occurrence, amount) => write!(out, "inject {:#x}/{:#x} {amount}", occurrence.select, occurrence.umask),
+            Step::Interrupts(counters) if counters.is_empty() => write!(out, "interrupts none"),
+            Step::Interrupts(counters) => {
+                write!(out, "interrupts")?;
+                counters.iter().try_for_each(|counter| write!(out, " {counter}"))
+            }
+            Step::Late(events) => write!(out, "late {events}"),
+            Step::Watch(pins) => write!(out, "watch {pins:#x}"),
+            Step::Pin(pin, toggles) => write!(out, "pin {pin} toggles {toggles}"),
+            Step::Demand(signals, per_cycle) => {
+                write!(out, "demand")?;
+                if signals.is_empty() {
+                    write!(out, " none")?;
+                }
+                signals.iter().try_for_each(|signal| write!(out, " {}", signal.name()))?;
+                if *per_cycle { write!(out, " per_cycle") } else { Ok(()) }
+            }
+            Step::Deadline(signal, None) => write!(out, "deadline {} never", signal.name()),
+            Step::Deadline(signal, Some(distance)) => write!(out, "deadline {} in {distance}", signal.name()),
+            Step::Save => write!(out, "save"),
+            Step::Reset(Reset::Cold) => write!(out, "reset cold"),
+            Step::Reset(Reset::Warm) => write!(out, "reset warm"),
+        }
+    }
+}

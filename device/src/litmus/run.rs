@@ -1,0 +1,239 @@
+//! Doing what a litmus file says.
+
+use std::fmt;
+
+use spin::Mutex;
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::feed::{Context, Deadlines, Signal};
+
+use super::{ContextField, Litmus, Step};
+use crate::irq::InterruptLine;
+use crate::topology::{Builder, Machine, Thread};
+
+/// The first statement that did not come true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its line in the file.
+    pub line: usize,
+    /// What was seen, and what was to be seen.
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The most repetitions of one `feed`: a file cannot run for ever.
+const MAX_REPEAT: u64 = 10_000_000;
+
+/// What the threads asked for.
+struct Requests {
+    threads: Vec<Mutex<Asked>>,
+}
+
+#[derive(Default)]
+struct Asked {
+    counters: Vec<u32>,
+    late: u64,
+}
+
+impl InterruptLine for Requests {
+    fn raise(&self, thread: usize, counter: u32) {
+        if let Some(asked) = self.threads.get(thread) {
+            asked.lock().counters.push(counter);
+        }
+    }
+
+    fn late(&self, thread: usize, events: u64) {
+        if let Some(asked) = self.threads.get(thread) {
+            let mut asked = asked.lock();
+            asked.late = asked.late.max(events);
+        }
+    }
+}
+
+impl Litmus {
+    /// Runs the file on a new machine and returns how many expectations it checked.
+    ///
+    /// # Errors
+    /// The first statement that did not come true.
+    pub fn run(&self) -> Result<usize, Failure> {
+        let requests = || Requests { threads: (0..self.packages * self.threads).map(|_| Mutex::default()).collect() };
+        let mut machine = self.builder().build(requests());
+        let mut current = 0;
+        let mut checked = 0;
+        for (line, step) in &self.steps {
+            let failure = |message: String| Failure { line: *line, message };
+            match step {
+                Step::Thread(number) if *number < machine.threads() => current = *number,
+                Step::Thread(number) => return Err(failure(format!("there is no thread {number}: the machine has {}", machine.threads()))),
+                Step::Save => {
+                    let next = self.builder().build(requests());
+                    move_over(&machine, &next).map_err(failure)?;
+                    machine = next;
+                }
+                step => {
+                    let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
+                    checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
+                }
+            }
+        }
+        Ok(checked)
+    }
+
+    fn builder(&self) -> Builder {
+        let builder = Builder::of(self.part).packages(self.packages).threads(self.threads);
+        if self.shared_counters { builder.share_counters() } else { builder }
+    }
+}
+
+/// Brings every thread of `from` to `to`, and what was asked for and not yet checked with it.
+fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
+    for number in 0..from.threads() {
+        let (Some(old), Some(new)) = (from.thread(number), to.thread(number)) else { continue };
+        new.restore(&old.state()).map_err(|error| error.to_string())?;
+    }
+    for (old, new) in from.line().threads.iter().zip(&to.line().threads) {
+        core::mem::swap(&mut *old.lock(), &mut *new.lock());
+    }
+    Ok(())
+}
+
+/// Does one step; whether it checked something.
+fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
+    match step {
+        Step::Thread(_) | Step::Save => return Ok(false),
+        Step::Context(fields) => {
+            let context = fields.iter().fold(thread.context(), |context, (field, value)| change(context, *field, *value));
+            thread.set_context(context);
+            return Ok(false);
+        }
+        Step::Write(address, value, expected) => {
+            let expected = expected.map_or(Ok(()), Err);
+            return same(*address, thread.write(*address, *value), expected, |()| "no fault".into()).map(|()| expected.is_err());
+        }
+        Step::Read(address, expected) => same(*address, thread.read(*address), *expected, |value| format!("{value:#x}"))?,
+        Step::Feed(times, _) if *times > MAX_REPEAT => return Err(format!("{times} repetitions are too many: {MAX_REPEAT} is the most")),
+        Step::Feed(times, signals) => {
+            for _ in 0..*times {
+                feed(thread, signals);
+            }
+            return Ok(false);
+        }
+        Step::Devices(signals) => {
+            if let Some(devices) = machine.devices(0) {
+                for (signal, amount) in signals {
+                    devices.totals.add(*signal, *amount);
+                }
+                if signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
+                    machine.service_devices(0);
+                }
+            }
+            return Ok(false);
+        }
+        Step::Inject(occurrence, amount) => {
+            thread.inject(*occurrence, *amount);
+            return Ok(false);
+        }
+        Step::Interrupts(expected) => {
+            let asked = asked(machine, thread, |asked| core::mem::take(&mut asked.counters));
+            if asked != *expected {
+                return Err(format!("counters {asked:?} asked for an interrupt, expected {expected:?}"));
+            }
+        }
+        Step::Late(expected) => {
+            let late = asked(machine, thread, |asked| core::mem::take(&mut asked.late));
+            if late != *expected {
+                return Err(format!("an interrupt was {late} events late, expected {expected}"));
+            }
+        }
+        Step::Watch(pins) => {
+            thread.watch_pins(*pins);
+            return Ok(false);
+        }
+        Step::Pin(pin, expected) => {
+            let toggles = thread.pin_toggles(*pin);
+            if toggles != *expected {
+                return Err(format!("pin {pin} toggled {toggles} times, expected {expected}"));
+            }
+        }
+        Step::Demand(expected, per_cycle) => check_demand(thread, expected, *per_cycle)?,
+        Step::Deadline(signal, expected) => {
+            let distance = match thread.deadlines().distance(*signal, thread.totals()) {
+                Deadlines::NEVER => None,
+                distance => Some(distance),
+            };
+            if distance != *expected {
+                let word = |distance: Option<u64>| distance.map_or("never".to_owned(), |distance| format!("in {distance}"));
+                return Err(format!("the deadline of {} is {}, expected {}", signal.name(), word(distance), word(*expected)));
+            }
+        }
+        Step::Reset(reset) => {
+            thread.reset(*reset);
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn asked<T: Default>(machine: &Machine<Requests>, thread: Thread<'_, Requests>, take: impl FnOnce(&mut Asked) -> T) -> T {
+    machine.line().threads.get(thread.number()).map_or_else(T::default, |asked| take(&mut asked.lock()))
+}
+
+fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bool) -> Result<(), String> {
+    let demand = thread.demand();
+    let names = |signals: &mut dyn Iterator<Item = Signal>| signals.map(Signal::name).collect::<Vec<_>>().join(" ");
+    let mut sorted = expected.to_vec();
+    sorted.sort_unstable();
+    if !demand.signals().iter().eq(sorted.iter().copied()) {
+        return Err(format!("demanded are [{}], expected [{}]", names(&mut demand.signals().iter()), names(&mut sorted.into_iter())));
+    }
+    if demand.per_cycle() != per_cycle {
+        let word = |per_cycle| if per_cycle { "looks at single cycles" } else { "does not look at single cycles" };
+        return Err(format!("the demand {}, expected that it {}", word(demand.per_cycle()), word(per_cycle)));
+    }
+    Ok(())
+}
+
+/// One instruction: all of its signals, then the deadlines.
+fn feed(thread: Thread<'_, Requests>, signals: &[(Signal, u64)]) {
+    for (signal, amount) in signals {
+        thread.totals().add(*signal, *amount);
+    }
+    if signals.iter().any(|(signal, _)| thread.reached(*signal)) {
+        thread.service();
+    }
+}
+
+fn same<T: PartialEq>(
+    address: Address,
+    seen: Result<T, Fault>,
+    expected: Result<T, Fault>,
+    word: impl Fn(&T) -> String,
+) -> Result<(), String> {
+    if seen == expected {
+        return Ok(());
+    }
+    let word = |result: &Result<T, Fault>| match result {
+        Ok(value) => word(value),
+        Err(fault) => fault.word().to_owned(),
+    };
+    Err(format!("{address} gave {}, expected {}", word(&seen), word(&expected)))
+}
+
+fn change(context: Context, field: ContextField, value: u64) -> Context {
+    let bit = |register: u64, bit: u32| register & !(1 << bit) | (value & 1) << bit;
+    match field {
+        ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },
+        ContextField::Halted => Context { halted: value != 0, ..context },
+        ContextField::Foreground => Context { foreground: value != 0, ..context },
+        ContextField::MachineState => Context { machine_state: value, ..context },
+        ContextField::Control => Context { control: value, ..context },
+        ContextField::InterruptFlag => Context { machine_state: bit(context.machine_state, 9), ..context },
+        ContextField::CounterEnable => Context { control: bit(context.control, 8), ..context },
+    }
+}

@@ -1,0 +1,469 @@
+//! A machine: packages of hardware threads, each with its PMU, and what they share.
+//!
+//! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
+//! changes of context, deadlines. Counting takes none. Locks are never nested, except for those of the sharing tables, under which
+//! nothing else is locked: two guests can do whatever they like at the same time.
+//!
+//! # Counters that look beyond their thread
+//!
+//! A counter of package scope (a northbridge event) adds up the totals of every thread of the package and of its devices. What it may
+//! still count before it overflows is divided among those arrays, as a second deadline in each of them; whichever array comes to its
+//! share, the machine services the counter's owner at that event. While threads run one after the other this is exact to the event.
+//! While they run in parallel it is exact up to what they have added and not yet compared.
+
+mod arbiter;
+mod view;
+
+use spin::Mutex;
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::alert::Alerts;
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, SignalSet, Totals};
+use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
+use vm_pmu_arch::registry::{Part, Pmu, State};
+
+use crate::irq::InterruptLine;
+use arbiter::Arbiter;
+use view::View;
+
+/// What a thread, or a package's devices, did and when somebody must look.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// What has happened so far.
+    pub totals: Totals,
+    /// When to call [`Thread::service`] or [`Machine::service_devices`].
+    pub deadlines: Deadlines,
+    /// Taken by whoever changes the deadlines.
+    changing: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Core {
+    source: Source,
+    pmu: Mutex<Pmu>,
+}
+
+#[derive(Debug)]
+struct Package {
+    /// What devices and other agents that are no thread did.
+    devices: Source,
+    arbiter: Arbiter,
+    /// The signals that some counter of package scope has a deadline for.
+    wide: Mutex<SignalSet>,
+}
+
+/// How a [`Machine`] is built.
+///
+/// ```
+/// use vm_pmu::topology::Builder;
+///
+/// let machine = Builder::new("k8").unwrap().packages(2).threads(2).build(|_thread, _counter| {});
+/// assert_eq!(machine.threads(), 4);
+/// assert!(Builder::new("z80").is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    part: Part,
+    packages: usize,
+    threads: usize,
+    lenient: bool,
+}
+
+impl Builder {
+    /// A machine of one package with one thread of the part of this name, in its usual revision; `None` for an unknown name.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Builder> {
+        Part::named(name).map(Builder::of)
+    }
+
+    /// A machine of one package with one thread of this part.
+    #[must_use]
+    pub fn of(part: Part) -> Builder {
+        Builder { part, packages: 1, threads: 1, lenient: false }
+    }
+
+    /// How many packages, at least 1.
+    #[must_use]
+    pub fn packages(self, packages: usize) -> Builder {
+        Builder { packages: packages.max(1), ..self }
+    }
+
+    /// How many threads a package has, at least 1.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Builder {
+        Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
+    }
+
+    /// A counter that one thread uses for a unit of the package stays usable to the others for events of their own. The K8 manual says
+    /// that it is not; drivers that assume it is lose counts unless this is set.
+    #[must_use]
+    pub fn share_counters(self) -> Builder {
+        Builder { lenient: true, ..self }
+    }
+
+    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards.
+    #[must_use]
+    pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
+        let cores = (0..self.packages * self.threads).map(|_| Core { source: Source::default(), pmu: Mutex::new(self.part.build()) });
+        let packages = (0..self.packages).map(|_| Package {
+            devices: Source::default(),
+            arbiter: Arbiter::new(self.threads),
+            wide: Mutex::new(SignalSet::EMPTY),
+        });
+        let machine = Machine {
+            part: self.part,
+            cores: cores.collect(),
+            packages: packages.collect(),
+            per_package: self.threads,
+            lenient: self.lenient,
+            line,
+        };
+        for thread in 0..machine.threads() {
+            machine.apply_grants(thread);
+        }
+        machine
+    }
+}
+
+/// A machine's PMUs, attached to an emulator.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use vm_pmu::topology::Builder;
+/// use vm_pmu::Signal;
+///
+/// let interrupts = AtomicU32::new(0);
+/// let machine = Builder::new("k8").unwrap().build(|_thread, _counter| {
+///     interrupts.fetch_add(1, Ordering::Relaxed);
+/// });
+/// let cpu = machine.thread(0).unwrap();
+/// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).unwrap();
+/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// for _instruction in 0..100 {
+///     cpu.totals().add(Signal::InstructionsRetired, 1);
+///     if cpu.reached(Signal::InstructionsRetired) {
+///         cpu.service();
+///     }
+/// }
+/// assert_eq!(interrupts.load(Ordering::Relaxed), 1);
+/// ```
+#[derive(Debug)]
+pub struct Machine<L> {
+    part: Part,
+    cores: Box<[Core]>,
+    packages: Box<[Package]>,
+    per_package: usize,
+    lenient: bool,
+    line: L,
+}
+
+impl<L: InterruptLine> Machine<L> {
+    /// The part that the machine is built of.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.cores.len()
+    }
+
+    /// Where requests go.
+    #[must_use]
+    pub fn line(&self) -> &L {
+        &self.line
+    }
+
+    /// Thread `number`, counted through all packages; `None` if there are not so many.
+    #[must_use]
+    pub fn thread(&self, number: usize) -> Option<Thread<'_, L>> {
+        let core = self.cores.get(number)?;
+        let package = self.packages.get(number / self.per_package)?;
+        Some(Thread { machine: self, core, package, number })
+    }
+
+    /// What the devices of package `number` do: memory traffic that no thread caused. One host thread at a time may add to it.
+    #[must_use]
+    pub fn devices(&self, package: usize) -> Option<&Source> {
+        self.packages.get(package).map(|package| &package.devices)
+    }
+
+    /// A deadline of the devices of package `number` has been reached.
+    pub fn service_devices(&self, package: usize) {
+        if let Some(shared) = self.packages.get(package) {
+            self.service_wide(package, shared, &shared.devices);
+        }
+    }
+
+    /// Something happened in package `package` that no signal tells: whichever of its threads counts it takes it. Returns whether one
+    /// did.
+    pub fn inject_package(&self, package: usize, occurrence: Occurrence, amount: u64) -> bool {
+        let first = package.saturating_mul(self.per_package);
+        let mut taken = false;
+        for thread in (first..first.saturating_add(self.per_package)).filter_map(|number| self.thread(number)) {
+            taken |= thread.inject(occurrence, amount);
+        }
+        taken
+    }
+
+    fn members(&self, package: usize) -> &[Core] {
+        let first = package * self.per_package;
+        self.cores.get(first..first + self.per_package).unwrap_or(&[])
+    }
+
+    fn deliver(&self, thread: usize, alerts: Alerts) {
+        if alerts.is_empty() {
+            return;
+        }
+        if alerts.pins != 0 {
+            self.line.pins(thread, alerts.pins);
+        }
+        if alerts.interrupts != 0 && alerts.late != 0 {
+            log::trace!("thread {thread}: an interrupt was due {} events ago", alerts.late);
+            self.line.late(thread, alerts.late);
+        }
+        let mut interrupts = alerts.interrupts;
+        while interrupts != 0 {
+            self.line.raise(thread, interrupts.trailing_zeros());
+            interrupts &= interrupts - 1;
+        }
+    }
+
+    fn apply_grants(&self, number: usize) {
+        if let Some(thread) = self.thread(number) {
+            let lenient = self.lenient;
+            thread.with(|pmu, view| {
+                let grants = thread.package.arbiter.grants(number % self.per_package);
+                pmu.set_grants(grants.granted, if lenient { 0 } else { grants.blocked }, view);
+            });
+        }
+    }
+
+    /// Services the owners of counters of package scope, if one of their deadlines in `source` has been reached.
+    fn service_wide(&self, number: usize, package: &Package, source: &Source) {
+        let reached = {
+            let mut wide = package.wide.lock();
+            if wide.is_empty() {
+                return;
+            }
+            let mut rest = SignalSet::EMPTY;
+            let mut reached = false;
+            for signal in wide.iter() {
+                if source.totals.get(signal) >= source.deadlines.wide(signal) {
+                    reached = true;
+                    for source in self.members(number).iter().map(|core| &core.source).chain([&package.devices]) {
+                        let _changing = source.changing.lock();
+                        source.deadlines.set_wide(signal, Deadlines::NEVER);
+                    }
+                } else {
+                    rest.insert(signal);
+                }
+            }
+            *wide = rest;
+            reached
+        };
+        if reached {
+            let first = number * self.per_package;
+            for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
+                thread.with(|pmu, view| {
+                    if pmu.claims() != 0 {
+                        pmu.service(view);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
+#[derive(Debug)]
+pub struct Thread<'a, L> {
+    machine: &'a Machine<L>,
+    core: &'a Core,
+    package: &'a Package,
+    number: usize,
+}
+
+impl<L> Clone for Thread<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Thread<'_, L> {}
+
+impl<'a, L: InterruptLine> Thread<'a, L> {
+    /// The thread's number, counted through all packages.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// What the thread does is added here, by the one host thread that runs it.
+    #[must_use]
+    #[inline(always)]
+    pub fn totals(&self) -> &'a Totals {
+        &self.core.source.totals
+    }
+
+    /// When to call [`service`](Thread::service).
+    #[must_use]
+    #[inline(always)]
+    pub fn deadlines(&self) -> &'a Deadlines {
+        &self.core.source.deadlines
+    }
+
+    /// Whether `signal` has come to its deadline.
+    #[must_use]
+    #[inline(always)]
+    pub fn reached(&self, signal: Signal) -> bool {
+        self.deadlines().reached(signal, self.totals())
+    }
+
+    /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
+    pub fn service(&self) {
+        self.with(|pmu, view| pmu.service(view));
+        self.machine.service_wide(self.number / self.machine.per_package, self.package, &self.core.source);
+    }
+
+    /// Reads a register.
+    ///
+    /// # Errors
+    /// The [`Fault`] to deliver.
+    pub fn read(&self, address: Address) -> Result<u64, Fault> {
+        self.with(|pmu, view| pmu.read(address, view))
+    }
+
+    /// Writes a register.
+    ///
+    /// # Errors
+    /// The [`Fault`] to deliver; then nothing is written.
+    pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
+        let (result, before, after) = self.with(|pmu, view| {
+            let before = pmu.claims();
+            let result = pmu.write(address, value, view);
+            (result, before, pmu.claims())
+        });
+        if before != after {
+            self.renew_claims(after);
+        }
+        result
+    }
+
+    fn renew_claims(&self, claims: u32) {
+        let within = self.number % self.machine.per_package;
+        if self.package.arbiter.claim(within, claims) {
+            let first = self.number - within;
+            for number in first..first + self.machine.per_package {
+                self.machine.apply_grants(number);
+            }
+        }
+    }
+
+    /// The thread's new state. What happened before this call happened in the old one.
+    pub fn set_context(&self, context: Context) {
+        self.with(|pmu, view| pmu.set_context(context, view));
+    }
+
+    /// The thread's state as its PMU knows it.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        *self.core.pmu.lock().context()
+    }
+
+    /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter took it.
+    pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
+        self.with(|pmu, view| pmu.inject(occurrence, amount, view))
+    }
+
+    /// One instruction, where the demand asks for it.
+    pub fn record(&self, record: &Record) {
+        self.with(|pmu, view| pmu.record(record, view));
+    }
+
+    /// What must be reported at the moment.
+    #[must_use]
+    pub fn demand(&self) -> Demand {
+        *self.core.pmu.lock().demand()
+    }
+
+    /// Brings the registers to their values after a reset.
+    pub fn reset(&self, reset: Reset) {
+        let claims = self.with(|pmu, view| {
+            pmu.reset(reset, view);
+            pmu.claims()
+        });
+        self.renew_claims(claims);
+    }
+
+    /// Wishes for a deadline at every toggle of these pins, one bit each.
+    pub fn watch_pins(&self, pins: u32) {
+        self.with(|pmu, view| pmu.watch_pins(pins, view));
+    }
+
+    /// How often pin `pin` has toggled; its level is the lowest bit.
+    #[must_use]
+    pub fn pin_toggles(&self, pin: u32) -> u64 {
+        self.with(|pmu, view| pmu.pin_toggles(pin, view))
+    }
+
+    /// What the PMU remembers.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.with(|pmu, view| pmu.state(view))
+    }
+
+    /// Makes the PMU remember `state` instead; what has been added to the totals so far is not counted. A state of another part is
+    /// refused and changes nothing.
+    ///
+    /// # Errors
+    /// [`ForeignState`] when `state` belongs to another part.
+    pub fn restore(&self, state: &State) -> Result<(), ForeignState> {
+        let claims = self.with(|pmu, view| {
+            let restored = Pmu::from_state(state, view);
+            if core::mem::discriminant(&restored) != core::mem::discriminant(pmu) {
+                return Err(ForeignState);
+            }
+            for signal in pmu.demand().signals().iter() {
+                view.forget(signal);
+            }
+            *pmu = restored;
+            pmu.service(view);
+            Ok(pmu.claims())
+        })?;
+        self.renew_claims(claims);
+        self.machine.apply_grants(self.number);
+        Ok(())
+    }
+
+    /// The registers there are.
+    #[must_use]
+    pub fn registers(&self) -> &'static [RegisterDescription] {
+        self.core.pmu.lock().registers()
+    }
+
+    /// Does `work` with the PMU, then delivers what it has to tell.
+    fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let view = View::new(self.core, self.machine.members(self.number / self.machine.per_package), self.package);
+        let (value, alerts) = {
+            let mut pmu = self.core.pmu.lock();
+            let value = work(&mut pmu, &view);
+            (value, pmu.take_alerts())
+        };
+        self.machine.deliver(self.number, alerts);
+        value
+    }
+}
+
+/// A saved state belongs to another part than the thread it was to be put into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignState;
+
+impl core::fmt::Display for ForeignState {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("the state was saved from another part: restore it into a machine of the same part")
+    }
+}
+
+impl core::error::Error for ForeignState {}
