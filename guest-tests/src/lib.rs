@@ -1,2 +1,3 @@
-//! Engines and guests.
+//! Engines that execute guests, the guests, litmus files, and the program `pmulab`.
 pub mod engine;
+pub mod report;
