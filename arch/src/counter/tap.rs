@@ -205,25 +205,29 @@ impl Tap {
         }
     }
 
-    /// Asks to be serviced before the counter grows by more than `remaining`; with `None` only as far as the gate itself needs it.
+    /// Asks to be serviced when the counter has grown by `remaining` since it was last folded; with `None` only as far as the gate
+    /// itself needs it.
     ///
     /// Several sources share what remains, so that together they cannot overrun it.
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
-        if self.gate.is_per_cycle() {
-            feed.arm(Signal::Cycles, Scope::Thread, 1);
-            return;
-        }
-        let Some(remaining) = remaining else { return };
-        match self.gate {
-            Gate::Outside => feed.arm(Signal::Cycles, Scope::Thread, remaining),
-            Gate::Sum => {
-                let share = (remaining / u64::from(self.len.max(1))).max(1);
-                for signal in self.signals() {
-                    feed.arm(*signal, self.scope, share);
+        match (self.gate, remaining) {
+            (Gate::Cycles(_) | Gate::Edges(_), _) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1),
+            (Gate::Outside, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
+            (Gate::Sum, Some(remaining)) => {
+                let share = if self.len <= 1 { remaining } else { (remaining / u64::from(self.len)).max(1) };
+                for (signal, base) in self.signals().iter().zip(&self.bases) {
+                    feed.arm(*signal, self.scope, *base, share);
                 }
             }
-            Gate::Shut | Gate::Cycles(_) | Gate::Edges(_) => {}
+            (Gate::Shut, _) | (_, None) => {}
         }
+    }
+
+    /// Whether its deadlines move with every fold: those of single cycles, and of several sources that share what remains.
+    #[must_use]
+    #[inline]
+    pub fn is_restless(&self) -> bool {
+        self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1
     }
 
     /// Takes back every wish of [`arm`](Tap::arm).

@@ -2,12 +2,43 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Signal, Totals};
+use super::{Signal, SignalSet, Totals};
+
+/// The signal that sets an embedder's pace, and what it promises of the others.
+///
+/// With such a promise one comparison a block is enough, however many signals are counted: see [`Deadlines::due`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The signal: an embedder keeps its total always, demanded or not.
+    pub signal: Signal,
+    /// The most that any signal grows while this one grows by one; 3 is taken as 4, as the next power of two.
+    pub most: u32,
+}
+
+impl Pace {
+    /// How far the pace can go while nothing grows by more than `distance`.
+    #[inline]
+    const fn within(self, distance: u64) -> u64 {
+        distance >> (u32::BITS - self.most.saturating_sub(1).leading_zeros())
+    }
+}
+
+impl Default for Pace {
+    /// Cycles, and at most four events of any kind in one: what an emulator that counts a cycle or more an instruction can promise.
+    fn default() -> Self {
+        Pace { signal: Signal::Cycles, most: 4 }
+    }
+}
 
 /// The total of each [`Signal`] at which the model must be serviced, one cell a signal in the order of [`Totals`].
 ///
-/// An embedder compares after it has added: when a total has come to its deadline, it calls the model's service before the next
-/// instruction. A signal without a deadline holds [`Deadlines::NEVER`].
+/// A signal without a deadline holds [`Deadlines::NEVER`]. There are two ways to honour deadlines, and both are exact:
+///
+/// - **Each signal**: after an instruction, compare the total of every demanded signal with its deadline ([`reached`](Self::reached)).
+/// - **One comparison a block**: compare the total of the [`Pace`] with the *horizon*, before which no deadline can come
+///   ([`due`](Self::due), or [`room`](Self::room) before a block is entered). When it is due, [`look`](Self::look) finds whether a
+///   deadline has been reached and moves the horizon on. A translated block that does not fit into the room is executed
+///   instruction by instruction, in the first way.
 ///
 /// A cell is the nearer of two wishes: the thread's own, and that of counters elsewhere whose scope covers this thread. They are
 /// kept apart so that each can be changed alone. Reads are free for all; writers take turns (a lone thread, or a lock around the
@@ -16,8 +47,8 @@ use super::{Signal, Totals};
 /// ```
 /// use vm_pmu_arch::feed::{Deadlines, Signal, Totals};
 ///
-/// let (totals, deadlines) = (Totals::new(), Deadlines::new());
-/// deadlines.set_own(Signal::Loads, 100);
+/// let (totals, deadlines) = (Totals::new(), Deadlines::default());
+/// deadlines.set_own(Signal::Loads, 100, &totals);
 /// totals.add(Signal::Loads, 99);
 /// assert!(!deadlines.reached(Signal::Loads, &totals));
 /// totals.add(Signal::Loads, 1);
@@ -26,22 +57,28 @@ use super::{Signal, Totals};
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Deadlines {
+    horizon: AtomicU64,
+    pace: Pace,
     cells: [AtomicU64; Signal::COUNT],
     own: [AtomicU64; Signal::COUNT],
     wide: [AtomicU64; Signal::COUNT],
+    armed: [AtomicU64; SignalSet::WORDS],
 }
 
 impl Deadlines {
     /// The deadline of a signal that nothing waits for.
     pub const NEVER: u64 = u64::MAX;
 
-    /// No deadline for any signal.
+    /// No deadline for any signal, for an embedder of this pace.
     #[must_use]
-    pub const fn new() -> Deadlines {
+    pub const fn new(pace: Pace) -> Deadlines {
         Deadlines {
+            horizon: AtomicU64::new(Deadlines::NEVER),
+            pace,
             cells: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
             own: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
             wide: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
+            armed: [const { AtomicU64::new(0) }; SignalSet::WORDS],
         }
     }
 
@@ -69,10 +106,70 @@ impl Deadlines {
         }
     }
 
+    /// The embedder's pace.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Whether the horizon has been reached: some deadline may have been, and [`look`](Self::look) tells.
+    #[must_use]
+    #[inline(always)]
+    pub fn due(&self, totals: &Totals) -> bool {
+        totals.get(self.pace.signal) >= self.horizon.load(Relaxed)
+    }
+
+    /// [`due`](Self::due) for an embedder that has the total of its pace at hand, as [`Totals::add`] returned it: one comparison.
+    #[must_use]
+    #[inline(always)]
+    pub fn due_at(&self, pace_total: u64) -> bool {
+        pace_total >= self.horizon.load(Relaxed)
+    }
+
+    /// How far the pace may go before the horizon: a block that costs less cannot reach a deadline.
+    #[must_use]
+    #[inline(always)]
+    pub fn room(&self, totals: &Totals) -> u64 {
+        self.horizon.load(Relaxed).saturating_sub(totals.get(self.pace.signal))
+    }
+
+    /// Whether any signal has come to its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
+    pub fn look(&self, totals: &Totals) -> bool {
+        let mut nearest = Self::NEVER;
+        for signal in self.armed().iter() {
+            nearest = nearest.min(self.distance(signal, totals));
+        }
+        self.horizon.store(self.horizon_at(nearest, totals), Relaxed);
+        nearest == 0
+    }
+
+    fn horizon_at(&self, distance: u64, totals: &Totals) -> u64 {
+        match distance {
+            Self::NEVER => Self::NEVER,
+            distance => totals.get(self.pace.signal).saturating_add(self.pace.within(distance)),
+        }
+    }
+
+    fn armed(&self) -> SignalSet {
+        let mut words = [0; SignalSet::WORDS];
+        for (word, cell) in words.iter_mut().zip(&self.armed) {
+            *word = cell.load(Relaxed);
+        }
+        SignalSet::from_words(words)
+    }
+
+    /// Brings the thread's own deadline of `signal` down to `total`, if it is later.
+    #[inline]
+    pub fn lower_own(&self, signal: Signal, total: u64, totals: &Totals) {
+        if total < read(&self.own, signal) {
+            self.set_own(signal, total, totals);
+        }
+    }
+
     /// Sets the thread's own deadline of `signal`, whatever it was.
-    pub fn set_own(&self, signal: Signal, total: u64) {
+    pub fn set_own(&self, signal: Signal, total: u64, totals: &Totals) {
         write(&self.own, signal, total);
-        self.settle(signal);
+        self.settle(signal, totals);
     }
 
     /// The thread's own deadline of `signal`.
@@ -82,9 +179,9 @@ impl Deadlines {
     }
 
     /// Sets the deadline of `signal` for counters elsewhere that cover this thread, whatever it was.
-    pub fn set_wide(&self, signal: Signal, total: u64) {
+    pub fn set_wide(&self, signal: Signal, total: u64, totals: &Totals) {
         write(&self.wide, signal, total);
-        self.settle(signal);
+        self.settle(signal, totals);
     }
 
     /// The deadline of `signal` for counters elsewhere that cover this thread.
@@ -93,14 +190,24 @@ impl Deadlines {
         read(&self.wide, signal)
     }
 
-    fn settle(&self, signal: Signal) {
-        write(&self.cells, signal, read(&self.own, signal).min(read(&self.wide, signal)));
+    /// The nearer wish is the deadline; a nearer deadline brings the horizon nearer.
+    fn settle(&self, signal: Signal, totals: &Totals) {
+        let deadline = read(&self.own, signal).min(read(&self.wide, signal));
+        write(&self.cells, signal, deadline);
+        if let Some(cell) = self.armed.get(signal.index() / 64) {
+            let (bits, bit) = (cell.load(Relaxed), 1 << (signal.index() % 64));
+            cell.store(if deadline == Self::NEVER { bits & !bit } else { bits | bit }, Relaxed);
+        }
+        let horizon = self.horizon_at(self.distance(signal, totals), totals);
+        if horizon < self.horizon.load(Relaxed) {
+            self.horizon.store(horizon, Relaxed);
+        }
     }
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Deadlines::new()
+        Deadlines::new(Pace::default())
     }
 }
 
@@ -121,19 +228,59 @@ mod tests {
 
     #[test]
     fn the_nearer_of_own_and_wide_is_the_deadline() {
-        let deadlines = Deadlines::new();
-        deadlines.set_own(Signal::Loads, 50);
-        deadlines.set_wide(Signal::Loads, 40);
+        let (deadlines, totals) = (Deadlines::default(), Totals::new());
+        deadlines.set_own(Signal::Loads, 50, &totals);
+        deadlines.set_wide(Signal::Loads, 40, &totals);
         assert_eq!(deadlines.get(Signal::Loads), 40);
-        deadlines.set_wide(Signal::Loads, Deadlines::NEVER);
+        deadlines.set_wide(Signal::Loads, Deadlines::NEVER, &totals);
         assert_eq!(deadlines.get(Signal::Loads), 50);
     }
 
     #[test]
     fn a_signal_nothing_waits_for_is_never_near() {
-        let (deadlines, totals) = (Deadlines::new(), Totals::new());
+        let (deadlines, totals) = (Deadlines::default(), Totals::new());
         totals.add(Signal::Loads, u64::MAX - 1);
         assert!(!deadlines.reached(Signal::Loads, &totals));
         assert_eq!(deadlines.distance(Signal::Loads, &totals), Deadlines::NEVER);
+        assert_eq!(deadlines.room(&totals), Deadlines::NEVER);
+    }
+
+    #[test]
+    fn no_deadline_comes_before_the_horizon_while_the_promise_is_kept() {
+        let (deadlines, totals) = (Deadlines::new(Pace { signal: Signal::Cycles, most: 3 }), Totals::new());
+        deadlines.set_own(Signal::Loads, 1000, &totals);
+        let mut looks = 0;
+        loop {
+            totals.add(Signal::Loads, 3);
+            totals.add(Signal::Cycles, 1);
+            if deadlines.due(&totals) {
+                looks += 1;
+                if deadlines.look(&totals) {
+                    break;
+                }
+            }
+            assert!(!deadlines.reached(Signal::Loads, &totals), "the deadline was passed unseen");
+        }
+        assert_eq!(totals.get(Signal::Loads), 1002, "the first instruction at or past 1000, in steps of three");
+        assert!(looks <= 8, "{looks} looks");
+    }
+
+    #[test]
+    fn the_horizon_of_a_slow_signal_is_reached_in_few_looks() {
+        let (deadlines, totals) = (Deadlines::new(Pace { signal: Signal::Cycles, most: 1 }), Totals::new());
+        deadlines.set_own(Signal::Loads, 1_000_000, &totals);
+        let mut looks = 0u32;
+        for cycle in 1u64.. {
+            totals.add(Signal::Cycles, 1);
+            totals.add(Signal::Loads, u64::from(cycle % 4 == 0));
+            if deadlines.due(&totals) {
+                looks += 1;
+                if deadlines.look(&totals) {
+                    break;
+                }
+            }
+        }
+        assert_eq!(totals.get(Signal::Loads), 1_000_000);
+        assert!(looks < 64, "{looks} looks for a million events");
     }
 }

@@ -28,7 +28,7 @@ mod signal;
 mod totals;
 
 pub use context::Context;
-pub use deadlines::Deadlines;
+pub use deadlines::{Deadlines, Pace};
 pub use demand::{Demand, Records};
 pub use record::{Branch, BranchKind, DataSource, Memory, Prediction, Record, Translation};
 pub use set::SignalSet;
@@ -54,9 +54,9 @@ pub trait Feed {
     /// The total of `signal` over `scope`, which never shrinks (it may wrap).
     fn total(&self, signal: Signal, scope: Scope) -> u64;
 
-    /// Asks to be serviced before more than `allowance` of `signal` happen within `scope`; the nearest of several wishes holds. An
-    /// allowance of a wide scope is divided among the arrays it covers, so that they cannot overrun it together.
-    fn arm(&self, signal: Signal, scope: Scope, allowance: u64);
+    /// Asks to be serviced when `signal` has grown by `allowance` since its total over `scope` was `base`; the nearest of several
+    /// wishes holds. An allowance of a wide scope is divided among the arrays it covers, so that they cannot overrun it together.
+    fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64);
 
     /// Takes back what was asked for `signal` within `scope`.
     fn disarm(&self, signal: Signal, scope: Scope);
@@ -69,7 +69,7 @@ pub trait Feed {
 ///
 /// let thread = Lone::new();
 /// thread.totals.add(Signal::Loads, 3);
-/// thread.arm(Signal::Loads, Scope::Thread, 10);
+/// thread.arm(Signal::Loads, Scope::Thread, 3, 10);
 /// assert_eq!(thread.deadlines.get(Signal::Loads), 13);
 /// ```
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Lone {
     /// A thread to which nothing has happened.
     #[must_use]
     pub const fn new() -> Lone {
-        Lone { totals: Totals::new(), deadlines: Deadlines::new() }
+        Lone { totals: Totals::new(), deadlines: Deadlines::new(Pace { signal: Signal::Cycles, most: 4 }) }
     }
 }
 
@@ -94,12 +94,11 @@ impl Feed for Lone {
         self.totals.get(signal)
     }
 
-    fn arm(&self, signal: Signal, _scope: Scope, allowance: u64) {
-        let deadline = self.totals.get(signal).saturating_add(allowance);
-        self.deadlines.set_own(signal, deadline.min(self.deadlines.own(signal)));
+    fn arm(&self, signal: Signal, _scope: Scope, base: u64, allowance: u64) {
+        self.deadlines.lower_own(signal, base.saturating_add(allowance), &self.totals);
     }
 
     fn disarm(&self, signal: Signal, _scope: Scope) {
-        self.deadlines.set_own(signal, Deadlines::NEVER);
+        self.deadlines.set_own(signal, Deadlines::NEVER, &self.totals);
     }
 }

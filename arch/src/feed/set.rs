@@ -2,8 +2,6 @@
 
 use super::Signal;
 
-const WORDS: usize = Signal::COUNT.div_ceil(64);
-
 /// A set of signals, one bit each.
 ///
 /// ```
@@ -17,12 +15,19 @@ const WORDS: usize = Signal::COUNT.div_ceil(64);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignalSet {
-    words: [u64; WORDS],
+    words: [u64; SignalSet::WORDS],
 }
 
 impl SignalSet {
+    /// How many words of 64 bits hold a set.
+    pub(super) const WORDS: usize = Signal::COUNT.div_ceil(64);
+
+    pub(super) const fn from_words(words: [u64; Self::WORDS]) -> SignalSet {
+        SignalSet { words }
+    }
+
     /// The set without a signal.
-    pub const EMPTY: SignalSet = SignalSet { words: [0; WORDS] };
+    pub const EMPTY: SignalSet = SignalSet { words: [0; SignalSet::WORDS] };
 
     /// Adds `signal`.
     pub fn insert(&mut self, signal: Signal) {

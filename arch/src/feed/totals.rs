@@ -31,12 +31,14 @@ impl Totals {
         Totals { cells: [const { AtomicU64::new(0) }; Signal::COUNT] }
     }
 
-    /// Adds `amount` to the total of `signal`. Only the thread that owns the array may call it.
+    /// Adds `amount` to the total of `signal` and returns the new total. Only the thread that owns the array may call it.
     #[inline(always)]
-    pub fn add(&self, signal: Signal, amount: u64) {
-        if let Some(cell) = self.cells.get(signal.index()) {
-            cell.store(cell.load(Relaxed).wrapping_add(amount), Relaxed);
-        }
+    pub fn add(&self, signal: Signal, amount: u64) -> u64 {
+        self.cells.get(signal.index()).map_or(0, |cell| {
+            let total = cell.load(Relaxed).wrapping_add(amount);
+            cell.store(total, Relaxed);
+            total
+        })
     }
 
     /// The total of `signal`.

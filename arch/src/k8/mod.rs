@@ -260,11 +260,16 @@ impl K8 {
         self.blocked & slot.bit() == 0 && (!northbridge || self.granted & slot.bit() != 0)
     }
 
-    fn fold(&mut self, slot: Slot, feed: &impl Feed) {
-        if self.counting & slot.bit() != 0 {
-            let grown = self.unit(slot).connection.tap.fold(feed);
-            self.grow(slot, grown);
+    /// Counts up to now. Whether the deadlines of the counter are no longer right.
+    fn fold(&mut self, slot: Slot, feed: &impl Feed) -> bool {
+        if self.counting & slot.bit() == 0 {
+            return false;
         }
+        let tap = &mut self.unit(slot).connection.tap;
+        let grown = tap.fold(feed);
+        let restless = tap.is_restless();
+        let overflowed = self.grow(slot, grown);
+        restless || overflowed || (grown != 0 && self.watched & slot.bit() != 0)
     }
 
     fn fold_all(&mut self, feed: &impl Feed) {
@@ -273,11 +278,11 @@ impl K8 {
         }
     }
 
-    /// The counter grows by `amount`: wrap, pin, interrupt.
+    /// The counter grows by `amount`: wrap, pin, interrupt. Whether it wrapped.
     #[inline]
-    fn grow(&mut self, slot: Slot, amount: u64) {
+    fn grow(&mut self, slot: Slot, amount: u64) -> bool {
         if amount == 0 {
-            return;
+            return false;
         }
         let unit = &mut self.units[slot.index()];
         let overflows = unit.counter.add(amount, WIDTH);
@@ -294,19 +299,32 @@ impl K8 {
                 self.alerts.late = self.alerts.late.max(late);
             }
         }
+        overflows != 0
     }
 
-    /// Counters that now count begin here; those that no longer do have been folded.
+    /// The context or a select has changed: counters that no longer count have been folded, those that now do begin here.
     fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();
         for slot in Slot::ALL {
+            if self.counting & !counting & slot.bit() != 0 {
+                self.units[slot.index()].connection.tap.disarm(feed);
+            }
             if counting & !self.counting & slot.bit() != 0 {
-                let level = self.level(slot);
+                let level = self.units[slot.index()].connection.tap.gate().is_per_cycle() && self.level(slot);
                 self.unit(slot).connection.tap.settle(feed, level);
             }
         }
         self.counting = counting;
         self.arm(feed);
+    }
+
+    /// Counts what the counters outside `counting` have seen, before they stop.
+    fn fold_stopping(&mut self, counting: u32, feed: &impl Feed) {
+        for slot in Slot::ALL {
+            if self.counting & !counting & slot.bit() != 0 {
+                self.fold(slot, feed);
+            }
+        }
     }
 
     fn level(&self, slot: Slot) -> bool {
@@ -327,52 +345,61 @@ impl K8 {
         self.demand.replace(signals, per_cycle, Records::None);
     }
 
-    fn disarm(&self, feed: &impl Feed) {
-        for unit in &self.units {
-            if unit.select.en() {
-                unit.connection.tap.disarm(feed);
+    /// Sets the deadlines of the counters that count. Each is told from the totals that its counter was last folded at, so that
+    /// setting it again changes nothing.
+    fn arm(&self, feed: &impl Feed) {
+        for slot in Slot::ALL {
+            if self.counting & slot.bit() != 0 {
+                let unit = &self.units[slot.index()];
+                unit.connection.tap.arm(feed, self.remaining(slot));
             }
         }
     }
 
-    /// Sets the deadlines of the counters that count, and no others.
-    fn arm(&self, feed: &impl Feed) {
-        self.disarm(feed);
-        for slot in Slot::ALL {
-            if self.counting & slot.bit() != 0 {
-                let unit = &self.units[slot.index()];
-                let overflow = unit.select.int() || (self.watched & slot.bit() != 0 && unit.select.pc());
-                let remaining = match (self.watched & slot.bit() != 0 && !unit.select.pc(), overflow) {
-                    (true, _) => Some(1),
-                    (false, true) => Some(unit.counter.until_overflow(WIDTH)),
-                    (false, false) => None,
-                };
-                unit.connection.tap.arm(feed, remaining);
-            }
+    /// How much the counter may grow until something of it is seen outside.
+    fn remaining(&self, slot: Slot) -> Option<u64> {
+        let unit = &self.units[slot.index()];
+        let watched = self.watched & slot.bit() != 0;
+        match (watched && !unit.select.pc(), unit.select.int() || watched) {
+            (true, _) => Some(1),
+            (false, true) => Some(unit.counter.until_overflow(WIDTH)),
+            (false, false) => None,
+        }
+    }
+
+    /// What a counter remains to count has changed: its old deadlines go, and come back where another counter needs them.
+    fn rearm(&self, slot: Slot, feed: &impl Feed) {
+        if self.counting & slot.bit() != 0 {
+            self.units[slot.index()].connection.tap.disarm(feed);
+            self.arm(feed);
         }
     }
 
     /// A select is written. While the counter stays enabled, a change from an event that rests at 0 to one that rests at 1 looks like
     /// an edge (section 10.2, the note on edge count mode).
     fn write_select(&mut self, slot: Slot, value: u64, feed: &impl Feed) {
-        self.fold_all(feed);
-        self.disarm(feed);
+        self.fold(slot, feed);
         let written = PerfEvtSel::written(value);
         let before = self.units[slot.index()].select;
+        if written == before {
+            return;
+        }
+        let reconnected = connection(before) != connection(written);
         let was_counting = self.counting & slot.bit() != 0;
-        let was_level = self.level(slot);
+        let was_level = written.e() && reconnected && self.level(slot);
+        if was_counting {
+            self.units[slot.index()].connection.tap.disarm(feed);
+        }
         self.unit(slot).select = written;
-        if changes_selection(before, written) {
+        if reconnected {
             self.unit(slot).connection = Selection::new(written, self.revision).tap(self.revision);
-            self.counting &= !slot.bit();
-        } else if !written.en() {
             self.counting &= !slot.bit();
         }
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
-        if was_counting && counts && written.e() && changes_selection(before, written) && !was_level && self.level(slot) {
+        if was_counting && counts && written.e() && reconnected && !was_level && self.level(slot) {
             self.grow(slot, 1);
-            self.arm(feed);
+            self.rearm(slot, feed);
         }
         self.renew_demand();
     }
@@ -381,10 +408,9 @@ impl K8 {
 /// Every counter, one bit each.
 const ALL: u32 = 0b1111;
 
-/// Whether two selects connect the counter differently: other bits than the enables, pin and interrupt differ.
-fn changes_selection(before: PerfEvtSel, after: PerfEvtSel) -> bool {
-    let connection = |select: PerfEvtSel| (select.event_select(), select.unit_mask(), select.e(), select.inv(), select.cnt_mask());
-    connection(before) != connection(after)
+/// What a select connects its counter to: everything but the enables, the pin and the interrupt.
+fn connection(select: PerfEvtSel) -> (u8, u8, bool, bool, u8) {
+    (select.event_select(), select.unit_mask(), select.e(), select.inv(), select.cnt_mask())
 }
 
 impl Model for K8 {
@@ -407,23 +433,30 @@ impl Model for K8 {
             Register::PerfCtr(slot) => {
                 self.fold(slot, feed);
                 self.unit(slot).counter = Counter::new(value, WIDTH);
-                self.arm(feed);
+                self.rearm(slot, feed);
             }
         }
         Ok(())
     }
 
     fn service(&mut self, feed: &impl Feed) {
-        self.fold_all(feed);
-        self.arm(feed);
+        let mut stale = false;
+        for slot in Slot::ALL {
+            if self.fold(slot, feed) {
+                self.units[slot.index()].connection.tap.disarm(feed);
+                stale = true;
+            }
+        }
+        if stale {
+            self.arm(feed);
+        }
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        let before = core::mem::replace(&mut self.context, context);
-        if self.admitted() != self.counting {
-            self.context = before;
-            self.fold_all(feed);
-            self.context = context;
+        self.context = context;
+        let counting = self.admitted();
+        if counting != self.counting {
+            self.fold_stopping(counting, feed);
             self.resume(feed);
         }
     }
@@ -445,10 +478,8 @@ impl Model for K8 {
                 let amount = if connection.counts_entries { 1 } else { amount };
                 let grown = connection.tap.inject(kind, amount);
                 self.grow(slot, grown);
+                self.rearm(slot, feed);
             }
-        }
-        if taken {
-            self.arm(feed);
         }
         taken
     }
@@ -465,7 +496,9 @@ impl Model for K8 {
 
     fn reset(&mut self, reset: Reset, feed: &impl Feed) {
         self.fold_all(feed);
-        self.disarm(feed);
+        for unit in &self.units {
+            unit.connection.tap.disarm(feed);
+        }
         let counters = self.units.map(|unit| unit.counter);
         self.units = [Unit::default(); COUNTERS];
         if reset == Reset::Warm {
@@ -485,17 +518,20 @@ impl Model for K8 {
 
     fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
         if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
-            self.fold_all(feed);
             self.granted = granted & ALL;
             self.blocked = blocked & ALL;
+            self.fold_stopping(self.admitted(), feed);
             self.resume(feed);
             self.renew_demand();
         }
     }
 
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+        self.fold_all(feed);
         self.watched = pins & ALL;
-        self.service(feed);
+        for slot in Slot::ALL {
+            self.rearm(slot, feed);
+        }
     }
 
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
@@ -514,5 +550,15 @@ impl Model for K8 {
 
     fn registers(&self) -> &'static [RegisterDescription] {
         registers::REGISTERS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_takes_less_than_a_kibibyte() {
+        assert!(size_of::<K8>() < 1024, "{} bytes", size_of::<K8>());
     }
 }

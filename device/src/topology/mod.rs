@@ -17,7 +17,7 @@ mod view;
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Alerts;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
@@ -26,7 +26,7 @@ use arbiter::Arbiter;
 use view::View;
 
 /// What a thread, or a package's devices, did and when somebody must look.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Source {
     /// What has happened so far.
     pub totals: Totals,
@@ -34,6 +34,12 @@ pub struct Source {
     pub deadlines: Deadlines,
     /// Taken by whoever changes the deadlines.
     changing: Mutex<()>,
+}
+
+impl Source {
+    fn new(pace: Pace) -> Source {
+        Source { totals: Totals::new(), deadlines: Deadlines::new(pace), changing: Mutex::new(()) }
+    }
 }
 
 #[derive(Debug)]
@@ -66,6 +72,7 @@ pub struct Builder {
     packages: usize,
     threads: usize,
     lenient: bool,
+    pace: Pace,
 }
 
 impl Builder {
@@ -78,7 +85,7 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false }
+        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default() }
     }
 
     /// How many packages, at least 1.
@@ -100,12 +107,18 @@ impl Builder {
         Builder { lenient: true, ..self }
     }
 
+    /// What the emulator promises of its pace, for those that look at the horizon once a block ([`Thread::due`]).
+    #[must_use]
+    pub fn pace(self, pace: Pace) -> Builder {
+        Builder { pace, ..self }
+    }
+
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
-        let cores = (0..self.packages * self.threads).map(|_| Core { source: Source::default(), pmu: Mutex::new(self.part.build()) });
+        let cores = (0..self.packages * self.threads).map(|_| Core { source: Source::new(self.pace), pmu: Mutex::new(self.part.build()) });
         let packages = (0..self.packages).map(|_| Package {
-            devices: Source::default(),
+            devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             wide: Mutex::new(SignalSet::EMPTY),
         });
@@ -254,7 +267,7 @@ impl<L: InterruptLine> Machine<L> {
                     reached = true;
                     for source in self.members(number).iter().map(|core| &core.source).chain([&package.devices]) {
                         let _changing = source.changing.lock();
-                        source.deadlines.set_wide(signal, Deadlines::NEVER);
+                        source.deadlines.set_wide(signal, Deadlines::NEVER, &source.totals);
                     }
                 } else {
                     rest.insert(signal);
@@ -319,6 +332,32 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     #[inline(always)]
     pub fn reached(&self, signal: Signal) -> bool {
         self.deadlines().reached(signal, self.totals())
+    }
+
+    /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check).
+    #[must_use]
+    #[inline(always)]
+    pub fn due(&self) -> bool {
+        self.deadlines().due(self.totals())
+    }
+
+    /// How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
+    #[must_use]
+    #[inline(always)]
+    pub fn room(&self) -> u64 {
+        self.deadlines().room(self.totals())
+    }
+
+    /// The horizon has been reached: services the PMU if a deadline has been, and moves the horizon on.
+    pub fn check(&self) {
+        let look = || {
+            let _changing = self.core.source.changing.lock();
+            self.deadlines().look(self.totals())
+        };
+        if look() {
+            self.service();
+            look();
+        }
     }
 
     /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
@@ -426,7 +465,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
                 return Err(ForeignState);
             }
             for signal in pmu.demand().signals().iter() {
-                view.forget(signal);
+                view.disarm(signal, Scope::Thread);
             }
             *pmu = restored;
             pmu.service(view);

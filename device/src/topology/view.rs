@@ -1,6 +1,9 @@
 //! A machine as one thread's model sees it.
 
-use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal};
+use core::cell::RefCell;
+
+use spin::MutexGuard;
+use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, Totals};
 
 use super::{Core, Package, Source};
 
@@ -9,20 +12,23 @@ pub(super) struct View<'a> {
     own: &'a Source,
     members: &'a [Core],
     package: &'a Package,
+    /// The right to change the thread's own deadlines, from the first change to the end of the call.
+    changing: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(own: &'a Core, members: &'a [Core], package: &'a Package) -> View<'a> {
-        View { own: &own.source, members, package }
+        View { own: &own.source, members, package, changing: RefCell::new(None) }
     }
 
     fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
         self.members.iter().map(|core| &core.source).chain([&self.package.devices])
     }
 
-    /// Drops the thread's own deadline of `signal`.
-    pub(super) fn forget(&self, signal: Signal) {
-        self.disarm(signal, Scope::Thread);
+    /// The thread's own deadlines, to be changed.
+    fn own_deadlines(&self) -> (&'a Deadlines, &'a Totals) {
+        self.changing.borrow_mut().get_or_insert_with(|| self.own.changing.lock());
+        (&self.own.deadlines, &self.own.totals)
     }
 }
 
@@ -35,20 +41,22 @@ impl Feed for View<'_> {
         }
     }
 
-    fn arm(&self, signal: Signal, scope: Scope, allowance: u64) {
+    fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64) {
         match scope {
             Scope::Thread | Scope::Core => {
-                let _changing = self.own.changing.lock();
-                let deadline = self.own.totals.get(signal).saturating_add(allowance);
-                self.own.deadlines.set_own(signal, deadline.min(self.own.deadlines.own(signal)));
+                let (deadlines, totals) = self.own_deadlines();
+                deadlines.lower_own(signal, base.saturating_add(allowance), totals);
             }
             Scope::Package => {
-                let share = (allowance / (self.members.len() as u64 + 1)).max(1);
+                // Two locks of the same kind are never held at once.
+                self.changing.replace(None);
+                let used = self.total(signal, scope).wrapping_sub(base);
+                let share = (allowance.saturating_sub(used) / (self.members.len() as u64 + 1)).max(1);
                 let mut wide = self.package.wide.lock();
                 for source in self.sources() {
                     let _changing = source.changing.lock();
                     let deadline = source.totals.get(signal).saturating_add(share);
-                    source.deadlines.set_wide(signal, deadline.min(source.deadlines.wide(signal)));
+                    source.deadlines.set_wide(signal, deadline.min(source.deadlines.wide(signal)), &source.totals);
                 }
                 wide.insert(signal);
             }
@@ -58,8 +66,8 @@ impl Feed for View<'_> {
     fn disarm(&self, signal: Signal, scope: Scope) {
         match scope {
             Scope::Thread | Scope::Core => {
-                let _changing = self.own.changing.lock();
-                self.own.deadlines.set_own(signal, Deadlines::NEVER);
+                let (deadlines, totals) = self.own_deadlines();
+                deadlines.set_own(signal, Deadlines::NEVER, totals);
             }
             // Another thread's counter may wait for the same: a deadline too near is dropped when it is reached.
             Scope::Package => {}

@@ -1,0 +1,119 @@
+//! What a PMU costs an emulator: as ratios to the bare loop, measured in the same run.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vm_pmu::irq::Unconnected;
+use vm_pmu::topology::{Builder, Machine, Thread};
+use vm_pmu::{Context, Signal, Totals};
+
+/// Translated blocks in one measurement.
+const BLOCKS: u64 = 10_000;
+
+/// PerfEvtSel with OS, INT and EN for four events that follow one signal each: clocks, returns, CPUID and CLFLUSH.
+const SELECTS: [u64; 4] = [0x0052_0076, 0x0052_00C8, 0x0052_0027, 0x0052_0026];
+
+/// What a translated block of six instructions adds to those signals. Returns the cycles so far, the pace.
+#[inline(always)]
+fn block(totals: &Totals) -> u64 {
+    totals.add(Signal::NearReturns, 1);
+    totals.add(Signal::CpuidInstructions, 2);
+    totals.add(Signal::CacheLineFlushes, 3);
+    totals.add(Signal::Cycles, 6)
+}
+
+fn machine(counters: usize) -> Machine<Unconnected> {
+    let machine = Builder::new("k8").expect("the part is known").build(Unconnected);
+    let thread = machine.thread(0).expect("there is one thread");
+    for (number, select) in SELECTS.iter().take(counters).enumerate() {
+        let number = number as u32;
+        thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
+        thread.wrmsr(0xC001_0000 + number, *select).expect("level 0 may write");
+    }
+    machine
+}
+
+/// The loop of an emulator that only keeps totals.
+#[inline(never)]
+fn bare(totals: &Totals) {
+    for _ in 0..BLOCKS {
+        block(totals);
+    }
+}
+
+/// The same loop attached to a PMU: one comparison a block, whatever is counted.
+#[inline(never)]
+fn attached(thread: Thread<'_, Unconnected>) {
+    let (totals, deadlines) = (thread.totals(), thread.deadlines());
+    for _ in 0..BLOCKS {
+        let pace = block(totals);
+        if deadlines.due_at(pace) {
+            thread.check();
+        }
+    }
+}
+
+fn hot_path(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hot path");
+    group.throughput(Throughput::Elements(BLOCKS));
+    let totals = Totals::new();
+    group.bench_function("bare totals", |bencher| bencher.iter(|| bare(black_box(&totals))));
+    for counters in [0, 1, 4] {
+        let machine = machine(counters);
+        let thread = machine.thread(0).expect("there is one thread");
+        group.bench_function(BenchmarkId::new("counters", counters), |bencher| bencher.iter(|| attached(black_box(thread))));
+    }
+    group.finish();
+}
+
+fn slow_paths(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("slow path");
+    for counters in [0, 1, 4] {
+        let machine = machine(counters);
+        let thread = machine.thread(0).expect("there is one thread");
+        let id = |what| BenchmarkId::new(what, counters);
+        group.bench_function(id("read a counter (RDPMC)"), |bencher| {
+            bencher.iter(|| {
+                thread.totals().add(Signal::Cycles, 1);
+                thread.rdpmc(black_box(0))
+            });
+        });
+        group.bench_function(id("write a counter"), |bencher| bencher.iter(|| thread.wrmsr(black_box(0xC001_0004), 0x8000_0000_0001)));
+        group.bench_function(id("read a select"), |bencher| bencher.iter(|| thread.rdmsr(black_box(0xC001_0000))));
+        let select = thread.rdmsr(0xC001_0000).expect("level 0 may read");
+        group.bench_function(id("write a select (disable, enable)"), |bencher| {
+            let mut enable = 0;
+            bencher.iter(|| {
+                enable ^= 1 << 22;
+                thread.wrmsr(black_box(0xC001_0000), select ^ enable)
+            });
+            thread.wrmsr(0xC001_0000, select).expect("level 0 may write");
+        });
+        group.bench_function(id("write a select (another event)"), |bencher| {
+            let mut event = 0;
+            bencher.iter(|| {
+                event ^= 0x41 ^ 0x40;
+                thread.wrmsr(black_box(0xC001_0000), select & !0xff | 0x40 | event)
+            });
+            thread.wrmsr(0xC001_0000, select).expect("level 0 may write");
+        });
+        group.bench_function(id("fold and set deadlines"), |bencher| {
+            bencher.iter(|| {
+                thread.totals().add(Signal::Cycles, 1);
+                thread.service();
+            });
+        });
+        group.bench_function(id("change of context"), |bencher| {
+            let mut cpl = 0;
+            bencher.iter(|| {
+                cpl ^= 3;
+                thread.set_context(Context::x86(cpl, 0x202, 0));
+            });
+            thread.set_context(Context::RESET);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, hot_path, slow_paths);
+criterion_main!(benches);
