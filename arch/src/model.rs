@@ -86,6 +86,11 @@ pub trait Model {
         0
     }
 
+    /// The shared counters that the thread holds, one bit each.
+    fn granted(&self) -> u32 {
+        0
+    }
+
     /// Tells the model which shared counters it holds (`granted`) and which of its counters another thread's claim makes useless
     /// (`blocked`), one bit each.
     fn set_grants(&mut self, _granted: u32, _blocked: u32, _feed: &impl Feed) {}

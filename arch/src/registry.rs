@@ -79,6 +79,16 @@ macro_rules! parts {
             }
         }
 
+        impl State {
+            /// The name of the part that the state is of.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $( State::$variant(_) => $name, )+
+                }
+            }
+        }
+
         impl Pmu {
             /// What the PMU remembers, with everything counted up to now.
             pub fn state(&mut self, feed: &impl Feed) -> State {
@@ -158,6 +168,10 @@ impl Model for Pmu {
 
     fn claims(&self) -> u32 {
         each!(self, model => model.claims())
+    }
+
+    fn granted(&self) -> u32 {
+        each!(self, model => model.granted())
     }
 
     fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {

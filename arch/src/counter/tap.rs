@@ -223,11 +223,11 @@ impl Tap {
         }
     }
 
-    /// Whether its deadlines move with every fold: those of single cycles, and of several sources that share what remains.
+    /// Whether its deadlines move with every fold: those of single cycles, and of several sources or arrays that share what remains.
     #[must_use]
     #[inline]
     pub fn is_restless(&self) -> bool {
-        self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1
+        self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
     }
 
     /// Takes back every wish of [`arm`](Tap::arm).

@@ -51,7 +51,7 @@ pub enum Scope {
 ///
 /// [`Lone`] is the simplest: one thread and nothing around it. The crate `vm-pmu` has one for a thread within a machine.
 pub trait Feed {
-    /// The total of `signal` over `scope`, which never shrinks (it may wrap).
+    /// The total of `signal` over `scope`, which never shrinks.
     fn total(&self, signal: Signal, scope: Scope) -> u64;
 
     /// Asks to be serviced when `signal` has grown by `allowance` since its total over `scope` was `base`; the nearest of several

@@ -11,7 +11,8 @@
 pub enum Kind {
     /// Things that happen: each adds one, at an instant.
     Event,
-    /// Cycles in which a condition holds: at most one per cycle, so a counter mask or an edge detector sees the level 0 or 1.
+    /// Cycles in which a condition holds: at most one per cycle, so a counter mask or an edge detector sees the level 0 or 1. They are
+    /// added together with the [`Signal::Cycles`] that they are among, never before or after.
     State,
     /// A level summed over cycles (entries of a queue, outstanding requests): any number per cycle.
     Level,

@@ -516,6 +516,10 @@ impl Model for K8 {
         Slot::ALL.into_iter().filter(|slot| self.claims_northbridge(*slot)).fold(0, |claims, slot| claims | slot.bit())
     }
 
+    fn granted(&self) -> u32 {
+        self.granted
+    }
+
     fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
         if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
             self.granted = granted & ALL;

@@ -21,9 +21,12 @@
 //! assert_eq!(litmus.run(), Ok(2)); // two expectations checked
 //! ```
 
+#[cfg(feature = "arbitrary")]
+mod generate;
 mod parse;
 mod print;
 mod run;
+mod trial;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::feed::Signal;
@@ -32,6 +35,7 @@ use vm_pmu_arch::registry::Part;
 
 pub use parse::ParseError;
 pub use run::Failure;
+pub use trial::Broken;
 
 /// A litmus file: what it is about, the machine it needs, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -85,7 +85,7 @@ impl Litmus {
         Ok(checked)
     }
 
-    fn builder(&self) -> Builder {
+    pub(super) fn builder(&self) -> Builder {
         let builder = Builder::of(self.part).packages(self.packages).threads(self.threads);
         if self.shared_counters { builder.share_counters() } else { builder }
     }
@@ -93,10 +93,7 @@ impl Litmus {
 
 /// Brings every thread of `from` to `to`, and what was asked for and not yet checked with it.
 fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
-    for number in 0..from.threads() {
-        let (Some(old), Some(new)) = (from.thread(number), to.thread(number)) else { continue };
-        new.restore(&old.state()).map_err(|error| error.to_string())?;
-    }
+    to.restore(&from.states()).map_err(|error| error.to_string())?;
     for (old, new) in from.line().threads.iter().zip(&to.line().threads) {
         core::mem::swap(&mut *old.lock(), &mut *new.lock());
     }
@@ -225,7 +222,7 @@ fn same<T: PartialEq>(
     Err(format!("{address} gave {}, expected {}", word(&seen), word(&expected)))
 }
 
-fn change(context: Context, field: ContextField, value: u64) -> Context {
+pub(super) fn change(context: Context, field: ContextField, value: u64) -> Context {
     let bit = |register: u64, bit: u32| register & !(1 << bit) | (value & 1) << bit;
     match field {
         ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },

@@ -51,6 +51,21 @@ impl Arbiter {
         before != *holders
     }
 
+    /// Puts back who claims and who holds what: `claimed` and `granted` of each thread, one bit a counter.
+    pub(super) fn restore(&self, threads: impl Iterator<Item = (u32, u32)>) {
+        let mut state = self.claims.lock();
+        state.holders = [None; COUNTERS];
+        for (thread, (claimed, granted)) in threads.enumerate() {
+            let Some(wanted) = state.wanted.get_mut(thread) else { continue };
+            *wanted = claimed;
+            for (counter, holder) in state.holders.iter_mut().enumerate() {
+                if claimed & granted & 1 << counter != 0 && holder.is_none() {
+                    *holder = u16::try_from(thread).ok();
+                }
+            }
+        }
+    }
+
     /// What thread `thread` may use: the counters it holds, and those that others hold.
     pub(super) fn grants(&self, thread: usize) -> Grants {
         let state = self.claims.lock();

@@ -209,6 +209,44 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
+    /// What every thread's PMU remembers.
+    #[must_use]
+    pub fn states(&self) -> Vec<State> {
+        (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
+    }
+
+    /// Makes the PMUs remember `states` instead, one a thread. What has been added to the totals so far is not counted. States that do
+    /// not fit are refused and change nothing.
+    ///
+    /// # Errors
+    /// [`RestoreError`] when there are not as many states as threads, or they belong to another part.
+    pub fn restore(&self, states: &[State]) -> Result<(), RestoreError> {
+        if states.len() != self.threads() {
+            return Err(RestoreError::Threads { saved: states.len(), machine: self.threads() });
+        }
+        if let Some(foreign) = states.iter().find(|state| state.name() != self.part.name()) {
+            return Err(RestoreError::Part { saved: foreign.name(), machine: self.part.name() });
+        }
+        for (number, state) in states.iter().enumerate() {
+            let Some(thread) = self.thread(number) else { continue };
+            thread.with(|pmu, view| {
+                for signal in pmu.demand().signals().iter() {
+                    view.disarm(signal, Scope::Thread);
+                }
+                *pmu = Pmu::from_state(state, view);
+            });
+        }
+        for (number, package) in self.packages.iter().enumerate() {
+            let held = self.members(number).iter().map(|core| {
+                let pmu = core.pmu.lock();
+                (pmu.claims(), pmu.granted())
+            });
+            package.arbiter.restore(held);
+        }
+        (0..self.threads()).for_each(|number| self.apply_grants(number));
+        Ok(())
+    }
+
     /// Something happened in package `package` that no signal tells: whichever of its threads counts it takes it. Returns whether one
     /// did.
     pub fn inject_package(&self, package: usize, occurrence: Occurrence, amount: u64) -> bool {
@@ -453,29 +491,6 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.state(view))
     }
 
-    /// Makes the PMU remember `state` instead; what has been added to the totals so far is not counted. A state of another part is
-    /// refused and changes nothing.
-    ///
-    /// # Errors
-    /// [`ForeignState`] when `state` belongs to another part.
-    pub fn restore(&self, state: &State) -> Result<(), ForeignState> {
-        let claims = self.with(|pmu, view| {
-            let restored = Pmu::from_state(state, view);
-            if core::mem::discriminant(&restored) != core::mem::discriminant(pmu) {
-                return Err(ForeignState);
-            }
-            for signal in pmu.demand().signals().iter() {
-                view.disarm(signal, Scope::Thread);
-            }
-            *pmu = restored;
-            pmu.service(view);
-            Ok(pmu.claims())
-        })?;
-        self.renew_claims(claims);
-        self.machine.apply_grants(self.number);
-        Ok(())
-    }
-
     /// The registers there are.
     #[must_use]
     pub fn registers(&self) -> &'static [RegisterDescription] {
@@ -495,14 +510,35 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 }
 
-/// A saved state belongs to another part than the thread it was to be put into.
+/// Why saved states were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ForeignState;
+#[non_exhaustive]
+pub enum RestoreError {
+    /// There are not as many states as threads.
+    Threads {
+        /// How many states there are.
+        saved: usize,
+        /// How many threads the machine has.
+        machine: usize,
+    },
+    /// A state was saved from another part.
+    Part {
+        /// The part that it was saved from.
+        saved: &'static str,
+        /// The part that the machine is built of.
+        machine: &'static str,
+    },
+}
 
-impl core::fmt::Display for ForeignState {
+impl core::fmt::Display for RestoreError {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the state was saved from another part: restore it into a machine of the same part")
+        match self {
+            RestoreError::Threads { saved, machine } => {
+                write!(formatter, "{saved} threads were saved and the machine has {machine}: build one with as many")
+            }
+            RestoreError::Part { saved, machine } => write!(formatter, "the state is of a {saved} and the machine is a {machine}"),
+        }
     }
 }
 
-impl core::error::Error for ForeignState {}
+impl core::error::Error for RestoreError {}

@@ -1,0 +1,261 @@
+//! The contract put on trial: one program done in several ways must look the same in all of them.
+
+use std::fmt;
+
+use spin::Mutex;
+use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::feed::{Deadlines, Signal};
+use vm_pmu_arch::layout::FieldAccess;
+
+use super::run::change;
+use super::{Litmus, Step};
+use crate::irq::InterruptLine;
+use crate::topology::{Machine, Thread};
+
+/// How an embedder of the trial looks at deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// It services every thread after every instruction.
+    Always,
+    /// It compares each signal that an instruction brought.
+    Signals,
+    /// It compares the pace with the horizon, once an instruction.
+    Horizon,
+    /// As `Signals`, and it is saved and restored into a new machine after every statement.
+    Restored,
+}
+
+const MANNERS: [Manner; 4] = [Manner::Always, Manner::Signals, Manner::Horizon, Manner::Restored];
+
+/// What broke the contract: the first difference, and the program that shows it as a litmus file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What was seen.
+    pub message: String,
+    /// The program up to there, with what the finest embedder saw as expectations.
+    pub litmus: Litmus,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}\n\n{}", self.message, self.litmus)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Interrupt requests of each thread, in order, with how late the latest was.
+#[derive(Default)]
+struct Requests(Mutex<Vec<(usize, u32)>>);
+
+impl InterruptLine for Requests {
+    fn raise(&self, thread: usize, counter: u32) {
+        self.0.lock().push((thread, counter));
+    }
+}
+
+/// What a statement showed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    value: Option<Result<u64, Fault>>,
+    requests: Vec<(usize, u32)>,
+    pins: Option<u64>,
+}
+
+struct Subject {
+    manner: Manner,
+    machine: Machine<Requests>,
+    current: usize,
+}
+
+impl Litmus {
+    /// Does the program with embedders of every manner: all must see the same values, faults and interrupts at the same instruction,
+    /// whether they service the model always or only at deadlines, and whether or not they are saved and restored on the way. Reserved
+    /// bits must read as zero. Expectations in the program are not looked at.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn try_contract(&self) -> Result<(), Box<Broken>> {
+        let mut subjects = MANNERS.map(|manner| Subject { manner, machine: self.builder().build(Requests::default()), current: 0 });
+        let mut told = Litmus { steps: Vec::new(), ..self.clone() };
+        for (_, step) in &self.steps {
+            for part in split(step) {
+                let before = told.steps.len();
+                let mut reference: Option<Seen> = None;
+                for subject in &mut subjects {
+                    let seen = subject.obey(self, &part);
+                    match &reference {
+                        None => {
+                            self.tell(&mut told, &part, &seen, subject.current);
+                            reference = Some(seen);
+                        }
+                        Some(reference) if *reference != seen => {
+                            let message = format!("{:?} saw {seen:?}, {:?} saw {reference:?}", subject.manner, Manner::Always);
+                            return Err(Box::new(Broken { message, litmus: told }));
+                        }
+                        Some(_) => {}
+                    }
+                }
+                if let Some(message) = reserved_bits(&subjects[0].machine, &part, reference.as_ref()) {
+                    return Err(Box::new(Broken { message, litmus: told }));
+                }
+                debug_assert!(told.steps.len() >= before);
+            }
+        }
+        self.compare_ends(&mut subjects, told)
+    }
+
+    /// At the end every register of every thread is read.
+    fn compare_ends(&self, subjects: &mut [Subject], mut told: Litmus) -> Result<(), Box<Broken>> {
+        for number in 0..subjects.first().map_or(0, |subject| subject.machine.threads()) {
+            let registers = subjects[0].machine.thread(number).map_or(&[][..], |thread| thread.registers());
+            let mut program = vec![Step::Thread(number), Step::Context(vec![(super::ContextField::Privilege, 0)])];
+            program.extend(registers.iter().map(|register| Step::Read(register.address, Ok(0))));
+            for step in program {
+                let mut reference: Option<Seen> = None;
+                for subject in subjects.iter_mut() {
+                    let seen = subject.obey(self, &step);
+                    match &reference {
+                        None => {
+                            self.tell(&mut told, &step, &seen, subject.current);
+                            reference = Some(seen);
+                        }
+                        Some(reference) if *reference != seen => {
+                            let message = format!("at the end {:?} saw {seen:?}, {:?} saw {reference:?}", subject.manner, Manner::Always);
+                            return Err(Box::new(Broken { message, litmus: told }));
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what was done, with what was seen as its expectation.
+    fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, current: usize) {
+        let mut add = |step: Step| told.steps.push((told.steps.len() + 1, step));
+        match (step, seen.value) {
+            (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
+            (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
+            (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
+            (step, _) => add(step.clone()),
+        }
+        for thread in 0..self.packages * self.threads {
+            let counters: Vec<u32> = seen.requests.iter().filter(|(owner, _)| *owner == thread).map(|(_, counter)| *counter).collect();
+            if !counters.is_empty() {
+                add(Step::Thread(thread));
+                add(Step::Interrupts(counters));
+                add(Step::Thread(current));
+            }
+        }
+    }
+}
+
+/// A repeated feed is one instruction at a time: interrupts are compared after each.
+fn split(step: &Step) -> Vec<Step> {
+    match step {
+        Step::Feed(times, signals) => (0..(*times).min(4096)).map(|_| Step::Feed(1, signals.clone())).collect(),
+        Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Deadline(..) => Vec::new(),
+        step => vec![step.clone()],
+    }
+}
+
+fn reserved_bits(machine: &Machine<Requests>, step: &Step, seen: Option<&Seen>) -> Option<String> {
+    let (Step::Read(address, _), Some(Ok(value))) = (step, seen?.value) else { return None };
+    let registers = machine.thread(0)?.registers();
+    let register = registers.iter().find(|register| register.address == *address)?;
+    let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(value) != 0)?;
+    Some(format!("{} reads as {value:#x}: reserved bits {}:{} are not zero", register.name, field.high, field.low))
+}
+
+impl Subject {
+    fn obey(&mut self, litmus: &Litmus, step: &Step) -> Seen {
+        let mut seen = Seen::default();
+        match step {
+            Step::Thread(number) => self.current = *number % self.machine.threads().max(1),
+            Step::Save => self.save(litmus),
+            step => {
+                if let Some(thread) = self.machine.thread(self.current) {
+                    act(&self.machine, thread, self.manner, step, &mut seen);
+                }
+            }
+        }
+        if self.manner == Manner::Restored {
+            self.save(litmus);
+        }
+        seen.requests = core::mem::take(&mut *self.machine.line().0.lock());
+        seen.requests.sort_unstable();
+        seen
+    }
+
+    fn save(&mut self, litmus: &Litmus) {
+        let next = litmus.builder().build(Requests::default());
+        // The same part and as many threads: it cannot be refused.
+        let _ = next.restore(&self.machine.states());
+        next.line().0.lock().append(&mut self.machine.line().0.lock());
+        self.machine = next;
+    }
+}
+
+fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, step: &Step, seen: &mut Seen) {
+    match step {
+        Step::Context(fields) => {
+            thread.set_context(fields.iter().fold(thread.context(), |context, (field, value)| change(context, *field, *value)));
+        }
+        Step::Write(address, value, _) => seen.value = Some(thread.write(*address, *value).map(|()| 0)),
+        Step::Read(address, _) => seen.value = Some(thread.read(*address)),
+        Step::Feed(_, signals) => {
+            for (signal, amount) in signals {
+                thread.totals().add(*signal, *amount);
+            }
+            look(machine, thread, manner, signals);
+        }
+        Step::Devices(signals) => {
+            if let Some(devices) = machine.devices(0) {
+                for (signal, amount) in signals {
+                    devices.totals.add(*signal, *amount);
+                }
+                if manner == Manner::Always || signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
+                    machine.service_devices(0);
+                }
+            }
+        }
+        Step::Inject(occurrence, amount) => {
+            thread.inject(*occurrence, *amount);
+        }
+        Step::Watch(pins) => thread.watch_pins(*pins),
+        Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
+        Step::Reset(reset) => thread.reset(*reset),
+        Step::Thread(_) | Step::Save | Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Deadline(..) => {}
+    }
+}
+
+fn look(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, signals: &[(Signal, u64)]) {
+    let deadlines: &Deadlines = thread.deadlines();
+    match manner {
+        Manner::Always => (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service()),
+        Manner::Signals | Manner::Restored => {
+            if signals.iter().any(|(signal, _)| thread.reached(*signal)) {
+                thread.service();
+            }
+        }
+        Manner::Horizon => {
+            let pace = deadlines.pace();
+            let grown =
+                |wanted: Signal| signals.iter().filter(|(signal, _)| *signal == wanted).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
+            let allowed = grown(pace.signal).saturating_mul(u64::from(pace.most));
+            let kept = signals.iter().all(|(signal, _)| grown(*signal) <= allowed);
+            if !kept || thread.due() {
+                thread.check();
+            }
+        }
+    }
+}
+
+/// The registers that a trial reads and writes, and numbers just beside them.
+pub(super) fn addresses(litmus: &Litmus) -> Vec<Address> {
+    let machine = litmus.builder().build(Requests::default());
+    let registers = machine.thread(0).map_or(&[][..], |thread| thread.registers());
+    registers.iter().map(|register| register.address).collect()
+}

@@ -1,0 +1,16 @@
+//! Arbitrary text as a litmus file: it is refused in one line, or it prints as a file that reads the same, and it runs without a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use vm_pmu::litmus::{Litmus, Step};
+
+fuzz_target!(|text: &str| {
+    let Ok(litmus) = text.parse::<Litmus>() else { return };
+    let again: Litmus = litmus.to_string().parse().expect("what is printed can be read");
+    let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
+    assert_eq!(steps(&litmus), steps(&again));
+    let repeated: u64 = litmus.steps.iter().map(|(_, step)| if let Step::Feed(times, _) = step { *times } else { 0 }).fold(0, u64::saturating_add);
+    if litmus.packages * litmus.threads <= 8 && repeated < 10_000 {
+        let _ = litmus.run();
+    }
+});
