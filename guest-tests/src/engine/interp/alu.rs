@@ -46,8 +46,9 @@ pub(crate) fn add(a: u64, b: u64, carry: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_add(b).wrapping_add(carry) & m;
     let carries = (a & b) | ((a | b) & !r);
     let overflow = (a ^ r) & (b ^ r);
-    let flags =
-        ((carries >> top(size)) & 1) * CF | ((overflow >> top(size)) & 1) * OF | ((a ^ b ^ r) & AF);
+    let flags = (((carries >> top(size)) & 1) * CF)
+        | (((overflow >> top(size)) & 1) * OF)
+        | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -59,8 +60,9 @@ pub(crate) fn sub(a: u64, b: u64, borrow: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_sub(b).wrapping_sub(borrow) & m;
     let borrows = (!a & b) | ((!a | b) & r);
     let overflow = (a ^ b) & (a ^ r);
-    let flags =
-        ((borrows >> top(size)) & 1) * CF | ((overflow >> top(size)) & 1) * OF | ((a ^ b ^ r) & AF);
+    let flags = (((borrows >> top(size)) & 1) * CF)
+        | (((overflow >> top(size)) & 1) * OF)
+        | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -138,7 +140,7 @@ fn shifted(op: Shift, a: u64, count: u32, size: u8) -> (u64, u64) {
         Shift::Shr => (r >> top & 1) ^ (r >> (top - 1) & 1),
         _ => 0,
     };
-    (r, carry * CF | overflow * OF | szp(r, size))
+    (r, (carry * CF) | (overflow * OF) | szp(r, size))
 }
 
 fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
@@ -186,7 +188,7 @@ fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
         Shift::Rol | Shift::Rcl => (r >> top & 1) ^ carry,
         _ => (r >> top & 1) ^ (r >> (top - 1) & 1),
     };
-    (r, old & !(CF | OF) | carry * CF | overflow * OF)
+    (r, old & !(CF | OF) | (carry * CF) | (overflow * OF))
 }
 
 /// SHLD (`left`) and SHRD. A count above 16 on 16-bit operands, which is undefined, shifts through
@@ -226,7 +228,7 @@ pub(crate) fn double_shift(
         ((wide >> count) as u64 & m, a >> (count - 1) & 1)
     };
     let overflow = (a ^ r) >> top & 1;
-    (r, carry * CF | overflow * OF | szp(r, size))
+    (r, (carry * CF) | (overflow * OF) | szp(r, size))
 }
 
 /// Flags of a multiplication with low half `low`: CF and OF say the high half matters; SF and PF
@@ -276,7 +278,7 @@ pub(crate) fn idiv(high: u64, low: u64, divisor: u64, size: u8) -> Option<(u64, 
     let quotient = wide.checked_div(divisor)?;
     let remainder = wide.checked_rem(divisor)?;
     let fits = i128::from(sign_extend(quotient as u64 & m, size) as i64) == quotient;
-    fits.then(|| (quotient as u64 & m, remainder as u64 & m))
+    fits.then_some((quotient as u64 & m, remainder as u64 & m))
 }
 
 /// Whether condition `code` (0 O, 1 NO, 2 B, ... 15 NLE) holds.

@@ -106,7 +106,7 @@ impl Memory {
     /// if the host refuses.
     pub fn new(size: u64) -> Result<Self, MemoryError> {
         let bytes = usize::try_from(size).map_err(|_| MemoryError::BadSize { bytes: size })?;
-        if size == 0 || size % PAGE != 0 || size > 1 << 39 {
+        if size == 0 || !size.is_multiple_of(PAGE) || size > 1 << 39 {
             return Err(MemoryError::BadSize { bytes: size });
         }
         let map = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), bytes)]).map_err(|e| {

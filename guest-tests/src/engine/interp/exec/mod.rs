@@ -165,15 +165,42 @@ fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
             core.set_gpr(RAX as u8, 1, value);
             Ok(())
         }
-        Op::Cbw => done(core.widen(d)),
-        Op::Cwd => done(core.sign_to_rdx(d)),
-        Op::Lahf => done(core.lahf()),
-        Op::Sahf => done(core.sahf()),
-        Op::Clc => done(core.rflags &= !CF),
-        Op::Stc => done(core.rflags |= CF),
-        Op::Cmc => done(core.rflags ^= CF),
-        Op::Cld => done(core.rflags &= !DF),
-        Op::Std => done(core.rflags |= DF),
+        Op::Cbw => {
+            core.widen(d);
+            Ok(())
+        }
+        Op::Cwd => {
+            core.sign_to_rdx(d);
+            Ok(())
+        }
+        Op::Lahf => {
+            core.lahf();
+            Ok(())
+        }
+        Op::Sahf => {
+            core.sahf();
+            Ok(())
+        }
+        Op::Clc => {
+            core.rflags &= !CF;
+            Ok(())
+        }
+        Op::Stc => {
+            core.rflags |= CF;
+            Ok(())
+        }
+        Op::Cmc => {
+            core.rflags ^= CF;
+            Ok(())
+        }
+        Op::Cld => {
+            core.rflags &= !DF;
+            Ok(())
+        }
+        Op::Std => {
+            core.rflags |= DF;
+            Ok(())
+        }
         Op::Pushf => core.pushf(d),
         Op::Popf => core.popf(d),
         Op::Leave => core.leave(d),
@@ -202,7 +229,10 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         Op::Clts | Op::Lmsw | Op::Smsw => core.machine_status(d),
         Op::Invlpg | Op::Wbinvd => core.invalidate(d),
         Op::Swapgs => core.swapgs(),
-        Op::Cpuid => done(core.cpuid()),
+        Op::Cpuid => {
+            core.cpuid();
+            Ok(())
+        }
         Op::Rdtsc | Op::Rdtscp => core.rdtsc(d),
         Op::Rdpid => core.write(d, d.dst, d.size, core.msrs.tsc_aux),
         Op::In | Op::Out => core.port(d),
@@ -222,11 +252,6 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
             Err(core.unsupported(rip, d.info.length))
         }
     }
-}
-
-#[inline]
-fn done(_: ()) -> Result<(), Fault> {
-    Ok(())
 }
 
 // The task-switched bit and the enables of the vector unit.
