@@ -1409,6 +1409,369 @@ fn images_are_checked() {
     ));
 }
 
+#[test]
+fn iretq_enters_ring_3_and_interrupts_come_back() {
+    let (m, exit) = Guest::new(|a| {
+        let mut user = a.create_label();
+        a.mov(rbx, 0xfee0_0000u64)?;
+        a.mov(dword_ptr(rbx + 0xf0), 0x1ff)?;
+        a.mov(dword_ptr(rbx + 0x300), 0x4_0050)?; // waits for IF
+        a.lea(rax, qword_ptr(user))?;
+        a.push(selector::USER_DATA as i32)?;
+        a.mov(rcx, DATA + 0x8000)?;
+        a.push(rcx)?;
+        a.push(0x202)?;
+        a.push(selector::USER_CODE as i32)?;
+        a.push(rax)?;
+        a.iretq()?;
+        a.set_label(&mut user)?;
+        a.mov(r14d, 1)?;
+        a.int3()
+    })
+    .handler(0x50, |a| {
+        a.mov(r15w, ss)?; // null with RPL 0 after the change of privilege
+        a.mov(r13, r14)?;
+        a.mov(r12, qword_ptr(rsp + 32))?; // old SS
+        a.mov(dword_ptr(rbx + 0xb0), 0)?;
+        a.iretq()
+    })
+    .handler_at(3, 0xee, 0, stop)
+    .run_with(&user_config());
+    assert_eq!(exit, Exit::Halted);
+    assert_eq!(
+        (gpr(&m, 15), gpr(&m, 13), gpr(&m, 12)),
+        (0, 0, u64::from(selector::USER_DATA))
+    );
+    assert_eq!(gpr(&m, 14), 1);
+}
+
+#[test]
+fn far_transfers() {
+    let m = run(|a| {
+        let mut landing = a.create_label();
+        let mut function = a.create_label();
+        let mut end = a.create_label();
+        a.mov(rdi, DATA)?;
+        a.lea(rax, qword_ptr(landing))?;
+        a.mov(qword_ptr(rdi), rax)?;
+        a.mov(word_ptr(rdi + 8), selector::CODE as i32)?;
+        a.lea(rax, qword_ptr(function))?;
+        a.mov(dword_ptr(rdi + 16), eax)?;
+        a.mov(word_ptr(rdi + 20), selector::CODE as i32)?;
+        a.mov(rbx, rsp)?;
+        a.db(&[0x48, 0xff, 0x2f])?; // JMP m16:64 [rdi]
+        a.ud2()?;
+        a.set_label(&mut landing)?;
+        a.inc(r15)?;
+        a.db(&[0xff, 0x5f, 0x10])?; // CALL m16:32 [rdi+16]
+        a.inc(r15)?;
+        a.jmp(end)?;
+        a.set_label(&mut function)?;
+        a.mov(r14d, dword_ptr(rsp + 4))?; // the pushed CS
+        a.inc(r15)?;
+        a.db(&[0xcb])?; // RETF with 32-bit operands
+        a.set_label(&mut end)?;
+        a.sub(rbx, rsp)
+    });
+    assert_eq!(
+        (gpr(&m, 15), gpr(&m, 14), gpr(&m, RBX)),
+        (3, u64::from(selector::CODE), 0)
+    );
+    let far = m
+        .observer(0)
+        .expect("CPU 0")
+        .steps
+        .iter()
+        .filter(|s| s.branch.is_some_and(|b| b.kind == BranchKind::Far))
+        .count();
+    assert_eq!(far, 3);
+}
+
+#[test]
+fn compare_and_exchange() {
+    let mut guest = Guest::new(|a| {
+        a.mov(rdi, DATA)?;
+        a.mov(rax, 1u64)?;
+        a.mov(rdx, 2u64)?;
+        a.mov(rbx, 3u64)?;
+        a.mov(rcx, 4u64)?;
+        a.lock().cmpxchg16b(xmmword_ptr(rdi))?; // matches
+        a.setz(r8b)?;
+        a.cmpxchg8b(qword_ptr(rdi))?; // EDX:EAX = 2:1, memory 0:3
+        a.setz(r9b)?;
+        a.mov(r10, rax)?;
+        a.mov(r11, rdx)?;
+        a.mov(eax, 9)?;
+        a.mov(r12d, 7)?;
+        a.mov(r13, 0xffff_ffff_0000_0009u64)?;
+        a.cmpxchg(r13d, r12d)?; // matches: extended with zeros
+        a.mov(r14d, 5)?;
+        a.xadd(r14, r14)?; // the sum stays
+        a.mov(qword_ptr(rdi + 16), 1)?;
+        a.mov(r15d, 2)?;
+        a.xchg(qword_ptr(rdi + 16), r15)?;
+        stop(a)
+    });
+    guest.image = guest
+        .image
+        .with(DATA, [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+    let (m, exit) = guest.run();
+    assert_eq!(exit, Exit::Halted);
+    assert_eq!(m.memory().read_u128(DATA), 4 << 64 | 3);
+    assert_eq!(
+        (gpr(&m, 8), gpr(&m, 9), gpr(&m, 10), gpr(&m, 11)),
+        (1, 0, 3, 0)
+    );
+    assert_eq!((gpr(&m, 13), gpr(&m, 14), gpr(&m, 15)), (7, 10, 1));
+    let steps = &m.observer(0).expect("CPU 0").steps;
+    // CMPXCHG16B and XCHG; the load and store of both show as locked.
+    let locked: Vec<_> = steps.iter().filter(|s| s.instruction.locked).collect();
+    assert_eq!(locked.len(), 2);
+    assert!(
+        locked
+            .iter()
+            .all(|s| s.accesses().len() == 2 && s.accesses().iter().all(|x| x.locked))
+    );
+}
+
+#[test]
+fn segment_bases_and_selectors() {
+    let m = run(|a| {
+        a.mov(rax, cr4)?;
+        a.or(rax, 1 << 16)?;
+        a.mov(cr4, rax)?;
+        a.mov(rax, DATA)?;
+        a.wrfsbase(rax)?;
+        a.mov(qword_ptr(rax + 8), 77)?;
+        a.mov(rdx, 8u64)?;
+        a.mov(r8, qword_ptr(rdx).fs())?;
+        a.mov(ecx, 0xc000_0102u32)?; // KERNEL_GS_BASE
+        a.mov(eax, DATA as u32)?;
+        a.xor(edx, edx)?;
+        a.wrmsr()?;
+        a.swapgs()?;
+        a.rdgsbase(r9)?;
+        a.mov(eax, u32::from(selector::DATA))?;
+        a.mov(ds, eax)?;
+        a.mov(fs, eax)?; // loads base 0 from the descriptor
+        a.rdfsbase(r10)?;
+        a.str(r11d)?;
+        a.mov(r12d, 0x1_0000)?;
+        a.mov(r12w, gs)
+    });
+    assert_eq!((gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)), (77, DATA, 0));
+    assert_eq!(
+        (gpr(&m, 11), gpr(&m, 12)),
+        (u64::from(selector::TASK), 0x1_0010)
+    );
+    let loads: Vec<_> = m
+        .observer(0)
+        .expect("CPU 0")
+        .steps
+        .iter()
+        .filter(|s| s.segment_loads.count() != 0)
+        .map(|s| s.segment_loads)
+        .collect();
+    assert_eq!(loads, [SegmentSet::DS, SegmentSet::FS]);
+}
+
+#[test]
+fn loops_and_frames() {
+    let m = run(|a| {
+        let mut again = a.create_label();
+        let mut zero = a.create_label();
+        a.mov(ecx, 5)?;
+        a.set_label(&mut again)?;
+        a.inc(eax)?;
+        a.loop_(again)?;
+        a.jrcxz(zero)?;
+        a.ud2()?;
+        a.set_label(&mut zero)?;
+        a.mov(rbp, DATA + 0x100)?;
+        a.mov(qword_ptr(rbp - 8), 0x55)?;
+        a.mov(rbx, rsp)?;
+        a.enter(32, 2)?; // pushes RBP, the outer frame pointer, and the new one
+        a.mov(r8, qword_ptr(rbp - 8))?;
+        a.mov(r9, qword_ptr(rbp - 16))?;
+        a.sub(r9, rbp)?;
+        a.mov(r10, rbp)?;
+        a.sub(r10, rsp)?;
+        a.leave()?;
+        a.sub(rbx, rsp)
+    });
+    assert_eq!(
+        (gpr(&m, RAX), gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)),
+        (5, 0x55, 0, 48)
+    );
+    assert_eq!(gpr(&m, RBX), 0);
+    let steps = &m.observer(0).expect("CPU 0").steps;
+    let taken = steps.iter().filter(|s| {
+        s.branch
+            .is_some_and(|b| b.kind == BranchKind::Conditional && b.taken)
+    });
+    assert_eq!(taken.count(), 5);
+}
+
+#[test]
+fn pop_to_memory_uses_the_popped_stack_pointer() {
+    let m = run(|a| {
+        a.push(1)?;
+        a.push(2)?;
+        a.pop(qword_ptr(rsp))?; // overwrites the 1
+        a.pop(rax)?;
+        a.push(rsp)?;
+        a.pop(rbx)?;
+        a.sub(rbx, rsp)
+    });
+    assert_eq!((gpr(&m, RAX), gpr(&m, RBX)), (2, 0));
+}
+
+#[test]
+fn cpuid_time_and_identity() {
+    let m = run(|a| {
+        a.mov(eax, 1)?;
+        a.cpuid()?;
+        a.mov(r8, rbx)?;
+        a.rdtscp()?;
+        a.mov(r9, rcx)?;
+        a.mov(ecx, 0x10)?;
+        a.xor(edx, edx)?;
+        a.mov(eax, 1000)?;
+        a.wrmsr()?; // TSC
+        a.rdtsc()
+    });
+    assert_eq!((gpr(&m, 8) >> 24, gpr(&m, 9)), (0, 0));
+    assert_eq!((gpr(&m, RAX), gpr(&m, RDX)), (1001, 0));
+}
+
+#[test]
+fn vector_moves() {
+    let (m, exit) = Guest::new(|a| {
+        a.mov(rdi, DATA)?;
+        a.mov(rax, 0x1111_2222_3333_4444u64)?;
+        a.mov(rcx, cr4)?;
+        a.or(rcx, 1 << 9)?;
+        a.mov(cr4, rcx)?;
+        a.movq(xmm0, rax)?;
+        a.movups(xmmword_ptr(rdi + 1), xmm0)?;
+        a.movdqu(xmm1, xmmword_ptr(rdi + 1))?;
+        a.pxor(xmm0, xmm0)?;
+        a.movaps(xmm2, xmmword_ptr(rdi + 1)) // misaligned
+    })
+    .handler(13, stop)
+    .run();
+    assert_eq!(exit, Exit::Halted);
+    let cpu = m.cpu(0).expect("CPU 0");
+    assert_eq!((cpu.xmm(0), cpu.xmm(1)), (0, 0x1111_2222_3333_4444));
+    let last = m
+        .observer(0)
+        .expect("CPU 0")
+        .steps
+        .iter()
+        .any(|s| s.kind == StepKind::Exception { vector: 13 });
+    assert!(last);
+}
+
+#[test]
+fn instruction_over_a_missing_page_faults_at_the_page() {
+    // A five-byte MOV whose last bytes are on a page that is not there.
+    let (m, exit) = Guest::new(|a| {
+        a.mov(rbx, cr3)?;
+        a.mov(rbx, qword_ptr(rbx))?;
+        a.and(rbx, -4096)?;
+        a.mov(rbx, qword_ptr(rbx))?;
+        a.and(rbx, -4096)?;
+        a.and(qword_ptr(rbx + 8 * 4), -2)?;
+        a.mov(rax, cr3)?;
+        a.mov(cr3, rax)?;
+        a.mov(rdi, 0x80_0000u64 - 3)?;
+        a.mov(byte_ptr(rdi), 0xb8)?;
+        a.jmp(rdi)
+    })
+    .handler(14, |a| {
+        a.pop(r15)?;
+        a.mov(r14, qword_ptr(rsp))?;
+        stop(a)
+    })
+    .run();
+    assert_eq!(exit, Exit::Halted);
+    // NXE is on, so an instruction fetch sets bit 4.
+    assert_eq!((gpr(&m, 15), gpr(&m, 14)), (0x10, 0x80_0000 - 3));
+    assert_eq!(m.cpu(0).expect("CPU 0").cr2(), 0x80_0000);
+}
+
+#[test]
+fn task_priority_holds_interrupts_back() {
+    let (m, exit) = Guest::new(|a| {
+        a.mov(rbx, 0xfee0_0000u64)?;
+        a.mov(dword_ptr(rbx + 0xf0), 0x1ff)?;
+        a.mov(eax, 5)?;
+        a.mov(cr8, rax)?;
+        a.sti()?;
+        a.mov(dword_ptr(rbx + 0x300), 0x4_0055)?; // class 5 is not above 5
+        a.mov(dword_ptr(rbx + 0x300), 0x4_0060)?; // class 6 is
+        a.nop()?;
+        a.mov(r13, r15)?;
+        a.xor(eax, eax)?;
+        a.mov(cr8, rax)?;
+        a.nop()?;
+        stop(a)
+    })
+    .handler(0x55, |a| {
+        a.shl(r15, 4)?;
+        a.or(r15, 5)?;
+        a.mov(dword_ptr(rbx + 0xb0), 0)?;
+        a.iretq()
+    })
+    .handler(0x60, |a| {
+        a.shl(r15, 4)?;
+        a.or(r15, 6)?;
+        a.mov(dword_ptr(rbx + 0xb0), 0)?;
+        a.iretq()
+    })
+    .run();
+    assert_eq!(exit, Exit::Halted);
+    assert_eq!((gpr(&m, 13), gpr(&m, 15)), (6, 0x65));
+}
+
+/// Overflows after some halted cycles.
+struct HaltCounter(u64);
+
+impl Observer for HaltCounter {
+    fn halted_cycles(&mut self, cycles: u64) -> Alerts {
+        self.0 -= cycles;
+        if self.0 == 0 {
+            Alerts::PERFORMANCE_INTERRUPT
+        } else {
+            Alerts::NONE
+        }
+    }
+
+    fn halt_deadline(&self) -> Option<u64> {
+        (self.0 != 0).then_some(self.0)
+    }
+}
+
+#[test]
+fn a_counter_of_halted_cycles_wakes_the_cpu() {
+    let guest = Guest::new(|a| {
+        a.mov(rbx, 0xfee0_0000u64)?;
+        a.mov(dword_ptr(rbx + 0x340), 0x400)?; // refused: masked while software-disabled
+        a.mov(dword_ptr(rbx + 0xf0), 0x1ff)?;
+        a.mov(dword_ptr(rbx + 0x340), 0x400)?;
+        a.hlt()?;
+        stop(a)
+    })
+    .handler(2, |a| {
+        a.rdtsc()?;
+        a.iretq()
+    });
+    let mut m = guest.machine(&Config::default(), |_| HaltCounter(500));
+    assert_eq!(m.run(Limits::steps(100)), Exit::Halted);
+    // Six steps to HLT, 500 cycles in it, one for the NMI.
+    assert_eq!(m.cpu(0).expect("CPU 0").gpr(RAX), 507);
+}
+
 /// `cargo test --release --test interp -- --ignored --nocapture speed`
 #[test]
 #[ignore = "prints the speed; only a release build means something"]

@@ -398,7 +398,7 @@ impl<O: Observer> Machine<O> {
         self.shared.interrupter.clone()
     }
 
-    /// What the guest wrote to port E9h.
+    /// What the guest wrote to port E9h, at most the first MiB.
     #[must_use]
     pub fn console(&self) -> Vec<u8> {
         self.shared

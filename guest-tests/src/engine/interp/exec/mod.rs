@@ -10,7 +10,7 @@ mod vector;
 
 use super::alu::{self, Shift};
 use super::fault::{Fault, vector as exception};
-use super::flags::{CF, CR0_TS, DF, OF};
+use super::flags::{CF, CR0_EM, CR0_TS, CR4_OSFXSR, DF, OF};
 use super::observer::{CpuView, Observer};
 use super::op::{Decoded, Op};
 use super::state::{Core, RAX, RBX, RCX};
@@ -213,6 +213,7 @@ fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         Op::Into if core.rflags & OF != 0 => core.software_interrupt(exception::OF),
         Op::Into => Ok(()),
         Op::Ud => Err(Fault::UD),
+        Op::UnitNop => Ok(()),
         Op::Syscall => core.syscall(),
         Op::Sysret => core.sysret(d),
         Op::Sysenter => core.sysenter(),
@@ -254,15 +255,14 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
     }
 }
 
-// The task-switched bit and the enables of the vector unit.
+// CR0.EM, CR0.TS and CR4.OSFXSR. WAIT, which looks at MP and TS only, is treated as FNOP.
 fn check_unit(core: &Core, d: &Decoded) -> Result<(), Fault> {
-    use super::flags::{CR0_EM, CR4_OSFXSR};
-    if d.info.simd == Some(SimdClass::Sse) && (core.cr0 & CR0_EM != 0 || core.cr4 & CR4_OSFXSR == 0)
-    {
-        return Err(Fault::UD);
+    let emulated = core.cr0 & CR0_EM != 0;
+    match d.info.simd {
+        Some(SimdClass::Sse) if emulated || core.cr4 & CR4_OSFXSR == 0 => Err(Fault::UD),
+        Some(SimdClass::Mmx) if emulated => Err(Fault::UD),
+        Some(SimdClass::X87) if emulated => Err(Fault::without(exception::NM)),
+        _ if core.cr0 & CR0_TS != 0 => Err(Fault::without(exception::NM)),
+        _ => Ok(()),
     }
-    if core.cr0 & CR0_TS != 0 {
-        return Err(Fault::without(exception::NM));
-    }
-    Ok(())
 }
