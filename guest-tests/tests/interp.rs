@@ -1773,60 +1773,6 @@ fn a_counter_of_halted_cycles_wakes_the_cpu() {
     assert_eq!(m.cpu(0).expect("CPU 0").gpr(RAX), 507);
 }
 
-/// `cargo test --release --test interp -- --ignored --nocapture speed`
-#[test]
-#[ignore = "prints the speed; only a release build means something"]
-fn speed() {
-    let guest = Guest::new(|a| {
-        let mut again = a.create_label();
-        let mut function = a.create_label();
-        let mut over = a.create_label();
-        // Each CPU has its own data, so that host caches do not bounce.
-        a.shl(rdi, 12)?;
-        a.add(rdi, DATA as i32)?;
-        a.mov(ecx, 5_000_000)?;
-        a.jmp(over)?;
-        a.set_label(&mut function)?;
-        a.add(rax, qword_ptr(rdi + 8))?;
-        a.ret()?;
-        a.set_label(&mut over)?;
-        a.nop()?;
-        a.set_label(&mut again)?;
-        a.mov(rax, qword_ptr(rdi))?;
-        a.lea(rbx, qword_ptr(rax + rcx * 4 + 1))?;
-        a.xor(rbx, rax)?;
-        a.call(function)?;
-        a.mov(qword_ptr(rdi), rbx)?;
-        a.shr(rbx, 3)?;
-        a.and(ebx, 0xff)?;
-        a.cmp(ebx, 0x80)?;
-        a.dec(ecx)?;
-        a.jne(again)?;
-        stop(a)
-    });
-    for (mode, cpus) in [
-        (Mode::default(), 1),
-        (Mode::default(), 2),
-        (Mode::RoundRobin { quantum: 100 }, 2),
-        (Mode::Parallel, 2),
-    ] {
-        let config = Config {
-            cpus,
-            mode,
-            ..Config::default()
-        };
-        let mut m = guest.machine(&config, |_| Unobserved);
-        let start = std::time::Instant::now();
-        assert_eq!(m.run(Limits::NONE), Exit::Halted);
-        let steps: u64 = (0..cpus).map(|n| m.cpu(n).expect("CPU").cycles()).sum();
-        let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "{mode:?} {cpus}: {:.1} million/s",
-            steps as f64 / seconds / 1e6
-        );
-    }
-}
-
 type Sized = fn(&mut CodeAssembler, u32) -> Result<(), IcedError>;
 
 /// The operations of the property test, by the reference formula's index.

@@ -618,4 +618,166 @@ signals! {
     CoreActiveCycles = "core_active_cycles": State Cycles,
     /// Cycles of the reference clock in which any thread of the core runs.
     CoreActiveReferenceCycles = "core_active_reference_cycles": State Cycles,
+
+    // Branches by how they were predicted, as one processor counts them
+    /// Near branches to a relative target completed, not taken and predicted so.
+    RelativeBranchesNotTakenPredicted = "relative_branches_not_taken_predicted": Event Events,
+    /// Near branches to a relative target completed, not taken and predicted taken.
+    RelativeBranchesNotTakenMispredicted = "relative_branches_not_taken_mispredicted": Event Events,
+    /// Near branches to a relative target completed, taken and predicted in full.
+    RelativeBranchesTakenPredicted = "relative_branches_taken_predicted": Event Events,
+    /// Near branches to a relative target completed, taken and predicted not taken.
+    RelativeBranchesTakenMispredicted = "relative_branches_taken_mispredicted": Event Events,
+    /// Near branches to a relative target completed, taken with the wrong target predicted.
+    RelativeBranchesTakenWrongTarget = "relative_branches_taken_wrong_target": Event Events,
+    /// Near returns completed, not taken and predicted so.
+    ReturnBranchesNotTakenPredicted = "return_branches_not_taken_predicted": Event Events,
+    /// Near returns completed, not taken and predicted taken.
+    ReturnBranchesNotTakenMispredicted = "return_branches_not_taken_mispredicted": Event Events,
+    /// Near returns completed, taken and predicted in full.
+    ReturnBranchesTakenPredicted = "return_branches_taken_predicted": Event Events,
+    /// Near returns completed, taken and predicted not taken.
+    ReturnBranchesTakenMispredicted = "return_branches_taken_mispredicted": Event Events,
+    /// Near returns completed, taken with the wrong target predicted.
+    ReturnBranchesTakenWrongTarget = "return_branches_taken_wrong_target": Event Events,
+    /// Near branches to an indirect target, returns not among them completed, not taken and predicted so.
+    IndirectBranchesNotTakenPredicted = "indirect_branches_not_taken_predicted": Event Events,
+    /// Near branches to an indirect target, returns not among them completed, not taken and predicted taken.
+    IndirectBranchesNotTakenMispredicted = "indirect_branches_not_taken_mispredicted": Event Events,
+    /// Near branches to an indirect target, returns not among them completed, taken and predicted in full.
+    IndirectBranchesTakenPredicted = "indirect_branches_taken_predicted": Event Events,
+    /// Near branches to an indirect target, returns not among them completed, taken and predicted not taken.
+    IndirectBranchesTakenMispredicted = "indirect_branches_taken_mispredicted": Event Events,
+    /// Near branches to an indirect target, returns not among them completed, taken with the wrong target predicted.
+    IndirectBranchesTakenWrongTarget = "indirect_branches_taken_wrong_target": Event Events,
+
+    // Explicitly parallel instructions
+    /// Serialising instructions completed.
+    SerializationsRetired = "serializations_retired": Event Events,
+    /// Integer load instructions completed.
+    LoadsInteger = "loads_integer": Event Events,
+    /// Load instructions completed at a misaligned address.
+    MisalignedLoads = "misaligned_loads": Event Events,
+    /// Store instructions completed at a misaligned address.
+    MisalignedStores = "misaligned_stores": Event Events,
+    /// References to memory issued.
+    MemoryReferences = "memory_references": Event Events,
+    /// Reads of the first-level data cache.
+    DataCacheReads = "data_cache_reads": Event Events,
+    /// Reads that missed the first-level data cache.
+    DataCacheReadMisses = "data_cache_read_misses": Event Events,
+    /// Reads of the register stack engine that missed the first-level data cache.
+    DataCacheReadMissesRegisterStack = "data_cache_read_misses_register_stack": Event Events,
+    /// Translations for data that a page-table walk put in.
+    DataWalkFills = "data_walk_fills": Event Events,
+    /// Translations for instructions that a page-table walk put in.
+    InstructionWalkFills = "instruction_walk_fills": Event Events,
+    /// Lines taken into the first-level instruction cache.
+    InstructionCacheFills = "instruction_cache_fills": Event Events,
+    /// Requests to prefetch instructions.
+    InstructionPrefetches = "instruction_prefetches": Event Events,
+    /// Requests to prefetch instructions that missed the first level.
+    InstructionPrefetchMisses = "instruction_prefetch_misses": Event Events,
+    /// Demand fetches that the second-level instruction cache answered.
+    L2InstructionDemandHits = "l2_instruction_demand_hits": Event Events,
+    /// Demand fetches that missed the second-level instruction cache.
+    L2InstructionDemandMisses = "l2_instruction_demand_misses": Event Events,
+    /// Instruction prefetches that the second-level instruction cache answered.
+    L2InstructionPrefetchHits = "l2_instruction_prefetch_hits": Event Events,
+    /// Instruction prefetches that missed the second-level instruction cache.
+    L2InstructionPrefetchMisses = "l2_instruction_prefetch_misses": Event Events,
+    /// Lines displaced from the second-level instruction cache.
+    L2InstructionEvictions = "l2_instruction_evictions": Event Events,
+    /// Snoops that found a line in the second-level instruction cache.
+    L2InstructionSnoopHits = "l2_instruction_snoop_hits": Event Events,
+    /// Reads of the second-level data cache.
+    L2DataReads = "l2_data_reads": Event Events,
+    /// Writes of the second-level data cache.
+    L2DataWrites = "l2_data_writes": Event Events,
+    /// Look-ups that the second-level data cache answered.
+    L2DataLookupHits = "l2_data_lookup_hits": Event Events,
+    /// Look-ups that missed the second-level data cache.
+    L2DataLookupMisses = "l2_data_lookup_misses": Event Events,
+    /// Lines that the second-level data cache asked for.
+    L2DataLineRequests = "l2_data_line_requests": Event Events,
+    /// Stores that found a shared line in the second-level data cache.
+    L2DataStoreHitsShared = "l2_data_store_hits_shared": Event Events,
+    /// Demand fetches that the third-level cache answered.
+    L3InstructionDemandHits = "l3_instruction_demand_hits": Event Events,
+    /// Demand fetches that missed the third-level cache.
+    L3InstructionDemandMisses = "l3_instruction_demand_misses": Event Events,
+    /// Instruction prefetches that the third-level cache answered.
+    L3InstructionPrefetchHits = "l3_instruction_prefetch_hits": Event Events,
+    /// Instruction prefetches that missed the third-level cache.
+    L3InstructionPrefetchMisses = "l3_instruction_prefetch_misses": Event Events,
+    /// Data reads that the third-level cache answered.
+    L3DataReadHits = "l3_data_read_hits": Event Events,
+    /// Data reads that missed the third-level cache.
+    L3DataReadMisses = "l3_data_read_misses": Event Events,
+    /// Data writes that the third-level cache took.
+    L3DataWriteHits = "l3_data_write_hits": Event Events,
+    /// Data writes that missed the third-level cache.
+    L3DataWriteMisses = "l3_data_write_misses": Event Events,
+    /// Lines written back that the third-level cache held.
+    L3WritebackHits = "l3_writeback_hits": Event Events,
+    /// Lines written back that the third-level cache did not hold.
+    L3WritebackMisses = "l3_writeback_misses": Event Events,
+    /// Lines put into the third-level cache.
+    L3Insertions = "l3_insertions": Event Events,
+    /// Lines displaced from the third-level cache.
+    L3Evictions = "l3_evictions": Event Events,
+    /// Cycles of the processor bus.
+    BusCycles = "bus_cycles": State Cycles resting true,
+    /// Line reads on the bus for data.
+    BusLineReadsData = "bus_line_reads_data": Event Events,
+    /// Line reads on the bus for instructions.
+    BusLineReadsInstruction = "bus_line_reads_instruction": Event Events,
+    /// Line reads on the bus that ask for ownership.
+    BusOwnershipReads = "bus_ownership_reads": Event Events,
+    /// Requests on the bus that only invalidate.
+    BusInvalidations = "bus_invalidations": Event Events,
+    /// Reads on the bus of less than a line.
+    BusPartialReads = "bus_partial_reads": Event Events,
+    /// Writes on the bus of less than a line.
+    BusPartialWrites = "bus_partial_writes": Event Events,
+    /// Line writes on the bus.
+    BusLineWrites = "bus_line_writes": Event Events,
+    /// Reads of input/output space on the bus.
+    BusIoReads = "bus_io_reads": Event Events,
+    /// Writes of input/output space on the bus.
+    BusIoWrites = "bus_io_writes": Event Events,
+    /// Line reads on the bus that another cache held clean.
+    BusReadsHitClean = "bus_reads_hit_clean": Event Events,
+    /// Line reads on the bus that another cache held modified.
+    BusReadsHitModified = "bus_reads_hit_modified": Event Events,
+    /// Ownership reads on the bus that another cache held modified.
+    BusOwnershipReadsHitModified = "bus_ownership_reads_hit_modified": Event Events,
+    /// Invalidations on the bus that another cache held modified.
+    BusInvalidationsHitModified = "bus_invalidations_hit_modified": Event Events,
+    /// Cycles of stall behind the memory pipeline.
+    StallMemoryCycles = "stall_memory_cycles": State Cycles,
+    /// Cycles lost to a flush by an exception.
+    FlushExceptionCycles = "flush_exception_cycles": State Cycles,
+    /// Cycles lost to a flush by a mispredicted branch.
+    FlushBranchCycles = "flush_branch_cycles": State Cycles,
+    /// Faults by a data breakpoint register.
+    DataBreakpointFaults = "data_breakpoint_faults": Event Events,
+    /// Checks of integer advanced loads.
+    AdvancedChecksInteger = "advanced_checks_integer": Event Events,
+    /// Checks of floating-point advanced loads.
+    AdvancedChecksFloatingPoint = "advanced_checks_floating_point": Event Events,
+    /// Checks of integer advanced loads whose entry was gone.
+    AdvancedChecksFailedInteger = "advanced_checks_failed_integer": Event Events,
+    /// Checks of floating-point advanced loads whose entry was gone.
+    AdvancedChecksFailedFloatingPoint = "advanced_checks_failed_floating_point": Event Events,
+    /// Checks of integer speculative values that went to recovery.
+    SpeculationChecksFailedInteger = "speculation_checks_failed_integer": Event Events,
+    /// Checks of floating-point speculative values that went to recovery.
+    SpeculationChecksFailedFloatingPoint = "speculation_checks_failed_floating_point": Event Events,
+    /// Speculative loads that deferred their fault.
+    DeferredLoads = "deferred_loads": Event Events,
+    /// Loads made by the register stack engine.
+    RegisterStackLoads = "register_stack_loads": Event Events,
+    /// Stores made by the register stack engine.
+    RegisterStackStores = "register_stack_stores": Event Events,
 }
