@@ -8,6 +8,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub mod bus;
 pub mod irq;
 #[cfg(feature = "litmus")]

@@ -6,9 +6,8 @@ use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use proptest::prelude::*;
 use vm_pmu_guest_tests::engine::interp::{
-    Alerts, BranchKind, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, Interrupter,
-    Limits, Machine, MachineBus, MachineError, Mode, Observer, PerformanceMask, SegmentSet, Step,
-    StepKind, Stop, Unobserved, selector,
+    Alerts, BranchKind, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, Interrupter, Limits, Machine, MachineBus, MachineError,
+    Mode, Observer, PerformanceMask, SegmentSet, Step, StepKind, Stop, Unobserved, selector,
 };
 
 const CODE: u64 = 0x10_0000;
@@ -32,11 +31,7 @@ fn assemble(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> 
 }
 
 fn gate(handler: u64, kind: u64, ist: u64) -> [u8; 16] {
-    let low = handler & 0xffff
-        | u64::from(selector::CODE) << 16
-        | ist << 32
-        | kind << 40
-        | (handler >> 16 & 0xffff) << 48;
+    let low = handler & 0xffff | u64::from(selector::CODE) << 16 | ist << 32 | kind << 40 | (handler >> 16 & 0xffff) << 48;
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&low.to_le_bytes());
     bytes[8..].copy_from_slice(&(handler >> 32).to_le_bytes());
@@ -60,39 +55,20 @@ impl Guest {
         });
         let mut pointer = vec![0xff, 0x0f];
         pointer.extend_from_slice(&IDT.to_le_bytes());
-        Self {
-            image: Image::raw(CODE, code).with(IDT - 16, pointer),
-        }
+        Self { image: Image::raw(CODE, code).with(IDT - 16, pointer) }
     }
 
-    fn handler_at(
-        mut self,
-        vector: u64,
-        kind: u64,
-        ist: u64,
-        build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
-    ) -> Self {
+    fn handler_at(mut self, vector: u64, kind: u64, ist: u64, build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Self {
         let at = CODE + 0x1000 + 0x100 * vector;
-        self.image = self
-            .image
-            .with(at, assemble(build))
-            .with(IDT + 16 * vector, gate(at, kind, ist));
+        self.image = self.image.with(at, assemble(build)).with(IDT + 16 * vector, gate(at, kind, ist));
         self
     }
 
-    fn handler(
-        self,
-        vector: u64,
-        build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
-    ) -> Self {
+    fn handler(self, vector: u64, build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Self {
         self.handler_at(vector, INTERRUPT, 0, build)
     }
 
-    fn machine<O: Observer>(
-        &self,
-        config: &Config,
-        observer: impl FnMut(usize) -> O,
-    ) -> Machine<O> {
+    fn machine<O: Observer>(&self, config: &Config, observer: impl FnMut(usize) -> O) -> Machine<O> {
         Machine::new(config, &self.image, Arc::new(EmptyBus), observer).expect("loads")
     }
 
@@ -102,10 +78,7 @@ impl Guest {
 
     fn run_with(&self, config: &Config) -> (Machine<Log>, Exit) {
         let mut machine = self.machine(config, |_| Log::default());
-        let exit = machine.run(Limits {
-            steps: 1_000_000,
-            cycles: 10_000_000,
-        });
+        let exit = machine.run(Limits { steps: 1_000_000, cycles: 10_000_000 });
         (machine, exit)
     }
 }
@@ -137,25 +110,16 @@ impl Observer for Log {
     }
 
     fn rdpmc(&mut self, number: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
-        if cpu.cpl() != 0 && cpu.cr4() & 1 << 8 == 0 {
-            Err(Gp)
-        } else {
-            Ok(0x1_0000_0000 + u64::from(number))
-        }
+        if cpu.cpl() != 0 && cpu.cr4() & 1 << 8 == 0 { Err(Gp) } else { Ok(0x1_0000_0000 + u64::from(number)) }
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
-        self.contexts
-            .push((cpu.cpl(), cpu.interrupts_enabled(), cpu.halted()));
+        self.contexts.push((cpu.cpl(), cpu.interrupts_enabled(), cpu.halted()));
     }
 
     fn retire(&mut self, step: &Step) -> Alerts {
         self.steps.push(*step);
-        if self.alert_at == Some(self.steps.len()) {
-            Alerts::PERFORMANCE_INTERRUPT
-        } else {
-            Alerts::NONE
-        }
+        if self.alert_at == Some(self.steps.len()) { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
@@ -448,10 +412,7 @@ fn bits_and_swaps() {
         a.mov(r15, qword_ptr(r13 + 8))
     });
     assert_eq!((gpr(&m, RBX), gpr(&m, RCX), gpr(&m, RDX)), (40, 40, 23));
-    assert_eq!(
-        (gpr(&m, RDI), gpr(&m, 8), gpr(&m, 9)),
-        (8, 0x4433_2211, 0x1f)
-    );
+    assert_eq!((gpr(&m, RDI), gpr(&m, 8), gpr(&m, 9)), (8, 0x4433_2211, 0x1f));
     assert_eq!((gpr(&m, 12), gpr(&m, 15)), (32, 8));
 }
 
@@ -469,13 +430,7 @@ fn unaligned_and_page_crossing_access() {
     assert_eq!(gpr(&m, RBX), 0x0123_4567_89ab_cdef);
     assert_eq!(gpr(&m, RCX), 0x4567_89ab);
     assert_eq!(gpr(&m, RDX), 0x0123_4567_89ab_cdf0);
-    let misaligned: u32 = m
-        .observer(0)
-        .expect("CPU 0")
-        .steps
-        .iter()
-        .map(|s| u32::from(s.misaligned))
-        .sum();
+    let misaligned: u32 = m.observer(0).expect("CPU 0").steps.iter().map(|s| u32::from(s.misaligned)).sum();
     // LIDT's base; the store, two loads and both halves of the locked operation; the last load.
     // The 4-byte load at ...fffh crosses as well.
     assert_eq!(misaligned, 1 + 1 + 1 + 1 + 2 + 1);
@@ -500,22 +455,8 @@ fn stack_and_calls() {
         a.nop()
     });
     assert_eq!((gpr(&m, RAX), gpr(&m, RBX)), (5, 0));
-    let kinds: Vec<_> = m
-        .observer(0)
-        .expect("CPU 0")
-        .steps
-        .iter()
-        .filter_map(|s| s.branch)
-        .map(|b| b.kind)
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            BranchKind::DirectCall,
-            BranchKind::Return,
-            BranchKind::Direct
-        ]
-    );
+    let kinds: Vec<_> = m.observer(0).expect("CPU 0").steps.iter().filter_map(|s| s.branch).map(|b| b.kind).collect();
+    assert_eq!(kinds, [BranchKind::DirectCall, BranchKind::Return, BranchKind::Direct]);
 }
 
 #[test]
@@ -547,28 +488,14 @@ fn strings_retire_once_and_can_be_interrupted() {
     m.memory().read_bytes(DATA, &mut bytes).expect("in RAM");
     assert!(bytes[..64].iter().all(|b| *b == 0x5a) && bytes[64] == 0);
     let steps = &m.observer(0).expect("CPU 0").steps;
-    let iterations = steps
-        .iter()
-        .filter(|s| s.kind == StepKind::Iteration)
-        .count();
+    let iterations = steps.iter().filter(|s| s.kind == StepKind::Iteration).count();
     assert_eq!(iterations, 63);
-    let string = steps
-        .iter()
-        .find(|s| s.kind == StepKind::Iteration)
-        .expect("iterated")
-        .rip;
-    let retired = steps
-        .iter()
-        .filter(|s| s.rip == string && s.kind == StepKind::Instruction);
+    let string = steps.iter().find(|s| s.kind == StepKind::Iteration).expect("iterated").rip;
+    let retired = steps.iter().filter(|s| s.rip == string && s.kind == StepKind::Instruction);
     assert_eq!(retired.count(), 1);
-    let taken = steps
-        .iter()
-        .filter(|s| s.kind == StepKind::Interrupt { vector: 0x40 });
+    let taken = steps.iter().filter(|s| s.kind == StepKind::Interrupt { vector: 0x40 });
     let inside = taken.filter(|s| s.rip == string).count();
-    assert!(
-        inside >= 7,
-        "{inside} interrupts within the string instruction"
-    );
+    assert!(inside >= 7, "{inside} interrupts within the string instruction");
     assert!(gpr(&m, 15) >= inside as u64);
 }
 
@@ -581,10 +508,7 @@ fn compare_strings_stop_at_the_difference() {
         a.repe().cmpsb()?;
         stop(a)
     });
-    guest.image = guest
-        .image
-        .with(DATA, *b"abcXefgh")
-        .with(DATA + 16, *b"abcdefgh");
+    guest.image = guest.image.with(DATA, *b"abcXefgh").with(DATA + 16, *b"abcdefgh");
     let (m, exit) = guest.run();
     assert_eq!(exit, Exit::Halted);
     assert_eq!((gpr(&m, RCX), gpr(&m, RSI)), (4, DATA + 4));
@@ -627,13 +551,7 @@ fn divide_errors_are_faults() {
         .run();
         assert_eq!(exit, Exit::Halted);
         assert_eq!(gpr(&m, RBX), 0);
-        let fault = *m
-            .observer(0)
-            .expect("CPU 0")
-            .steps
-            .iter()
-            .find(|s| s.kind == StepKind::Exception { vector: 0 })
-            .expect("#DE");
+        let fault = *m.observer(0).expect("CPU 0").steps.iter().find(|s| s.kind == StepKind::Exception { vector: 0 }).expect("#DE");
         assert_eq!(gpr(&m, 15), fault.rip);
         // Faults push RF set.
         assert_eq!(gpr(&m, 14) >> 16 & 1, 1);
@@ -693,10 +611,7 @@ fn page_faults_have_code_and_address() {
     assert_eq!(exit, Exit::Halted);
     assert_eq!(gpr(&m, 13), 0x00_03_11);
     assert_eq!(gpr(&m, 15), 0x80_0010 + 0xa0_0000 + 0xc0_0000);
-    assert_eq!(
-        [gpr(&m, 9), gpr(&m, 10), gpr(&m, 11)].map(|e| e & 0x60),
-        [0, 0x20, 0x60]
-    );
+    assert_eq!([gpr(&m, 9), gpr(&m, 10), gpr(&m, 11)].map(|e| e & 0x60), [0, 0x20, 0x60]);
 }
 
 /// Enters CPL 3 by SYSRET at the label, with the stack in the data region.
@@ -712,10 +627,7 @@ fn to_user(a: &mut CodeAssembler, user: CodeLabel) -> Result<(), IcedError> {
 }
 
 fn user_config() -> Config {
-    Config {
-        user: std::iter::once(0..0x40_0000).collect(),
-        ..Config::default()
-    }
+    Config { user: std::iter::once(0..0x40_0000).collect(), ..Config::default() }
 }
 
 #[test]
@@ -750,12 +662,7 @@ fn ring_3_and_back_by_syscall() {
     assert_eq!(gpr(&m, 11) & 0x200, 0x200);
     assert_eq!(gpr(&m, 12) & 0x200, 0);
     let log = m.observer(0).expect("CPU 0");
-    let contexts = [
-        (0, false, false),
-        (3, true, false),
-        (0, false, false),
-        (0, false, true),
-    ];
+    let contexts = [(0, false, false), (3, true, false), (0, false, false), (0, false, true)];
     assert_eq!(log.contexts, contexts);
     let user: Vec<_> = log.steps.iter().filter(|s| s.cpl == 3).collect();
     assert_eq!(user.len(), 3);
@@ -796,11 +703,7 @@ fn privileged_instructions_fault_in_ring_3() {
         .run_with(&user_config());
         assert_eq!(exit, Exit::Halted, "case {n}");
         let code = if n == 9 { 0x21 << 3 | 2 } else { 0 };
-        assert_eq!(
-            (gpr(&m, 15), gpr(&m, 14), gpr(&m, 13)),
-            (code, 0x23, DATA + 0x8000),
-            "case {n}"
-        );
+        assert_eq!((gpr(&m, 15), gpr(&m, 14), gpr(&m, 13)), (code, 0x23, DATA + 0x8000), "case {n}");
         // The stack is that of RSP0, at the top of RAM.
         assert!(gpr(&m, 12) > 15 << 20, "case {n}");
     }
@@ -822,10 +725,7 @@ fn supervisor_pages_fault_in_ring_3() {
     .run_with(&user_config());
     assert_eq!(exit, Exit::Halted);
     // Present, write, user.
-    assert_eq!(
-        (gpr(&m, 15), m.cpu(0).expect("CPU 0").cr2()),
-        (7, 0x80_0000)
-    );
+    assert_eq!((gpr(&m, 15), m.cpu(0).expect("CPU 0").cr2()), (7, 0x80_0000));
 }
 
 #[test]
@@ -855,10 +755,7 @@ fn software_interrupts_and_trap_gates() {
     // A trap gate leaves IF alone.
     assert_eq!(gpr(&m, 15) & 0x200, 0x200);
     let steps = &m.observer(0).expect("CPU 0").steps;
-    let int3 = steps
-        .iter()
-        .find(|s| s.kind == StepKind::SoftwareInterrupt { vector: 3 })
-        .expect("INT3");
+    let int3 = steps.iter().find(|s| s.kind == StepKind::SoftwareInterrupt { vector: 3 }).expect("INT3");
     assert!(int3.retired());
     assert_eq!(gpr(&m, 14), int3.rip + 1);
     // IST1 is the third of the CPU's stacks: the highest, and the frame is five values.
@@ -884,10 +781,7 @@ fn double_and_triple_faults() {
     })
     .run();
     match exit {
-        Exit::Failed {
-            cpu: 0,
-            stop: Stop::TripleFault { first: 13, .. },
-        } => {}
+        Exit::Failed { cpu: 0, stop: Stop::TripleFault { first: 13, .. } } => {}
         other => panic!("{other}"),
     }
 }
@@ -913,11 +807,7 @@ fn sti_shadow_lasts_one_instruction() {
     assert_eq!(exit, Exit::Halted);
     assert_eq!((gpr(&m, 15), gpr(&m, 14)), (1, 2));
     let steps = &m.observer(0).expect("CPU 0").steps;
-    assert!(
-        steps
-            .iter()
-            .any(|s| s.interrupts_masked && s.interrupt_pending)
-    );
+    assert!(steps.iter().any(|s| s.interrupts_masked && s.interrupt_pending));
 }
 
 #[test]
@@ -951,10 +841,7 @@ fn nmi_blocks_nmi_until_iret() {
 
 #[test]
 fn performance_interrupt_comes_at_the_next_boundary() {
-    for (lvt, mask, nmi) in [
-        (0x40u32, PerformanceMask::Keep, false),
-        (0x400, PerformanceMask::Set, true),
-    ] {
+    for (lvt, mask, nmi) in [(0x40u32, PerformanceMask::Keep, false), (0x400, PerformanceMask::Set, true)] {
         let guest = Guest::new(|a| {
             a.mov(rbx, 0xfee0_0000u64)?;
             a.mov(dword_ptr(rbx + 0xf0), 0x1ff)?;
@@ -970,15 +857,9 @@ fn performance_interrupt_comes_at_the_next_boundary() {
             a.mov(dword_ptr(rbx + 0xb0), 0)?;
             a.iretq()
         });
-        let config = Config {
-            performance_mask: mask,
-            ..Config::default()
-        };
+        let config = Config { performance_mask: mask, ..Config::default() };
         // LIDT, 4 instructions, then after the third INC.
-        let mut m = guest.machine(&config, |_| Log {
-            alert_at: Some(8),
-            ..Log::default()
-        });
+        let mut m = guest.machine(&config, |_| Log { alert_at: Some(8), ..Log::default() });
         assert_eq!(m.run(Limits::steps(1000)), Exit::Halted);
         assert_eq!((gpr(&m, 15), gpr(&m, 14)), (3, 8));
         let masked = m.cpu(0).expect("CPU 0").apic().lvt_performance_counter() >> 16 & 1;
@@ -1006,14 +887,8 @@ fn register_hooks() {
     })
     .run();
     assert_eq!(exit, Exit::Halted);
-    assert_eq!(
-        (gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)),
-        (0x5678_9abc, 0x1234, 3)
-    );
-    assert_eq!(
-        m.observer(0).expect("CPU 0").written,
-        [(0xc001_0004, 0x1234_5678_9abc)]
-    );
+    assert_eq!((gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)), (0x5678_9abc, 0x1234, 3));
+    assert_eq!(m.observer(0).expect("CPU 0").written, [(0xc001_0004, 0x1234_5678_9abc)]);
 }
 
 #[test]
@@ -1089,14 +964,8 @@ fn self_modifying_code_is_seen() {
 fn unsupported_instructions_are_named() {
     let (_, exit) = Guest::new(|a| a.fldpi()).run();
     match exit {
-        Exit::Failed {
-            cpu: 0,
-            stop: Stop::Unsupported { rip, bytes, text },
-        } => {
-            assert_eq!(
-                (rip, bytes.as_slice(), text.as_str()),
-                (CODE + 8, &[0xd9, 0xeb][..], "fldpi")
-            );
+        Exit::Failed { cpu: 0, stop: Stop::Unsupported { rip, bytes, text } } => {
+            assert_eq!((rip, bytes.as_slice(), text.as_str()), (CODE + 8, &[0xd9, 0xeb][..], "fldpi"));
         }
         other => panic!("{other}"),
     }
@@ -1169,17 +1038,9 @@ fn ping_pong() -> Guest {
 
 #[test]
 fn ipis_between_cpus_in_both_modes() {
-    for mode in [
-        Mode::RoundRobin { quantum: 1 },
-        Mode::RoundRobin { quantum: 50 },
-        Mode::Parallel,
-    ] {
+    for mode in [Mode::RoundRobin { quantum: 1 }, Mode::RoundRobin { quantum: 50 }, Mode::Parallel] {
         for _ in 0..20 {
-            let config = Config {
-                cpus: 2,
-                mode,
-                ..Config::default()
-            };
+            let config = Config { cpus: 2, mode, ..Config::default() };
             let (_, exit) = ping_pong().run_with(&config);
             assert_eq!(exit, Exit::Status { cpu: 0, status: 42 }, "{mode:?}");
         }
@@ -1188,17 +1049,11 @@ fn ipis_between_cpus_in_both_modes() {
 
 #[test]
 fn round_robin_is_deterministic() {
-    let config = Config {
-        cpus: 2,
-        ..Config::default()
-    };
+    let config = Config { cpus: 2, ..Config::default() };
     let (a, _) = ping_pong().run_with(&config);
     let (b, _) = ping_pong().run_with(&config);
     for cpu in 0..2 {
-        assert_eq!(
-            a.observer(cpu).expect("CPU").steps,
-            b.observer(cpu).expect("CPU").steps
-        );
+        assert_eq!(a.observer(cpu).expect("CPU").steps, b.observer(cpu).expect("CPU").steps);
     }
     // Halted or not, time is common to within a turn.
     let cycles = |n: usize| a.cpu(n).expect("CPU").cycles();
@@ -1233,19 +1088,11 @@ fn locked_increments_sum_exactly() {
         stop(a)
     });
     for mode in [Mode::RoundRobin { quantum: 7 }, Mode::Parallel] {
-        let config = Config {
-            cpus: 2,
-            mode,
-            ..Config::default()
-        };
+        let config = Config { cpus: 2, mode, ..Config::default() };
         let mut m = guest.machine(&config, |_| Unobserved);
         assert_eq!(m.run(Limits::steps(100_000_000)), Exit::Halted, "{mode:?}");
         for offset in [0, 8, 16] {
-            assert_eq!(
-                m.memory().read(DATA + offset, 4),
-                u64::from(2 * EACH),
-                "{mode:?} {offset}"
-            );
+            assert_eq!(m.memory().read(DATA + offset, 4), u64::from(2 * EACH), "{mode:?} {offset}");
         }
     }
 }
@@ -1258,38 +1105,20 @@ fn limits_hold_in_both_modes() {
         a.jmp(here)
     });
     for mode in [Mode::RoundRobin { quantum: 1 }, Mode::Parallel] {
-        let config = Config {
-            cpus: 2,
-            mode,
-            ..Config::default()
-        };
+        let config = Config { cpus: 2, mode, ..Config::default() };
         let mut m = guest.machine(&config, |_| Unobserved);
         assert_eq!(m.run(Limits::steps(10_001)), Exit::Limit);
         let cycles: u64 = (0..2).map(|n| m.cpu(n).expect("CPU").cycles()).sum();
-        let least = if mode == Mode::Parallel {
-            9_000
-        } else {
-            10_001
-        };
+        let least = if mode == Mode::Parallel { 9_000 } else { 10_001 };
         assert!((least..=10_001).contains(&cycles), "{mode:?} {cycles}");
-        assert_eq!(
-            m.run(Limits {
-                cycles: 20_000,
-                ..Limits::NONE
-            }),
-            Exit::Limit
-        );
+        assert_eq!(m.run(Limits { cycles: 20_000, ..Limits::NONE }), Exit::Limit);
     }
 }
 
 #[test]
 fn halted_without_wake_up_ends_parallel_runs() {
     let guest = Guest::new(stop);
-    let config = Config {
-        cpus: 2,
-        mode: Mode::Parallel,
-        ..Config::default()
-    };
+    let config = Config { cpus: 2, mode: Mode::Parallel, ..Config::default() };
     let (_, exit) = guest.run_with(&config);
     assert_eq!(exit, Exit::Halted);
 }
@@ -1322,15 +1151,9 @@ fn the_bus_answers_for_what_is_outside() {
         a.rdmsr()?;
         stop(a)
     });
-    let mut m = Machine::new(&Config::default(), &guest.image, Arc::new(Bus), |_| {
-        Log::default()
-    })
-    .expect("loads");
+    let mut m = Machine::new(&Config::default(), &guest.image, Arc::new(Bus), |_| Log::default()).expect("loads");
     assert_eq!(m.run(Limits::steps(100)), Exit::Halted);
-    assert_eq!(
-        (gpr(&m, 8), gpr(&m, 9), gpr(&m, RAX)),
-        (0xc_f804, 0xe000_00ff, 9)
-    );
+    assert_eq!((gpr(&m, 8), gpr(&m, 9), gpr(&m, RAX)), (0xc_f804, 0xe000_00ff, 9));
 }
 
 #[test]
@@ -1364,10 +1187,7 @@ fn devices_interrupt_from_outside() {
 #[test]
 fn images_are_checked() {
     assert_eq!(Image::elf(b"#!/bin/sh"), Err(ImageError::NotElf));
-    assert_eq!(
-        Image::elf(b"\x7fELF\x01\x01\x01"),
-        Err(ImageError::WrongClass)
-    );
+    assert_eq!(Image::elf(b"\x7fELF\x01\x01\x01"), Err(ImageError::WrongClass));
     let mut file = vec![0u8; 64 + 56 + 2];
     file[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
     file[16] = 2; // ET_EXEC
@@ -1387,27 +1207,15 @@ fn images_are_checked() {
     file[121] = 0xf4; // HLT
     let image = Image::elf(&file).expect("valid");
     assert_eq!(image.entry, 0x20_0000);
-    assert_eq!(
-        (image.segments[0].bytes.as_slice(), image.segments[0].size),
-        (&[0xfa, 0xf4][..], 8)
-    );
-    let mut m = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| {
-        Unobserved
-    })
-    .expect("fits");
+    assert_eq!((image.segments[0].bytes.as_slice(), image.segments[0].size), (&[0xfa, 0xf4][..], 8));
+    let mut m = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| Unobserved).expect("fits");
     assert_eq!(m.run(Limits::steps(10)), Exit::Halted);
     let mut arm = file.clone();
     arm[18] = 183;
-    assert_eq!(
-        Image::elf(&arm),
-        Err(ImageError::WrongMachine { machine: 183 })
-    );
+    assert_eq!(Image::elf(&arm), Err(ImageError::WrongMachine { machine: 183 }));
     let big = Image::raw(0x10_0000, vec![0; 16 << 20]);
     let error = Machine::new(&Config::default(), &big, Arc::new(EmptyBus), |_| Unobserved).err();
-    assert!(matches!(
-        error,
-        Some(MachineError::Image(ImageError::OutOfRam { .. }))
-    ));
+    assert!(matches!(error, Some(MachineError::Image(ImageError::OutOfRam { .. }))));
 }
 
 #[test]
@@ -1439,10 +1247,7 @@ fn iretq_enters_ring_3_and_interrupts_come_back() {
     .handler_at(3, 0xee, 0, stop)
     .run_with(&user_config());
     assert_eq!(exit, Exit::Halted);
-    assert_eq!(
-        (gpr(&m, 15), gpr(&m, 13), gpr(&m, 12)),
-        (0, 0, u64::from(selector::USER_DATA))
-    );
+    assert_eq!((gpr(&m, 15), gpr(&m, 13), gpr(&m, 12)), (0, 0, u64::from(selector::USER_DATA)));
     assert_eq!(gpr(&m, 14), 1);
 }
 
@@ -1474,17 +1279,8 @@ fn far_transfers() {
         a.set_label(&mut end)?;
         a.sub(rbx, rsp)
     });
-    assert_eq!(
-        (gpr(&m, 15), gpr(&m, 14), gpr(&m, RBX)),
-        (3, u64::from(selector::CODE), 0)
-    );
-    let far = m
-        .observer(0)
-        .expect("CPU 0")
-        .steps
-        .iter()
-        .filter(|s| s.branch.is_some_and(|b| b.kind == BranchKind::Far))
-        .count();
+    assert_eq!((gpr(&m, 15), gpr(&m, 14), gpr(&m, RBX)), (3, u64::from(selector::CODE), 0));
+    let far = m.observer(0).expect("CPU 0").steps.iter().filter(|s| s.branch.is_some_and(|b| b.kind == BranchKind::Far)).count();
     assert_eq!(far, 3);
 }
 
@@ -1513,26 +1309,17 @@ fn compare_and_exchange() {
         a.xchg(qword_ptr(rdi + 16), r15)?;
         stop(a)
     });
-    guest.image = guest
-        .image
-        .with(DATA, [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+    guest.image = guest.image.with(DATA, [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
     let (m, exit) = guest.run();
     assert_eq!(exit, Exit::Halted);
     assert_eq!(m.memory().read_u128(DATA), 4 << 64 | 3);
-    assert_eq!(
-        (gpr(&m, 8), gpr(&m, 9), gpr(&m, 10), gpr(&m, 11)),
-        (1, 0, 3, 0)
-    );
+    assert_eq!((gpr(&m, 8), gpr(&m, 9), gpr(&m, 10), gpr(&m, 11)), (1, 0, 3, 0));
     assert_eq!((gpr(&m, 13), gpr(&m, 14), gpr(&m, 15)), (7, 10, 1));
     let steps = &m.observer(0).expect("CPU 0").steps;
     // CMPXCHG16B and XCHG; the load and store of both show as locked.
     let locked: Vec<_> = steps.iter().filter(|s| s.instruction.locked).collect();
     assert_eq!(locked.len(), 2);
-    assert!(
-        locked
-            .iter()
-            .all(|s| s.accesses().len() == 2 && s.accesses().iter().all(|x| x.locked))
-    );
+    assert!(locked.iter().all(|s| s.accesses().len() == 2 && s.accesses().iter().all(|x| x.locked)));
 }
 
 #[test]
@@ -1561,18 +1348,9 @@ fn segment_bases_and_selectors() {
         a.mov(r12w, gs)
     });
     assert_eq!((gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)), (77, DATA, 0));
-    assert_eq!(
-        (gpr(&m, 11), gpr(&m, 12)),
-        (u64::from(selector::TASK), 0x1_0010)
-    );
-    let loads: Vec<_> = m
-        .observer(0)
-        .expect("CPU 0")
-        .steps
-        .iter()
-        .filter(|s| s.segment_loads.count() != 0)
-        .map(|s| s.segment_loads)
-        .collect();
+    assert_eq!((gpr(&m, 11), gpr(&m, 12)), (u64::from(selector::TASK), 0x1_0010));
+    let loads: Vec<_> =
+        m.observer(0).expect("CPU 0").steps.iter().filter(|s| s.segment_loads.count() != 0).map(|s| s.segment_loads).collect();
     assert_eq!(loads, [SegmentSet::DS, SegmentSet::FS]);
 }
 
@@ -1600,16 +1378,10 @@ fn loops_and_frames() {
         a.leave()?;
         a.sub(rbx, rsp)
     });
-    assert_eq!(
-        (gpr(&m, RAX), gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)),
-        (5, 0x55, 0, 48)
-    );
+    assert_eq!((gpr(&m, RAX), gpr(&m, 8), gpr(&m, 9), gpr(&m, 10)), (5, 0x55, 0, 48));
     assert_eq!(gpr(&m, RBX), 0);
     let steps = &m.observer(0).expect("CPU 0").steps;
-    let taken = steps.iter().filter(|s| {
-        s.branch
-            .is_some_and(|b| b.kind == BranchKind::Conditional && b.taken)
-    });
+    let taken = steps.iter().filter(|s| s.branch.is_some_and(|b| b.kind == BranchKind::Conditional && b.taken));
     assert_eq!(taken.count(), 5);
 }
 
@@ -1664,12 +1436,7 @@ fn vector_moves() {
     assert_eq!(exit, Exit::Halted);
     let cpu = m.cpu(0).expect("CPU 0");
     assert_eq!((cpu.xmm(0), cpu.xmm(1)), (0, 0x1111_2222_3333_4444));
-    let last = m
-        .observer(0)
-        .expect("CPU 0")
-        .steps
-        .iter()
-        .any(|s| s.kind == StepKind::Exception { vector: 13 });
+    let last = m.observer(0).expect("CPU 0").steps.iter().any(|s| s.kind == StepKind::Exception { vector: 13 });
     assert!(last);
 }
 
@@ -1741,11 +1508,7 @@ struct HaltCounter(u64);
 impl Observer for HaltCounter {
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
         self.0 -= cycles;
-        if self.0 == 0 {
-            Alerts::PERFORMANCE_INTERRUPT
-        } else {
-            Alerts::NONE
-        }
+        if self.0 == 0 { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
     }
 
     fn halt_deadline(&self) -> Option<u64> {
@@ -1798,9 +1561,7 @@ fn reference(op: usize, size: u32, a: u64, b: u64, count: u32, carry: bool) -> (
     let mut overflow = false;
     let szp = |r: u64| {
         let even = (0..8).filter(|n| bit(r, *n)).count() % 2 == 0;
-        (if r == 0 { ZF } else { 0 })
-            | (if bit(r, size - 1) { SF } else { 0 })
-            | if even { PF } else { 0 }
+        (if r == 0 { ZF } else { 0 }) | (if bit(r, size - 1) { SF } else { 0 }) | if even { PF } else { 0 }
     };
     if op < 4 {
         let subtract = op >= 2;
@@ -1809,11 +1570,7 @@ fn reference(op: usize, size: u32, a: u64, b: u64, count: u32, carry: bool) -> (
             let (x, y) = (bit(a, n), bit(b, n));
             r |= u64::from(x ^ y ^ c) << n;
             let before = c;
-            c = if subtract {
-                !x && (y || c) || y && c
-            } else {
-                x && y || c && (x || y)
-            };
+            c = if subtract { !x && (y || c) || y && c } else { x && y || c && (x || y) };
             if n == 3 && c {
                 flags |= AF;
             }

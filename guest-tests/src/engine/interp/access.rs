@@ -17,13 +17,7 @@ pub(crate) struct Place {
 impl Core {
     #[inline]
     fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
-        self.step.record(Access {
-            address: va,
-            physical,
-            size,
-            is_write,
-            locked,
-        });
+        self.step.record(Access { address: va, physical, size, is_write, locked });
     }
 
     /// Translates an operand of `size` bytes.
@@ -31,32 +25,19 @@ impl Core {
     fn place(&mut self, va: u64, size: u8, need: u8, user: bool) -> Result<Place, Fault> {
         let left = PAGE - va % PAGE;
         let first = self.translate_as(va, need, user)?;
-        let second = if u64::from(size) > left {
-            Some((
-                self.translate_as(va.wrapping_add(left), need, user)?,
-                left as u8,
-            ))
-        } else {
-            None
-        };
+        let second = if u64::from(size) > left { Some((self.translate_as(va.wrapping_add(left), need, user)?, left as u8)) } else { None };
         Ok(Place { first, second })
     }
 
     #[inline]
     fn read_physical(&mut self, at: Physical, size: u8) -> u64 {
-        if at.ram {
-            self.shared.memory.read(at.address, usize::from(size))
-        } else {
-            self.read_device(at.address, size)
-        }
+        if at.ram { self.shared.memory.read(at.address, usize::from(size)) } else { self.read_device(at.address, size) }
     }
 
     #[inline]
     fn write_physical(&mut self, at: Physical, size: u8, value: u64) {
         if at.ram {
-            self.shared
-                .memory
-                .write(at.address, usize::from(size), value);
+            self.shared.memory.write(at.address, usize::from(size), value);
         } else {
             self.write_device(at.address, size, value);
         }
@@ -90,11 +71,7 @@ impl Core {
             Some((second, left)) => {
                 let mut value = 0;
                 for i in 0..size {
-                    let at = if i < left {
-                        offset(place.first, i)
-                    } else {
-                        offset(second, i - left)
-                    };
+                    let at = if i < left { offset(place.first, i) } else { offset(second, i - left) };
                     value |= (self.read_physical(at, 1) & 0xff) << (8 * u32::from(i));
                 }
                 value
@@ -108,11 +85,7 @@ impl Core {
             None => self.write_physical(place.first, size, value),
             Some((second, left)) => {
                 for i in 0..size {
-                    let at = if i < left {
-                        offset(place.first, i)
-                    } else {
-                        offset(second, i - left)
-                    };
+                    let at = if i < left { offset(place.first, i) } else { offset(second, i - left) };
                     self.write_physical(at, 1, value >> (8 * u32::from(i)) & 0xff);
                 }
             }
@@ -138,8 +111,7 @@ impl Core {
 
     /// Faults if a store of `size` bytes would.
     pub(crate) fn probe_write(&mut self, va: u64, size: u8) -> Result<(), Fault> {
-        self.place(va, size, grant::WRITE, self.cpl == 3)
-            .map(|_| ())
+        self.place(va, size, grant::WRITE, self.cpl == 3).map(|_| ())
     }
 
     /// Loads 16 bytes.
@@ -162,13 +134,7 @@ impl Core {
 
     /// Replaces an operand in memory by `f` of it. With `lock`, other CPUs see it happen at once.
     #[inline]
-    pub(crate) fn update_memory<T>(
-        &mut self,
-        va: u64,
-        size: u8,
-        lock: bool,
-        mut f: impl FnMut(u64) -> (u64, T),
-    ) -> Result<T, Fault> {
+    pub(crate) fn update_memory<T>(&mut self, va: u64, size: u8, lock: bool, mut f: impl FnMut(u64) -> (u64, T)) -> Result<T, Fault> {
         // As on the processors, the load already needs the right to write.
         let place = self.place(va, size, grant::WRITE | grant::READ, self.cpl == 3)?;
         let at = place.first.address;
@@ -191,12 +157,7 @@ impl Core {
     }
 
     /// CMPXCHG16B's access: like [`Core::update_memory`] for 16 aligned bytes.
-    pub(crate) fn update_u128<T>(
-        &mut self,
-        va: u64,
-        lock: bool,
-        f: impl FnOnce(u128) -> (u128, T),
-    ) -> Result<T, Fault> {
+    pub(crate) fn update_u128<T>(&mut self, va: u64, lock: bool, f: impl FnOnce(u128) -> (u128, T)) -> Result<T, Fault> {
         if va & 15 != 0 {
             return Err(Fault::GP0);
         }
@@ -222,9 +183,7 @@ impl Core {
 
     /// Stores on the stack of a new privilege level, with supervisor or user rights.
     pub(crate) fn store_stack(&mut self, va: u64, value: u64, user: bool) -> Result<(), Fault> {
-        let place = self
-            .place(va, 8, grant::WRITE, user)
-            .map_err(Fault::on_stack)?;
+        let place = self.place(va, 8, grant::WRITE, user).map_err(Fault::on_stack)?;
         self.record(va, place.first.address, 8, true, false);
         self.write_place(place, 8, value);
         Ok(())
@@ -242,8 +201,7 @@ impl Core {
     /// Reads the stack `offset` bytes above RSP.
     #[inline]
     pub(crate) fn peek(&mut self, offset: u64, size: u8) -> Result<u64, Fault> {
-        self.load(self.gpr[RSP].wrapping_add(offset), size)
-            .map_err(Fault::on_stack)
+        self.load(self.gpr[RSP].wrapping_add(offset), size).map_err(Fault::on_stack)
     }
 
     /// Pops `size` bytes.
@@ -256,8 +214,5 @@ impl Core {
 }
 
 fn offset(at: Physical, by: u8) -> Physical {
-    Physical {
-        address: at.address + u64::from(by),
-        ram: at.ram,
-    }
+    Physical { address: at.address + u64::from(by), ram: at.ram }
 }

@@ -30,11 +30,7 @@ pub(crate) fn sign_extend(value: u64, size: u8) -> u64 {
 pub(crate) fn szp(result: u64, size: u8) -> u64 {
     let zero = if result == 0 { ZF } else { 0 };
     let sign = ((result >> top(size)) & 1) * SF;
-    let parity = if (result as u8).count_ones() & 1 == 0 {
-        PF
-    } else {
-        0
-    };
+    let parity = if (result as u8).count_ones() & 1 == 0 { PF } else { 0 };
     zero | sign | parity
 }
 
@@ -46,9 +42,7 @@ pub(crate) fn add(a: u64, b: u64, carry: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_add(b).wrapping_add(carry) & m;
     let carries = (a & b) | ((a | b) & !r);
     let overflow = (a ^ r) & (b ^ r);
-    let flags = (((carries >> top(size)) & 1) * CF)
-        | (((overflow >> top(size)) & 1) * OF)
-        | ((a ^ b ^ r) & AF);
+    let flags = (((carries >> top(size)) & 1) * CF) | (((overflow >> top(size)) & 1) * OF) | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -60,9 +54,7 @@ pub(crate) fn sub(a: u64, b: u64, borrow: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_sub(b).wrapping_sub(borrow) & m;
     let borrows = (!a & b) | ((!a | b) & r);
     let overflow = (a ^ b) & (a ^ r);
-    let flags = (((borrows >> top(size)) & 1) * CF)
-        | (((overflow >> top(size)) & 1) * OF)
-        | ((a ^ b ^ r) & AF);
+    let flags = (((borrows >> top(size)) & 1) * CF) | (((overflow >> top(size)) & 1) * OF) | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -148,39 +140,16 @@ fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
     let bits = top + 1;
     let (r, carry) = match op {
         Shift::Rol | Shift::Ror => {
-            let n = if op == Shift::Rol {
-                count % bits
-            } else {
-                (bits - count % bits) % bits
-            };
-            let r = if n == 0 {
-                a
-            } else {
-                (a << n | a >> (bits - n)) & m
-            };
-            (
-                r,
-                if op == Shift::Rol {
-                    r & 1
-                } else {
-                    r >> top & 1
-                },
-            )
+            let n = if op == Shift::Rol { count % bits } else { (bits - count % bits) % bits };
+            let r = if n == 0 { a } else { (a << n | a >> (bits - n)) & m };
+            (r, if op == Shift::Rol { r & 1 } else { r >> top & 1 })
         }
         _ => {
             let n = count % (bits + 1);
-            let n = if op == Shift::Rcl {
-                n
-            } else {
-                (bits + 1 - n) % (bits + 1)
-            };
+            let n = if op == Shift::Rcl { n } else { (bits + 1 - n) % (bits + 1) };
             // CF stands above the operand as bit number `bits`.
             let wide = u128::from(a) | u128::from(old & CF) << bits;
-            let turned = if n == 0 {
-                wide
-            } else {
-                wide << n | wide >> (bits + 1 - n)
-            };
+            let turned = if n == 0 { wide } else { wide << n | wide >> (bits + 1 - n) };
             (turned as u64 & m, (turned >> bits) as u64 & 1)
         }
     };
@@ -193,14 +162,7 @@ fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
 
 /// SHLD (`left`) and SHRD. A count above 16 on 16-bit operands, which is undefined, shifts the
 /// source in twice.
-pub(crate) fn double_shift(
-    left: bool,
-    a: u64,
-    b: u64,
-    count: u64,
-    old: u64,
-    size: u8,
-) -> (u64, u64) {
+pub(crate) fn double_shift(left: bool, a: u64, b: u64, count: u64, old: u64, size: u8) -> (u64, u64) {
     let (m, top) = (mask(size), top(size));
     let bits = top + 1;
     let (a, b) = (a & m, b & m);
@@ -212,10 +174,7 @@ pub(crate) fn double_shift(
         let (a, b) = (u128::from(a), u128::from(b));
         if left {
             let wide = a << 32 | b << 16 | b;
-            (
-                (wide << count >> 32) as u64 & m,
-                (wide << count >> 48) as u64 & 1,
-            )
+            ((wide << count >> 32) as u64 & m, (wide << count >> 48) as u64 & 1)
         } else {
             let wide = b << 32 | b << 16 | a;
             ((wide >> count) as u64 & m, (wide >> (count - 1)) as u64 & 1)
@@ -230,11 +189,7 @@ pub(crate) fn double_shift(
     // What was observed, too.
     let beyond = count > bits;
     let carry = if beyond { 0 } else { carry };
-    let overflow = if left {
-        if beyond { 0 } else { (r >> top & 1) ^ carry }
-    } else {
-        (r >> top & 1) ^ (r >> (top - 1) & 1)
-    };
+    let overflow = if left { if beyond { 0 } else { (r >> top & 1) ^ carry } } else { (r >> top & 1) ^ (r >> (top - 1) & 1) };
     (r, (carry * CF) | (overflow * OF) | AF | szp(r, size))
 }
 

@@ -84,10 +84,7 @@ pub struct Apic {
 }
 
 fn highest(set: &[u64; 4]) -> Option<u8> {
-    (0..4)
-        .rev()
-        .find(|&i| set[i] != 0)
-        .map(|i| (i as u8) * 64 + 63 - set[i].leading_zeros() as u8)
+    (0..4).rev().find(|&i| set[i] != 0).map(|i| (i as u8) * 64 + 63 - set[i].leading_zeros() as u8)
 }
 
 fn bit(vector: u8) -> (usize, u64) {
@@ -148,11 +145,7 @@ impl Apic {
     #[must_use]
     pub fn ppr(&self) -> u8 {
         let service = highest(&self.isr).unwrap_or(0);
-        if self.tpr >> 4 >= service >> 4 {
-            self.tpr
-        } else {
-            service & 0xf0
-        }
+        if self.tpr >> 4 >= service >> 4 { self.tpr } else { service & 0xf0 }
     }
 
     /// Whether the IRR holds an interrupt above the processor priority.
@@ -251,10 +244,7 @@ impl Apic {
 
     /// Lets the timer expire if `now`, in cycles, is past its deadline.
     pub(crate) fn tick(&mut self, now: u64) {
-        if self
-            .timer
-            .expire(now, self.lvt[TIMER] & TIMER_PERIODIC != 0)
-        {
+        if self.timer.expire(now, self.lvt[TIMER] & TIMER_PERIODIC != 0) {
             self.local(TIMER);
         }
     }
@@ -263,11 +253,8 @@ impl Apic {
     pub(crate) fn timer_wake(&self) -> Option<u64> {
         let entry = self.lvt[TIMER];
         let vector = entry as u8;
-        let takes = entry & LVT_MASKED == 0
-            && (entry >> 8) & 7 == 0
-            && self.software_enabled()
-            && vector >= 16
-            && vector >> 4 > self.ppr() >> 4;
+        let takes =
+            entry & LVT_MASKED == 0 && (entry >> 8) & 7 == 0 && self.software_enabled() && vector >= 16 && vector >> 4 > self.ppr() >> 4;
         (takes && self.timer.deadline != u64::MAX).then_some(self.timer.deadline)
     }
 
@@ -370,12 +357,7 @@ impl Apic {
             _ if low & 1 << 11 != 0 => Destination::Logical(address),
             _ => Destination::Physical(address),
         };
-        Some(Ipi {
-            vector,
-            nmi: mode == 4,
-            lowest_priority: mode == 1,
-            to,
-        })
+        Some(Ipi { vector, nmi: mode == 4, lowest_priority: mode == 1, to })
     }
 
     /// The logical destination register and the destination format register.

@@ -63,15 +63,7 @@ impl Layout {
         let gdt = usable + (2 + gib) * PAGE;
         let tasks = gdt + gdt_size;
         let stacks = tasks + tasks_size;
-        (usable > 0).then_some(Self {
-            usable,
-            tables: usable,
-            gib,
-            gdt,
-            tasks,
-            stacks,
-            cpus,
-        })
+        (usable > 0).then_some(Self { usable, tables: usable, gib, gdt, tasks, stacks, cpus })
     }
 
     fn stack_top(&self, cpu: u64, which: u64) -> u64 {
@@ -88,29 +80,17 @@ impl Layout {
             put(directory_pointers + 8 * g, directory | TABLE)?;
             for n in 0..512 {
                 let start = g * GIB + n * LARGE;
-                let open = user
-                    .iter()
-                    .any(|r| r.start < start + LARGE && r.end > start);
-                put(
-                    directory + 8 * n,
-                    start | ENTRY | if open { USER } else { 0 },
-                )?;
+                let open = user.iter().any(|r| r.start < start + LARGE && r.end > start);
+                put(directory + 8 * n, start | ENTRY | if open { USER } else { 0 })?;
             }
         }
-        let flat = [
-            0,
-            0x00af_9b00_0000_ffff,
-            0x00cf_9300_0000_ffff,
-            0x00cf_f300_0000_ffff,
-            0x00af_fb00_0000_ffff,
-        ];
+        let flat = [0, 0x00af_9b00_0000_ffff, 0x00cf_9300_0000_ffff, 0x00cf_f300_0000_ffff, 0x00af_fb00_0000_ffff];
         for (n, descriptor) in (0u64..).zip(flat) {
             put(self.gdt + 8 * n, descriptor)?;
         }
         for cpu in 0..self.cpus {
             let base = self.task(cpu);
-            let low =
-                (TASK_SIZE - 1) | (base & 0xff_ffff) << 16 | 0x8b << 40 | (base >> 24 & 0xff) << 56;
+            let low = (TASK_SIZE - 1) | (base & 0xff_ffff) << 16 | 0x8b << 40 | (base >> 24 & 0xff) << 56;
             let at = self.gdt + u64::from(selector::TASK) + 16 * cpu;
             put(at, low)?;
             put(at + 8, base >> 32)?;
@@ -136,19 +116,11 @@ impl Layout {
         core.gpr[RDX] = self.usable;
         core.gpr[RSP] = self.stack_top(cpu, 0);
         let limit = selector::TASK + 16 * self.cpus as u16 - 1;
-        core.gdtr = Table {
-            base: self.gdt,
-            limit,
-        };
+        core.gdtr = Table { base: self.gdt, limit };
         core.seg = [flat_data(selector::DATA, 0); 6];
         core.seg[CS] = flat_code(selector::CODE, 0);
         core.seg[SS] = flat_data(selector::DATA, 0);
         core.refresh_bases();
-        core.tr = Segment {
-            selector: selector::TASK + 16 * cpu as u16,
-            base: self.task(cpu),
-            limit: TASK_SIZE as u32 - 1,
-            access: 0x8b,
-        };
+        core.tr = Segment { selector: selector::TASK + 16 * cpu as u16, base: self.task(cpu), limit: TASK_SIZE as u32 - 1, access: 0x8b };
     }
 }

@@ -46,15 +46,7 @@ pub(crate) struct CodeCache {
 
 impl CodeCache {
     pub(crate) fn new() -> Self {
-        Self {
-            pages: Vec::new(),
-            by_frame: HashMap::new(),
-            crossing: None,
-            current: 0,
-            linear: u64::MAX,
-            epoch: 0,
-            user: false,
-        }
+        Self { pages: Vec::new(), by_frame: HashMap::new(), crossing: None, current: 0, linear: u64::MAX, epoch: 0, user: false }
     }
 
     /// Drops everything that was decoded.
@@ -68,10 +60,7 @@ impl CodeCache {
     #[inline]
     pub(crate) fn fetch(&mut self, core: &mut Core) -> Result<&Decoded, Fault> {
         let rip = core.rip;
-        if self.linear != rip >> 12
-            || self.epoch != core.tlb.epoch()
-            || self.user != (core.cpl == 3)
-        {
+        if self.linear != rip >> 12 || self.epoch != core.tlb.epoch() || self.user != (core.cpl == 3) {
             self.enter_page(core)?;
         }
         let index = self.current;
@@ -110,12 +99,7 @@ impl CodeCache {
         let index = self.pages.len();
         let starts = Box::new([ABSENT; PAGE as usize]);
         // No page has this generation, so the first fetch takes the current one.
-        self.pages.push(CodePage {
-            frame,
-            generation: u64::MAX,
-            starts,
-            code: Vec::new(),
-        });
+        self.pages.push(CodePage { frame, generation: u64::MAX, starts, code: Vec::new() });
         self.by_frame.insert(frame, index);
         index
     }

@@ -27,21 +27,14 @@ pub(crate) enum Wait {
 
 impl<O: Observer> Cpu<O> {
     pub(crate) fn new(core: Core, observer: O) -> Self {
-        Self {
-            core: Box::new(core),
-            observer,
-            cache: CodeCache::new(),
-        }
+        Self { core: Box::new(core), observer, cache: CodeCache::new() }
     }
 
     /// One step: a taken interrupt, or an instruction. Only for a CPU that is not halted.
     #[inline]
     pub(crate) fn step(&mut self) {
         let core = &mut *self.core;
-        if core.attention
-            || core.cycles >= core.apic.timer.deadline
-            || core.shared.interrupter.mailbox(core.index).full()
-        {
+        if core.attention || core.cycles >= core.apic.timer.deadline || core.shared.interrupter.mailbox(core.index).full() {
             if core.stop.is_some() {
                 return;
             }
@@ -67,8 +60,7 @@ impl<O: Observer> Cpu<O> {
                 core.step.instruction = decoded.info;
                 core.next = rip.wrapping_add(u64::from(decoded.info.length));
                 core.gpr[usize::from(super::state::NEXT)] = core.next;
-                execute(core, decoded, &mut self.observer)
-                    .map_err(|f| if decoded.stack { f.on_stack() } else { f })
+                execute(core, decoded, &mut self.observer).map_err(|f| if decoded.stack { f.on_stack() } else { f })
             }
             Err(fault) => Err(fault),
         };
@@ -199,21 +191,15 @@ impl<O: Observer> Cpu<O> {
         self.collect();
         let core = &mut *self.core;
         let enabled = core.rflags & IF != 0;
-        let wakes = (core.nmi_pending && !core.nmi_blocked)
-            || (enabled && core.apic.interrupt_pending())
-            || core.debug_trap
-            || core.stop.is_some();
+        let wakes =
+            (core.nmi_pending && !core.nmi_blocked) || (enabled && core.apic.interrupt_pending()) || core.debug_trap || core.stop.is_some();
         if wakes {
             core.halted = false;
             core.attention = true;
             self.observer.context(&CpuView::new(core));
             return Wait::Running;
         }
-        let timer = if enabled {
-            core.apic.timer_wake()
-        } else {
-            None
-        };
+        let timer = if enabled { core.apic.timer_wake() } else { None };
         let timer = timer.map(|at| at.saturating_sub(core.cycles).max(1));
         let observer = self.observer.halt_deadline().map(|n| n.max(1));
         match (timer, observer) {

@@ -1,9 +1,6 @@
 //! From bytes to [`Decoded`], by way of iced-x86.
 
-use iced_x86::{
-    Code, ConditionCode, Decoder, DecoderError, DecoderOptions, FastFormatter, Instruction,
-    Mnemonic, OpKind, Register,
-};
+use iced_x86::{Code, ConditionCode, Decoder, DecoderError, DecoderOptions, FastFormatter, Instruction, Mnemonic, OpKind, Register};
 
 use super::mnemonic::{operation, refine};
 use super::op::{Decoded, Op, Operand, Repeat};
@@ -145,9 +142,7 @@ fn memory(i: &Instruction, d: &mut Decoded) {
     };
     d.scale = i.memory_index_scale().trailing_zeros() as u8;
     let narrow = |r: Register| r == Register::EIP || (r.is_gpr() && r.size() == 4);
-    d.address32 = narrow(base)
-        || narrow(index)
-        || (base == Register::None && index == Register::None && i.memory_displ_size() == 4);
+    d.address32 = narrow(base) || narrow(index) || (base == Register::None && index == Register::None && i.memory_displ_size() == 4);
     d.segment = match i.memory_segment() {
         Register::FS => 1,
         Register::GS => 2,

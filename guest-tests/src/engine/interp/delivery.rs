@@ -92,41 +92,22 @@ impl Core {
             };
             if source == Source::Exception && vector == vector::DF {
                 let (rip, cr2) = (self.rip, self.cr2);
-                self.stop(Stop::TripleFault {
-                    rip,
-                    first,
-                    last: next,
-                    cr2,
-                });
+                self.stop(Stop::TripleFault { rip, first, last: next, cr2 });
                 return;
             }
-            let before = if source == Source::Exception {
-                class(vector)
-            } else {
-                Class::Benign
-            };
+            let before = if source == Source::Exception { class(vector) } else { Class::Benign };
             let double = match before {
                 Class::Benign => false,
                 Class::Contributory => class(next) == Class::Contributory,
                 Class::PageFault => class(next) != Class::Benign,
             };
-            (vector, code) = if double {
-                (vector::DF, Some(0))
-            } else {
-                (next, next_code)
-            };
+            (vector, code) = if double { (vector::DF, Some(0)) } else { (next, next_code) };
             source = Source::Exception;
         }
     }
 
     /// Goes through the gate of `vector`; nothing but memory changes if it fails.
-    fn enter_handler(
-        &mut self,
-        vector: u8,
-        error_code: Option<u16>,
-        source: Source,
-        return_rip: u64,
-    ) -> Result<(), Fault> {
+    fn enter_handler(&mut self, vector: u8, error_code: Option<u16>, source: Source, return_rip: u64) -> Result<(), Fault> {
         let external = u16::from(source != Source::Software);
         let in_idt = u16::from(vector) << 3 | 2 | external;
         let offset = u64::from(vector) * 16;
@@ -165,13 +146,7 @@ impl Core {
             return Err(Fault::with(vector::SS, external));
         }
         let resume = if self.is_fault(vector, source) { RF } else { 0 };
-        let frame = [
-            u64::from(self.seg[SS].selector),
-            self.gpr[RSP],
-            self.rflags | resume,
-            u64::from(self.seg[CS].selector),
-            return_rip,
-        ];
+        let frame = [u64::from(self.seg[SS].selector), self.gpr[RSP], self.rflags | resume, u64::from(self.seg[CS].selector), return_rip];
         let mut rsp = stack & !15;
         for value in frame.into_iter().chain(error_code.map(u64::from)) {
             rsp = rsp.wrapping_sub(8);
@@ -181,10 +156,7 @@ impl Core {
         self.seg[CS] = segment;
         self.step.segment_loads.insert(SegmentSet::CS);
         if inward {
-            self.seg[SS] = Segment {
-                selector: u16::from(cpl),
-                ..flat_data(0, cpl)
-            };
+            self.seg[SS] = Segment { selector: u16::from(cpl), ..flat_data(0, cpl) };
             self.step.segment_loads.insert(SegmentSet::SS);
         }
         let cleared = if trap { TF | NT } else { TF | NT | IF };
@@ -210,10 +182,7 @@ impl Core {
             return Err(Fault::gp(external));
         }
         let with_external = |fault| match fault {
-            Fault::Exception {
-                vector: vector::GP,
-                code: Some(code),
-            } => Fault::gp(code | external),
+            Fault::Exception { vector: vector::GP, code: Some(code) } => Fault::gp(code | external),
             other => other,
         };
         let d = self.descriptor(selector).map_err(with_external)?;

@@ -42,10 +42,7 @@ impl Fault {
 
     /// An exception with an error code.
     pub(crate) const fn with(vector: u8, code: u16) -> Self {
-        Self::Exception {
-            vector,
-            code: Some(code),
-        }
+        Self::Exception { vector, code: Some(code) }
     }
 
     /// An exception without an error code.
@@ -60,11 +57,7 @@ impl Fault {
 
     /// What a non-canonical address is in a stack access.
     pub(crate) fn on_stack(self) -> Self {
-        if self == Self::NonCanonical {
-            Self::SS0
-        } else {
-            self
-        }
+        if self == Self::NonCanonical { Self::SS0 } else { self }
     }
 }
 
@@ -120,12 +113,7 @@ impl fmt::Display for Stop {
             Self::UnsupportedMode { rip, what } => {
                 write!(f, "unsupported mode at {rip:#x}: {what}")
             }
-            Self::TripleFault {
-                rip,
-                first,
-                last,
-                cr2,
-            } => write!(
+            Self::TripleFault { rip, first, last, cr2 } => write!(
                 f,
                 "triple fault at {rip:#x}: exception {first}, then {last} while delivering the \
                  double fault (CR2 {cr2:#x})"

@@ -79,11 +79,7 @@ impl fmt::Display for ImageError {
             Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
             Self::Malformed { reason } => write!(f, "malformed ELF file: {reason}"),
             Self::Empty => write!(f, "nothing to load"),
-            Self::OutOfRam {
-                address,
-                bytes,
-                usable,
-            } => write!(
+            Self::OutOfRam { address, bytes, usable } => write!(
                 f,
                 "a segment of {bytes:#x} bytes at {address:#x} does not fit below {usable:#x}, \
                  where usable RAM ends"
@@ -114,14 +110,7 @@ impl Image {
     pub fn raw(address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        Self {
-            segments: vec![Segment {
-                address,
-                bytes,
-                size,
-            }],
-            entry: address,
-        }
+        Self { segments: vec![Segment { address, bytes, size }], entry: address }
     }
 
     /// Adds bytes at a physical address.
@@ -129,11 +118,7 @@ impl Image {
     pub fn with(mut self, address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        self.segments.push(Segment {
-            address,
-            bytes,
-            size,
-        });
+        self.segments.push(Segment { address, bytes, size });
         self
     }
 
@@ -154,9 +139,7 @@ impl Image {
             }
             _ => return Err(ImageError::NotElf),
         }
-        let malformed = |e: object::read::Error| ImageError::Malformed {
-            reason: e.to_string(),
-        };
+        let malformed = |e: object::read::Error| ImageError::Malformed { reason: e.to_string() };
         let parsed = ElfFile64::<Endianness>::parse(file).map_err(malformed)?;
         let endian = parsed.endian();
         let header = parsed.elf_header();
@@ -175,30 +158,18 @@ impl Image {
             }
             let bytes = program
                 .data(endian, file)
-                .map_err(|()| ImageError::Malformed {
-                    reason: format!(
-                        "segment at {:#x} is outside the file",
-                        program.p_paddr(endian)
-                    ),
-                })?;
+                .map_err(|()| ImageError::Malformed { reason: format!("segment at {:#x} is outside the file", program.p_paddr(endian)) })?;
             let size = program.p_memsz(endian);
             if size < bytes.len() as u64 {
                 let reason = "a segment is larger in the file than in memory".to_owned();
                 return Err(ImageError::Malformed { reason });
             }
-            segments.push(Segment {
-                address: program.p_paddr(endian),
-                bytes: bytes.to_vec(),
-                size,
-            });
+            segments.push(Segment { address: program.p_paddr(endian), bytes: bytes.to_vec(), size });
         }
         if segments.is_empty() {
             return Err(ImageError::Empty);
         }
-        Ok(Self {
-            segments,
-            entry: header.e_entry(endian),
-        })
+        Ok(Self { segments, entry: header.e_entry(endian) })
     }
 
     /// Copies the image into RAM below `usable`.
@@ -207,16 +178,9 @@ impl Image {
             return Err(ImageError::Empty);
         }
         for segment in &self.segments {
-            let (address, bytes) = (
-                segment.address,
-                segment.size.max(segment.bytes.len() as u64),
-            );
+            let (address, bytes) = (segment.address, segment.size.max(segment.bytes.len() as u64));
             if address.checked_add(bytes).is_none_or(|end| end > usable) {
-                return Err(ImageError::OutOfRam {
-                    address,
-                    bytes,
-                    usable,
-                });
+                return Err(ImageError::OutOfRam { address, bytes, usable });
             }
             memory.write_bytes(address, &segment.bytes)?;
             let mut at = address + segment.bytes.len() as u64;

@@ -50,13 +50,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            ram: 16 << 20,
-            cpus: 1,
-            mode: Mode::default(),
-            performance_mask: PerformanceMask::default(),
-            user: Vec::new(),
-        }
+        Self { ram: 16 << 20, cpus: 1, mode: Mode::default(), performance_mask: PerformanceMask::default(), user: Vec::new() }
     }
 }
 
@@ -85,10 +79,7 @@ impl fmt::Display for MachineError {
         match self {
             Self::Cpus { cpus } => write!(f, "{cpus} CPUs: a machine has 1 to 255"),
             Self::TooSmall { ram } => {
-                write!(
-                    f,
-                    "{ram:#x} bytes of RAM do not hold the engine's tables and stacks"
-                )
+                write!(f, "{ram:#x} bytes of RAM do not hold the engine's tables and stacks")
             }
             Self::Memory(e) => e.fmt(f),
             Self::Image(e) => e.fmt(f),
@@ -130,18 +121,12 @@ pub struct Limits {
 
 impl Limits {
     /// No limits.
-    pub const NONE: Self = Self {
-        steps: u64::MAX,
-        cycles: u64::MAX,
-    };
+    pub const NONE: Self = Self { steps: u64::MAX, cycles: u64::MAX };
 
     /// A limit on steps only.
     #[must_use]
     pub fn steps(steps: u64) -> Self {
-        Self {
-            steps,
-            ..Self::NONE
-        }
+        Self { steps, ..Self::NONE }
     }
 }
 
@@ -210,10 +195,7 @@ pub struct Machine<O> {
 
 impl<O> fmt::Debug for Machine<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machine")
-            .field("cpus", &self.cpus.len())
-            .field("mode", &self.mode)
-            .finish_non_exhaustive()
+        f.debug_struct("Machine").field("cpus", &self.cpus.len()).field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 
@@ -233,16 +215,10 @@ impl<O: Observer> Machine<O> {
             return Err(MachineError::Cpus { cpus: config.cpus });
         }
         let memory = Arc::new(Memory::new(config.ram)?);
-        let layout = Layout::new(config.ram, config.cpus)
-            .ok_or(MachineError::TooSmall { ram: config.ram })?;
+        let layout = Layout::new(config.ram, config.cpus).ok_or(MachineError::TooSmall { ram: config.ram })?;
         image.load(&memory, layout.usable)?;
         layout.write(&memory, &config.user)?;
-        let shared = Arc::new(Shared {
-            memory,
-            bus,
-            interrupter: Interrupter::new(config.cpus),
-            console: Mutex::new(Vec::new()),
-        });
+        let shared = Arc::new(Shared { memory, bus, interrupter: Interrupter::new(config.cpus), console: Mutex::new(Vec::new()) });
         let cpus = (0..config.cpus)
             .map(|index| {
                 let mut core = Core::new(index, Arc::clone(&shared), config.performance_mask);
@@ -250,11 +226,7 @@ impl<O: Observer> Machine<O> {
                 Cpu::new(core, observer(index))
             })
             .collect();
-        Ok(Self {
-            cpus,
-            shared,
-            mode: config.mode,
-        })
+        Ok(Self { cpus, shared, mode: config.mode })
     }
 
     /// Runs until something ends it.
@@ -357,10 +329,7 @@ impl<O: Observer> Machine<O> {
                 });
             }
         });
-        result
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unwrap_or(Exit::Limit)
+        result.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or(Exit::Limit)
     }
 
     /// How many CPUs there are.
@@ -401,11 +370,7 @@ impl<O: Observer> Machine<O> {
     /// What the guest wrote to port E9h, at most the first MiB.
     #[must_use]
     pub fn console(&self) -> Vec<u8> {
-        self.shared
-            .console
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.shared.console.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -413,21 +378,12 @@ impl<O: Observer> Machine<O> {
 const CHUNK: u64 = 256;
 
 fn take(budget: &AtomicU64) -> u64 {
-    let taken = budget
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            Some(left - left.min(CHUNK))
-        })
-        .unwrap_or(0);
+    let taken = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - left.min(CHUNK))).unwrap_or(0);
     taken.min(CHUNK)
 }
 
 /// Runs one CPU on its own thread until it, or another, stops the machine.
-fn run_alone<O: Observer>(
-    cpu: &mut Cpu<O>,
-    interrupter: &Interrupter,
-    budget: &AtomicU64,
-    cycles: u64,
-) -> Option<Exit> {
+fn run_alone<O: Observer>(cpu: &mut Cpu<O>, interrupter: &Interrupter, budget: &AtomicU64, cycles: u64) -> Option<Exit> {
     let index = cpu.core.index;
     let mut left = 0;
     let end = loop {

@@ -101,11 +101,7 @@ impl Interrupter {
         for mailbox in &boxes {
             mailbox.dfr.store(u32::MAX, Ordering::Release);
         }
-        Self(Arc::new(Inner {
-            boxes,
-            sleepers: Sleepers::default(),
-            stop: AtomicBool::new(false),
-        }))
+        Self(Arc::new(Inner { boxes, sleepers: Sleepers::default(), stop: AtomicBool::new(false) }))
     }
 
     /// Raises a non-maskable interrupt at CPU `cpu`; an absent CPU ignores it.
@@ -151,12 +147,7 @@ impl Interrupter {
 
     fn wake(&self) {
         if self.0.sleepers.count.load(Ordering::SeqCst) > 0 {
-            let _guard = self
-                .0
-                .sleepers
-                .lock
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _guard = self.0.sleepers.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.0.sleepers.wake.notify_all();
         }
     }
@@ -184,10 +175,7 @@ impl Interrupter {
             Woken::Never
         } else {
             while !self.0.boxes[cpu].full.load(Ordering::SeqCst) && !self.stopping() {
-                guard = sleepers
-                    .wake
-                    .wait(guard)
-                    .unwrap_or_else(PoisonError::into_inner);
+                guard = sleepers.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
             }
             Woken::Now
         };

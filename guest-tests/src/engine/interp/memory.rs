@@ -4,10 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use vm_memory::{
-    AtomicInteger, Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, MmapRegion,
-    VolatileMemory,
-};
+use vm_memory::{AtomicInteger, Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, MmapRegion, VolatileMemory};
 
 /// Bytes in the smallest page.
 pub(crate) const PAGE: u64 = 4096;
@@ -40,19 +37,13 @@ pub enum MemoryError {
 impl fmt::Display for MemoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BadSize { bytes } => write!(
-                f,
-                "guest RAM of {bytes} bytes: the size must be a non-zero multiple of 4096 and at most 64 GiB"
-            ),
+            Self::BadSize { bytes } => {
+                write!(f, "guest RAM of {bytes} bytes: the size must be a non-zero multiple of 4096 and at most 64 GiB")
+            }
             Self::Map { reason } => write!(f, "guest RAM could not be mapped: {reason}"),
-            Self::OutOfRange {
-                address,
-                bytes,
-                ram,
-            } => write!(
-                f,
-                "{bytes} bytes at physical address {address:#x} are not inside the {ram:#x} bytes of RAM"
-            ),
+            Self::OutOfRange { address, bytes, ram } => {
+                write!(f, "{bytes} bytes at physical address {address:#x} are not inside the {ram:#x} bytes of RAM")
+            }
         }
     }
 }
@@ -83,18 +74,12 @@ pub struct Memory {
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory")
-            .field("size", &self.size)
-            .finish_non_exhaustive()
+        f.debug_struct("Memory").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
 fn mask(size: usize) -> u64 {
-    if size >= 8 {
-        u64::MAX
-    } else {
-        (1 << (size * 8)) - 1
-    }
+    if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 }
 }
 
 impl Memory {
@@ -109,24 +94,11 @@ impl Memory {
         if size == 0 || !size.is_multiple_of(PAGE) || size > 1 << 36 {
             return Err(MemoryError::BadSize { bytes: size });
         }
-        let map = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), bytes)]).map_err(|e| {
-            MemoryError::Map {
-                reason: e.to_string(),
-            }
-        })?;
-        let region = map
-            .iter()
-            .next()
-            .map(vm_memory::GuestRegionMmap::get_mmap)
-            .ok_or(MemoryError::BadSize { bytes: size })?;
+        let map =
+            GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), bytes)]).map_err(|e| MemoryError::Map { reason: e.to_string() })?;
+        let region = map.iter().next().map(vm_memory::GuestRegionMmap::get_mmap).ok_or(MemoryError::BadSize { bytes: size })?;
         let code = (0..size / PAGE).map(|_| CodePage::default()).collect();
-        Ok(Self {
-            map,
-            region,
-            size,
-            code,
-            split: Mutex::new(()),
-        })
+        Ok(Self { map, region, size, code, split: Mutex::new(()) })
     }
 
     /// Bytes of RAM.
@@ -145,27 +117,17 @@ impl Memory {
     }
 
     fn cell<T: AtomicInteger>(&self, pa: u64) -> Option<&T> {
-        self.region
-            .get_atomic_ref::<T>(usize::try_from(pa).ok()?)
-            .ok()
+        self.region.get_atomic_ref::<T>(usize::try_from(pa).ok()?).ok()
     }
 
     /// Reads a little-endian integer of `size` (1, 2, 4 or 8) bytes; absent memory reads as ones.
     #[must_use]
     pub fn read(&self, pa: u64, size: usize) -> u64 {
         let aligned = match size {
-            1 => self
-                .cell::<AtomicU8>(pa)
-                .map(|c| u64::from(c.load(Ordering::Acquire))),
-            2 => self
-                .cell::<AtomicU16>(pa)
-                .map(|c| u64::from(u16::from_le(c.load(Ordering::Acquire)))),
-            4 => self
-                .cell::<AtomicU32>(pa)
-                .map(|c| u64::from(u32::from_le(c.load(Ordering::Acquire)))),
-            8 => self
-                .cell::<AtomicU64>(pa)
-                .map(|c| u64::from_le(c.load(Ordering::Acquire))),
+            1 => self.cell::<AtomicU8>(pa).map(|c| u64::from(c.load(Ordering::Acquire))),
+            2 => self.cell::<AtomicU16>(pa).map(|c| u64::from(u16::from_le(c.load(Ordering::Acquire)))),
+            4 => self.cell::<AtomicU32>(pa).map(|c| u64::from(u32::from_le(c.load(Ordering::Acquire)))),
+            8 => self.cell::<AtomicU64>(pa).map(|c| u64::from_le(c.load(Ordering::Acquire))),
             _ => None,
         };
         aligned.unwrap_or_else(|| self.read_unaligned(pa, size))
@@ -186,18 +148,10 @@ impl Memory {
     /// Writes the low `size` (1, 2, 4 or 8) bytes of `value`; writes to absent memory are dropped.
     pub fn write(&self, pa: u64, size: usize, value: u64) {
         let done = match size {
-            1 => self
-                .cell::<AtomicU8>(pa)
-                .map(|c| c.store(value as u8, Ordering::Release)),
-            2 => self
-                .cell::<AtomicU16>(pa)
-                .map(|c| c.store((value as u16).to_le(), Ordering::Release)),
-            4 => self
-                .cell::<AtomicU32>(pa)
-                .map(|c| c.store((value as u32).to_le(), Ordering::Release)),
-            8 => self
-                .cell::<AtomicU64>(pa)
-                .map(|c| c.store(value.to_le(), Ordering::Release)),
+            1 => self.cell::<AtomicU8>(pa).map(|c| c.store(value as u8, Ordering::Release)),
+            2 => self.cell::<AtomicU16>(pa).map(|c| c.store((value as u16).to_le(), Ordering::Release)),
+            4 => self.cell::<AtomicU32>(pa).map(|c| c.store((value as u32).to_le(), Ordering::Release)),
+            8 => self.cell::<AtomicU64>(pa).map(|c| c.store(value.to_le(), Ordering::Release)),
             _ => None,
         };
         if done.is_none() {
@@ -279,11 +233,7 @@ impl Memory {
     }
 
     fn range(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
-        let error = MemoryError::OutOfRange {
-            address,
-            bytes: bytes as u64,
-            ram: self.size,
-        };
+        let error = MemoryError::OutOfRange { address, bytes: bytes as u64, ram: self.size };
         match address.checked_add(bytes as u64) {
             Some(end) if end <= self.size => Ok(()),
             _ => Err(error),
@@ -297,11 +247,7 @@ impl Memory {
     /// [`MemoryError::OutOfRange`] if they do not fit; nothing is then written.
     pub fn write_bytes(&self, pa: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.range(pa, bytes.len())?;
-        self.map
-            .write_slice(bytes, GuestAddress(pa))
-            .map_err(|e| MemoryError::Map {
-                reason: e.to_string(),
-            })?;
+        self.map.write_slice(bytes, GuestAddress(pa)).map_err(|e| MemoryError::Map { reason: e.to_string() })?;
         let mut at = pa;
         let end = pa + bytes.len() as u64;
         while at < end {
@@ -319,11 +265,7 @@ impl Memory {
     /// [`MemoryError::OutOfRange`] if the range is not inside RAM.
     pub fn read_bytes(&self, pa: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
         self.range(pa, bytes.len())?;
-        self.map
-            .read_slice(bytes, GuestAddress(pa))
-            .map_err(|e| MemoryError::Map {
-                reason: e.to_string(),
-            })
+        self.map.read_slice(bytes, GuestAddress(pa)).map_err(|e| MemoryError::Map { reason: e.to_string() })
     }
 
     fn code_page(&self, pa: u64) -> Option<&CodePage> {
@@ -365,7 +307,6 @@ impl Memory {
     /// How often code in the page of `pa` was written.
     #[inline]
     pub(crate) fn generation(&self, pa: u64) -> u64 {
-        self.code_page(pa)
-            .map_or(0, |page| page.generation.load(Ordering::Acquire))
+        self.code_page(pa).map_or(0, |page| page.generation.load(Ordering::Acquire))
     }
 }

@@ -129,10 +129,7 @@ fn class(i: &Instruction, n: u32) -> Class {
 }
 
 fn xmm_pair(i: &Instruction) -> bool {
-    matches!(
-        (class(i, 0), class(i, 1)),
-        (Class::Xmm, Class::Xmm | Class::Memory) | (Class::Memory, Class::Xmm)
-    )
+    matches!((class(i, 0), class(i, 1)), (Class::Xmm, Class::Xmm | Class::Memory) | (Class::Memory, Class::Xmm))
 }
 
 enum Way {
@@ -144,14 +141,7 @@ enum Way {
 fn far_or_near(i: &Instruction) -> Way {
     match i.op_kind(0) {
         OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => Way::Direct,
-        OpKind::Memory
-            if matches!(
-                i.memory_size(),
-                MemorySize::SegPtr16 | MemorySize::SegPtr32 | MemorySize::SegPtr64
-            ) =>
-        {
-            Way::Far
-        }
+        OpKind::Memory if matches!(i.memory_size(), MemorySize::SegPtr16 | MemorySize::SegPtr32 | MemorySize::SegPtr64) => Way::Far,
         OpKind::FarBranch16 | OpKind::FarBranch32 => Way::Far,
         _ => Way::Indirect,
     }
@@ -181,22 +171,9 @@ fn sizes(i: &Instruction, d: &mut Decoded) {
                 d.size = if i.code() == Code::Leavew { 2 } else { 8 };
             }
         }
-        Op::Enter => {
-            d.size = if i.code() == Code::Enterw_imm16_imm8 {
-                2
-            } else {
-                8
-            }
-        }
+        Op::Enter => d.size = if i.code() == Code::Enterw_imm16_imm8 { 2 } else { 8 },
         Op::Call | Op::CallIndirect | Op::Ret | Op::JmpIndirect
-            if matches!(
-                i.code(),
-                Code::Retnw
-                    | Code::Retnw_imm16
-                    | Code::Call_rm16
-                    | Code::Jmp_rm16
-                    | Code::Call_rel16
-            ) =>
+            if matches!(i.code(), Code::Retnw | Code::Retnw_imm16 | Code::Call_rm16 | Code::Jmp_rm16 | Code::Call_rel16) =>
         {
             unsupported(d);
         }
@@ -229,13 +206,8 @@ fn sizes(i: &Instruction, d: &mut Decoded) {
             d.size = i.memory_size().size() as u8;
         }
         Op::Loop | Op::Loope | Op::Loopne | Op::Jrcxz => {
-            d.address32 = matches!(
-                i.code(),
-                Code::Loop_rel8_64_ECX
-                    | Code::Loope_rel8_64_ECX
-                    | Code::Loopne_rel8_64_ECX
-                    | Code::Jecxz_rel8_64
-            );
+            d.address32 =
+                matches!(i.code(), Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX | Code::Jecxz_rel8_64);
         }
         Op::In => d.size = i.op_register(0).size() as u8,
         Op::Out => d.size = i.op_register(1).size() as u8,
@@ -253,10 +225,7 @@ fn sizes(i: &Instruction, d: &mut Decoded) {
     }
     if d.op == Op::MovX {
         // The aligned forms fault on misaligned operands.
-        let aligned = matches!(
-            i.mnemonic(),
-            Mnemonic::Movaps | Mnemonic::Movapd | Mnemonic::Movdqa
-        );
+        let aligned = matches!(i.mnemonic(), Mnemonic::Movaps | Mnemonic::Movapd | Mnemonic::Movdqa);
         d.code = u8::from(aligned);
     }
     if d.op == Op::MovXLow {
@@ -284,13 +253,7 @@ fn classes(i: &Instruction, d: &mut Decoded) {
     d.info.simd = match i.mnemonic() {
         Mnemonic::Emms | Mnemonic::Femms => Some(SimdClass::Mmx),
         Mnemonic::Fnop | Mnemonic::Wait => Some(SimdClass::X87),
-        _ if matches!(
-            d.op,
-            Op::MovX | Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr | Op::XorX
-        ) =>
-        {
-            Some(SimdClass::Sse)
-        }
+        _ if matches!(d.op, Op::MovX | Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr | Op::XorX) => Some(SimdClass::Sse),
         _ => None,
     };
 }
@@ -333,17 +296,7 @@ fn micro_ops(d: &Decoded) -> u8 {
         _ => 1,
     };
     let memory = match d.op {
-        Op::Mov
-        | Op::Movzx
-        | Op::Movsx
-        | Op::Lea
-        | Op::Nop
-        | Op::Prefetch
-        | Op::Clflush
-        | Op::Push
-        | Op::Pop
-        | Op::Movnti
-        | Op::MovX => 0,
+        Op::Mov | Op::Movzx | Op::Movsx | Op::Lea | Op::Nop | Op::Prefetch | Op::Clflush | Op::Push | Op::Pop | Op::Movnti | Op::MovX => 0,
         Op::Cmp | Op::Test | Op::Bt | Op::Set => u8::from(d.has_memory()),
         _ if d.dst == Operand::Mem => 2,
         _ => u8::from(d.src == Operand::Mem),

@@ -48,6 +48,4 @@ pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use memory::{Memory, MemoryError};
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
-pub use step::{
-    Access, Branch, BranchKind, InstructionInfo, Prefetch, SegmentSet, SimdClass, Step, StepKind,
-};
+pub use step::{Access, Branch, BranchKind, InstructionInfo, Prefetch, SegmentSet, SimdClass, Step, StepKind};

@@ -45,11 +45,7 @@ impl Core {
     /// Writes a register of the engine, then of the bus.
     pub(crate) fn write_msr(&mut self, msr: u32, value: u64) -> Result<(), Fault> {
         let address = |value: u64| {
-            if canonical(value) {
-                Ok(value)
-            } else {
-                Err(Fault::GP0)
-            }
+            if canonical(value) { Ok(value) } else { Err(Fault::GP0) }
         };
         match msr {
             TSC => self.msrs.tsc_offset = value.wrapping_sub(self.cycles),
@@ -67,10 +63,7 @@ impl Core {
                 self.msrs.sysenter[(msr - SYSENTER_CS) as usize] = address(value)?;
             }
             PAT => {
-                let valid = value
-                    .to_le_bytes()
-                    .iter()
-                    .all(|b| matches!(b, 0 | 1 | 4..=7));
+                let valid = value.to_le_bytes().iter().all(|b| matches!(b, 0 | 1 | 4..=7));
                 if !valid {
                     return Err(Fault::GP0);
                 }
@@ -106,11 +99,7 @@ impl Core {
                 self.msrs.tsc_aux = value;
             }
             _ => {
-                return self
-                    .shared
-                    .bus
-                    .wrmsr(self.index, msr, value)
-                    .ok_or(Fault::GP0);
+                return self.shared.bus.wrmsr(self.index, msr, value).ok_or(Fault::GP0);
             }
         }
         Ok(())

@@ -21,15 +21,9 @@ pub struct Alerts {
 
 impl Alerts {
     /// Nothing.
-    pub const NONE: Self = Self {
-        performance_interrupt: false,
-        stop: false,
-    };
+    pub const NONE: Self = Self { performance_interrupt: false, stop: false };
     /// The performance-counter interrupt.
-    pub const PERFORMANCE_INTERRUPT: Self = Self {
-        performance_interrupt: true,
-        stop: false,
-    };
+    pub const PERFORMANCE_INTERRUPT: Self = Self { performance_interrupt: true, stop: false };
 
     #[inline]
     pub(crate) fn any(self) -> bool {
@@ -100,11 +94,7 @@ impl<'a> CpuView<'a> {
     /// 6 RSI, 7 RDI, 8 to 15 R8 to R15. Other numbers read as 0.
     #[must_use]
     pub fn gpr(&self, number: usize) -> u64 {
-        if number < 16 {
-            self.core.gpr[number]
-        } else {
-            0
-        }
+        if number < 16 { self.core.gpr[number] } else { 0 }
     }
 
     /// The low 128 bits of XMM register `number`; numbers above 15 read as 0.

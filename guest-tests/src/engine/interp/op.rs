@@ -106,11 +106,7 @@ impl Decoded {
             segment: 0,
             displacement: 0,
             immediate: 0,
-            info: InstructionInfo {
-                length,
-                micro_ops: 1,
-                ..InstructionInfo::default()
-            },
+            info: InstructionInfo { length, micro_ops: 1, ..InstructionInfo::default() },
         }
     }
 

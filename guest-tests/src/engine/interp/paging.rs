@@ -48,16 +48,8 @@ pub(crate) struct Tlb {
 
 impl Tlb {
     pub(crate) fn new() -> Self {
-        let empty = Entry {
-            page: 0,
-            frame: 0,
-            epoch: 0,
-            grants: 0,
-        };
-        Self {
-            entries: Box::new([empty; ENTRIES]),
-            epoch: 1,
-        }
+        let empty = Entry { page: 0, frame: 0, epoch: 0, grants: 0 };
+        Self { entries: Box::new([empty; ENTRIES]), epoch: 1 }
     }
 
     /// Forgets every translation.
@@ -92,24 +84,12 @@ impl Core {
 
     /// Translates `va` for an access with user or supervisor rights.
     #[inline]
-    pub(crate) fn translate_as(
-        &mut self,
-        va: u64,
-        need: u8,
-        user: bool,
-    ) -> Result<Physical, Fault> {
+    pub(crate) fn translate_as(&mut self, va: u64, need: u8, user: bool) -> Result<Physical, Fault> {
         let page = va >> 12;
         let entry = &self.tlb.entries[page as usize & (ENTRIES - 1)];
-        let bits = if user {
-            need << grant::USER_SHIFT
-        } else {
-            need
-        };
+        let bits = if user { need << grant::USER_SHIFT } else { need };
         if entry.page == page && entry.epoch == self.tlb.epoch && entry.grants & bits == bits {
-            return Ok(Physical {
-                address: entry.frame | va & (PAGE - 1),
-                ram: entry.grants & grant::RAM != 0,
-            });
+            return Ok(Physical { address: entry.frame | va & (PAGE - 1), ram: entry.grants & grant::RAM != 0 });
         }
         self.walk(va, need, user)
     }
@@ -137,11 +117,7 @@ impl Core {
                 return Err(self.page_fault(va, code));
             }
             let large = level != 0 && entry & LARGE != 0;
-            let low = if large {
-                ((1u64 << shift) - 1) & !0x1fff
-            } else {
-                0
-            };
+            let low = if large { ((1u64 << shift) - 1) & !0x1fff } else { 0 };
             let bad_large = level == 3 && entry & LARGE != 0;
             if entry & (RESERVED | low) != 0 || bad_large || !nxe && entry & NO_EXECUTE != 0 {
                 return Err(self.page_fault(va, code | 1 | 1 << 3));
@@ -163,18 +139,10 @@ impl Core {
                 grants |= grant::EXECUTE;
             }
             if rights & USER != 0 {
-                let allowed = if rights & WRITE != 0 {
-                    grants
-                } else {
-                    grants & !grant::WRITE
-                };
+                let allowed = if rights & WRITE != 0 { grants } else { grants & !grant::WRITE };
                 grants |= allowed << grant::USER_SHIFT;
             }
-            let bits = if user {
-                need << grant::USER_SHIFT
-            } else {
-                need
-            };
+            let bits = if user { need << grant::USER_SHIFT } else { need };
             if grants & bits != bits {
                 return Err(self.page_fault(va, code | 1));
             }
@@ -202,12 +170,7 @@ impl Core {
         }
         let page = va >> 12;
         let epoch = self.tlb.epoch;
-        self.tlb.entries[page as usize & (ENTRIES - 1)] = Entry {
-            page,
-            frame,
-            epoch,
-            grants,
-        };
+        self.tlb.entries[page as usize & (ENTRIES - 1)] = Entry { page, frame, epoch, grants };
         Physical { address, ram }
     }
 

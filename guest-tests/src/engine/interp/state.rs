@@ -238,11 +238,7 @@ impl Core {
     /// Notes a control transfer and, if it is taken, makes it.
     #[inline]
     pub(crate) fn branch(&mut self, kind: BranchKind, taken: bool, target: u64) {
-        self.step.branch = Some(Branch {
-            kind,
-            taken,
-            target,
-        });
+        self.step.branch = Some(Branch { kind, taken, target });
         if taken {
             self.next = target;
         }

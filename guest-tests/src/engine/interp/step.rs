@@ -209,10 +209,7 @@ impl Step {
     /// Whether an instruction retired.
     #[must_use]
     pub fn retired(&self) -> bool {
-        matches!(
-            self.kind,
-            StepKind::Instruction | StepKind::SoftwareInterrupt { .. }
-        )
+        matches!(self.kind, StepKind::Instruction | StepKind::SoftwareInterrupt { .. })
     }
 
     #[inline]

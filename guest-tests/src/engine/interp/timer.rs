@@ -15,13 +15,7 @@ pub(crate) struct Timer {
 
 impl Timer {
     pub(crate) fn new() -> Self {
-        Self {
-            initial: 0,
-            divide: 0,
-            start: 0,
-            from: 0,
-            deadline: u64::MAX,
-        }
+        Self { initial: 0, divide: 0, start: 0, from: 0, deadline: u64::MAX }
     }
 
     /// Cycles a count: 2 for divide configuration 0000b up to 128, and 1 for 1011b.
@@ -33,11 +27,7 @@ impl Timer {
     fn arm(&mut self, from: u32, start: u64) {
         self.from = from;
         self.start = start;
-        self.deadline = if from == 0 {
-            u64::MAX
-        } else {
-            start.saturating_add(u64::from(from) * self.cycles_per_count())
-        };
+        self.deadline = if from == 0 { u64::MAX } else { start.saturating_add(u64::from(from) * self.cycles_per_count()) };
     }
 
     /// A write of the initial count: starts, or with 0 stops, the timer.

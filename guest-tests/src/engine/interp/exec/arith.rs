@@ -9,11 +9,7 @@ use super::super::state::{Core, RAX, RCX, RDX};
 impl Core {
     /// ADD, OR, ADC, SBB, AND, SUB, XOR.
     #[inline]
-    pub(crate) fn binary(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64, u64, u64, u8) -> (u64, u64),
-    ) -> Result<(), Fault> {
+    pub(crate) fn binary(&mut self, d: &Decoded, f: impl Fn(u64, u64, u64, u8) -> (u64, u64)) -> Result<(), Fault> {
         let b = self.read(d, d.src, d.size)?;
         let carry = self.rflags & CF;
         let flags = self.update(d, |a| f(a, b, carry, d.size))?;
@@ -23,11 +19,7 @@ impl Core {
 
     /// CMP and TEST.
     #[inline]
-    pub(crate) fn compare(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64, u64, u8) -> (u64, u64),
-    ) -> Result<(), Fault> {
+    pub(crate) fn compare(&mut self, d: &Decoded, f: impl Fn(u64, u64, u8) -> (u64, u64)) -> Result<(), Fault> {
         let b = self.read(d, d.src, d.size)?;
         let a = self.read(d, d.dst, d.size)?;
         self.set_status(f(a, b, d.size).1);
@@ -36,11 +28,7 @@ impl Core {
 
     /// INC, DEC, NEG: one operand and flags.
     #[inline]
-    pub(crate) fn unary(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64, u64, u8) -> (u64, u64),
-    ) -> Result<(), Fault> {
+    pub(crate) fn unary(&mut self, d: &Decoded, f: impl Fn(u64, u64, u8) -> (u64, u64)) -> Result<(), Fault> {
         let old = self.rflags;
         let flags = self.update(d, |a| f(a, old, d.size))?;
         self.set_status(flags);
@@ -60,11 +48,7 @@ impl Core {
     /// SHLD and SHRD.
     pub(crate) fn double_shift(&mut self, d: &Decoded, left: bool) -> Result<(), Fault> {
         let b = self.read(d, d.src, d.size)?;
-        let count = if d.code == 1 {
-            self.gpr[RCX]
-        } else {
-            d.immediate
-        } & 0xff;
+        let count = if d.code == 1 { self.gpr[RCX] } else { d.immediate } & 0xff;
         let old = self.rflags;
         let flags = self.update(d, |a| alu::double_shift(left, a, b, count, old, d.size))?;
         self.set_status(flags);
@@ -72,11 +56,7 @@ impl Core {
     }
 
     /// MUL and one-operand IMUL.
-    pub(crate) fn multiply(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64, u64, u8) -> (u64, u64, u64),
-    ) -> Result<(), Fault> {
+    pub(crate) fn multiply(&mut self, d: &Decoded, f: impl Fn(u64, u64, u8) -> (u64, u64, u64)) -> Result<(), Fault> {
         let b = self.read(d, d.dst, d.size)?;
         let (low, high, flags) = f(self.gpr[RAX], b, d.size);
         if d.size == 1 {
@@ -93,11 +73,7 @@ impl Core {
     #[inline]
     pub(crate) fn imul(&mut self, d: &Decoded) -> Result<(), Fault> {
         let a = self.read(d, d.src, d.size)?;
-        let b = if d.op == Op::Imul3 {
-            d.immediate
-        } else {
-            self.read(d, d.dst, d.size)?
-        };
+        let b = if d.op == Op::Imul3 { d.immediate } else { self.read(d, d.dst, d.size)? };
         let (low, _, flags) = alu::imul(a, b, d.size);
         self.write(d, d.dst, d.size, low)?;
         self.rflags = self.rflags & !(CF | OF) | flags;
@@ -105,17 +81,9 @@ impl Core {
     }
 
     /// DIV and IDIV. Of the flags, all undefined, CF and OF keep, AF is set and the rest clear.
-    pub(crate) fn divide(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64, u64, u64, u8) -> Option<(u64, u64)>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn divide(&mut self, d: &Decoded, f: impl Fn(u64, u64, u64, u8) -> Option<(u64, u64)>) -> Result<(), Fault> {
         let divisor = self.read(d, d.dst, d.size)?;
-        let (high, low) = if d.size == 1 {
-            (self.gpr[RAX] >> 8, self.gpr[RAX])
-        } else {
-            (self.gpr[RDX], self.gpr[RAX])
-        };
+        let (high, low) = if d.size == 1 { (self.gpr[RAX] >> 8, self.gpr[RAX]) } else { (self.gpr[RDX], self.gpr[RAX]) };
         let (quotient, remainder) = f(high, low, divisor, d.size).ok_or(Fault::DE)?;
         if d.size == 1 {
             self.set_gpr(RAX as u8, 2, remainder << 8 | quotient);
@@ -143,17 +111,9 @@ impl Core {
             let words = (alu::sign_extend(number, d.size) as i64).div_euclid(bits as i64);
             let reach = words.wrapping_mul(i64::from(d.size)) as u64;
             let offset = self.offset(d).wrapping_add(reach);
-            let offset = if d.address32 {
-                offset & 0xffff_ffff
-            } else {
-                offset
-            };
+            let offset = if d.address32 { offset & 0xffff_ffff } else { offset };
             let va = offset.wrapping_add(self.bases[usize::from(d.segment) % 3]);
-            if d.op == Op::Bt {
-                self.load(va, d.size)? >> bit
-            } else {
-                self.update_memory(va, d.size, d.lock, |a| (change(a), a >> bit))?
-            }
+            if d.op == Op::Bt { self.load(va, d.size)? >> bit } else { self.update_memory(va, d.size, d.lock, |a| (change(a), a >> bit))? }
         } else if d.op == Op::Bt {
             self.read(d, d.dst, d.size)? >> bit
         } else {
@@ -170,11 +130,7 @@ impl Core {
             self.set_status(ZF | PF);
             return Ok(());
         }
-        let n = if d.op == Op::Bsf {
-            a.trailing_zeros()
-        } else {
-            63 - a.leading_zeros()
-        };
+        let n = if d.op == Op::Bsf { a.trailing_zeros() } else { 63 - a.leading_zeros() };
         self.set_status(alu::szp(u64::from(n), 1) & PF);
         self.write(d, d.dst, d.size, u64::from(n))
     }
@@ -262,9 +218,7 @@ impl Core {
         const RBX: usize = super::super::state::RBX;
         let va = self.linear(d);
         let half = if d.op == Op::Cmpxchg8b { 4 } else { 8 };
-        let join = |high: u64, low: u64| {
-            u128::from(high & alu::mask(half)) << (8 * half) | u128::from(low & alu::mask(half))
-        };
+        let join = |high: u64, low: u64| u128::from(high & alu::mask(half)) << (8 * half) | u128::from(low & alu::mask(half));
         let expected = join(self.gpr[RDX], self.gpr[RAX]);
         let new = join(self.gpr[RCX], self.gpr[RBX]);
         let old = if half == 4 {

@@ -19,22 +19,12 @@ fn alu_sign_48(va: u64) -> u64 {
 
 /// Access byte of a flat code segment.
 pub(crate) fn flat_code(selector: u16, dpl: u8) -> Segment {
-    Segment {
-        selector,
-        base: 0,
-        limit: u32::MAX,
-        access: 0x9b | dpl << 5,
-    }
+    Segment { selector, base: 0, limit: u32::MAX, access: 0x9b | dpl << 5 }
 }
 
 /// Access byte of a flat, writable data segment.
 pub(crate) fn flat_data(selector: u16, dpl: u8) -> Segment {
-    Segment {
-        selector,
-        base: 0,
-        limit: u32::MAX,
-        access: 0x93 | dpl << 5,
-    }
+    Segment { selector, base: 0, limit: u32::MAX, access: 0x93 | dpl << 5 }
 }
 
 impl Core {
@@ -180,11 +170,7 @@ impl Core {
         }
         let selector = (self.msrs.star >> 48) as u16;
         self.set_rflags(self.gpr[R11] & 0x003c_7fd7);
-        self.flat_segments(
-            selector.wrapping_add(16) | 3,
-            selector.wrapping_add(8) | 3,
-            3,
-        );
+        self.flat_segments(selector.wrapping_add(16) | 3, selector.wrapping_add(8) | 3, 3);
         self.branch(BranchKind::Far, true, target);
         Ok(())
     }
@@ -234,11 +220,7 @@ impl Core {
     /// #GP(0) unless CPL is 0.
     #[inline]
     pub(crate) fn supervisor(&self) -> Result<(), Fault> {
-        if self.cpl == 0 {
-            Ok(())
-        } else {
-            Err(Fault::GP0)
-        }
+        if self.cpl == 0 { Ok(()) } else { Err(Fault::GP0) }
     }
 
     /// Stops the engine for a mode it does not have.

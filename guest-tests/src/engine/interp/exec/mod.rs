@@ -18,11 +18,7 @@ use super::step::{BranchKind, SimdClass};
 
 /// Executes one instruction. On a fault nothing has changed but what the caller restores.
 #[inline]
-pub(crate) fn execute<O: Observer>(
-    core: &mut Core,
-    d: &Decoded,
-    observer: &mut O,
-) -> Result<(), Fault> {
+pub(crate) fn execute<O: Observer>(core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
     match d.op {
         Op::Mov => {
             let value = core.read(d, d.src, d.size)?;
@@ -80,9 +76,7 @@ pub(crate) fn execute<O: Observer>(
         Op::Movs | Op::Stos | Op::Lods | Op::Scas | Op::Cmps | Op::Ins | Op::Outs => core.string(d),
         Op::Rdpmc => {
             let ecx = core.gpr[RCX] as u32;
-            let value = observer
-                .rdpmc(ecx, &CpuView::new(core))
-                .map_err(|_| Fault::GP0)?;
+            let value = observer.rdpmc(ecx, &CpuView::new(core)).map_err(|_| Fault::GP0)?;
             core.set_pair(value);
             Ok(())
         }
@@ -155,11 +149,7 @@ fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         }
         Op::Xlat => {
             let base = core.gpr[RBX].wrapping_add(core.gpr[RAX] & 0xff);
-            let base = if d.address32 {
-                base & 0xffff_ffff
-            } else {
-                base
-            };
+            let base = if d.address32 { base & 0xffff_ffff } else { base };
             let va = base.wrapping_add(core.bases[usize::from(d.segment) % 3]);
             let value = core.load(va, 1)?;
             core.set_gpr(RAX as u8, 1, value);

@@ -11,17 +11,14 @@ impl Core {
     pub(crate) fn offset(&self, d: &Decoded) -> u64 {
         let base = self.gpr[usize::from(d.base) % 18];
         let index = self.gpr[usize::from(d.index) % 18];
-        let sum = base
-            .wrapping_add(index << (d.scale & 3))
-            .wrapping_add(d.displacement);
+        let sum = base.wrapping_add(index << (d.scale & 3)).wrapping_add(d.displacement);
         if d.address32 { sum & 0xffff_ffff } else { sum }
     }
 
     /// The linear address of the memory operand.
     #[inline]
     pub(crate) fn linear(&self, d: &Decoded) -> u64 {
-        self.offset(d)
-            .wrapping_add(self.bases[usize::from(d.segment) % 3])
+        self.offset(d).wrapping_add(self.bases[usize::from(d.segment) % 3])
     }
 
     /// Reads an operand of `size` bytes.
@@ -38,13 +35,7 @@ impl Core {
 
     /// Writes an operand of `size` bytes.
     #[inline]
-    pub(crate) fn write(
-        &mut self,
-        d: &Decoded,
-        operand: Operand,
-        size: u8,
-        value: u64,
-    ) -> Result<(), Fault> {
+    pub(crate) fn write(&mut self, d: &Decoded, operand: Operand, size: u8, value: u64) -> Result<(), Fault> {
         match operand {
             Operand::Reg(n) => self.set_gpr(n, size, value),
             Operand::Mem => self.store(self.linear(d), size, value)?,
@@ -61,11 +52,7 @@ impl Core {
 
     /// Replaces the first operand by `f` of it; returns what else `f` returned.
     #[inline]
-    pub(crate) fn update<T>(
-        &mut self,
-        d: &Decoded,
-        f: impl Fn(u64) -> (u64, T),
-    ) -> Result<T, Fault> {
+    pub(crate) fn update<T>(&mut self, d: &Decoded, f: impl Fn(u64) -> (u64, T)) -> Result<T, Fault> {
         match d.dst {
             Operand::Reg(n) => {
                 let (new, out) = f(self.gpr[usize::from(n & 15)] & alu::mask(d.size));

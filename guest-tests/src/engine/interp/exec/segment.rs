@@ -47,20 +47,11 @@ impl Descriptor {
 
     fn limit(self) -> u32 {
         let limit = (self.0 & 0xffff | self.0 >> 32 & 0xf_0000) as u32;
-        if self.0 >> 55 & 1 != 0 {
-            limit << 12 | 0xfff
-        } else {
-            limit
-        }
+        if self.0 >> 55 & 1 != 0 { limit << 12 | 0xfff } else { limit }
     }
 
     pub(crate) fn segment(self, selector: u16) -> Segment {
-        Segment {
-            selector,
-            base: self.base(),
-            limit: self.limit(),
-            access: self.access() | 1,
-        }
+        Segment { selector, base: self.base(), limit: self.limit(), access: self.access() | 1 }
     }
 }
 
@@ -88,11 +79,7 @@ impl Core {
     }
 
     /// Sets the accessed bit of a code or data descriptor.
-    pub(crate) fn mark_accessed(
-        &mut self,
-        selector: u16,
-        descriptor: Descriptor,
-    ) -> Result<(), Fault> {
+    pub(crate) fn mark_accessed(&mut self, selector: u16, descriptor: Descriptor) -> Result<(), Fault> {
         if descriptor.access() & 1 == 0 {
             let at = self.descriptor_address(selector)?;
             self.store_system(at.wrapping_add(5), 1, u64::from(descriptor.access() | 1))?;
@@ -108,13 +95,7 @@ impl Core {
             if number == SS && (self.cpl == 3 || rpl != self.cpl) {
                 return Err(Fault::GP0);
             }
-            self.set_segment(
-                number,
-                Segment {
-                    selector,
-                    ..Segment::default()
-                },
-            );
+            self.set_segment(number, Segment { selector, ..Segment::default() });
         } else {
             let d = self.descriptor(selector)?;
             let writable = !d.is_code() && d.access() & 2 != 0;
@@ -129,10 +110,7 @@ impl Core {
                 return Err(Fault::gp(code));
             }
             if !d.present() {
-                return Err(Fault::with(
-                    if number == SS { vector::SS } else { vector::NP },
-                    code,
-                ));
+                return Err(Fault::with(if number == SS { vector::SS } else { vector::NP }, code));
             }
             self.mark_accessed(selector, d)?;
             self.set_segment(number, d.segment(selector));
@@ -194,12 +172,7 @@ impl Core {
             return Err(Fault::gp(code));
         }
         let rpl = (selector & 3) as u8;
-        let allowed = d.is_code()
-            && if d.conforming() {
-                d.dpl() <= cpl
-            } else {
-                d.dpl() == cpl && (is_return || rpl <= cpl)
-            };
+        let allowed = d.is_code() && if d.conforming() { d.dpl() <= cpl } else { d.dpl() == cpl && (is_return || rpl <= cpl) };
         if !allowed {
             return Err(Fault::gp(code));
         }
@@ -256,12 +229,7 @@ impl Core {
     }
 
     /// Completes a far return: loads CS, and for IRET or a return outward, RSP and SS.
-    pub(crate) fn return_to(
-        &mut self,
-        selector: u16,
-        target: u64,
-        stack: Option<(u64, u16)>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn return_to(&mut self, selector: u16, target: u64, stack: Option<(u64, u16)>) -> Result<(), Fault> {
         let cpl = (selector & 3) as u8;
         let segment = self.code_segment(selector, cpl, true)?;
         if !canonical(target) {
@@ -273,17 +241,10 @@ impl Core {
                 if cpl == 3 || (ss & 3) as u8 != cpl {
                     return Err(Fault::GP0);
                 }
-                Segment {
-                    selector: ss,
-                    ..Segment::default()
-                }
+                Segment { selector: ss, ..Segment::default() }
             } else {
                 let d = self.descriptor(ss)?;
-                let fits = !d.is_system()
-                    && !d.is_code()
-                    && d.access() & 2 != 0
-                    && d.dpl() == cpl
-                    && (ss & 3) as u8 == cpl;
+                let fits = !d.is_system() && !d.is_code() && d.access() & 2 != 0 && d.dpl() == cpl && (ss & 3) as u8 == cpl;
                 if !fits {
                     return Err(Fault::gp(code));
                 }
@@ -324,11 +285,7 @@ impl Core {
         let va = self.linear(d);
         match d.op {
             Op::Sgdt | Op::Sidt => {
-                let table = if d.op == Op::Sgdt {
-                    self.gdtr
-                } else {
-                    self.idtr
-                };
+                let table = if d.op == Op::Sgdt { self.gdtr } else { self.idtr };
                 self.probe_write(va.wrapping_add(2), 8)?;
                 self.store(va, 2, u64::from(table.limit))?;
                 self.store(va.wrapping_add(2), 8, table.base)
@@ -360,10 +317,7 @@ impl Core {
             if d.op == Op::Ltr {
                 return Err(Fault::GP0);
             }
-            self.ldtr = Segment {
-                selector,
-                ..Segment::default()
-            };
+            self.ldtr = Segment { selector, ..Segment::default() };
             return Ok(());
         }
         if selector & 4 != 0 || u32::from(selector & !7) + 15 > u32::from(self.gdtr.limit) {
@@ -383,10 +337,7 @@ impl Core {
         if !canonical(base) {
             return Err(Fault::gp(code));
         }
-        let segment = Segment {
-            base,
-            ..low.segment(selector)
-        };
+        let segment = Segment { base, ..low.segment(selector) };
         if d.op == Op::Ltr {
             // Busy.
             self.store_system(at.wrapping_add(5), 1, u64::from(low.access() | 2))?;
@@ -399,11 +350,7 @@ impl Core {
 
     /// SLDT and STR.
     pub(crate) fn store_system_segment(&mut self, d: &Decoded) -> Result<(), Fault> {
-        let selector = if d.op == Op::Str {
-            self.tr.selector
-        } else {
-            self.ldtr.selector
-        };
+        let selector = if d.op == Op::Str { self.tr.selector } else { self.ldtr.selector };
         let size = if d.dst == Operand::Mem { 2 } else { d.size };
         self.write(d, d.dst, size, u64::from(selector))
     }
@@ -421,11 +368,7 @@ impl Core {
         if self.cr4 & CR4_FSGSBASE == 0 {
             return Err(Fault::UD);
         }
-        let number = if matches!(d.op, Op::Rdfsbase | Op::Wrfsbase) {
-            FS
-        } else {
-            GS
-        };
+        let number = if matches!(d.op, Op::Rdfsbase | Op::Wrfsbase) { FS } else { GS };
         if matches!(d.op, Op::Rdfsbase | Op::Rdgsbase) {
             return self.write(d, d.dst, d.size, self.seg[number].base);
         }

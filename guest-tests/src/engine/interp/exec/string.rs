@@ -27,8 +27,7 @@ impl Core {
 
     /// Does the work and moves the pointers; returns whether ZF ends the repetition.
     fn iteration(&mut self, d: &Decoded, width: u8) -> Result<bool, Fault> {
-        let source =
-            (self.gpr[RSI] & alu::mask(width)).wrapping_add(self.bases[usize::from(d.segment) % 3]);
+        let source = (self.gpr[RSI] & alu::mask(width)).wrapping_add(self.bases[usize::from(d.segment) % 3]);
         let target = self.gpr[RDI] & alu::mask(width);
         let (mut moves_source, mut moves_target, mut compares) = (false, false, false);
         match d.op {
@@ -75,11 +74,7 @@ impl Core {
             }
         }
         let by = u64::from(d.size);
-        let by = if self.rflags & DF != 0 {
-            by.wrapping_neg()
-        } else {
-            by
-        };
+        let by = if self.rflags & DF != 0 { by.wrapping_neg() } else { by };
         if moves_source {
             self.set_gpr(RSI as u8, width, self.gpr[RSI].wrapping_add(by));
         }

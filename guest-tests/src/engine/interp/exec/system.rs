@@ -4,8 +4,7 @@ use super::super::alu;
 use super::super::cpuid::{self, CpuidResult};
 use super::super::fault::{Fault, Stop};
 use super::super::flags::{
-    self, CR0_AM, CR0_CD, CR0_EM, CR0_ET, CR0_MP, CR0_NE, CR0_NW, CR0_PE, CR0_PG, CR0_TS, CR0_WP,
-    CR4_PAE, CR4_TSD, CR4_VALID, IF, IOPL,
+    self, CR0_AM, CR0_CD, CR0_EM, CR0_ET, CR0_MP, CR0_NE, CR0_NW, CR0_PE, CR0_PG, CR0_TS, CR0_WP, CR4_PAE, CR4_TSD, CR4_VALID, IF, IOPL,
 };
 use super::super::mnemonic::number;
 use super::super::op::{Decoded, Op, Operand};
@@ -41,11 +40,7 @@ impl Core {
     }
 
     fn io_privilege(&self) -> Result<(), Fault> {
-        if u64::from(self.cpl) > (self.rflags & IOPL) >> 12 {
-            Err(Fault::GP0)
-        } else {
-            Ok(())
-        }
+        if u64::from(self.cpl) > (self.rflags & IOPL) >> 12 { Err(Fault::GP0) } else { Ok(()) }
     }
 
     /// CLI.
@@ -128,11 +123,7 @@ impl Core {
         }
         let bits = self.load_system(self.tr.base.wrapping_add(byte), 2)?;
         let wanted = ((1u64 << size) - 1) << (port & 7);
-        if bits & wanted != 0 {
-            Err(Fault::GP0)
-        } else {
-            Ok(())
-        }
+        if bits & wanted != 0 { Err(Fault::GP0) } else { Ok(()) }
     }
 
     /// Reads a port.
@@ -144,11 +135,7 @@ impl Core {
     pub(crate) fn port_out(&mut self, port: u16, size: u8, value: u32) {
         match port {
             0xe9 => {
-                let mut console = self
-                    .shared
-                    .console
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut console = self.shared.console.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 if console.len() < CONSOLE {
                     console.push(value as u8);
                 }
@@ -230,17 +217,7 @@ impl Core {
     }
 
     fn set_cr0(&mut self, value: u64) -> Result<(), Fault> {
-        const VALID: u64 = CR0_PE
-            | CR0_MP
-            | CR0_EM
-            | CR0_TS
-            | CR0_ET
-            | CR0_NE
-            | CR0_WP
-            | CR0_AM
-            | CR0_NW
-            | CR0_CD
-            | CR0_PG;
+        const VALID: u64 = CR0_PE | CR0_MP | CR0_EM | CR0_TS | CR0_ET | CR0_NE | CR0_WP | CR0_AM | CR0_NW | CR0_CD | CR0_PG;
         let inconsistent = value & CR0_NW != 0 && value & CR0_CD == 0;
         // Long mode cannot be left with paging turned off in 64-bit code.
         if value >> 32 != 0 || value & CR0_PG == 0 || value & CR0_PE == 0 || inconsistent {
@@ -312,7 +289,6 @@ impl Core {
     /// CLFLUSH and its kin touch the line like a load of a byte.
     pub(crate) fn clflush(&mut self, d: &Decoded) -> Result<(), Fault> {
         let va = self.linear(d);
-        self.translate(va, super::super::paging::grant::READ)
-            .map(|_| ())
+        self.translate(va, super::super::paging::grant::READ).map(|_| ())
     }
 }
