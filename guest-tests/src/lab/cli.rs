@@ -138,15 +138,15 @@ An event is a name or alias from `pmulab list`, or its code as 0x76; a unit mask
 Without unit masks, all that the event has are counted.
 
 Modifiers:
-  u k uk     count at privilege levels above 0, at level 0, at both (the usual)
-  nouk       count at no level
-  e edge     count transitions instead of levels
-  c=N cmask=N  count clocks with at least N
-  i inv      with cmask: count clocks with fewer than N
-  int        an overflow asks for an interrupt
-  pc         the pin toggles at overflow instead of at every increment
-  noen       leave the counter disabled
-  period=N   also set the counter so that it overflows after N
+  u, k, uk      count at privilege levels above 0, at level 0, at both (the usual)
+  nouk          count at no level
+  e, edge       count transitions instead of levels
+  c=N, cmask=N  count clocks with at least N
+  i, inv        with cmask: count clocks with fewer than N
+  int           an overflow asks for an interrupt
+  pc            the pin toggles at overflow instead of at every increment
+  noen          leave the counter disabled
+  period=N      also set the counter so that it overflows after N
 
 Example: pmulab encode --pmu k8 CPU_CLK_UNHALTED:uk:int:period=100000 DATA_CACHE_REFILLS:L2_SHARED:k";
 

@@ -117,7 +117,7 @@ pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
 }
 
 /// The head of the column that says which counter it was: thread and counter.
-const TITLE_PLACE: &str = "thread/counter";
+const TITLE_PLACE: &str = "thr/ctr";
 
 fn interrupts(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     if report.interrupts.is_empty() {

@@ -30,8 +30,8 @@ impl Dialect for K8 {
 
     fn unit_title(&self, unit: &str) -> &'static str {
         match unit {
-            "core" => "the core",
-            "nb" => "the northbridge, which the cores of a package share",
+            "core" => "what each core counts for itself",
+            "nb" => "the northbridge and its links, which the cores of a package share",
             _ => "",
         }
     }
@@ -308,7 +308,7 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
             let otherwise = if masks.is_empty() {
                 "it has no unit masks, and modifiers are u, k, e, i, c=N, int, pc, noen, period=N".to_owned()
             } else {
-                format!("there are {}", names.clone().collect::<Vec<_>>().join(", "))
+                suggest::there_are(names.clone())
             };
             let hint = suggest::did_you_mean(word, names.chain(MODIFIERS), &otherwise);
             return Err(Error::usage(format!("{name} has no unit mask or modifier `{word}`{hint}")));
@@ -325,7 +325,7 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
         all
     });
     let select = words.select(number, umask as u8);
-    advise(&mut notes, &words, select, selected.entry);
+    advise(&mut notes, &words, slot, select, selected.entry);
     let mut writes = Vec::new();
     let registers = select::registers(part);
     let write = |wanted: Register, value: u64| {
@@ -340,7 +340,7 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
 }
 
 /// Notes on what may surprise.
-fn advise(notes: &mut Vec<String>, words: &Words, select: PerfEvtSel, entry: Option<(&'static Entry, &'static [Entry])>) {
+fn advise(notes: &mut Vec<String>, words: &Words, slot: Slot, select: PerfEvtSel, entry: Option<(&'static Entry, &'static [Entry])>) {
     let umask = u32::from(select.unit_mask());
     if let Some((event, masks)) = entry {
         let known = masks.iter().filter_map(|mask| mask.umask).fold(0, |bits, bit| bits | bit);
@@ -357,9 +357,7 @@ fn advise(notes: &mut Vec<String>, words: &Words, select: PerfEvtSel, entry: Opt
             notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
         }
         if event.scope == Scope::Package {
-            notes.push(
-                "it counts for the whole package; while it is enabled, other cores cannot use their counter of this number".to_owned(),
-            );
+            notes.push(format!("the package shares it: while enabled, no other core can use its counter {}", slot.index()));
         }
     }
     let most = most_per_clock(select);
