@@ -45,11 +45,11 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     writeln!(output, "vm-pmu: a performance counter that overflows at the very event\n")?;
     say(BEGINNING, output)?;
     programmed(&report, output)?;
-    writeln!(output, "\n2. It was interrupted\n")?;
+    let requested = report.interrupts.iter().fold(0u64, |sum, one| sum.saturating_add(one.requested));
+    let times = if requested == 1 { "once".to_owned() } else { format!("{} times", grouped(requested)) };
+    writeln!(output, "\n2. A counter overflowed and interrupted it, {times}\n")?;
     say(INTERRUPT, output)?;
-    let requested: u64 = report.interrupts.iter().fold(0, |sum, one| sum.saturating_add(one.requested));
     render::checks(&report.checks, output)?;
-    writeln!(output, "  Overflows that asked for an interrupt: {}", grouped(requested))?;
     writeln!(output, "\n3. What was counted in {} instructions", grouped(report.instructions))?;
     render::counts(&report.counts, output)?;
     writeln!(output, "\nWhat to try next\n")?;

@@ -20,6 +20,8 @@ pub mod select;
 pub mod suggest;
 pub mod text;
 
+use std::io::Write as _;
+
 use clap::Parser;
 
 use cli::{Cli, Command};
@@ -44,17 +46,21 @@ where
 {
     let status = match Cli::try_parse_from(arguments) {
         Ok(cli) => perform(&cli, runner, output, errors).and_then(|status| output.finish().map(|()| status)),
-        Err(error) => {
-            // Where the text cannot be written, there is nobody to tell.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(USAGE);
-        }
+        Err(error) => return explain(&error, output, errors),
     };
     status.unwrap_or_else(|error| {
         let _ = output.finish();
         error.tell(errors);
         USAGE
     })
+}
+
+/// Prints help where it was asked for, and what is wrong with a command line otherwise.
+fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
+    let text = error.render();
+    // Where the text cannot be written, there is nobody to tell.
+    let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
+    u8::try_from(error.exit_code()).unwrap_or(USAGE)
 }
 
 fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> Result<u8, Error> {
