@@ -125,8 +125,8 @@ pub struct EncodeArguments {
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
-    /// What to count, one counter each in order: EVENT[:UMASK...][:MODIFIER...]
-    #[arg(value_name = "EVENT", required = true)]
+    /// What to count, one counter each in order
+    #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
     pub events: Vec<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
@@ -134,11 +134,11 @@ pub struct EncodeArguments {
 }
 
 const ENCODE_HELP: &str = "\
-An event is a name or alias from `pmulab list`, or its code as 0x76; a unit mask is a name or 0x02.
-Without unit masks, all that the event has are counted.
+An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
+mask is a name or 0x02. Without unit masks, all that the event has are counted.
 
 Modifiers:
-  u, k, uk      count at privilege levels above 0, at level 0, at both (the usual)
+  u, k, uk      count at levels above 0, at level 0, at both (the usual)
   nouk          count at no level
   e, edge       count transitions instead of levels
   c=N, cmask=N  count clocks with at least N
@@ -148,7 +148,8 @@ Modifiers:
   noen          leave the counter disabled
   period=N      also set the counter so that it overflows after N
 
-Example: pmulab encode --pmu k8 CPU_CLK_UNHALTED:uk:int:period=100000 DATA_CACHE_REFILLS:L2_SHARED:k";
+Example:
+  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k";
 
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]

@@ -96,14 +96,14 @@ fn check_unit(unit: &str, parts: &[Part]) -> Result<(), Error> {
 fn chapter(part: Part, arguments: &ListArguments) -> Chapter {
     let catalogue = part.catalogue();
     let text = arguments.search.as_deref().unwrap_or_default().to_ascii_lowercase();
-    let is_wanted = |entry: &Entry| {
-        (entry.listed || arguments.all)
-            && arguments.unit.as_ref().is_none_or(|unit| entry.unit.eq_ignore_ascii_case(unit))
-            && matches(entry, &text)
-    };
-    let groups = catalogue.events().filter_map(|event| {
-        let masks: Vec<&Entry> = catalogue.masks(event).iter().filter(|mask| is_wanted(mask)).collect();
-        (is_wanted(event) || !masks.is_empty()).then_some(Group { event, masks })
+    let is_shown = |entry: &Entry| entry.listed || arguments.all;
+    let groups = catalogue.events().filter(|event| arguments.unit.as_ref().is_none_or(|unit| event.unit.eq_ignore_ascii_case(unit)));
+    let groups = groups.filter_map(|event| {
+        // An event that matches comes with all of its unit masks, a unit mask with its event.
+        let whole = matches(event, &text);
+        let masks = catalogue.masks(event).iter().filter(|mask| is_shown(mask) && (whole || matches(mask, &text)));
+        let masks: Vec<&Entry> = masks.collect();
+        (is_shown(event) && (whole || !masks.is_empty())).then_some(Group { event, masks })
     });
     Chapter { part, dialect: dialect::of(part), groups: groups.collect() }
 }

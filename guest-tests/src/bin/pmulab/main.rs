@@ -3,9 +3,9 @@
 use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
+use vm_pmu_guest_tests::lab;
 use vm_pmu_guest_tests::lab::output::Output;
 use vm_pmu_guest_tests::lab::run::NoGuests;
-use vm_pmu_guest_tests::lab::{self};
 
 fn main() -> ExitCode {
     let mut stdout = BufWriter::new(io::stdout().lock());

@@ -20,6 +20,9 @@ pub(super) struct K8;
 /// The values that a counter can hold: 48 bits.
 const COUNTER_RANGE: u64 = 1 << 48;
 
+/// What is said about an event select that no event has.
+const RESERVED: &str = "reserved: no event of the catalogue has this number; it counts what is injected for it";
+
 /// Every modifier, for suggestions.
 const MODIFIERS: [&str; 14] = ["u", "k", "uk", "nouk", "e", "edge", "i", "inv", "int", "pc", "noen", "c=1", "cmask=1", "period=100000"];
 
@@ -118,7 +121,7 @@ fn event_meaning(select: PerfEvtSel) -> String {
     match entry(select) {
         Some((event, _)) if event.since.is_empty() => format!("{}: {}", event.name, event.summary),
         Some((event, _)) => format!("{}: {} From revision {} on.", event.name, event.summary, event.since),
-        None => "reserved: no event of the catalogue has this number; it counts what is injected for it".to_owned(),
+        None => RESERVED.to_owned(),
     }
 }
 
@@ -215,7 +218,7 @@ fn notation(select: PerfEvtSel) -> String {
 /// What the words after the event ask for.
 #[derive(Default)]
 struct Words {
-    umask: Option<u32>,
+    umask: Option<u8>,
     levels: Option<(bool, bool)>,
     edge: bool,
     invert: bool,
@@ -273,70 +276,85 @@ impl Words {
     }
 }
 
+/// What is said about an event or unit mask that came later.
+fn lack(entry: &Entry, revision: Revision) -> String {
+    format!("{} came with revision {}; revision {} lacks it", entry.name, entry.since, revision.letter())
+}
+
 fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) -> Result<Programming, Error> {
     let selected = select::event(part, request.event)?;
-    let is_code = select::raw(request.event).is_some();
     let number = u8::try_from(selected.select)
         .map_err(|_| Error::usage(format!("`{}` is no event select of {}: it has 8 bits", request.event, part.name())))?;
     let mut notes = Vec::new();
     match selected.entry {
-        None => notes.push("reserved: no event of the catalogue has this number; it counts what is injected for it".to_owned()),
-        Some((event, _)) if !revision.has(event) => {
-            let lack = format!("{} came with revision {}; revision {} lacks it", event.name, event.since, revision.letter());
-            if !is_code {
-                return Err(Error::usage(lack));
-            }
-            notes.push(lack);
-        }
-        Some(_) => {}
+        None => notes.push(RESERVED.to_owned()),
+        Some((event, _)) if revision.has(event) => {}
+        // A code is taken as it is: a driver may well select what the part lacks.
+        Some((event, _)) if select::raw(request.event).is_some() => notes.push(lack(event, revision)),
+        Some((event, _)) => return Err(Error::usage(lack(event, revision))),
     }
     let masks = selected.entry.map_or(&[] as &[Entry], |(_, masks)| masks);
-    let name = selected.entry.map_or(request.event, |(event, _)| event.name);
     let mut words = Words::default();
     for word in &request.words {
-        if let Some(mask) = masks.iter().find(|mask| mask.is_called(word)) {
-            if !revision.has(mask) {
-                let lack = format!("{} came with revision {}; revision {} lacks it", mask.name, mask.since, revision.letter());
-                return Err(Error::usage(lack));
-            }
-            words.umask = Some(words.umask.unwrap_or(0) | mask.umask.unwrap_or(0));
-        } else if let Some(bits) = select::raw(word) {
-            let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
-            words.umask = Some(words.umask.unwrap_or(0) | u32::from(bits));
-        } else if !words.modify(word).map_err(Error::usage)? {
-            let names = masks.iter().flat_map(|mask| mask.mask_name().into_iter().chain(mask.aliases.iter().copied()));
-            let otherwise = if masks.is_empty() {
-                "it has no unit masks, and modifiers are u, k, e, i, c=N, int, pc, noen, period=N".to_owned()
-            } else {
-                suggest::there_are(names.clone())
-            };
-            let hint = suggest::did_you_mean(word, names.chain(MODIFIERS), &otherwise);
-            return Err(Error::usage(format!("{name} has no unit mask or modifier `{word}`{hint}")));
+        if !take(&mut words, word, masks, revision)? {
+            let event = selected.entry.map_or(request.event, |(event, _)| event.name);
+            return Err(unknown_word(event, word, masks));
         }
     }
-    let umask = words.umask.unwrap_or_else(|| {
-        let had: Vec<&Entry> = masks.iter().filter(|mask| mask.listed && revision.has(mask)).collect();
-        let all = listed_bits(had.iter().copied());
-        match had.len() {
-            0 => {}
-            1 => notes.push(format!("no unit mask was given: the only one, {all:#04x}, is set")),
-            many => notes.push(format!("no unit mask was given: all {many} are set, {all:#04x}")),
-        }
-        all
-    });
-    let select = words.select(number, umask as u8);
+    let umask = words.umask.unwrap_or_else(|| every_mask(masks, revision, &mut notes));
+    let select = words.select(number, umask);
     advise(&mut notes, &words, slot, select, selected.entry);
-    let mut writes = Vec::new();
-    let registers = select::registers(part);
-    let write = |wanted: Register, value: u64| {
-        let is_wanted = |register: &&RegisterDescription| matches!(register.address, Address::Msr(number) if Register::from_msr(number) == Some(wanted));
-        registers.iter().find(is_wanted).map(|register| Write { register, value })
+    let counter = words.period.map(|period| (Register::PerfCtr(slot), PerfCtr::written(period.wrapping_neg()).bits()));
+    let writes = counter.into_iter().chain([(Register::PerfEvtSel(slot), select.bits())]);
+    Ok(Programming {
+        counter: slot.index() as u32,
+        writes: writes.filter_map(|(register, value)| write(part, register, value)).collect(),
+        notes,
+    })
+}
+
+/// Takes a unit mask or a modifier; whether `word` was one.
+fn take(words: &mut Words, word: &str, masks: &[Entry], revision: Revision) -> Result<bool, Error> {
+    let bits = match (masks.iter().find(|mask| mask.is_called(word)), select::raw(word)) {
+        (Some(mask), _) if !revision.has(mask) => return Err(Error::usage(lack(mask, revision))),
+        (Some(mask), _) => u64::from(mask.umask.unwrap_or(0)),
+        (None, Some(bits)) => bits,
+        (None, None) => return words.modify(word).map_err(Error::usage),
     };
-    if let Some(period) = words.period {
-        writes.extend(write(Register::PerfCtr(slot), PerfCtr::written(period.wrapping_neg()).bits()));
+    let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
+    words.umask = Some(words.umask.unwrap_or(0) | bits);
+    Ok(true)
+}
+
+fn unknown_word(event: &str, word: &str, masks: &[Entry]) -> Error {
+    let names = masks.iter().flat_map(|mask| mask.mask_name().into_iter().chain(mask.aliases.iter().copied()));
+    let otherwise = if masks.is_empty() {
+        "it has no unit masks, and modifiers are u, k, e, i, c=N, int, pc, noen, period=N".to_owned()
+    } else {
+        suggest::there_are(names.clone())
+    };
+    let hint = suggest::did_you_mean(word, names.chain(MODIFIERS), &otherwise);
+    Error::usage(format!("{event} has no unit mask or modifier `{word}`{hint}"))
+}
+
+/// What is counted where no unit mask was given.
+fn every_mask(masks: &[Entry], revision: Revision, notes: &mut Vec<String>) -> u8 {
+    let had: Vec<&Entry> = masks.iter().filter(|mask| mask.listed && revision.has(mask)).collect();
+    let all = listed_bits(had.iter().copied());
+    match had.len() {
+        0 => {}
+        1 => notes.push(format!("no unit mask was given: the only one, {all:#04x}, is set")),
+        many => notes.push(format!("no unit mask was given: all {many} are set, {all:#04x}")),
     }
-    writes.extend(write(Register::PerfEvtSel(slot), select.bits()));
-    Ok(Programming { counter: slot.index() as u32, writes, notes })
+    // A unit mask of the catalogue is a bit of eight.
+    (all & 0xff) as u8
+}
+
+/// A write to the register of `part` that is `wanted`.
+fn write(part: Part, wanted: Register, value: u64) -> Option<Write> {
+    let is_wanted =
+        |register: &&RegisterDescription| matches!(register.address, Address::Msr(number) if Register::from_msr(number) == Some(wanted));
+    select::registers(part).iter().find(is_wanted).map(|register| Write { register, value })
 }
 
 /// Notes on what may surprise.
@@ -363,7 +381,7 @@ fn advise(notes: &mut Vec<String>, words: &Words, slot: Slot, select: PerfEvtSel
     let most = most_per_clock(select);
     match (words.at_least, words.invert) {
         (0, true) => notes.push("inv means nothing without cmask".to_owned()),
-        (least, false) if u32::from(least) > most => notes.push(format!("no clock has {least}: {most} is the most")),
+        (least, false) if u32::from(least) > most => notes.push(format!("no clock has {least} of them: {most} is the most")),
         _ => {}
     }
     if words.period.is_some() && !words.interrupt {
