@@ -291,6 +291,16 @@ read PerfCtr0 = 0xffff_ffff_ffff
     }
 
     #[test]
+    fn a_machine_too_large_to_build_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("large.litmus");
+        fs::write(&file, PASSES.replace("pmu: k8", "pmu: k8\npackages: 4096\nthreads: 4096")).unwrap();
+        let output = pmulab(&["litmus", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).ends_with("large.litmus: 16777216 threads are too many: 4096 is the most\n"));
+    }
+
+    #[test]
     fn a_path_that_leads_nowhere_is_a_mistake() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("counter.litmus"), PASSES).unwrap();

@@ -59,8 +59,15 @@ pub fn litmus(arguments: &LitmusArguments, output: &mut Output<'_>, errors: &mut
     })
 }
 
+/// The most threads of a machine that is built for a file.
+const MOST_THREADS: usize = 4096;
+
 fn parse(text: &str) -> Result<Litmus, String> {
-    text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string())
+    let litmus: Litmus = text.parse().map_err(|error: vm_pmu::litmus::ParseError| error.to_string())?;
+    match litmus.packages.saturating_mul(litmus.threads) {
+        threads if threads > MOST_THREADS => Err(format!("{threads} threads are too many: {MOST_THREADS} is the most")),
+        _ => Ok(litmus),
+    }
 }
 
 /// Adds `path`, or the litmus files in it and below it in the order of their names.
