@@ -1,3 +1,4 @@
 //! Engines that execute guests, the guests, litmus files, and the program `pmulab`.
 pub mod engine;
+pub mod lab;
 pub mod report;

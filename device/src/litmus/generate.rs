@@ -4,10 +4,9 @@ use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::Catalogue;
 use vm_pmu_arch::feed::{Kind, Signal};
-use vm_pmu_arch::model::{Occurrence, Reset};
+use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
-use super::trial::addresses;
 use super::{ContextField, Litmus, Step};
 
 /// The most statements of one program.
@@ -29,7 +28,7 @@ impl Litmus {
             shared_counters: bytes.arbitrary()?,
             steps: Vec::new(),
         };
-        let addresses = addresses(&litmus);
+        let addresses: Vec<Address> = part.build().registers().iter().map(|register| register.address).collect();
         while !bytes.is_empty() && litmus.steps.len() < MAX_STEPS {
             let step = step(part.catalogue(), &addresses, bytes)?;
             litmus.steps.push((litmus.steps.len() + 1, step));

@@ -30,6 +30,9 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// The most threads of one machine.
+const MAX_THREADS: usize = 1024;
+
 /// The names of the statements, for messages.
 const STATEMENTS: &str =
     "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, deadline, save, reset";
@@ -108,13 +111,17 @@ impl Header {
             Some(letter) => part.revision(letter).ok_or(format!("{} has no revision `{letter}`", part.name()))?,
             None => part,
         };
+        let (packages, threads) = (self.packages.unwrap_or(1), self.threads.unwrap_or(1));
+        if packages * threads > MAX_THREADS {
+            return Err(format!("{packages} packages of {threads} threads are too many: {MAX_THREADS} threads are the most"));
+        }
         Ok(Litmus {
             title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
             section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
             part,
             revision: self.revision.take(),
-            packages: self.packages.unwrap_or(1),
-            threads: self.threads.unwrap_or(1),
+            packages,
+            threads,
             shared_counters: self.shared_counters,
             steps: Vec::new(),
         })
@@ -177,8 +184,8 @@ fn bits32(text: &str) -> Result<u32, String> {
 
 fn small(text: &str) -> Result<usize, String> {
     match number(text)? {
-        value @ 0..=4096 => usize::try_from(value).map_err(|error| error.to_string()),
-        _ => Err(format!("`{text}` is too many: 4096 is the most")),
+        value @ 0..=1024 => usize::try_from(value).map_err(|error| error.to_string()),
+        _ => Err(format!("`{text}` is too many: {MAX_THREADS} is the most")),
     }
 }
 

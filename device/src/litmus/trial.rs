@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spin::Mutex;
-use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::feed::{Deadlines, Signal};
 use vm_pmu_arch::layout::FieldAccess;
 
@@ -251,11 +251,4 @@ fn look(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manne
             }
         }
     }
-}
-
-/// The registers that a trial reads and writes, and numbers just beside them.
-pub(super) fn addresses(litmus: &Litmus) -> Vec<Address> {
-    let machine = litmus.builder().build(Requests::default());
-    let registers = machine.thread(0).map_or(&[][..], |thread| thread.registers());
-    registers.iter().map(|register| register.address).collect()
 }

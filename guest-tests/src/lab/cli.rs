@@ -1,0 +1,160 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Drives and explains the performance monitoring units of vm-pmu.
+#[derive(Debug, Parser)]
+#[command(name = "pmulab", version, max_term_width = 100)]
+#[command(after_help = "Without a command, a short guided demonstration runs.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What there is to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run guests and show what was counted, sampled and checked
+    Run(RunArguments),
+    /// List the guests
+    Guests(GuestsArguments),
+    /// List the events of the PMUs and what drives them
+    List(ListArguments),
+    /// Explain register values, field by field
+    Decode(DecodeArguments),
+    /// Show the register writes that count events
+    Encode(EncodeArguments),
+    /// Run litmus files
+    Litmus(LitmusArguments),
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// A form of output that may be rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RowsFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// An array of objects.
+    Json,
+    /// Comma-separated values with a header.
+    Csv,
+}
+
+/// Arguments of `pmulab run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The PMU the guest drives; may be left out where a guest knows only one, and is k8 for a file
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// A guest's name, the path of an ELF file, or `all`; may be given several times
+    #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
+    pub guests: Vec<String>,
+    /// What executes the guest
+    #[arg(long, default_value = "interp")]
+    pub engine: String,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab guests`.
+#[derive(Debug, Args)]
+pub struct GuestsArguments {
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Only the events of this PMU
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// Only the events of this unit of the part
+    #[arg(long)]
+    pub unit: Option<String>,
+    /// Only events with this text in their name, aliases, signals or summary
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// Also what the manual's tables leave out and its prose names
+    #[arg(long)]
+    pub all: bool,
+    /// In the table, also the signals that drive an event and how an approximate count differs
+    #[arg(long, short)]
+    pub long: bool,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: RowsFormat,
+}
+
+/// Arguments of `pmulab decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArguments {
+    /// The PMU the registers belong to
+    #[arg(long)]
+    pub pmu: String,
+    /// A register, by name or as msr:0xc0010000, and its value: PerfEvtSel0=0x530076
+    #[arg(value_name = "REG=VALUE", required = true)]
+    pub registers: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab encode`.
+#[derive(Debug, Args)]
+#[command(after_help = ENCODE_HELP)]
+pub struct EncodeArguments {
+    /// The PMU to program
+    #[arg(long)]
+    pub pmu: String,
+    /// The revision of the part; the latest if left out
+    #[arg(long, value_name = "LETTER")]
+    pub revision: Option<String>,
+    /// What to count, one counter each in order
+    #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
+    pub events: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+const ENCODE_HELP: &str = "\
+An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
+mask is a name or 0x02. Without unit masks, all that the event has are counted.
+
+Modifiers:
+  u, k, uk      count at levels above 0, at level 0, at both (the usual)
+  nouk          count at no level
+  e, edge       count transitions instead of levels
+  c=N, cmask=N  count clocks with at least N
+  i, inv        with cmask: count clocks with fewer than N
+  int           an overflow asks for an interrupt
+  pc            the pin toggles at overflow instead of at every increment
+  noen          leave the counter disabled
+  period=N      also set the counter so that it overflows after N
+
+Example:
+  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k";
+
+/// Arguments of `pmulab litmus`.
+#[derive(Debug, Args)]
+pub struct LitmusArguments {
+    /// Litmus files, or folders to look for *.litmus files in
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+}

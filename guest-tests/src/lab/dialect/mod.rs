@@ -1,0 +1,67 @@
+//! What the commands must know of a particular PMU: how its registers select events.
+//!
+//! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
+
+mod k8;
+
+use vm_pmu_arch::layout::Field;
+use vm_pmu_arch::model::RegisterDescription;
+use vm_pmu_arch::registry::Part;
+
+use super::error::Error;
+use super::select::Request;
+
+/// How the registers of one PMU select events.
+pub trait Dialect: Sync {
+    /// The short name of the manual, as it stands before the number of a section.
+    fn manual(&self) -> &'static str;
+
+    /// What a unit of the part is, for a heading.
+    fn unit_title(&self, unit: &str) -> &'static str;
+
+    /// The letters of the revisions, the oldest first; the last is the usual one.
+    fn revisions(&self) -> Vec<&'static str>;
+
+    /// The name that `field` holds, where its number stands for one.
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String>;
+
+    /// What `field` says while `register` holds `value`, in one line; nothing where there is nothing to say.
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
+
+    /// The event that `register` selects while it holds `value`, as [`encode`](Dialect::encode) takes it; nothing if it selects none.
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String>;
+
+    /// The register writes that count `requests` in the counters of `part`, one each in order.
+    ///
+    /// # Errors
+    /// A word is unknown, or there are too few counters.
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error>;
+}
+
+/// The dialect of each part: one line a PMU.
+#[must_use]
+pub fn of(part: Part) -> &'static dyn Dialect {
+    match part {
+        Part::K8(_) => &k8::K8,
+    }
+}
+
+/// How one event is counted.
+#[derive(Clone, Debug)]
+pub struct Programming {
+    /// The number of its counter.
+    pub counter: u32,
+    /// The writes, in the order to do them in.
+    pub writes: Vec<Write>,
+    /// What is worth knowing about it, a line each.
+    pub notes: Vec<String>,
+}
+
+/// A write to a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// The register.
+    pub register: &'static RegisterDescription,
+    /// The value.
+    pub value: u64,
+}

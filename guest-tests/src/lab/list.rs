@@ -1,0 +1,323 @@
+//! `pmulab list`: the catalogue.
+
+use std::io::Write;
+
+use serde::Serialize;
+use vm_pmu_arch::event::{Entry, Fidelity};
+use vm_pmu_arch::registry::Part;
+
+use super::cli::{ListArguments, RowsFormat};
+use super::dialect::{self, Dialect};
+use super::error::Error;
+use super::number::counted;
+use super::output::Output;
+use super::{PASSED, select, suggest, text};
+
+/// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The PMU's name.
+    pub pmu: &'static str,
+    /// The unit of the part.
+    pub unit: &'static str,
+    /// `EVENT` or `EVENT.MASK`.
+    pub name: &'static str,
+    /// The event select.
+    pub select: u32,
+    /// The unit mask.
+    pub umask: Option<u32>,
+    /// The event code of a PMU whose codes are more than a select.
+    pub code: Option<u64>,
+    /// The offset of a counter in memory.
+    pub offset: Option<u64>,
+    /// The numbers of the counters that take it.
+    pub counters: Vec<u32>,
+    /// The most increments in one cycle.
+    pub max_per_cycle: u32,
+    /// `exact`, `approximate` or `injected`.
+    pub fidelity: &'static str,
+    /// The manual and its section.
+    pub source: String,
+    /// What it counts.
+    pub summary: &'static str,
+    /// The signals whose sum it is; of an event with unit masks, those of all of them.
+    pub signals: Vec<&'static str>,
+    /// How an approximate count differs.
+    pub rule: Option<&'static str>,
+    /// `events`, `cycles` or `bytes`.
+    pub counts: &'static str,
+    /// The first revision of the part that has it.
+    pub since: Option<&'static str>,
+}
+
+/// An event and those of its unit masks that are shown.
+struct Group {
+    event: &'static Entry,
+    masks: Vec<&'static Entry>,
+}
+
+/// The events of one PMU that are shown.
+struct Chapter {
+    part: Part,
+    dialect: &'static dyn Dialect,
+    groups: Vec<Group>,
+}
+
+/// Lists events.
+///
+/// # Errors
+/// The PMU or the unit is unknown, or the output cannot be written.
+pub fn list(arguments: &ListArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+    let parts = select::parts(arguments.pmu.as_deref())?;
+    if let Some(unit) = &arguments.unit {
+        check_unit(unit, &parts)?;
+    }
+    let chapters: Vec<Chapter> = parts.into_iter().map(|part| chapter(part, arguments)).collect();
+    let rows = || chapters.iter().flat_map(Chapter::rows);
+    match arguments.format {
+        RowsFormat::Json => output.json(&rows().collect::<Vec<_>>())?,
+        RowsFormat::Csv => csv(rows(), output)?,
+        RowsFormat::Table => table(&chapters, arguments, output)?,
+    }
+    Ok(PASSED)
+}
+
+fn check_unit(unit: &str, parts: &[Part]) -> Result<(), Error> {
+    let mut units: Vec<&str> = parts.iter().flat_map(|part| part.catalogue().entries).map(|entry| entry.unit).collect();
+    units.sort_unstable();
+    units.dedup();
+    if units.iter().any(|known| known.eq_ignore_ascii_case(unit)) {
+        return Ok(());
+    }
+    let hint = suggest::did_you_mean(unit, units.iter().copied(), &suggest::there_are(units.iter().copied()));
+    Err(Error::usage(format!("no unit is called `{unit}`{hint}")))
+}
+
+fn chapter(part: Part, arguments: &ListArguments) -> Chapter {
+    let catalogue = part.catalogue();
+    let text = arguments.search.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let is_shown = |entry: &Entry| entry.listed || arguments.all;
+    let groups = catalogue.events().filter(|event| arguments.unit.as_ref().is_none_or(|unit| event.unit.eq_ignore_ascii_case(unit)));
+    let groups = groups.filter_map(|event| {
+        // An event that matches comes with all of its unit masks, a unit mask with its event.
+        let whole = matches(event, &text);
+        let masks = catalogue.masks(event).iter().filter(|mask| is_shown(mask) && (whole || matches(mask, &text)));
+        let masks: Vec<&Entry> = masks.collect();
+        (is_shown(event) && (whole || !masks.is_empty())).then_some(Group { event, masks })
+    });
+    Chapter { part, dialect: dialect::of(part), groups: groups.collect() }
+}
+
+fn matches(entry: &Entry, text: &str) -> bool {
+    let has = |word: &str| word.to_ascii_lowercase().contains(text);
+    has(entry.name)
+        || has(entry.summary)
+        || entry.aliases.iter().any(|alias| has(alias))
+        || entry.signals.iter().any(|signal| has(signal.name()))
+}
+
+impl Chapter {
+    fn rows(&self) -> impl Iterator<Item = Row> {
+        self.groups.iter().flat_map(|group| std::iter::once(group.event).chain(group.masks.iter().copied()).map(|entry| self.row(entry)))
+    }
+
+    fn row(&self, entry: &Entry) -> Row {
+        let some = |text: &'static str| Some(text).filter(|text| !text.is_empty());
+        Row {
+            pmu: self.part.name(),
+            unit: entry.unit,
+            name: entry.name,
+            select: entry.select,
+            umask: entry.umask,
+            code: None,
+            offset: None,
+            counters: counters(entry),
+            max_per_cycle: entry.max_per_cycle,
+            fidelity: entry.fidelity.word(),
+            source: format!("{} {}", self.dialect.manual(), entry.section),
+            summary: entry.summary,
+            signals: self.signals(entry),
+            rule: some(entry.rule),
+            counts: entry.counts.word(),
+            since: some(entry.since),
+        }
+    }
+
+    /// The names of the signals that drive an entry, each once; an event with unit masks is driven by theirs.
+    fn signals(&self, entry: &Entry) -> Vec<&'static str> {
+        let masks = if entry.umask.is_none() { self.part.catalogue().masks(entry) } else { &[] };
+        let mut names: Vec<&str> = Vec::new();
+        for signal in entry.signals.iter().chain(masks.iter().filter(|mask| mask.listed).flat_map(|mask| mask.signals)) {
+            if !names.contains(&signal.name()) {
+                names.push(signal.name());
+            }
+        }
+        names
+    }
+}
+
+/// The numbers of the counters that take an event.
+fn counters(entry: &Entry) -> Vec<u32> {
+    (0..u32::BITS).filter(|counter| entry.counters & 1 << counter != 0).collect()
+}
+
+fn spaced(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
+fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
+    const HEADER: [&str; 16] = [
+        "pmu",
+        "unit",
+        "name",
+        "select",
+        "umask",
+        "code",
+        "offset",
+        "counters",
+        "max_per_cycle",
+        "fidelity",
+        "source",
+        "summary",
+        "signals",
+        "rule",
+        "counts",
+        "since",
+    ];
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(HEADER)?;
+    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    for row in rows {
+        writer.write_record([
+            row.pmu,
+            row.unit,
+            row.name,
+            &row.select.to_string(),
+            &number(row.umask.map(u64::from)),
+            &number(row.code),
+            &number(row.offset),
+            &spaced(&row.counters),
+            &row.max_per_cycle.to_string(),
+            row.fidelity,
+            &row.source,
+            row.summary,
+            &row.signals.join(" "),
+            row.rule.unwrap_or_default(),
+            row.counts,
+            row.since.unwrap_or_default(),
+        ])?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+/// Where the text of an event begins.
+const INDENT: usize = 8;
+
+fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_>) -> Result<(), Error> {
+    let mut is_first = true;
+    for chapter in chapters.iter().filter(|chapter| !chapter.groups.is_empty()) {
+        if !std::mem::take(&mut is_first) {
+            writeln!(output)?;
+        }
+        let catalogue = chapter.part.catalogue();
+        let masks = chapter.groups.iter().map(|group| group.masks.len()).sum();
+        let count = format!("{}, {}", counted(chapter.groups.len(), "event"), counted(masks, "unit mask"));
+        writeln!(output, "{}: {}", chapter.part.name(), catalogue.title)?;
+        for line in text::wrap(&format!("{count}; from the {} ({})", catalogue.manual, chapter.dialect.manual()), output.width) {
+            writeln!(output, "{line}")?;
+        }
+        let mut units: Vec<&str> = Vec::new();
+        for group in &chapter.groups {
+            if !units.contains(&group.event.unit) {
+                units.push(group.event.unit);
+            }
+        }
+        let widest = text::widest(chapter.groups.iter().map(|group| group.event.name)).max(32);
+        for unit in units {
+            writeln!(output, "\n{unit}: {}", chapter.dialect.unit_title(unit))?;
+            for group in chapter.groups.iter().filter(|group| group.event.unit == unit) {
+                writeln!(output)?;
+                show(chapter, group, widest, arguments.long, output)?;
+            }
+        }
+    }
+    if is_first {
+        writeln!(output, "no event matches")?;
+    }
+    Ok(())
+}
+
+fn show(chapter: &Chapter, group: &Group, widest: usize, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
+    let event = group.event;
+    let since = if event.since.is_empty() { String::new() } else { format!("  from rev. {}", event.since) };
+    let every = chapter.part.catalogue().entries.iter().fold(0, |counters, entry| counters | entry.counters);
+    let place = if event.counters == every { String::new() } else { format!("  counters {}", spaced(&counters(event))) };
+    let head = format!(
+        "  {:<5} {:<widest$}  {:<6}  {:<11}{since}{place}",
+        format!("{:#04x}", event.select),
+        event.name,
+        event.counts.word(),
+        event.fidelity.word()
+    );
+    writeln!(output, "{}", head.trim_end())?;
+    let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
+    paragraph("", &format!("{}{also}", event.summary), output)?;
+    if long {
+        driven(chapter, event, group.masks.is_empty(), INDENT, output)?;
+    }
+    let width = text::widest(group.masks.iter().filter_map(|mask| mask.mask_name()));
+    for mask in &group.masks {
+        let lead =
+            format!("{:INDENT$}:{:<4}  {:<width$}", "", format!("{:#04x}", mask.umask.unwrap_or(0)), mask.mask_name().unwrap_or_default());
+        let mut notes = Vec::new();
+        if mask.fidelity != event.fidelity {
+            notes.push(mask.fidelity.word().to_owned());
+        }
+        if mask.counts != event.counts {
+            notes.push(mask.counts.word().to_owned());
+        }
+        if mask.since != event.since {
+            notes.push(format!("from rev. {}", mask.since));
+        }
+        if !mask.listed {
+            notes.push("not in the manual's tables".to_owned());
+        }
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+        let mut indent = INDENT + 7 + width + 2;
+        if indent + 32 > output.width {
+            indent = INDENT + 9;
+        }
+        for line in text::hanging(&lead, indent, &format!("{}{notes}", mask.summary), output.width) {
+            writeln!(output, "{line}")?;
+        }
+        if long {
+            driven(chapter, mask, true, indent, output)?;
+        }
+    }
+    Ok(())
+}
+
+/// What drives an entry, and how an approximate count differs.
+fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
+    let mut text = match (entry.fidelity, with_signals) {
+        (Fidelity::Injected, _) => "Driven by injection only.".to_owned(),
+        (_, true) => format!("Driven by {}.", chapter.signals(entry).join(" + ")),
+        (_, false) => String::new(),
+    };
+    if !entry.rule.is_empty() && entry.umask.is_none() {
+        text = format!("{text} {}", entry.rule);
+    }
+    for line in text::wrap(&text, output.width.saturating_sub(indent)) {
+        writeln!(output, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}
+
+fn paragraph(lead: &str, text: &str, output: &mut Output<'_>) -> Result<(), Error> {
+    for line in text::hanging(lead, INDENT, text, output.width) {
+        writeln!(output, "{line}")?;
+    }
+    Ok(())
+}

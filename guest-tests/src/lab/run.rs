@@ -1,0 +1,206 @@
+//! `pmulab run`: runs guests and shows what they did.
+//!
+//! Engines and guests are behind [`Runner`]: the program is given one and knows nothing else of them.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::cli::{Format, RunArguments};
+use super::error::Error;
+use super::number::counted;
+use super::output::Output;
+use super::{FAILED, PASSED, USAGE, litmus, render, select, suggest};
+use crate::report::Report;
+
+/// The PMU of a guest that comes as a file and says nothing.
+const DEFAULT_PMU: &str = "k8";
+
+/// A guest that a [`Runner`] knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GuestInfo {
+    /// Its name.
+    pub name: String,
+    /// The PMU that it drives. A guest for several PMUs is there once for each.
+    pub pmu: String,
+    /// How many hardware threads it runs on.
+    pub threads: usize,
+    /// What it shows, in one line.
+    pub summary: String,
+}
+
+/// Which guest to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guest {
+    /// One that the runner knows.
+    Named(String),
+    /// An ELF file.
+    File(PathBuf),
+}
+
+impl Guest {
+    /// The name, or the path.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self {
+            Guest::Named(name) => name.clone(),
+            Guest::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRequest {
+    /// The PMU's name; one that the registry knows.
+    pub pmu: String,
+    /// The guest.
+    pub guest: Guest,
+    /// The engine's name; one that the runner knows.
+    pub engine: String,
+}
+
+/// Whoever can run guests.
+pub trait Runner {
+    /// The guests that it knows by name.
+    fn guests(&self) -> Vec<GuestInfo>;
+
+    /// The names of its engines.
+    fn engines(&self) -> Vec<&'static str> {
+        vec!["interp"]
+    }
+
+    /// Runs a guest.
+    ///
+    /// # Errors
+    /// Why the guest could not be run, in one line; that it ran and failed is in the report.
+    fn run(&self, request: &RunRequest) -> Result<Report, String>;
+}
+
+/// A runner that knows no guest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoGuests;
+
+impl Runner for NoGuests {
+    fn guests(&self) -> Vec<GuestInfo> {
+        Vec::new()
+    }
+
+    fn run(&self, _request: &RunRequest) -> Result<Report, String> {
+        Err("this build has no engine".to_owned())
+    }
+}
+
+/// Runs guests: one is shown in full, several in a line each.
+///
+/// # Errors
+/// A PMU, guest or engine is unknown, a lone guest could not be run, or the output cannot be written.
+pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
+    let requests = requests(arguments, runner)?;
+    match requests.as_slice() {
+        [request] if arguments.guests.iter().all(|guest| guest != ALL) => {
+            let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;
+            match arguments.format {
+                Format::Table => render::report(&report, output)?,
+                Format::Json => output.json(&render::Whole::new(&report))?,
+            }
+            Ok(if report.passed { PASSED } else { FAILED })
+        }
+        requests => several(requests, arguments.format, runner, output),
+    }
+}
+
+/// Runs guests and sums each up.
+fn several(requests: &[RunRequest], format: Format, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
+    let (mut passed, mut failed, mut refused) = (0, 0, 0);
+    let mut reports = Vec::new();
+    let columns = render::SummaryColumns::new(requests);
+    for request in requests {
+        let report = runner.run(request).unwrap_or_else(|error| {
+            refused += 1;
+            Report {
+                guest: request.guest.title(),
+                pmu: request.pmu.clone(),
+                engine: request.engine.clone(),
+                ending: format!("not run: {error}"),
+                ..Report::default()
+            }
+        });
+        if report.passed {
+            passed += 1;
+        } else {
+            failed += 1;
+        }
+        match format {
+            Format::Table => columns.line(&report, output)?,
+            Format::Json => reports.push(report),
+        }
+    }
+    match format {
+        Format::Table => writeln!(output, "\n{}: {passed} passed, {failed} failed", counted(requests.len(), "guest"))?,
+        Format::Json => output.json(&reports.iter().map(render::Whole::new).collect::<Vec<_>>())?,
+    }
+    Ok(match (refused, failed) {
+        (0, 0) => PASSED,
+        (0, _) => FAILED,
+        _ => USAGE,
+    })
+}
+
+/// What `--guest` takes for every guest.
+const ALL: &str = "all";
+
+fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequest>, Error> {
+    let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
+    let engines = runner.engines();
+    if !engines.contains(&arguments.engine.as_str()) {
+        let otherwise = suggest::there_are(engines.iter().copied());
+        let hint = suggest::did_you_mean(&arguments.engine, engines, &otherwise);
+        return Err(Error::usage(format!("no engine is called `{}`{hint}", arguments.engine)));
+    }
+    let guests = runner.guests();
+    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone() };
+    let mut requests = Vec::new();
+    for word in &arguments.guests {
+        if word == ALL {
+            let wanted = guests.iter().filter(|guest| pmu.is_none_or(|pmu| guest.pmu == pmu));
+            let before = requests.len();
+            requests.extend(wanted.map(|guest| request(&guest.pmu, Guest::Named(guest.name.clone()))));
+            if requests.len() == before {
+                return Err(Error::usage("there is no guest to run"));
+            }
+            continue;
+        }
+        let pmus: Vec<&str> = guests.iter().filter(|guest| guest.name == *word).map(|guest| guest.pmu.as_str()).collect();
+        requests.push(match (pmus.as_slice(), pmu) {
+            ([], _) => request(pmu.unwrap_or(DEFAULT_PMU), file(word, &guests)?),
+            (pmus, Some(pmu)) if !pmus.contains(&pmu) => {
+                return Err(Error::usage(format!("guest `{word}` does not drive {pmu}: it drives {}", pmus.join(", "))));
+            }
+            (_, Some(pmu)) => request(pmu, Guest::Named(word.clone())),
+            ([only], None) => request(only, Guest::Named(word.clone())),
+            (pmus, None) => {
+                return Err(Error::usage(format!("guest `{word}` drives {}: choose one with --pmu", pmus.join(", "))));
+            }
+        });
+    }
+    Ok(requests)
+}
+
+/// The file that a word which names no guest leads to.
+fn file(word: &str, guests: &[GuestInfo]) -> Result<Guest, Error> {
+    let path = PathBuf::from(word);
+    if path.is_file() {
+        return Ok(Guest::File(path));
+    }
+    if path.is_dir() {
+        return Err(Error::usage(format!("`{word}` is a folder, no ELF file")));
+    }
+    if word.contains(['/', '\\']) {
+        return Err(litmus::missing(&path));
+    }
+    let otherwise = if guests.is_empty() { "this build has none" } else { "`pmulab guests` lists them" };
+    let hint = suggest::did_you_mean(word, guests.iter().map(|guest| guest.name.as_str()), otherwise);
+    Err(Error::usage(format!("no guest or file is called `{word}`{hint}")))
+}

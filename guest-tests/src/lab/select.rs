@@ -1,0 +1,174 @@
+//! From words on the command line to parts, registers and events; the same for every PMU.
+
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::event::Entry;
+use vm_pmu_arch::model::{Model, RegisterDescription};
+use vm_pmu_arch::registry::{NAMES, Part};
+
+use super::error::Error;
+use super::{number, suggest};
+
+/// The part called `name`, whatever the case.
+///
+/// # Errors
+/// No part is called that.
+pub fn part(name: &str) -> Result<Part, Error> {
+    Part::named(&name.to_ascii_lowercase()).ok_or_else(|| {
+        let names = NAMES.iter().copied();
+        Error::usage(format!("no PMU is called `{name}`{}", suggest::did_you_mean(name, names.clone(), &suggest::there_are(names))))
+    })
+}
+
+/// The part called `name`, or all of them.
+///
+/// # Errors
+/// No part is called that.
+pub fn parts(name: Option<&str>) -> Result<Vec<Part>, Error> {
+    match name {
+        Some(name) => Ok(vec![part(name)?]),
+        None => Ok(NAMES.iter().filter_map(|name| Part::named(name)).collect()),
+    }
+}
+
+/// The registers of a part.
+#[must_use]
+pub fn registers(part: Part) -> &'static [RegisterDescription] {
+    part.build().registers()
+}
+
+/// The register that `word` names: by name, whatever the case, or by address.
+///
+/// # Errors
+/// The part has no such register.
+pub fn register(part: Part, word: &str) -> Result<&'static RegisterDescription, Error> {
+    let registers = registers(part);
+    let by_address = |address: Address| registers.iter().find(|register| register.address == address);
+    let found = match word.split_once(':') {
+        Some((space, text)) => address(space, text)?.and_then(by_address),
+        None => registers.iter().find(|register| register.name.eq_ignore_ascii_case(word)),
+    };
+    found.ok_or_else(|| {
+        let names = registers.iter().map(|register| register.name);
+        let otherwise = suggest::there_are(names.clone());
+        let hint = match word.split_once(':') {
+            Some(_) => format!("; {otherwise}"),
+            None => suggest::did_you_mean(word, names, &otherwise),
+        };
+        Error::usage(format!("{} has no register `{word}`{hint}", part.name()))
+    })
+}
+
+fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
+    if !space.eq_ignore_ascii_case("msr") {
+        return Ok(None);
+    }
+    match number::parse(text).and_then(|number| u32::try_from(number).ok()) {
+        Some(number) => Ok(Some(Address::Msr(number))),
+        None => Err(Error::usage(format!("`{space}:{text}` is no address: write it as msr:0xc0010000"))),
+    }
+}
+
+/// A register's address as the command line takes it.
+#[must_use]
+pub fn address_word(address: Address) -> String {
+    match address {
+        Address::Msr(number) => format!("msr:{number:#010x}"),
+        other => other.to_string(),
+    }
+}
+
+/// An event as it was asked for, in its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// All of it.
+    pub text: &'a str,
+    /// The event's name or code.
+    pub event: &'a str,
+    /// Its unit masks and modifiers.
+    pub words: Vec<&'a str>,
+}
+
+impl<'a> Request<'a> {
+    /// Takes `EVENT[:WORD...]` apart; `EVENT.MASK`, a name in the catalogue, is the same as `EVENT:MASK`.
+    ///
+    /// # Errors
+    /// The text begins with no event, or a word of it is empty.
+    pub fn new(text: &'a str) -> Result<Request<'a>, Error> {
+        let mut words = text.split(':');
+        let first = words.next().unwrap_or_default();
+        let (event, mask) = first.split_once('.').map_or((first, None), |(event, mask)| (event, Some(mask)));
+        let words: Vec<&str> = mask.into_iter().chain(words).collect();
+        if event.is_empty() || words.iter().any(|word| word.is_empty()) {
+            return Err(Error::usage(format!("`{text}` is no event: write EVENT[:UMASK...][:MODIFIER...]")));
+        }
+        Ok(Request { text, event, words })
+    }
+}
+
+/// What an event's word selects.
+#[derive(Clone, Copy, Debug)]
+pub struct Selected {
+    /// The event select.
+    pub select: u32,
+    /// The event and its unit masks, if the catalogue has it.
+    pub entry: Option<(&'static Entry, &'static [Entry])>,
+}
+
+/// The event that `word` selects: by name or alias, whatever the case, or by its code.
+///
+/// # Errors
+/// The part has no event of that name.
+pub fn event(part: Part, word: &str) -> Result<Selected, Error> {
+    let catalogue = part.catalogue();
+    if let Some(code) = raw(word) {
+        let select = u32::try_from(code).map_err(|_| Error::usage(format!("`{word}` is no event select: it has more than 32 bits")))?;
+        return Ok(Selected { select, entry: catalogue.select(select) });
+    }
+    match catalogue.event_named(word) {
+        Some(event) => Ok(Selected { select: event.select, entry: Some((event, catalogue.masks(event))) }),
+        None => {
+            let names = catalogue.events().flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
+            let otherwise = format!("`pmulab list --pmu {}` shows them", part.name());
+            let hint = suggest::did_you_mean(word, names, &otherwise);
+            Err(Error::usage(format!("{} has no event `{word}`{hint}", part.name())))
+        }
+    }
+}
+
+/// The value of a word that is a code and no name: `0x76`.
+#[must_use]
+pub fn raw(word: &str) -> Option<u64> {
+    word.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("0x")).and_then(|_| number::parse(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_has_a_name_and_unknown_ones_a_line() {
+        assert_eq!(parts(None).unwrap().len(), NAMES.len());
+        assert_eq!(part("K8").unwrap().name(), "k8");
+        let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
+        assert_eq!(message, "no PMU is called `k9`; there is only k8");
+    }
+
+    #[test]
+    fn registers_are_found_by_name_and_address() {
+        let part = part("k8").unwrap();
+        assert_eq!(register(part, "perfctr2").unwrap().name, "PerfCtr2");
+        assert_eq!(register(part, "msr:0xc0010006").unwrap().name, "PerfCtr2");
+        for wrong in ["PerfCtr4", "msr:0x10", "msr:zero", "spr:1", ""] {
+            assert!(register(part, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_an_event_and_words() {
+        let request = Request::new("A.M:k:c=2").unwrap();
+        assert_eq!((request.event, request.words), ("A", vec!["M", "k", "c=2"]));
+        for wrong in ["", ":k", "A:", "A::k", "A.:k"] {
+            assert!(Request::new(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Lines of text within a width.
+
+/// `text` in lines of at most `width` columns, broken between words; a longer word has a line of its own.
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// `lead` and then `text`, whose further lines begin below its first, at column `indent`.
+///
+/// Where `lead` reaches beyond `indent`, or leaves too little room, the text begins on the next line.
+#[must_use]
+pub fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
+    let wrapped = wrap(text, width.saturating_sub(indent).max(24));
+    let mut lines = Vec::with_capacity(wrapped.len() + 1);
+    let mut wrapped = wrapped.into_iter();
+    if columns(lead) < indent {
+        let first = wrapped.next().unwrap_or_default();
+        lines.push(format!("{lead:<indent$}{first}").trim_end().to_owned());
+    } else {
+        lines.push(lead.trim_end().to_owned());
+    }
+    lines.extend(wrapped.map(|line| format!("{:indent$}{line}", "")));
+    lines
+}
+
+/// The columns that `text` takes.
+#[must_use]
+pub fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The widest of some texts, in columns.
+pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
+    texts.into_iter().map(columns).max().unwrap_or(0)
+}
+
+/// A bar for `part` of `whole`, at most `width` columns; what is not nothing has a trace.
+#[must_use]
+pub fn bar(part: u64, whole: u64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if part == 0 || whole == 0 {
+        return String::new();
+    }
+    let eighths = (u128::from(part.min(whole)) * (width as u128) * 8 / u128::from(whole)).max(1);
+    let (full, rest) = ((eighths / 8) as usize, (eighths % 8) as usize);
+    format!("{}{}", "█".repeat(full), EIGHTHS.get(rest).unwrap_or(&""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_broken_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
+        assert!(wrap("  ", 4).is_empty());
+    }
+
+    #[test]
+    fn further_lines_begin_below_the_first() {
+        let text = "a text that is a little longer than one line is";
+        assert_eq!(hanging("lead", 6, text, 36), ["lead  a text that is a little longer", "      than one line is"]);
+        assert_eq!(hanging("a long lead", 4, "text", 36), ["a long lead", "    text"]);
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!(bar(1, 1, 4), "████");
+        assert_eq!(bar(1, 2, 4), "██");
+        assert_eq!(bar(1, 1_000_000, 4), "▏");
+        assert_eq!(bar(0, 7, 4), "");
+        assert_eq!(bar(u64::MAX, u64::MAX, 2), "██");
+    }
+}

@@ -1,0 +1,186 @@
+//! The commands that run guests, with a runner that only pretends; and that no words make the program panic.
+
+use proptest::prelude::*;
+use vm_pmu_arch::registry::Part;
+use vm_pmu_guest_tests::lab::decode::Decoded;
+use vm_pmu_guest_tests::lab::output::Output;
+use vm_pmu_guest_tests::lab::run::{Guest, GuestInfo, NoGuests, RunRequest, Runner};
+use vm_pmu_guest_tests::lab::{self, encode, select};
+use vm_pmu_guest_tests::report::{Check, Count, Interrupts, Register, Report};
+
+/// Knows four guests: one passes, one fails, one cannot be run, and one is there for two PMUs.
+struct Double;
+
+impl Runner for Double {
+    fn guests(&self) -> Vec<GuestInfo> {
+        [("overflow", "k8"), ("broken", "k8"), ("refused", "k8"), ("both", "k8"), ("both", "z80")]
+            .map(|(name, pmu)| GuestInfo { name: name.into(), pmu: pmu.into(), threads: 1, summary: format!("Shows {name}.") })
+            .to_vec()
+    }
+
+    fn run(&self, request: &RunRequest) -> Result<Report, String> {
+        let name = request.guest.title();
+        if name == "refused" {
+            return Err("it asks for too many threads".into());
+        }
+        let seen = if name == "broken" { 4 } else { 3 };
+        Ok(Report {
+            passed: name != "broken",
+            ending: if matches!(request.guest, Guest::File(_)) { "a file ended".into() } else { "The guest ended by itself.".into() },
+            guest: name,
+            pmu: request.pmu.clone(),
+            engine: request.engine.clone(),
+            instructions: 12_345,
+            checks: vec![Check { name: "count after the interrupt".into(), seen, least: 3, most: 3 }],
+            counts: vec![Count {
+                thread: 0,
+                counter: 0,
+                event: "RETIRED_INSTRUCTIONS:k:int".into(),
+                count: 1003,
+                unit: "events".into(),
+                fidelity: "exact".into(),
+                driven_by: "instructions_retired".into(),
+            }],
+            interrupts: vec![Interrupts { thread: 0, counter: 0, requested: 1 }],
+            registers: vec![
+                Register { thread: 0, name: "PerfEvtSel0".into(), value: 0x52_00c0 },
+                Register { thread: 0, name: "PerfCtr0".into(), value: 3 },
+            ],
+            ..Report::default()
+        })
+    }
+}
+
+/// The status, what was printed, and the line about a mistake.
+fn pmulab_with(runner: &dyn Runner, arguments: &[&str]) -> (u8, String, String) {
+    let (mut bytes, mut errors) = (Vec::new(), Vec::new());
+    let arguments = [&["pmulab"], arguments].concat();
+    let status = lab::main(arguments, runner, &mut Output::new(&mut bytes), &mut errors);
+    (status, String::from_utf8(bytes).unwrap(), String::from_utf8(errors).unwrap())
+}
+
+fn pmulab(arguments: &[&str]) -> (u8, String, String) {
+    pmulab_with(&Double, arguments)
+}
+
+#[test]
+fn the_status_is_that_of_the_guest() {
+    let (status, text, errors) = pmulab(&["run", "--guest", "overflow"]);
+    assert_eq!((status, errors.as_str()), (0, ""));
+    assert!(text.ends_with("\nThe guest ended by itself.\nPASS\n"), "{text}");
+    let (status, text, _) = pmulab(&["run", "--pmu", "k8", "--guest", "broken"]);
+    assert_eq!(status, 1);
+    assert!(text.ends_with("\nFAIL\n"), "{text}");
+    let (status, text, errors) = pmulab(&["run", "--guest", "refused"]);
+    assert_eq!((status, text.as_str(), errors.as_str()), (2, "", "pmulab: refused: it asks for too many threads\n"));
+}
+
+#[test]
+fn several_guests_have_a_line_each() {
+    let (status, text, _) = pmulab(&["run", "--guest", "overflow", "--guest", "broken"]);
+    assert_eq!(status, 1);
+    let expected = "\
+PASS  overflow  k8         12,345 instructions  1 of 1 check    The guest ended by itself.
+FAIL  broken    k8         12,345 instructions  0 of 1 check    The guest ended by itself.
+      count after the interrupt: seen 4, expected 3
+
+2 guests: 1 passed, 1 failed
+";
+    assert_eq!(text, expected, "\n{text}");
+    let (status, text, _) = pmulab(&["run", "--guest", "all", "--pmu", "k8"]);
+    assert_eq!(status, 2, "one could not be run");
+    assert!(text.contains("not run: it asks for too many"), "{text}");
+    assert!(text.ends_with("4 guests: 2 passed, 2 failed\n"), "{text}");
+}
+
+#[test]
+fn json_is_an_object_for_one_guest_and_an_array_for_several() {
+    let json = |arguments: &[&str]| serde_json::from_str::<serde_json::Value>(&pmulab(arguments).1).unwrap();
+    let one = json(&["run", "--guest", "overflow", "--format", "json"]);
+    assert_eq!(one["decoded_registers"][0]["event"], "RETIRED_INSTRUCTIONS:k:int");
+    let several = json(&["run", "--guest", "overflow", "--guest", "broken", "--format", "json"]);
+    assert_eq!(several[1]["passed"], false);
+    let guests = json(&["guests", "--format", "json"]);
+    assert_eq!(guests[0], serde_json::json!({"name": "overflow", "pmu": "k8", "threads": 1, "summary": "Shows overflow."}));
+}
+
+#[test]
+fn the_pmu_may_be_left_out_where_a_guest_knows_only_one() {
+    assert_eq!(pmulab(&["run", "--guest", "both"]).2, "pmulab: guest `both` drives k8, z80: choose one with --pmu\n");
+    assert_eq!(pmulab(&["run", "--guest", "both", "--pmu", "k8"]).0, 0);
+}
+
+#[test]
+fn what_is_no_guest_may_be_a_file() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let (status, text, _) = pmulab(&["run", "--guest", file.path().to_str().unwrap()]);
+    assert_eq!(status, 0);
+    assert!(text.contains("on k8") && text.contains("a file ended"), "{text}");
+}
+
+#[test]
+fn mistakes_name_what_is_near() {
+    let of = |arguments: &[&str]| {
+        let (status, text, errors) = pmulab(arguments);
+        assert_eq!((status, text.as_str(), errors.lines().count()), (2, "", 1), "{errors}");
+        errors
+    };
+    assert_eq!(of(&["run", "--guest", "overfow"]), "pmulab: no guest or file is called `overfow`: did you mean overflow?\n");
+    assert_eq!(of(&["run", "--guest", "zzz"]), "pmulab: no guest or file is called `zzz`; `pmulab guests` lists them\n");
+    let engine = of(&["run", "--guest", "overflow", "--engine", "quantum"]);
+    assert_eq!(engine, "pmulab: no engine is called `quantum`; there is only interp\n");
+    assert!(of(&["run", "--guest", "overflow", "--pmu", "p9"]).contains("no PMU is called `p9`"));
+    assert!(of(&["run", "--guest", "./overflow.elf"]).contains("no file or folder"));
+    assert!(of(&["run", "--guest", "."]).contains("is a folder"));
+}
+
+#[test]
+fn the_demonstration_tells_what_was_programmed_and_what_came_of_it() {
+    let (status, text, _) = pmulab(&[]);
+    assert_eq!(status, 0);
+    for part in ["PerfEvtSel0 (MSR C001_0000h) = 0x5200c0", "pass  count after the interrupt", "1,003  events", "What to try next"] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let (status, text, errors) = pmulab_with(&NoGuests, &[]);
+    assert_eq!((status, text.as_str(), errors.lines().count()), (2, "", 1));
+}
+
+#[test]
+fn guests_are_listed() {
+    let (status, text, _) = pmulab(&["guests"]);
+    assert_eq!(status, 0);
+    assert!(text.starts_with("guest     pmu  threads  what it shows\noverflow  k8         1  Shows overflow.\n"), "{text}");
+}
+
+proptest! {
+    /// What `decode` calls a select, `encode` makes again.
+    #[test]
+    fn a_select_survives_being_said_and_made_again(value in any::<u32>()) {
+        let part = Part::named("k8").unwrap();
+        let register = select::register(part, "PerfEvtSel0").unwrap();
+        let value = u64::from(value) & 0xffdf_ffff;
+        if let Some(event) = Decoded::new(part, register, value).event {
+            let programmed = encode::program(part, &[&event]).unwrap();
+            prop_assert_eq!(programmed[0].writes[0].value, value, "{}", event);
+        } else {
+            prop_assert_eq!(value, 0);
+        }
+    }
+
+    #[test]
+    fn no_words_make_it_panic(
+        command in prop::sample::select(vec!["encode", "decode", "list", "run"]),
+        words in prop::collection::vec("[-=:.0-9a-fxukéPerfCtS_]{0,12}|\\PC{0,8}", 0..4),
+    ) {
+        let mut arguments = vec![command];
+        match command {
+            "encode" | "decode" => arguments.extend(["--pmu", "k8", "--"]),
+            "list" => arguments.push("--search"),
+            _ => arguments.push("--guest"),
+        }
+        arguments.extend(words.iter().map(String::as_str));
+        let (status, _, _) = pmulab(&arguments);
+        prop_assert!(status <= 2);
+    }
+}

@@ -1,0 +1,338 @@
+//! The program `pmulab`, as somebody at a prompt or a script meets it.
+
+use std::fs;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn pmulab(arguments: &[&str]) -> Output {
+    Command::cargo_bin("pmulab").unwrap().args(arguments).output().unwrap()
+}
+
+/// What a command prints that must succeed, without a word among the errors.
+fn shown(arguments: &[&str]) -> String {
+    let output = pmulab(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    assert!(output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&shown(arguments)).unwrap()
+}
+
+/// The one line about a mistake: nothing else is printed, and the status is 2.
+fn mistake(arguments: &[&str]) -> String {
+    let output = pmulab(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(line.lines().count(), 1, "{line}");
+    line.strip_prefix("pmulab: ").expect("the line names the program").trim_end().to_owned()
+}
+
+mod list {
+    use super::*;
+
+    const KEYS: [&str; 16] = [
+        "pmu",
+        "unit",
+        "name",
+        "select",
+        "umask",
+        "code",
+        "offset",
+        "counters",
+        "max_per_cycle",
+        "fidelity",
+        "source",
+        "summary",
+        "signals",
+        "rule",
+        "counts",
+        "since",
+    ];
+
+    #[test]
+    fn json_has_every_event_and_every_unit_mask_of_the_k8() {
+        let rows = json(&["list", "--pmu", "k8", "--format", "json"]);
+        let rows = rows.as_array().unwrap();
+        assert_eq!(rows.iter().filter(|row| row["umask"].is_null()).count(), 87);
+        assert_eq!(rows.iter().filter(|row| row["umask"].is_u64()).count(), 123);
+    }
+
+    #[test]
+    fn json_has_the_keys_in_their_order() {
+        let text = shown(&["list", "--pmu", "k8", "--search", "cpu_clk_unhalted", "--format", "json"]);
+        let keys: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("    \"")?.split('"').next()).collect();
+        assert_eq!(keys, KEYS);
+        let rows: Value = serde_json::from_str(&text).unwrap();
+        let expected = serde_json::json!([{
+            "pmu": "k8", "unit": "core", "name": "CPU_CLK_UNHALTED", "select": 0x76, "umask": null, "code": null, "offset": null,
+            "counters": [0, 1, 2, 3], "max_per_cycle": 3, "fidelity": "exact", "source": "AMD BKDG 10.2.1.6",
+            "summary": rows[0]["summary"], "signals": ["cycles"], "rule": null, "counts": "cycles", "since": null,
+        }]);
+        assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn an_event_is_driven_by_what_drives_its_unit_masks() {
+        let rows = json(&["list", "--search", "DATA_CACHE_REFILLS_FROM_SYSTEM", "--format", "json"]);
+        assert_eq!(rows[0]["signals"].as_array().unwrap().len(), 5);
+        assert_eq!(rows[2]["name"], "DATA_CACHE_REFILLS_FROM_SYSTEM.SHARED");
+        assert_eq!(rows[2]["signals"], serde_json::json!(["data_cache_refills_system_shared"]));
+    }
+
+    #[test]
+    fn what_the_tables_of_the_manual_lack_is_shown_on_request() {
+        assert!(!shown(&["list"]).contains("L2_WRITEBACKS"));
+        assert!(shown(&["list", "--all"]).contains("L2_WRITEBACKS"));
+    }
+
+    #[test]
+    fn csv_has_a_header_and_as_many_rows_as_json() {
+        let text = shown(&["list", "--format", "csv"]);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap(), &KEYS.to_vec());
+        let rows: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
+        assert_eq!(rows.len(), 87 + 123);
+        let row = rows.iter().find(|row| &row[2] == "DATA_CACHE_REFILLS.L2_SHARED").unwrap();
+        assert_eq!((&row[3], &row[4], &row[5], &row[7], &row[12]), ("66", "2", "", "0 1 2 3", "data_cache_refills_l2_shared"));
+        assert!(rows.iter().any(|row| row[11].contains(',')), "some summary has a comma, and is quoted");
+    }
+
+    #[test]
+    fn units_and_texts_narrow_the_list() {
+        let of = |rows: Value, key: &str| rows.as_array().unwrap().iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+        let units = of(json(&["list", "--unit", "NB", "--format", "json"]), "unit");
+        assert!(!units.is_empty() && units.iter().all(|unit| unit == "nb"));
+        let names = of(json(&["list", "--search", "upstream_writes", "--format", "json"]), "name");
+        assert_eq!(names, ["PROBE", "PROBE.UPSTREAM_WRITES"], "a unit mask comes with its event");
+        assert_eq!(shown(&["list", "--search", "no such text"]), "no event matches\n");
+        assert_eq!(shown(&["list", "--search", "no such text", "--format", "json"]), "[]\n");
+    }
+
+    #[test]
+    fn the_table_fits_in_a_hundred_columns() {
+        for arguments in [&["list", "--all", "--long"][..], &["list"]] {
+            for line in shown(arguments).lines() {
+                assert!(line.chars().count() <= 100, "{line}");
+                assert_eq!(line, line.trim_end());
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_what_there_is() {
+        assert_eq!(mistake(&["list", "--pmu", "p9"]), "no PMU is called `p9`; there is only k8");
+        assert_eq!(mistake(&["list", "--unit", "cores"]), "no unit is called `cores`: did you mean core?");
+    }
+}
+
+mod encode {
+    use super::*;
+
+    /// The writes that count an event: register and value.
+    fn writes(arguments: &[&str]) -> Vec<(String, u64)> {
+        let encoded = json(&[&["encode", "--pmu", "k8", "--format", "json"], arguments].concat());
+        let writes = encoded.as_array().unwrap().iter().flat_map(|event| event["writes"].as_array().unwrap());
+        writes.map(|write| (write["register"].as_str().unwrap().to_owned(), write["value"].as_u64().unwrap())).collect()
+    }
+
+    fn select(event: &str) -> u64 {
+        writes(&[event])[0].1
+    }
+
+    #[test]
+    fn selects_are_those_worked_out_by_hand() {
+        // EN is bit 22, INV 23, INT 20, PC 19, E 18, OS 17, USR 16; CNT_MASK from bit 24, UNIT_MASK from bit 8.
+        assert_eq!(select("CPU_CLK_UNHALTED:uk:int"), 0x53_0076);
+        assert_eq!(select("cpu_clk_unhalted"), 0x43_0076);
+        assert_eq!(select("0x76:u:int"), 0x51_0076);
+        assert_eq!(select("DATA_CACHE_REFILLS:L2_SHARED"), 0x43_0242);
+        assert_eq!(select("DATA_CACHE_REFILLS_FROM_SYSTEM:SHARED:MODIFIED:k"), 0x42_1243);
+        assert_eq!(select("DATA_CACHE_REFILLS_FROM_SYSTEM.SHARED:u"), 0x41_0243);
+        assert_eq!(select("DATA_CACHE_REFILLS:0x0a"), 0x43_0a42);
+        assert_eq!(select("INTERRUPTS_MASKED_CYCLES:e"), 0x47_00cd);
+        assert_eq!(select("RETIRED_UOPS:c=1:i:k"), 0x01c2_00c1);
+        assert_eq!(select("RETIRED_UOPS:cmask=3:inv:edge:k:u"), 0x03c7_00c1);
+        assert_eq!(select("RETIRED_UOPS:pc:noen:nouk"), 0x08_00c1);
+        assert_eq!(select("DR0_BREAKPOINTS"), 0x43_00dc, "an alias");
+    }
+
+    #[test]
+    fn without_unit_masks_all_that_the_revision_has_are_counted() {
+        assert_eq!(select("DATA_CACHE_REFILLS"), 0x43_1f42);
+        assert_eq!(select("L2_FILL_WRITEBACK"), 0x43_017f, "the unlisted unit mask is not among them");
+        assert_eq!(writes(&["PROBE", "--revision", "C"])[0].1, 0x43_3fec);
+        assert_eq!(writes(&["PROBE", "--revision", "d"])[0].1, 0x43_7fec);
+        let text = shown(&["encode", "--pmu", "k8", "DATA_CACHE_REFILLS"]);
+        assert!(text.contains("no unit mask was given: all 5 are set, 0x1f"), "{text}");
+    }
+
+    #[test]
+    fn events_take_the_counters_in_order_and_a_period_comes_first() {
+        let expected = [("PerfCtr0", 0xffff_ffff_ff9c), ("PerfEvtSel0", 0x53_0076), ("PerfEvtSel1", 0x43_00c0)];
+        let expected = expected.map(|(register, value)| (register.to_owned(), value));
+        assert_eq!(writes(&["CPU_CLK_UNHALTED:int:period=100", "RETIRED_INSTRUCTIONS"]), expected);
+        assert_eq!(writes(&["0xc0:period=0xffff_ffff_ffff"])[0].1, 1);
+    }
+
+    #[test]
+    fn the_table_names_the_register_its_address_and_its_fields() {
+        let text = shown(&["encode", "--pmu", "k8", "CPU_CLK_UNHALTED:uk:int"]);
+        let expected = "PerfEvtSel0 (MSR C001_0000h) = 0x530076\n    EVENT_SELECT=0x76 (CPU_CLK_UNHALTED), USR, OS, INT, EN\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn mistakes_are_one_line_with_the_nearest_names() {
+        let of = |events: &[&str]| mistake(&[&["encode", "--pmu", "k8"], events].concat());
+        assert_eq!(of(&["CPU_CLK_UNHALTD"]), "k8 has no event `CPU_CLK_UNHALTD`: did you mean CPU_CLK_UNHALTED?");
+        assert_eq!(of(&["DATA_CACHE_REFILLS:SHARED"]), "DATA_CACHE_REFILLS has no unit mask or modifier `SHARED`: did you mean L2_SHARED?");
+        assert!(of(&["xyzzy"]).ends_with("`pmulab list --pmu k8` shows them"));
+        assert_eq!(of(&["0x76", "0x76", "0x76", "0x76", "0x76"]), "5 events are too many: k8 has 4 counters");
+        assert!(of(&["SIZED_BLOCKS", "--revision", "C"]).contains("came with revision D"));
+        assert!(of(&["PROBE:UPSTREAM_WRITES", "--revision", "C"]).contains("came with revision D"));
+        assert!(of(&["0x76", "--revision", "Z"]).contains("there are C, D and E"));
+        for wrong in ["0x100", "0x76:0x100", "0x76:c=256", "0x76:period=0", "0x76:period=0x1000000000000", "0x76::k", ":k", "", "0x"] {
+            of(&[wrong]);
+        }
+    }
+}
+
+mod decode {
+    use super::*;
+
+    #[test]
+    fn a_select_is_said_field_by_field() {
+        let decoded = json(&["decode", "--pmu", "k8", "perfevtsel0=0x530242", "--format", "json"]);
+        let register = &decoded[0];
+        assert_eq!(register["event"], "DATA_CACHE_REFILLS:L2_SHARED:uk:int");
+        assert_eq!(register["address"], "msr:0xc0010000");
+        let field = |name: &str| register["fields"].as_array().unwrap().iter().find(|field| field["name"] == name).unwrap();
+        assert_eq!(field("EVENT_SELECT")["value"], 0x42);
+        assert_eq!((&field("UNIT_MASK")["high"], &field("UNIT_MASK")["low"]), (&15.into(), &8.into()));
+        assert_eq!(field("UNIT_MASK")["meaning"], "L2_SHARED");
+        assert_eq!((&field("INT")["value"], &field("INV")["value"]), (&1.into(), &0.into()));
+        assert_eq!(register["warnings"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn reserved_bits_that_are_set_are_flagged() {
+        let text = shown(&["decode", "--pmu", "k8", "PerfEvtSel3=0x7300c0", "msr:0xc0010004=-3"]);
+        assert!(text.contains("PerfEvtSel3 (MSR C001_0003h) = 0x7300c0   RETIRED_INSTRUCTIONS:uk:int\n"), "{text}");
+        assert!(text.contains("reserved bit 21 is set: reads back as 0"), "{text}");
+        assert!(text.contains("3 more until it overflows"), "{text}");
+        assert!(text.contains("reserved bits 48-63 are set: read back as 0"), "{text}");
+    }
+
+    #[test]
+    fn mistakes_are_one_line_with_the_nearest_names() {
+        let of = |register: &str| mistake(&["decode", "--pmu", "k8", register]);
+        assert_eq!(of("PerfCtrl0=1"), "k8 has no register `PerfCtrl0`: did you mean PerfCtr0, PerfCtr1 or PerfCtr2?");
+        assert!(of("msr:0x10=1").starts_with("k8 has no register `msr:0x10`; there are PerfEvtSel0, "));
+        assert!(of("PerfCtr0").contains("is not REG=VALUE"));
+        assert!(of("PerfCtr0=ten").contains("is no number"));
+        assert!(of("msr:x=1").contains("is no address"));
+    }
+}
+
+mod litmus {
+    use super::*;
+
+    const PASSES: &str = "\
+title: A counter keeps 48 bits
+pmu: k8
+section: AMD BKDG 10.1
+
+write PerfCtr0 -1
+read PerfCtr0 = 0xffff_ffff_ffff
+";
+
+    #[test]
+    fn a_folder_is_searched_and_each_file_has_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("k8")).unwrap();
+        fs::write(folder.path().join("k8/keeps.litmus"), PASSES).unwrap();
+        fs::write(folder.path().join("notes.txt"), "no litmus file").unwrap();
+        let text = shown(&["litmus", folder.path().to_str().unwrap()]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("ok ") && lines[0].ends_with("keeps.litmus: A counter keeps 48 bits"), "{text}");
+        assert_eq!(lines[1..], ["1 litmus file: 1 ok, 0 failed; 1 expectation met"]);
+    }
+
+    #[test]
+    fn a_failure_names_the_line_and_what_was_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fails.litmus");
+        fs::write(&file, PASSES.replace("= 0xffff_ffff_ffff", "= 0x1")).unwrap();
+        let output = pmulab(&["litmus", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("FAILED "), "{text}");
+        assert!(text.contains("fails.litmus: line 6: MSR C001_0004h gave 0xffffffffffff, expected 0x1"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_litmus_file_has_its_line_and_the_others_still_run() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.litmus"), "title: A\npmu: k8\nsection: none\nfrobnicate").unwrap();
+        fs::write(folder.path().join("b.litmus"), PASSES).unwrap();
+        fs::write(folder.path().join("c.litmus"), [0xff, 0xfe]).unwrap();
+        let output = pmulab(&["litmus", folder.path().to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(errors.lines().count(), 2, "{errors}");
+        assert!(errors.starts_with("pmulab: ") && errors.contains("a.litmus: line 4: "), "{errors}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.ends_with("3 litmus files: 1 ok, 0 failed, 2 not understood; 1 expectation met\n"), "{text}");
+    }
+
+    #[test]
+    fn a_machine_too_large_to_build_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("large.litmus");
+        fs::write(&file, PASSES.replace("pmu: k8", "pmu: k8\npackages: 64\nthreads: 64")).unwrap();
+        let output = pmulab(&["litmus", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).ends_with("64 packages of 64 threads are too many: 1024 threads are the most\n"));
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_a_mistake() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("counter.litmus"), PASSES).unwrap();
+        let line = mistake(&["litmus", folder.path().join("conter.litmus").to_str().unwrap()]);
+        assert!(line.ends_with(": did you mean counter.litmus?"), "{line}");
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        assert!(mistake(&["litmus", folder.path().join("empty").to_str().unwrap()]).contains("holds no file"));
+    }
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_has_status_2_and_help_has_0() {
+    for arguments in [&["frobnicate"][..], &["run"], &["list", "--format", "xml"], &["encode", "--pmu", "k8"], &["decode", "PerfCtr0=1"]] {
+        assert_eq!(pmulab(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    for arguments in [&["--help"][..], &["--version"], &["encode", "--help"]] {
+        assert_eq!(pmulab(arguments).status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    use std::process::Stdio;
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("pmulab"))
+        .args(["list", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
