@@ -1,4 +1,5 @@
 //! Engines that execute guests, the guests, litmus files, and the program `pmulab`.
+pub mod book;
 pub mod engine;
 pub mod lab;
 pub mod report;
