@@ -67,7 +67,7 @@ pub enum Step {
     Read(Address, Result<u64, Fault>),
     /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured.
     Feed(u64, Vec<(Signal, u64)>),
-    /// `devices SIGNAL=AMOUNT ...`: the same, done by the package's devices.
+    /// `devices SIGNAL=AMOUNT ...`: the same, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
     /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
     Inject(Occurrence, u64),

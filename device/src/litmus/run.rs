@@ -78,7 +78,8 @@ impl Litmus {
                 }
                 step => {
                     let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
-                    checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
+                    let package = current / self.threads.max(1);
+                    checked += usize::from(obey(&machine, package, thread, step).map_err(failure)?);
                 }
             }
         }
@@ -103,8 +104,8 @@ fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), Str
     Ok(())
 }
 
-/// Does one step; whether it checked something.
-fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
+/// Does one step of `thread`, which belongs to `package`; whether it checked something.
+fn obey(machine: &Machine<Requests>, package: usize, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
     match step {
         Step::Thread(_) | Step::Save => return Ok(false),
         Step::Context(fields) => {
@@ -125,12 +126,12 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             return Ok(false);
         }
         Step::Devices(signals) => {
-            if let Some(devices) = machine.devices(0) {
+            if let Some(devices) = machine.devices(package) {
                 for (signal, amount) in signals {
                     devices.totals.add(*signal, *amount);
                 }
                 if signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
-                    machine.service_devices(0);
+                    machine.service_devices(package);
                 }
             }
             return Ok(false);
