@@ -126,6 +126,26 @@ fn a_printed_file_reads_as_the_same_program() {
     }
 }
 
+#[test]
+fn every_form_of_a_statement_reads_as_it_prints() {
+    let forms = "\
+        thread 1\ncontext cpl=3 halted=1 foreground=0 machine_state=0x200 control=0x100 if=1 pce=1\ncontext privilege=2\n\
+        write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
+        feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
+        inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\n\
+        demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\ndeadline cycles never\ndeadline cycles in 5\n\
+        save\nreset cold\nreset warm\n";
+    let header = "title: Every form, and a word that looks like a statement's: what a read faults\npmu: k8\nsection: s: t\n";
+    let text = format!("{header}revision: d\npackages: 2\nthreads: 3\nshare_counters: yes\n\n{forms}");
+    let litmus: Litmus = text.parse().expect("a litmus file");
+    assert_eq!(litmus.steps.len(), forms.lines().count());
+    assert!(litmus.title.ends_with("what a read faults"), "{}", litmus.title);
+    let printed = litmus.to_string();
+    let again: Litmus = printed.parse().unwrap_or_else(|error| panic!("printed: {error}\n{printed}"));
+    assert_eq!(again.to_string(), printed);
+    assert_eq!(without_lines(again), without_lines(litmus));
+}
+
 /// What an entry must show: that one of its signals reaches the counter, or what is injected for it.
 type Evidence = (&'static str, Option<Signal>);
 
@@ -251,21 +271,17 @@ fn an_unknown_statement_is_answered_by_the_known_ones() {
     let message = complaint_to("wait 5");
     assert!(message.starts_with("`wait 5` is no statement: there are thread, context, write, read, feed, repeat, "), "{message}");
     // A known word with the wrong words after it is no statement either.
-    for statement in ["read PerfCtr0", "read PerfCtr0 5", "write PerfCtr0", "feed", "context", "interrupts", "reset", "save now", "inject 0x22"] {
+    for statement in
+        ["read PerfCtr0", "read PerfCtr0 5", "write PerfCtr0", "feed", "context", "interrupts", "reset", "save now", "inject 0x22"]
+    {
         assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: ")), "{statement}");
     }
 }
 
 #[test]
 fn an_unknown_register_is_answered_by_the_ways_to_name_one() {
-    assert_eq!(
-        complaint_to("write PerfCtr4 0"),
-        "k8 has no register `PerfCtr4`: use a register's name, msr:NUMBER or rdpmc:INDEX"
-    );
-    assert_eq!(
-        complaint_to("read rdpmc = 0"),
-        "k8 has no register `rdpmc`: use a register's name, msr:NUMBER or rdpmc:INDEX"
-    );
+    assert_eq!(complaint_to("write PerfCtr4 0"), "k8 has no register `PerfCtr4`: use a register's name, msr:NUMBER or rdpmc:INDEX");
+    assert_eq!(complaint_to("read rdpmc = 0"), "k8 has no register `rdpmc`: use a register's name, msr:NUMBER or rdpmc:INDEX");
 }
 
 #[test]
@@ -302,6 +318,7 @@ fn a_wrong_header_is_answered_by_the_right_ones() {
     assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");
     assert_eq!(complaint("share_counters: perhaps\n"), "line 1: `perhaps` is neither yes nor no");
     assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 4096 is the most");
+    assert_eq!(complaint("packages: 0\n"), "line 1: `0` is too few: 1 is the least");
 }
 
 #[test]
@@ -322,6 +339,9 @@ fn an_unknown_fault_or_field_is_answered_by_the_known_ones() {
         "no context field is called `ring`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
     );
     assert_eq!(complaint_to("context cpl"), "`cpl` is not FIELD=VALUE");
+    assert_eq!(complaint_to("read PerfCtr0 faults #"), "`#` is no fault: there are unclaimed, #GP");
+    // What follows the fault is no part of it.
+    assert!(complaint_to("read PerfCtr0 faults #GP twice # or so").starts_with("`read PerfCtr0 faults #GP twice` is no statement: "));
 }
 
 /// What the run of `statements` after a good header fails with.

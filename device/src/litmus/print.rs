@@ -101,7 +101,7 @@ impl fmt::Display for Printed<'_> {
             Step::Pin(pin, toggles) => write!(out, "pin {pin} toggles {toggles}"),
             Step::Demand(signals, per_cycle) => {
                 write!(out, "demand")?;
-                if signals.is_empty() {
+                if signals.is_empty() && !per_cycle {
                     write!(out, " none")?;
                 }
                 signals.iter().try_for_each(|signal| write!(out, " {}", signal.name()))?;
