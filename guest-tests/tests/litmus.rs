@@ -133,7 +133,7 @@ fn every_form_of_a_statement_reads_as_it_prints() {
         write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
         feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
         inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\n\
-        demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\ndeadline cycles never\ndeadline cycles in 5\n\
+        demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\nepoch moved\nepoch same\ndeadline cycles never\ndeadline cycles in 5\n\
         save\nreset cold\nreset warm\n";
     let header = "title: Every form, and a word that looks like a statement's: what a read faults\npmu: k8\nsection: s: t\n";
     let text = format!("{header}revision: d\npackages: 2\nthreads: 3\nshare_counters: yes\n\n{forms}");
@@ -360,6 +360,11 @@ fn what_does_not_come_true_is_told_with_its_line() {
     assert_eq!(failure_of("late 3"), "line 5: an interrupt was 0 events late, expected 3");
     assert_eq!(failure_of("pin 2 toggles 1"), "line 5: pin 2 toggled 0 times, expected 1");
     assert_eq!(failure_of("demand cycles"), "line 5: demanded are [], expected [cycles]");
+    assert_eq!(failure_of("epoch moved"), "line 5: the epoch of the demand is the same, expected that it has moved");
+    assert_eq!(
+        failure_of("write PerfEvtSel0 0x420076\nepoch same"),
+        "line 6: the epoch of the demand has moved, expected that it is the same"
+    );
     assert_eq!(failure_of("deadline cycles in 5"), "line 5: the deadline of cycles is never, expected in 5");
     assert_eq!(failure_of("thread 1"), "line 5: there is no thread 1: the machine has 1");
 }

@@ -81,6 +81,9 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
+    /// `epoch moved | same`: whether the demand's epoch differs from that at this thread's last such line, or at the start. A `save`
+    /// begins anew: another machine has its own epochs.
+    Epoch(bool),
     /// `deadline SIGNAL never | in DISTANCE`.
     Deadline(Signal, Option<u64>),
     /// `save`: the machine is saved and restored into a new one.

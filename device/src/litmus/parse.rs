@@ -32,7 +32,7 @@ impl std::error::Error for ParseError {}
 
 /// The names of the statements, for messages.
 const STATEMENTS: &str =
-    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, deadline, save, reset";
+    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, epoch, deadline, save, reset";
 
 impl FromStr for Litmus {
     type Err = ParseError;
@@ -150,6 +150,8 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["demand", signals @ ..] if !signals.is_empty() => {
             Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, false))
         }
+        ["epoch", "moved"] => Ok(Step::Epoch(true)),
+        ["epoch", "same"] => Ok(Step::Epoch(false)),
         ["deadline", name, "never"] => Ok(Step::Deadline(signal(name)?, None)),
         ["deadline", name, "in", distance] => Ok(Step::Deadline(signal(name)?, Some(number(distance)?))),
         ["save"] => Ok(Step::Save),

@@ -107,6 +107,8 @@ impl fmt::Display for Printed<'_> {
                 signals.iter().try_for_each(|signal| write!(out, " {}", signal.name()))?;
                 if *per_cycle { write!(out, " per_cycle") } else { Ok(()) }
             }
+            Step::Epoch(true) => write!(out, "epoch moved"),
+            Step::Epoch(false) => write!(out, "epoch same"),
             Step::Deadline(signal, None) => write!(out, "deadline {} never", signal.name()),
             Step::Deadline(signal, Some(distance)) => write!(out, "deadline {} in {distance}", signal.name()),
             Step::Save => write!(out, "save"),
