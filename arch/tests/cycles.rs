@@ -40,7 +40,7 @@ fn expect(gate: Gate, cycles: &[u64]) -> u64 {
             let met = |cycle: usize| cycles.get(cycle).is_some_and(|events| threshold.met(*events));
             (0..cycles.len()).filter(|cycle| met(*cycle) && (*cycle == 0 || !met(cycle - 1))).count() as u64
         }
-        Gate::Shut | Gate::Sum | Gate::Outside => 0,
+        Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => 0,
     }
 }
 
