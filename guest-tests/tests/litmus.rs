@@ -294,7 +294,7 @@ fn a_bad_number_is_answered_by_the_forms_of_a_number() {
     assert_eq!(complaint_to("repeat many feed cycles=1"), format!("`many` {forms}"));
     assert_eq!(complaint_to("feed cycles=few"), format!("`few` {forms}"));
     assert_eq!(complaint_to("read rdpmc:0x100000000 = 0"), "`0x100000000` does not fit into 32 bits");
-    assert_eq!(complaint_to("thread 5000"), "`5000` is too many: 4096 is the most");
+    assert_eq!(complaint_to("thread 5000"), "`5000` is too many: 1024 is the most");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_wrong_header_is_answered_by_the_right_ones() {
     assert!(complaint("pmu: z80\n").starts_with("line 1: no PMU is called `z80`: there are k8"), "{}", complaint("pmu: z80\n"));
     assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");
     assert_eq!(complaint("share_counters: perhaps\n"), "line 1: `perhaps` is neither yes nor no");
-    assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 4096 is the most");
+    assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 1024 is the most");
     assert_eq!(complaint("packages: 0\n"), "line 1: `0` is too few: 1 is the least");
 }
 
