@@ -1,1 +1,3 @@
 //! Engines that execute guests.
+
+pub mod interp;

@@ -1,0 +1,263 @@
+//! Data accesses by linear address.
+
+use super::fault::Fault;
+use super::memory::PAGE;
+use super::paging::{Physical, grant};
+use super::state::{Core, RSP};
+use super::step::Access;
+
+/// A memory operand that may be written: the translation is done, so a store cannot fault.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    first: Physical,
+    /// The second page of an operand that crosses one, and the bytes in the first.
+    second: Option<(Physical, u8)>,
+}
+
+impl Core {
+    #[inline]
+    fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
+        self.step.record(Access {
+            address: va,
+            physical,
+            size,
+            is_write,
+            locked,
+        });
+    }
+
+    /// Translates an operand of `size` bytes.
+    #[inline]
+    fn place(&mut self, va: u64, size: u8, need: u8, user: bool) -> Result<Place, Fault> {
+        let left = PAGE - va % PAGE;
+        let first = self.translate_as(va, need, user)?;
+        let second = if u64::from(size) > left {
+            Some((
+                self.translate_as(va.wrapping_add(left), need, user)?,
+                left as u8,
+            ))
+        } else {
+            None
+        };
+        Ok(Place { first, second })
+    }
+
+    #[inline]
+    fn read_physical(&mut self, at: Physical, size: u8) -> u64 {
+        if at.ram {
+            self.shared.memory.read(at.address, usize::from(size))
+        } else {
+            self.read_device(at.address, size)
+        }
+    }
+
+    #[inline]
+    fn write_physical(&mut self, at: Physical, size: u8, value: u64) {
+        if at.ram {
+            self.shared
+                .memory
+                .write(at.address, usize::from(size), value);
+        } else {
+            self.write_device(at.address, size, value);
+        }
+    }
+
+    #[cold]
+    fn read_device(&mut self, address: u64, size: u8) -> u64 {
+        if self.is_apic(address) {
+            // Only aligned 32-bit accesses are defined; others see the register they start in.
+            let register = self.apic.read((address & 0xff0) as u32, self.cycles);
+            return u64::from(register) >> (8 * (address & 3));
+        }
+        self.shared.bus.mmio_read(self.index, address, size)
+    }
+
+    #[cold]
+    fn write_device(&mut self, address: u64, size: u8, value: u64) {
+        if self.is_apic(address) {
+            if size == 4 && address & 0xf == 0 {
+                self.write_apic((address & 0xff0) as u32, value as u32);
+            }
+        } else {
+            self.shared.bus.mmio_write(self.index, address, size, value);
+        }
+    }
+
+    #[inline]
+    fn read_place(&mut self, place: Place, size: u8) -> u64 {
+        match place.second {
+            None => self.read_physical(place.first, size),
+            Some((second, left)) => {
+                let mut value = 0;
+                for i in 0..size {
+                    let at = if i < left {
+                        offset(place.first, i)
+                    } else {
+                        offset(second, i - left)
+                    };
+                    value |= (self.read_physical(at, 1) & 0xff) << (8 * u32::from(i));
+                }
+                value
+            }
+        }
+    }
+
+    #[inline]
+    fn write_place(&mut self, place: Place, size: u8, value: u64) {
+        match place.second {
+            None => self.write_physical(place.first, size, value),
+            Some((second, left)) => {
+                for i in 0..size {
+                    let at = if i < left {
+                        offset(place.first, i)
+                    } else {
+                        offset(second, i - left)
+                    };
+                    self.write_physical(at, 1, value >> (8 * u32::from(i)) & 0xff);
+                }
+            }
+        }
+    }
+
+    /// Loads `size` (1, 2, 4 or 8) bytes.
+    #[inline]
+    pub(crate) fn load(&mut self, va: u64, size: u8) -> Result<u64, Fault> {
+        let place = self.place(va, size, grant::READ, self.cpl == 3)?;
+        self.record(va, place.first.address, size, false, false);
+        Ok(self.read_place(place, size))
+    }
+
+    /// Stores the low `size` (1, 2, 4 or 8) bytes of `value`.
+    #[inline]
+    pub(crate) fn store(&mut self, va: u64, size: u8, value: u64) -> Result<(), Fault> {
+        let place = self.place(va, size, grant::WRITE, self.cpl == 3)?;
+        self.record(va, place.first.address, size, true, false);
+        self.write_place(place, size, value);
+        Ok(())
+    }
+
+    /// Faults if a store of `size` bytes would.
+    pub(crate) fn probe_write(&mut self, va: u64, size: u8) -> Result<(), Fault> {
+        self.place(va, size, grant::WRITE, self.cpl == 3)
+            .map(|_| ())
+    }
+
+    /// Loads 16 bytes.
+    pub(crate) fn load_u128(&mut self, va: u64) -> Result<u128, Fault> {
+        let low = self.place(va, 8, grant::READ, self.cpl == 3)?;
+        let high = self.place(va.wrapping_add(8), 8, grant::READ, self.cpl == 3)?;
+        self.record(va, low.first.address, 16, false, false);
+        Ok(u128::from(self.read_place(low, 8)) | u128::from(self.read_place(high, 8)) << 64)
+    }
+
+    /// Stores 16 bytes.
+    pub(crate) fn store_u128(&mut self, va: u64, value: u128) -> Result<(), Fault> {
+        let low = self.place(va, 8, grant::WRITE, self.cpl == 3)?;
+        let high = self.place(va.wrapping_add(8), 8, grant::WRITE, self.cpl == 3)?;
+        self.record(va, low.first.address, 16, true, false);
+        self.write_place(low, 8, value as u64);
+        self.write_place(high, 8, (value >> 64) as u64);
+        Ok(())
+    }
+
+    /// Replaces an operand in memory by `f` of it. With `lock`, other CPUs see it happen at once.
+    #[inline]
+    pub(crate) fn update_memory<T>(
+        &mut self,
+        va: u64,
+        size: u8,
+        lock: bool,
+        mut f: impl FnMut(u64) -> (u64, T),
+    ) -> Result<T, Fault> {
+        // As on the processors, the load already needs the right to write.
+        let place = self.place(va, size, grant::WRITE | grant::READ, self.cpl == 3)?;
+        let at = place.first.address;
+        self.record(va, at, size, false, lock);
+        self.record(va, at, size, true, lock);
+        if !lock {
+            let (new, out) = f(self.read_place(place, size));
+            self.write_place(place, size, new);
+            return Ok(out);
+        }
+        if place.second.is_none() && place.first.ram {
+            return Ok(self.shared.memory.update(at, usize::from(size), f));
+        }
+        let memory = std::sync::Arc::clone(&self.shared.memory);
+        Ok(memory.with_split_lock(|| {
+            let (new, out) = f(self.read_place(place, size));
+            self.write_place(place, size, new);
+            out
+        }))
+    }
+
+    /// CMPXCHG16B's access: like [`Core::update_memory`] for 16 aligned bytes.
+    pub(crate) fn update_u128<T>(
+        &mut self,
+        va: u64,
+        lock: bool,
+        f: impl FnOnce(u128) -> (u128, T),
+    ) -> Result<T, Fault> {
+        if va & 15 != 0 {
+            return Err(Fault::GP0);
+        }
+        let place = self.place(va, 16, grant::WRITE | grant::READ, self.cpl == 3)?;
+        let at = place.first.address;
+        self.record(va, at, 16, false, lock);
+        self.record(va, at, 16, true, lock);
+        Ok(self.shared.memory.update_u128(at, f))
+    }
+
+    /// Reads a descriptor table or task-state segment: a supervisor access, not counted as data.
+    pub(crate) fn load_system(&mut self, va: u64, size: u8) -> Result<u64, Fault> {
+        let place = self.place(va, size, grant::READ, false)?;
+        Ok(self.read_place(place, size))
+    }
+
+    /// Writes a descriptor table: a supervisor access, not counted as data.
+    pub(crate) fn store_system(&mut self, va: u64, size: u8, value: u64) -> Result<(), Fault> {
+        let place = self.place(va, size, grant::WRITE, false)?;
+        self.write_place(place, size, value);
+        Ok(())
+    }
+
+    /// Stores on the stack of a new privilege level, with supervisor or user rights.
+    pub(crate) fn store_stack(&mut self, va: u64, value: u64, user: bool) -> Result<(), Fault> {
+        let place = self
+            .place(va, 8, grant::WRITE, user)
+            .map_err(Fault::on_stack)?;
+        self.record(va, place.first.address, 8, true, false);
+        self.write_place(place, 8, value);
+        Ok(())
+    }
+
+    /// Pushes `size` bytes.
+    #[inline]
+    pub(crate) fn push(&mut self, value: u64, size: u8) -> Result<(), Fault> {
+        let rsp = self.gpr[RSP].wrapping_sub(u64::from(size));
+        self.store(rsp, size, value).map_err(Fault::on_stack)?;
+        self.gpr[RSP] = rsp;
+        Ok(())
+    }
+
+    /// Reads the stack `offset` bytes above RSP.
+    #[inline]
+    pub(crate) fn peek(&mut self, offset: u64, size: u8) -> Result<u64, Fault> {
+        self.load(self.gpr[RSP].wrapping_add(offset), size)
+            .map_err(Fault::on_stack)
+    }
+
+    /// Pops `size` bytes.
+    #[inline]
+    pub(crate) fn pop(&mut self, size: u8) -> Result<u64, Fault> {
+        let value = self.peek(0, size)?;
+        self.gpr[RSP] = self.gpr[RSP].wrapping_add(u64::from(size));
+        Ok(value)
+    }
+}
+
+fn offset(at: Physical, by: u8) -> Physical {
+    Physical {
+        address: at.address + u64::from(by),
+        ram: at.ram,
+    }
+}

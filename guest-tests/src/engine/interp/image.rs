@@ -1,0 +1,233 @@
+//! What is loaded into guest RAM.
+
+use std::fmt;
+
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::{Endianness, elf};
+
+use super::memory::{Memory, MemoryError};
+
+/// Bytes at a physical address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Physical address of the first byte.
+    pub address: u64,
+    /// The bytes from the file.
+    pub bytes: Vec<u8>,
+    /// Bytes in memory; those beyond the file's are zero.
+    pub size: u64,
+}
+
+/// A guest: what goes where, and where it starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// The segments.
+    pub segments: Vec<Segment>,
+    /// Address of the first instruction.
+    pub entry: u64,
+}
+
+/// Why an image cannot be read or loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The file is not an ELF file.
+    NotElf,
+    /// A 32-bit ELF file.
+    WrongClass,
+    /// A big-endian ELF file.
+    WrongEndian,
+    /// An ELF file for another machine.
+    WrongMachine {
+        /// The file's `e_machine`.
+        machine: u16,
+    },
+    /// Neither an executable nor a static position-independent one.
+    WrongType {
+        /// The file's `e_type`.
+        kind: u16,
+    },
+    /// A header points outside the file.
+    Malformed {
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is nothing to load.
+    Empty,
+    /// A segment is not inside the RAM a guest may use.
+    OutOfRam {
+        /// Physical address of the segment.
+        address: u64,
+        /// Its bytes.
+        bytes: u64,
+        /// Bytes of RAM a guest may use; the engine's own tables and stacks are above.
+        usable: u64,
+    },
+    /// RAM could not be accessed.
+    Memory(MemoryError),
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotElf => write!(f, "not an ELF file"),
+            Self::WrongClass => write!(f, "not a 64-bit ELF file"),
+            Self::WrongEndian => write!(f, "not a little-endian ELF file"),
+            Self::WrongMachine { machine } => {
+                write!(f, "an ELF file for machine {machine}, not x86-64 (62)")
+            }
+            Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
+            Self::Malformed { reason } => write!(f, "malformed ELF file: {reason}"),
+            Self::Empty => write!(f, "nothing to load"),
+            Self::OutOfRam {
+                address,
+                bytes,
+                usable,
+            } => write!(
+                f,
+                "a segment of {bytes:#x} bytes at {address:#x} does not fit below {usable:#x}, \
+                 where usable RAM ends"
+            ),
+            Self::Memory(e) => e.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Memory(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<MemoryError> for ImageError {
+    fn from(e: MemoryError) -> Self {
+        Self::Memory(e)
+    }
+}
+
+impl Image {
+    /// An image of code that is loaded, and starts, at `address`.
+    #[must_use]
+    pub fn raw(address: u64, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let size = bytes.len() as u64;
+        Self {
+            segments: vec![Segment {
+                address,
+                bytes,
+                size,
+            }],
+            entry: address,
+        }
+    }
+
+    /// Adds bytes at a physical address.
+    #[must_use]
+    pub fn with(mut self, address: u64, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let size = bytes.len() as u64;
+        self.segments.push(Segment {
+            address,
+            bytes,
+            size,
+        });
+        self
+    }
+
+    /// The PT_LOAD segments of a 64-bit x86-64 ELF executable, at their physical addresses.
+    ///
+    /// # Errors
+    ///
+    /// A variant of [`ImageError`] that says why the file is none.
+    pub fn elf(file: &[u8]) -> Result<Self, ImageError> {
+        match file {
+            [0x7f, b'E', b'L', b'F', class, data, ..] => {
+                if *class != elf::ELFCLASS64.0 {
+                    return Err(ImageError::WrongClass);
+                }
+                if *data != elf::ELFDATA2LSB.0 {
+                    return Err(ImageError::WrongEndian);
+                }
+            }
+            _ => return Err(ImageError::NotElf),
+        }
+        let malformed = |e: object::read::Error| ImageError::Malformed {
+            reason: e.to_string(),
+        };
+        let parsed = ElfFile64::<Endianness>::parse(file).map_err(malformed)?;
+        let endian = parsed.endian();
+        let header = parsed.elf_header();
+        let machine = header.e_machine(endian);
+        if machine != elf::EM_X86_64 {
+            return Err(ImageError::WrongMachine { machine: machine.0 });
+        }
+        let kind = header.e_type(endian);
+        if kind != elf::ET_EXEC && kind != elf::ET_DYN {
+            return Err(ImageError::WrongType { kind: kind.0 });
+        }
+        let mut segments = Vec::new();
+        for program in parsed.elf_program_headers() {
+            if program.p_type(endian) != elf::PT_LOAD || program.p_memsz(endian) == 0 {
+                continue;
+            }
+            let bytes = program
+                .data(endian, file)
+                .map_err(|()| ImageError::Malformed {
+                    reason: format!(
+                        "segment at {:#x} is outside the file",
+                        program.p_paddr(endian)
+                    ),
+                })?;
+            let size = program.p_memsz(endian);
+            if size < bytes.len() as u64 {
+                let reason = "a segment is larger in the file than in memory".to_owned();
+                return Err(ImageError::Malformed { reason });
+            }
+            segments.push(Segment {
+                address: program.p_paddr(endian),
+                bytes: bytes.to_vec(),
+                size,
+            });
+        }
+        if segments.is_empty() {
+            return Err(ImageError::Empty);
+        }
+        Ok(Self {
+            segments,
+            entry: header.e_entry(endian),
+        })
+    }
+
+    /// Copies the image into RAM below `usable`.
+    pub(crate) fn load(&self, memory: &Memory, usable: u64) -> Result<(), ImageError> {
+        if self.segments.is_empty() {
+            return Err(ImageError::Empty);
+        }
+        for segment in &self.segments {
+            let (address, bytes) = (
+                segment.address,
+                segment.size.max(segment.bytes.len() as u64),
+            );
+            if address.checked_add(bytes).is_none_or(|end| end > usable) {
+                return Err(ImageError::OutOfRam {
+                    address,
+                    bytes,
+                    usable,
+                });
+            }
+            memory.write_bytes(address, &segment.bytes)?;
+            let mut at = address + segment.bytes.len() as u64;
+            let end = address + bytes;
+            let zeros = [0; 4096];
+            while at < end {
+                let part = (end - at).min(4096);
+                memory.write_bytes(at, &zeros[..part as usize])?;
+                at += part;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! A deterministic interpreter of 64-bit x86 for bare-metal guests.
+//!
+//! [`Machine`] runs an [`Image`] on one or more CPUs with local APICs; an [`Observer`] per CPU
+//! hears of every step and answers RDMSR, WRMSR and RDPMC; a [`MachineBus`] answers for ports and
+//! device memory. One step is one instruction, one iteration of a REP string instruction, or one
+//! taken interrupt or exception, and takes one cycle, so a run on one host thread is the same on
+//! every host.
+//!
+//! The engine knows 64-bit mode only. A valid instruction or mode it does not have ends the run
+//! with [`Stop::Unsupported`] or [`Stop::UnsupportedMode`]; no guest can make it panic. SMEP, SMAP,
+//! PCID, x2APIC, instruction and data breakpoints, alignment checks, x87 and most of SSE are
+//! absent.
+//!
+//! Instruction fetch after a store by the same CPU sees the store at once. Code that another CPU
+//! modifies in parallel is seen once the executing CPU has serialised, as the manuals ask.
+
+mod access;
+mod alu;
+mod apic;
+mod boot;
+mod cache;
+mod cpu;
+mod cpuid;
+mod decode;
+mod delivery;
+mod exec;
+mod fault;
+mod flags;
+mod image;
+mod machine;
+mod mailbox;
+mod memory;
+mod mnemonic;
+mod msr;
+mod observer;
+mod op;
+mod paging;
+mod state;
+mod step;
+mod timer;
+
+pub use apic::{Apic, Delivery, LVT_PERFORMANCE_COUNTER, PerformanceMask};
+pub use boot::{STACK_SIZE, selector};
+pub use cpuid::CpuidResult;
+pub use fault::Stop;
+pub use image::{Image, ImageError, Segment};
+pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
+pub use mailbox::Interrupter;
+pub use memory::{Memory, MemoryError};
+pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
+pub use step::{
+    Access, Branch, BranchKind, InstructionInfo, Prefetch, SegmentSet, SimdClass, Step, StepKind,
+};

@@ -1,0 +1,251 @@
+//! What an observer is told about each thing a CPU did.
+
+/// What kind of thing a [`Step`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepKind {
+    /// An instruction retired.
+    #[default]
+    Instruction,
+    /// INT n, INT3 or INTO retired and went to its handler.
+    SoftwareInterrupt {
+        /// Vector number.
+        vector: u8,
+    },
+    /// One iteration of a REP string instruction that has more to do. Nothing retired; RIP is
+    /// still on the instruction and an interrupt may be taken before the next iteration.
+    Iteration,
+    /// A maskable hardware interrupt was taken.
+    Interrupt {
+        /// Vector number.
+        vector: u8,
+    },
+    /// A non-maskable interrupt was taken.
+    Nmi,
+    /// An exception was taken. The instruction at `rip` did not retire, except for the trap #DB.
+    Exception {
+        /// Vector number.
+        vector: u8,
+    },
+}
+
+/// The kinds of control transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchKind {
+    /// Jcc, JRCXZ, LOOPcc.
+    Conditional,
+    /// JMP to an immediate target.
+    Direct,
+    /// Near JMP through a register or memory.
+    Indirect,
+    /// Near CALL to an immediate target.
+    DirectCall,
+    /// Near CALL through a register or memory.
+    IndirectCall,
+    /// Near RET.
+    Return,
+    /// Far CALL, JMP, RET; IRET, SYSCALL, SYSRET, SYSENTER, SYSEXIT, INT n; and every interrupt
+    /// and exception taken.
+    Far,
+}
+
+/// A control transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Its kind.
+    pub kind: BranchKind,
+    /// Whether it was taken; only [`BranchKind::Conditional`] ones may not be.
+    pub taken: bool,
+    /// Where it goes when taken.
+    pub target: u64,
+}
+
+/// One memory access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Linear address.
+    pub address: u64,
+    /// Physical address of the first byte.
+    pub physical: u64,
+    /// Bytes.
+    pub size: u8,
+    /// A store rather than a load.
+    pub is_write: bool,
+    /// Part of a locked read-modify-write.
+    pub locked: bool,
+}
+
+/// The prefetch instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefetch {
+    /// PREFETCHNTA.
+    Nta,
+    /// PREFETCHT0.
+    T0,
+    /// PREFETCHT1.
+    T1,
+    /// PREFETCHT2.
+    T2,
+    /// PREFETCHW and PREFETCHWT1.
+    Write,
+    /// PREFETCH (3DNow!).
+    Load,
+}
+
+/// The instruction classes of the floating-point and vector units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SimdClass {
+    /// x87.
+    X87,
+    /// MMX and 3DNow!.
+    Mmx,
+    /// SSE, SSE2 and later.
+    Sse,
+}
+
+/// A set of segment registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentSet(pub u8);
+
+impl SegmentSet {
+    /// ES.
+    pub const ES: Self = Self(1);
+    /// CS.
+    pub const CS: Self = Self(2);
+    /// SS.
+    pub const SS: Self = Self(4);
+    /// DS.
+    pub const DS: Self = Self(8);
+    /// FS.
+    pub const FS: Self = Self(16);
+    /// GS.
+    pub const GS: Self = Self(32);
+    /// HS, the name K8 events give to the hidden segment; never loaded here.
+    pub const HS: Self = Self(64);
+
+    /// Whether every register of `other` is in the set.
+    #[must_use]
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// How many registers are in the set.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub(crate) fn insert(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// What is known of an instruction from its encoding alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionInfo {
+    /// Bytes of the instruction.
+    pub length: u8,
+    /// Estimated micro-operations: one, one more for a load that feeds an operation, two more for
+    /// a read-modify-write of memory, one per string iteration and load or store of it, and 8 for
+    /// what is microcode on every x86 (CPUID, far transfers, MSR and table accesses, DIV).
+    pub micro_ops: u8,
+    /// A LOCK prefix, or XCHG with memory.
+    pub locked: bool,
+    /// CLFLUSH, CLFLUSHOPT or CLWB.
+    pub clflush: bool,
+    /// CPUID.
+    pub cpuid: bool,
+    /// A prefetch instruction.
+    pub prefetch: Option<Prefetch>,
+    /// The floating-point or vector class.
+    pub simd: Option<SimdClass>,
+}
+
+/// One step of one CPU: an instruction, one REP iteration, or a taken interrupt or exception.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// What happened.
+    pub kind: StepKind,
+    /// Address of the instruction; for a taken interrupt, of the one that was interrupted.
+    pub rip: u64,
+    /// Where execution continues.
+    pub next_rip: u64,
+    /// CPL at the start of the step.
+    pub cpl: u8,
+    /// RFLAGS.IF was 0 at the start of the step.
+    pub interrupts_masked: bool,
+    /// The local APIC held an interrupt above the processor priority at the start of the step.
+    pub interrupt_pending: bool,
+    /// Cycles the step took: one for every step.
+    pub cycles: u32,
+    /// What the encoding says; all zero for taken interrupts and exceptions.
+    pub instruction: InstructionInfo,
+    /// The control transfer, if the step is one.
+    pub branch: Option<Branch>,
+    /// Segment registers whose descriptors were loaded.
+    pub segment_loads: SegmentSet,
+    /// Data loads, including what RET, POP and IRET read. Reads of descriptor tables, task-state
+    /// segments and page tables are not counted.
+    pub loads: u8,
+    /// Data stores, including what interrupt delivery pushes.
+    pub stores: u8,
+    /// Bytes loaded.
+    pub load_bytes: u16,
+    /// Bytes stored.
+    pub store_bytes: u16,
+    /// Accesses that crossed an 8-byte boundary.
+    pub misaligned: u8,
+    recorded: u8,
+    list: [Access; 4],
+}
+
+impl Step {
+    /// The first four memory accesses, in program order. A locked or plain read-modify-write shows
+    /// as a load and a store.
+    #[must_use]
+    pub fn accesses(&self) -> &[Access] {
+        &self.list[..usize::from(self.recorded).min(self.list.len())]
+    }
+
+    /// Whether an instruction retired.
+    #[must_use]
+    pub fn retired(&self) -> bool {
+        matches!(
+            self.kind,
+            StepKind::Instruction | StepKind::SoftwareInterrupt { .. }
+        )
+    }
+
+    #[inline]
+    pub(crate) fn begin(&mut self, rip: u64) {
+        self.kind = StepKind::Instruction;
+        self.rip = rip;
+        self.cycles = 1;
+        self.branch = None;
+        self.segment_loads = SegmentSet(0);
+        self.loads = 0;
+        self.stores = 0;
+        self.load_bytes = 0;
+        self.store_bytes = 0;
+        self.misaligned = 0;
+        self.recorded = 0;
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, access: Access) {
+        let size = u16::from(access.size);
+        if access.is_write {
+            self.stores = self.stores.saturating_add(1);
+            self.store_bytes = self.store_bytes.saturating_add(size);
+        } else {
+            self.loads = self.loads.saturating_add(1);
+            self.load_bytes = self.load_bytes.saturating_add(size);
+        }
+        if (access.address & 7) + u64::from(size) > 8 && (access.address & 7 != 0 || size <= 8) {
+            self.misaligned = self.misaligned.saturating_add(1);
+        }
+        if let Some(slot) = self.list.get_mut(usize::from(self.recorded)) {
+            *slot = access;
+            self.recorded += 1;
+        }
+    }
+}
