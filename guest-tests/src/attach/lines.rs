@@ -32,11 +32,7 @@ impl Lines {
     /// The inputs of `threads` local APICs.
     #[must_use]
     pub fn new(threads: usize) -> Lines {
-        let line = || Line {
-            waiting: AtomicBool::new(false),
-            requested: [const { AtomicU64::new(0) }; COUNTERS],
-            late: AtomicU64::new(0),
-        };
+        let line = || Line { waiting: AtomicBool::new(false), requested: [const { AtomicU64::new(0) }; COUNTERS], late: AtomicU64::new(0) };
         let lines = (0..threads).map(|_| line()).collect();
         Lines { lines: std::sync::Arc::new(Shared { lines, writes: AtomicU64::new(0) }) }
     }

@@ -70,10 +70,7 @@ mod group {
 }
 
 const GROUPS: &[(u32, &[Signal])] = &[
-    (
-        group::RETIREMENT,
-        &[Signal::InstructionsRetired, Signal::MicroOpsRetired, Signal::ExceptionsTaken, Signal::InterruptsTaken],
-    ),
+    (group::RETIREMENT, &[Signal::InstructionsRetired, Signal::MicroOpsRetired, Signal::ExceptionsTaken, Signal::InterruptsTaken]),
     (
         group::MASKED,
         &[

@@ -262,7 +262,9 @@ impl Kernel {
         a.shl(eax, 4)?;
         a.add(eax, u32::from(TASK))?;
         a.ltr(ax)?;
-        // GS: the CPU's own area.
+        // GS: the CPU's own area. With a null selector, which a return to ring 3 leaves alone.
+        a.xor(eax, eax)?;
+        a.mov(gs, ax)?;
         a.mov(rax, r15)?;
         a.imul_3(rax, rax, PER_CPU as i32)?;
         a.add(rax, areas as i32)?;

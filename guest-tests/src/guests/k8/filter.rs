@@ -28,7 +28,9 @@ pub(super) fn build() -> Built<Image> {
 
     let mut k = Kernel::new(code)?;
     k.main()?;
-    for (what, event, in_user) in [("instructions", INSTRUCTIONS, Some(RING_3)), ("taken branches", 0xC4, Some(RING_3_TAKEN)), ("clocks", 0x76, None)] {
+    for (what, event, in_user) in
+        [("instructions", INSTRUCTIONS, Some(RING_3)), ("taken branches", 0xC4, Some(RING_3_TAKEN)), ("clocks", 0x76, None)]
+    {
         for n in 0..4 {
             k.wrmsr(COUNTER + n, 0)?;
         }

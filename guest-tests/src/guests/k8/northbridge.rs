@@ -97,6 +97,7 @@ fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 2)?;
     phases.pass(k, 3)?;
     still(k, "core 1, counter 0 let go by core 0", false)?;
+    disable(k, 0, 0)?;
     k.wrmsr(COUNTER, 0)?;
     enable(k, 0, DRAM)?;
     phases.pass(k, 4)?;

@@ -90,7 +90,15 @@ pub(super) fn handler(k: &mut Kernel, vector: u8, counter: u32) -> Built<()> {
 }
 
 /// Follows the loop for `interrupts` interrupts, `period` instructions apart, and checks how many came and where.
-pub(super) fn follow(k: &mut Kernel, what: &str, addresses: [u64; 2], counter: u32, period: u64, interrupts: u64, rflags: u64) -> Built<()> {
+pub(super) fn follow(
+    k: &mut Kernel,
+    what: &str,
+    addresses: [u64; 2],
+    counter: u32,
+    period: u64,
+    interrupts: u64,
+    rflags: u64,
+) -> Built<()> {
     let [first, done] = addresses;
     let cells = [
         (COUNT, 0),
