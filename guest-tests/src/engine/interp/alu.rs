@@ -1,8 +1,8 @@
 //! Integer arithmetic with the six status flags.
 //!
 //! Every function takes operands of `size` (1, 2, 4 or 8) bytes in the low bits, and returns the
-//! result, masked to `size`, and status flags. Flags the manuals leave undefined get what common
-//! hardware gives.
+//! result, masked to `size`, and status flags. Flags and results the manuals leave undefined are
+//! those of AMD processors, as observed on family 1Ah.
 
 use super::flags::{AF, CF, OF, PF, SF, STATUS, ZF};
 
@@ -46,8 +46,9 @@ pub(crate) fn add(a: u64, b: u64, carry: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_add(b).wrapping_add(carry) & m;
     let carries = (a & b) | ((a | b) & !r);
     let overflow = (a ^ r) & (b ^ r);
-    let flags =
-        ((carries >> top(size)) & 1) * CF | ((overflow >> top(size)) & 1) * OF | ((a ^ b ^ r) & AF);
+    let flags = (((carries >> top(size)) & 1) * CF)
+        | (((overflow >> top(size)) & 1) * OF)
+        | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -59,8 +60,9 @@ pub(crate) fn sub(a: u64, b: u64, borrow: u64, size: u8) -> (u64, u64) {
     let r = a.wrapping_sub(b).wrapping_sub(borrow) & m;
     let borrows = (!a & b) | ((!a | b) & r);
     let overflow = (a ^ b) & (a ^ r);
-    let flags =
-        ((borrows >> top(size)) & 1) * CF | ((overflow >> top(size)) & 1) * OF | ((a ^ b ^ r) & AF);
+    let flags = (((borrows >> top(size)) & 1) * CF)
+        | (((overflow >> top(size)) & 1) * OF)
+        | ((a ^ b ^ r) & AF);
     (r, flags | szp(r, size))
 }
 
@@ -105,7 +107,7 @@ fn masked_count(count: u64, size: u8) -> u32 {
 
 /// SHL to RCR; `old` are the status flags before, which a count of zero keeps.
 ///
-/// OF follows the one-bit rule for every count, and AF of a shift is clear.
+/// OF follows the one-bit rule for every count, and a shift sets AF.
 #[inline]
 pub(crate) fn shift(op: Shift, a: u64, count: u64, old: u64, size: u8) -> (u64, u64) {
     let a = a & mask(size);
@@ -138,7 +140,7 @@ fn shifted(op: Shift, a: u64, count: u32, size: u8) -> (u64, u64) {
         Shift::Shr => (r >> top & 1) ^ (r >> (top - 1) & 1),
         _ => 0,
     };
-    (r, carry * CF | overflow * OF | szp(r, size))
+    (r, (carry * CF) | (overflow * OF) | AF | szp(r, size))
 }
 
 fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
@@ -186,11 +188,11 @@ fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
         Shift::Rol | Shift::Rcl => (r >> top & 1) ^ carry,
         _ => (r >> top & 1) ^ (r >> (top - 1) & 1),
     };
-    (r, old & !(CF | OF) | carry * CF | overflow * OF)
+    (r, old & !(CF | OF) | (carry * CF) | (overflow * OF))
 }
 
-/// SHLD (`left`) and SHRD. A count above 16 on 16-bit operands, which is undefined, shifts through
-/// destination, source and destination again.
+/// SHLD (`left`) and SHRD. A count above 16 on 16-bit operands, which is undefined, shifts the
+/// source in twice.
 pub(crate) fn double_shift(
     left: bool,
     a: u64,
@@ -209,13 +211,13 @@ pub(crate) fn double_shift(
     let (r, carry) = if size == 2 {
         let (a, b) = (u128::from(a), u128::from(b));
         if left {
-            let wide = a << 32 | b << 16 | a;
+            let wide = a << 32 | b << 16 | b;
             (
                 (wide << count >> 32) as u64 & m,
                 (wide << count >> 48) as u64 & 1,
             )
         } else {
-            let wide = a << 32 | b << 16 | a;
+            let wide = b << 32 | b << 16 | a;
             ((wide >> count) as u64 & m, (wide >> (count - 1)) as u64 & 1)
         }
     } else if left {
@@ -225,26 +227,27 @@ pub(crate) fn double_shift(
         let wide = (u128::from(b) << bits) | u128::from(a);
         ((wide >> count) as u64 & m, a >> (count - 1) & 1)
     };
-    let overflow = (a ^ r) >> top & 1;
-    (r, carry * CF | overflow * OF | szp(r, size))
+    // What was observed, too.
+    let beyond = count > bits;
+    let carry = if beyond { 0 } else { carry };
+    let overflow = if left {
+        if beyond { 0 } else { (r >> top & 1) ^ carry }
+    } else {
+        (r >> top & 1) ^ (r >> (top - 1) & 1)
+    };
+    (r, (carry * CF) | (overflow * OF) | AF | szp(r, size))
 }
 
-/// Flags of a multiplication with low half `low`: CF and OF say the high half matters; SF and PF
-/// follow the low half, ZF and AF are clear.
-pub(crate) fn multiply_flags(low: u64, significant: bool, size: u8) -> u64 {
-    let carry = if significant { CF | OF } else { 0 };
-    carry | szp(low & mask(size), size) & !ZF
-}
-
-/// MUL: low half, high half, flags.
+/// MUL: low half, high half, and CF and OF, which say that the high half matters. The other flags
+/// keep.
 pub(crate) fn mul(a: u64, b: u64, size: u8) -> (u64, u64, u64) {
     let m = mask(size);
     let wide = u128::from(a & m) * u128::from(b & m);
     let (low, high) = (wide as u64 & m, (wide >> (top(size) + 1)) as u64 & m);
-    (low, high, multiply_flags(low, high != 0, size))
+    (low, high, if high != 0 { CF | OF } else { 0 })
 }
 
-/// IMUL: low half, high half, flags.
+/// IMUL: like [`mul`].
 #[inline]
 pub(crate) fn imul(a: u64, b: u64, size: u8) -> (u64, u64, u64) {
     let m = mask(size);
@@ -253,7 +256,7 @@ pub(crate) fn imul(a: u64, b: u64, size: u8) -> (u64, u64, u64) {
     let wide = a * b;
     let (low, high) = (wide as u64 & m, (wide >> (top(size) + 1)) as u64 & m);
     let fits = i128::from(sign_extend(low, size) as i64) == wide;
-    (low, high, multiply_flags(low, !fits, size))
+    (low, high, if fits { 0 } else { CF | OF })
 }
 
 /// DIV of `high:low`: quotient and remainder, or `None` for #DE.
@@ -276,7 +279,7 @@ pub(crate) fn idiv(high: u64, low: u64, divisor: u64, size: u8) -> Option<(u64, 
     let quotient = wide.checked_div(divisor)?;
     let remainder = wide.checked_rem(divisor)?;
     let fits = i128::from(sign_extend(quotient as u64 & m, size) as i64) == quotient;
-    fits.then(|| (quotient as u64 & m, remainder as u64 & m))
+    fits.then_some((quotient as u64 & m, remainder as u64 & m))
 }
 
 /// Whether condition `code` (0 O, 1 NO, 2 B, ... 15 NLE) holds.

@@ -10,7 +10,7 @@ use super::paging::grant;
 use super::state::Core;
 
 /// Pages of decoded code kept before all are dropped.
-const PAGES: usize = 512;
+const PAGES: usize = 256;
 /// The longest instruction.
 const LONGEST: usize = 15;
 const ABSENT: u16 = u16::MAX;

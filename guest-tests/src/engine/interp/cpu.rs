@@ -78,7 +78,8 @@ impl<O: Observer> Cpu<O> {
                     core.step.kind = StepKind::Iteration;
                     core.next = rip;
                 }
-                if traps {
+                // INT n and SYSCALL clear TF before the trap is due; POPF clears it after.
+                if traps && (core.rflags & TF != 0 || core.step.branch.is_none()) {
                     core.debug_trap = true;
                     core.attention = true;
                 }
@@ -127,14 +128,17 @@ impl<O: Observer> Cpu<O> {
         let core = &mut *self.core;
         let mailbox = core.shared.interrupter.mailbox(core.index);
         if mailbox.full() {
-            let (fixed, nmi) = mailbox.collect();
-            for (word, mut set) in (0u8..).zip(fixed) {
+            let mail = mailbox.collect();
+            for (word, mut set) in (0u8..).zip(mail.fixed) {
                 while set != 0 {
                     core.apic.accept(word * 64 + set.trailing_zeros() as u8);
                     set &= set - 1;
                 }
             }
-            core.nmi_pending |= nmi;
+            core.nmi_pending |= mail.nmi;
+            if mail.performance {
+                core.performance_interrupt();
+            }
         }
         core.apic.tick(core.cycles);
     }

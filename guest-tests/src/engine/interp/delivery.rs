@@ -85,7 +85,7 @@ impl Core {
                 Err(fault) => fault,
             };
             self.gpr[RSP] = rsp;
-            let (next, next_code) = match fault.on_stack() {
+            let (next, next_code) = match fault {
                 Fault::Exception { vector, code } => (vector, code),
                 Fault::NonCanonical => (vector::GP, Some(0)),
                 Fault::Stop => return,

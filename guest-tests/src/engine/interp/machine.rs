@@ -122,6 +122,7 @@ impl From<ImageError> for MachineError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Steps of all CPUs together: instructions, REP iterations, interrupts and exceptions taken.
+    /// In parallel mode up to 256 a CPU may be left when the limit ends the run.
     pub steps: u64,
     /// Cycles of any one CPU, counted from its start, halted ones included.
     pub cycles: u64,
@@ -279,9 +280,8 @@ impl<O: Observer> Machine<O> {
             let mut running = false;
             // Cycles until the first halted CPU wakes by itself, if one does.
             let mut wake: Option<u64> = None;
-            for index in 0..self.cpus.len() {
-                let cpu = &mut self.cpus[index];
-                began[index] = cpu.core.cycles;
+            for (index, (cpu, began)) in self.cpus.iter_mut().zip(&mut began).enumerate() {
+                *began = cpu.core.cycles;
                 match cpu.wait() {
                     Wait::Running => running = true,
                     Wait::Cycles(n) => {
@@ -398,7 +398,7 @@ impl<O: Observer> Machine<O> {
         self.shared.interrupter.clone()
     }
 
-    /// What the guest wrote to port E9h.
+    /// What the guest wrote to port E9h, at most the first MiB.
     #[must_use]
     pub fn console(&self) -> Vec<u8> {
         self.shared
@@ -410,7 +410,7 @@ impl<O: Observer> Machine<O> {
 }
 
 /// Steps a parallel CPU takes from the common budget at a time.
-const CHUNK: u64 = 4096;
+const CHUNK: u64 = 256;
 
 fn take(budget: &AtomicU64) -> u64 {
     let taken = budget

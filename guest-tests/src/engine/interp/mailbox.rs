@@ -9,10 +9,20 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 pub(crate) struct Mailbox {
     fixed: [AtomicU64; 4],
     nmi: AtomicBool,
+    performance: AtomicBool,
     full: AtomicBool,
     // The logical destination registers of the owner, for senders to match.
     pub(crate) ldr: AtomicU32,
     pub(crate) dfr: AtomicU32,
+}
+
+/// What was in a mailbox.
+pub(crate) struct Mail {
+    /// The fixed vectors, as a 256-bit set.
+    pub(crate) fixed: [u64; 4],
+    pub(crate) nmi: bool,
+    /// The performance-counter interrupt of the LVT.
+    pub(crate) performance: bool,
 }
 
 impl Mailbox {
@@ -32,12 +42,20 @@ impl Mailbox {
         self.full.store(true, Ordering::SeqCst);
     }
 
-    /// Takes everything: the fixed vectors as a 256-bit set, and whether there was an NMI.
-    pub(crate) fn collect(&self) -> ([u64; 4], bool) {
+    fn post_performance(&self) {
+        self.performance.store(true, Ordering::SeqCst);
+        self.full.store(true, Ordering::SeqCst);
+    }
+
+    /// Takes everything.
+    pub(crate) fn collect(&self) -> Mail {
         // First the flag: what is posted from here on sets it again.
         self.full.store(false, Ordering::SeqCst);
-        let fixed = std::array::from_fn(|i| self.fixed[i].swap(0, Ordering::SeqCst));
-        (fixed, self.nmi.swap(false, Ordering::SeqCst))
+        Mail {
+            fixed: std::array::from_fn(|i| self.fixed[i].swap(0, Ordering::SeqCst)),
+            nmi: self.nmi.swap(false, Ordering::SeqCst),
+            performance: self.performance.swap(false, Ordering::SeqCst),
+        }
     }
 
     /// Whether a logical destination names the owner.
@@ -102,6 +120,16 @@ impl Interrupter {
     pub fn fixed(&self, cpu: usize, vector: u8) {
         if let Some(mailbox) = self.0.boxes.get(cpu) {
             mailbox.post_fixed(vector);
+            self.wake();
+        }
+    }
+
+    /// Delivers the performance-counter interrupt of CPU `cpu` as its LVT entry says, for counters
+    /// that several CPUs share; an absent CPU ignores it. A CPU's own counters use
+    /// [`Alerts`](super::Alerts) instead, which is exact to the instruction.
+    pub fn performance_interrupt(&self, cpu: usize) {
+        if let Some(mailbox) = self.0.boxes.get(cpu) {
+            mailbox.post_performance();
             self.wake();
         }
     }

@@ -16,7 +16,7 @@ pub(crate) const PAGE: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The size is zero, not a multiple of 4096, or more than the host can address.
+    /// The size is zero, not a multiple of 4096, or more than 64 GiB.
     BadSize {
         /// The size asked for, in bytes.
         bytes: u64,
@@ -42,7 +42,7 @@ impl fmt::Display for MemoryError {
         match self {
             Self::BadSize { bytes } => write!(
                 f,
-                "guest RAM of {bytes} bytes: the size must be a non-zero multiple of 4096"
+                "guest RAM of {bytes} bytes: the size must be a non-zero multiple of 4096 and at most 64 GiB"
             ),
             Self::Map { reason } => write!(f, "guest RAM could not be mapped: {reason}"),
             Self::OutOfRange {
@@ -102,11 +102,11 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::BadSize`] unless `size` is a non-zero multiple of 4096, [`MemoryError::Map`]
-    /// if the host refuses.
+    /// [`MemoryError::BadSize`] unless `size` is a non-zero multiple of 4096 and at most 64 GiB,
+    /// [`MemoryError::Map`] if the host refuses.
     pub fn new(size: u64) -> Result<Self, MemoryError> {
         let bytes = usize::try_from(size).map_err(|_| MemoryError::BadSize { bytes: size })?;
-        if size == 0 || size % PAGE != 0 || size > 1 << 39 {
+        if size == 0 || !size.is_multiple_of(PAGE) || size > 1 << 36 {
             return Err(MemoryError::BadSize { bytes: size });
         }
         let map = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), bytes)]).map_err(|e| {

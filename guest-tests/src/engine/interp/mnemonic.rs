@@ -68,8 +68,8 @@ pub(crate) fn operation(i: &Instruction) -> Op {
         M::Scasb | M::Scasw | M::Scasd | M::Scasq => Op::Scas,
         M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => Op::Cmps,
         M::Insb | M::Insw | M::Insd => Op::Ins, M::Outsb | M::Outsw | M::Outsd => Op::Outs,
-        M::Nop | M::Endbr64 | M::Endbr32 | M::Reservednop | M::Emms | M::Femms | M::Fnop
-        | M::Wait => Op::Nop,
+        M::Nop | M::Endbr64 | M::Endbr32 | M::Reservednop => Op::Nop,
+        M::Emms | M::Femms | M::Fnop | M::Wait => Op::UnitNop,
         M::Pause => Op::Pause, M::Mfence | M::Lfence | M::Sfence => Op::Fence, M::Hlt => Op::Hlt,
         M::Cli => Op::Cli, M::Sti => Op::Sti, M::Clts => Op::Clts, M::Invlpg => Op::Invlpg,
         M::Wbinvd | M::Invd => Op::Wbinvd, M::Swapgs => Op::Swapgs, M::Cpuid => Op::Cpuid,

@@ -23,7 +23,7 @@ pub(crate) enum Op {
     // Strings.
     Movs, Stos, Lods, Scas, Cmps, Ins, Outs,
     // System.
-    Nop, Pause, Fence, Hlt, Cli, Sti, Clts, Invlpg, Wbinvd, Swapgs, Cpuid, Rdtsc, Rdtscp, Rdpid,
+    Nop, UnitNop, Pause, Fence, Hlt, Cli, Sti, Clts, Invlpg, Wbinvd, Swapgs, Cpuid, Rdtsc, Rdtscp, Rdpid,
     Rdmsr, Wrmsr, Rdpmc, In, Out, Lgdt, Lidt, Sgdt, Sidt, Lldt, Sldt, Ltr, Str, Lmsw, Smsw,
     MovToCr, MovFromCr, MovToDr, MovFromDr, MovToSeg, MovFromSeg, PushSeg, PopSeg,
     Rdfsbase, Rdgsbase, Wrfsbase, Wrgsbase, Prefetch, Clflush,

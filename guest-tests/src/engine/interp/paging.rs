@@ -138,7 +138,7 @@ impl Core {
             }
             let large = level != 0 && entry & LARGE != 0;
             let low = if large {
-                (1u64 << shift) - 1 & !0x1fff
+                ((1u64 << shift) - 1) & !0x1fff
             } else {
                 0
             };

@@ -85,7 +85,7 @@ impl Core {
             self.set_gpr(RAX as u8, d.size, low);
             self.set_gpr(RDX as u8, d.size, high);
         }
-        self.set_status(flags);
+        self.rflags = self.rflags & !(CF | OF) | flags;
         Ok(())
     }
 
@@ -100,11 +100,11 @@ impl Core {
         };
         let (low, _, flags) = alu::imul(a, b, d.size);
         self.write(d, d.dst, d.size, low)?;
-        self.set_status(flags);
+        self.rflags = self.rflags & !(CF | OF) | flags;
         Ok(())
     }
 
-    /// DIV and IDIV. The flags, which are undefined, keep their values.
+    /// DIV and IDIV. Of the flags, all undefined, CF and OF keep, AF is set and the rest clear.
     pub(crate) fn divide(
         &mut self,
         d: &Decoded,
@@ -123,6 +123,7 @@ impl Core {
             self.set_gpr(RAX as u8, d.size, quotient);
             self.set_gpr(RDX as u8, d.size, remainder);
         }
+        self.set_status(self.rflags & (CF | OF) | AF);
         Ok(())
     }
 
@@ -162,11 +163,11 @@ impl Core {
         Ok(())
     }
 
-    /// BSF and BSR. A zero source sets ZF and leaves the destination; other flags keep.
+    /// BSF and BSR. A zero source sets ZF and leaves the destination. PF is that of the result.
     pub(crate) fn bit_scan(&mut self, d: &Decoded) -> Result<(), Fault> {
         let a = self.read(d, d.src, d.size)?;
         if a == 0 {
-            self.rflags |= ZF;
+            self.set_status(ZF | PF);
             return Ok(());
         }
         let n = if d.op == Op::Bsf {
@@ -174,7 +175,7 @@ impl Core {
         } else {
             63 - a.leading_zeros()
         };
-        self.rflags &= !ZF;
+        self.set_status(alu::szp(u64::from(n), 1) & PF);
         self.write(d, d.dst, d.size, u64::from(n))
     }
 
@@ -190,8 +191,8 @@ impl Core {
         let mut flags = if n == 0 { ZF } else { 0 };
         if d.op == Op::Popcnt {
             flags = if a == 0 { ZF } else { 0 };
-        } else if a == 0 {
-            flags |= CF;
+        } else {
+            flags |= self.rflags & OF | if a == 0 { CF } else { 0 };
         }
         self.set_status(flags);
         self.write(d, d.dst, d.size, u64::from(n))

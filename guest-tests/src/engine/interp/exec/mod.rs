@@ -10,7 +10,7 @@ mod vector;
 
 use super::alu::{self, Shift};
 use super::fault::{Fault, vector as exception};
-use super::flags::{CF, CR0_TS, DF, OF};
+use super::flags::{CF, CR0_EM, CR0_TS, CR4_OSFXSR, DF, OF};
 use super::observer::{CpuView, Observer};
 use super::op::{Decoded, Op};
 use super::state::{Core, RAX, RBX, RCX};
@@ -165,15 +165,42 @@ fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
             core.set_gpr(RAX as u8, 1, value);
             Ok(())
         }
-        Op::Cbw => done(core.widen(d)),
-        Op::Cwd => done(core.sign_to_rdx(d)),
-        Op::Lahf => done(core.lahf()),
-        Op::Sahf => done(core.sahf()),
-        Op::Clc => done(core.rflags &= !CF),
-        Op::Stc => done(core.rflags |= CF),
-        Op::Cmc => done(core.rflags ^= CF),
-        Op::Cld => done(core.rflags &= !DF),
-        Op::Std => done(core.rflags |= DF),
+        Op::Cbw => {
+            core.widen(d);
+            Ok(())
+        }
+        Op::Cwd => {
+            core.sign_to_rdx(d);
+            Ok(())
+        }
+        Op::Lahf => {
+            core.lahf();
+            Ok(())
+        }
+        Op::Sahf => {
+            core.sahf();
+            Ok(())
+        }
+        Op::Clc => {
+            core.rflags &= !CF;
+            Ok(())
+        }
+        Op::Stc => {
+            core.rflags |= CF;
+            Ok(())
+        }
+        Op::Cmc => {
+            core.rflags ^= CF;
+            Ok(())
+        }
+        Op::Cld => {
+            core.rflags &= !DF;
+            Ok(())
+        }
+        Op::Std => {
+            core.rflags |= DF;
+            Ok(())
+        }
         Op::Pushf => core.pushf(d),
         Op::Popf => core.popf(d),
         Op::Leave => core.leave(d),
@@ -186,6 +213,7 @@ fn less_common(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         Op::Into if core.rflags & OF != 0 => core.software_interrupt(exception::OF),
         Op::Into => Ok(()),
         Op::Ud => Err(Fault::UD),
+        Op::UnitNop => Ok(()),
         Op::Syscall => core.syscall(),
         Op::Sysret => core.sysret(d),
         Op::Sysenter => core.sysenter(),
@@ -202,7 +230,10 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         Op::Clts | Op::Lmsw | Op::Smsw => core.machine_status(d),
         Op::Invlpg | Op::Wbinvd => core.invalidate(d),
         Op::Swapgs => core.swapgs(),
-        Op::Cpuid => done(core.cpuid()),
+        Op::Cpuid => {
+            core.cpuid();
+            Ok(())
+        }
         Op::Rdtsc | Op::Rdtscp => core.rdtsc(d),
         Op::Rdpid => core.write(d, d.dst, d.size, core.msrs.tsc_aux),
         Op::In | Op::Out => core.port(d),
@@ -224,20 +255,14 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
     }
 }
 
-#[inline]
-fn done(_: ()) -> Result<(), Fault> {
-    Ok(())
-}
-
-// The task-switched bit and the enables of the vector unit.
+// CR0.EM, CR0.TS and CR4.OSFXSR. WAIT, which looks at MP and TS only, is treated as FNOP.
 fn check_unit(core: &Core, d: &Decoded) -> Result<(), Fault> {
-    use super::flags::{CR0_EM, CR4_OSFXSR};
-    if d.info.simd == Some(SimdClass::Sse) && (core.cr0 & CR0_EM != 0 || core.cr4 & CR4_OSFXSR == 0)
-    {
-        return Err(Fault::UD);
+    let emulated = core.cr0 & CR0_EM != 0;
+    match d.info.simd {
+        Some(SimdClass::Sse) if emulated || core.cr4 & CR4_OSFXSR == 0 => Err(Fault::UD),
+        Some(SimdClass::Mmx) if emulated => Err(Fault::UD),
+        Some(SimdClass::X87) if emulated => Err(Fault::without(exception::NM)),
+        _ if core.cr0 & CR0_TS != 0 => Err(Fault::without(exception::NM)),
+        _ => Ok(()),
     }
-    if core.cr0 & CR0_TS != 0 {
-        return Err(Fault::without(exception::NM));
-    }
-    Ok(())
 }

@@ -12,6 +12,9 @@ use super::super::op::{Decoded, Op, Operand};
 use super::super::paging::PHYSICAL_BITS;
 use super::super::state::{Core, RAX, RBX, RCX, RDX, Shadow};
 
+/// Bytes of console text kept; more is dropped, so that no guest can exhaust the host.
+const CONSOLE: usize = 1 << 20;
+
 impl Core {
     /// PUSHF.
     pub(crate) fn pushf(&mut self, d: &Decoded) -> Result<(), Fault> {
@@ -146,7 +149,9 @@ impl Core {
                     .console
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
-                console.push(value as u8);
+                if console.len() < CONSOLE {
+                    console.push(value as u8);
+                }
             }
             0xf4 => {
                 self.stop(Stop::Status(value as u8));
