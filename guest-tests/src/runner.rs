@@ -15,6 +15,8 @@ use crate::report::{Check, Register, Report};
 
 /// The engine's name in reports.
 const ENGINE: &str = "interp";
+/// The most CPUs that the engine takes.
+const MAX_CPUS: usize = 255;
 
 /// How a guest is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +161,9 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
         let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
         part = part.revision(revision).ok_or_else(unknown)?;
     }
+    if !(1..=MAX_CPUS).contains(&cpus) {
+        return Err(RunError::Machine(MachineError::Cpus { cpus }));
+    }
     let lines = Lines::new(cpus);
     let mut builder = Builder::of(part).threads(cpus);
     if options.share_counters {
@@ -171,11 +176,8 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
         user: vec![protocol::USER],
         ..Config::default()
     };
-    // The machine clamps an absurd number of threads; the engine refuses it before an observer is made for one too many.
-    let observer = |index: usize| pmus.thread(index).map(|thread| Cpu::new(thread, &lines));
-    let mut observers: Vec<Option<Cpu<'_>>> = (0..cpus).map(observer).collect();
-    let Some(spare) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
-    let attach = |index: usize| observers.get_mut(index).and_then(Option::take).unwrap_or_else(|| Cpu::new(spare, &lines));
+    let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
+    let attach = |index: usize| Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
     let mut machine = Machine::new(&config, image, Arc::new(EmptyBus), attach).map_err(RunError::Machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
@@ -210,6 +212,7 @@ fn verdict(exit: &Exit, checks: &[Check], options: &Options) -> (bool, String) {
     let failed = checks.iter().filter(|check| !check.passed()).count();
     let first = checks.iter().find(|check| !check.passed());
     match (exit, first) {
+        (Exit::Status { status: 0, .. }, None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
         (Exit::Status { status: 0, .. }, None) => (true, format!("all {} checks passed", checks.len())),
         (Exit::Status { .. }, Some(check)) => {
             let right = if check.least == check.most { String::new() } else { format!(" to {:#x}", check.most) };

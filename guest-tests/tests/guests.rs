@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use iced_x86::code_asm::*;
 use vm_pmu_guest_tests::engine::interp::Image;
-use vm_pmu_guest_tests::guests::runtime::{Kernel, USER_CODE};
+use vm_pmu_guest_tests::guests::runtime::{Kernel, USER_CODE, User};
 use vm_pmu_guest_tests::guests::{self, protocol};
 use vm_pmu_guest_tests::report::Report;
 use vm_pmu_guest_tests::runner::{Options, RunError, run, run_image};
@@ -223,7 +223,7 @@ fn whatever_cannot_be_run_says_why_in_one_line() {
     let revision = Options { revision: Some("Z".to_owned()), ..options() };
     assert!(error("k8", "count", &revision).contains("no revision `Z`"));
     let path = file("cpus.elf", &elf(0x10_0000, &outsider()));
-    for cpus in [0, 256] {
+    for cpus in [0, 256, usize::MAX] {
         assert!(error("k8", path.to_str().unwrap(), &Options { cpus, ..options() }).contains("CPUs"));
     }
     let high = file("high.elf", &elf(0xFFFF_FFFF_FFFF_F000, &outsider()));
@@ -254,4 +254,41 @@ fn a_report_that_lies_is_read_within_bounds() {
     assert_eq!(report.checks.len() as u64, protocol::MAX_CHECKS);
     assert_eq!(report.samples.len() as u64, protocol::MAX_SAMPLES);
     assert_eq!(report.checks[0].name, "number 0");
+}
+
+#[test]
+fn instruction_fetches_are_one_for_each_aligned_piece_and_each_transfer() {
+    let mut user = User::new().unwrap();
+    let (mut entry, mut next) = (user.a.create_label(), user.a.create_label());
+    user.a.set_label(&mut entry).unwrap();
+    // Two pieces of 16; the JMP is in a third, which its target fetches anew.
+    for _ in 0..32 {
+        user.a.nop().unwrap();
+    }
+    user.a.jmp(next).unwrap();
+    user.a.set_label(&mut next).unwrap();
+    user.a.syscall().unwrap();
+    let (code, [entry]) = user.finish([entry]).unwrap();
+    let mut kernel = Kernel::new(code).unwrap();
+    kernel.main().unwrap();
+    kernel.wrmsr(0xC001_0000, 0x0041_0080).unwrap();
+    kernel.enter_user(entry, 2).unwrap();
+    kernel.rdpmc(0).unwrap();
+    kernel.check_is("pieces", rax, 4).unwrap();
+    kernel.a.ret().unwrap();
+    let report = run_image("k8", "fetches", &kernel.finish().unwrap(), 1, &options()).unwrap();
+    assert!(report.passed, "{}", explain(&report));
+}
+
+#[test]
+fn every_cpu_asks_for_its_own_interrupts() {
+    let report = run("k8", "two-cpus", &options()).unwrap();
+    let requested: Vec<_> = report.interrupts.iter().map(|line| (line.thread, line.counter, line.requested)).collect();
+    assert_eq!(requested, [(0, 0, 500), (1, 3, 700)]);
+}
+
+#[test]
+fn shared_counters_that_stay_usable_are_noticed() {
+    let report = run("k8", "northbridge", &Options { share_counters: true, ..options() }).unwrap();
+    assert!(!report.passed, "the guest must see that counter 0 still counts");
 }

@@ -38,8 +38,8 @@ pub const MAX_SAMPLES: u64 = 500;
 /// What ring 3 may use.
 pub const USER: std::ops::Range<u64> = 0x40_0000..0x60_0000;
 
-pub(super) const REPORT_CHECKS: u64 = REPORT + 0x20;
-pub(super) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
+pub(in crate::guests) const REPORT_CHECKS: u64 = REPORT + 0x20;
+pub(in crate::guests) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
 
 /// The longest label that is read, in bytes.
 const LONGEST: u64 = 120;

@@ -4,7 +4,7 @@ use iced_x86::code_asm::*;
 
 use super::{CLOCKS, COUNTER, COUNTER_MASK, INSTRUCTIONS, OS, disable, enable};
 use crate::engine::interp::Image;
-use crate::guests::runtime::{Built, Kernel, here};
+use crate::guests::runtime::{Built, EXPECT, Kernel, cell, here};
 
 /// CR4.OSFXSR: SSE instructions are allowed.
 const OSFXSR: i32 = 1 << 9;
@@ -133,6 +133,7 @@ pub(super) fn build() -> Built<Image> {
         k.check_same(&format!("{name} by RDPMC"), r13, r12)?;
     }
     between_reads(&mut k)?;
+    over_a_fault(&mut k)?;
     // A counter that is not enabled keeps its value, 48 bits of it.
     k.wrmsr(COUNTER, u64::MAX - 41)?;
     k.a.call(mix)?;
@@ -155,4 +156,31 @@ fn between_reads(k: &mut Kernel) -> Built<()> {
     k.check_is("instructions up to the first RDPMC", r12, 2)?;
     k.a.sub(r13, r12)?;
     k.check_is("instructions from one RDPMC to the next", r13, 5)
+}
+
+/// Event and what a faulting RDMSR makes of it.
+///
+/// The stretch is WRMSR; MOV; RDMSR, which faults and does not complete; the exception; twelve instructions of the handler, of which
+/// one JE is not taken, one is, and the last is IRETQ; three MOVs. The exception counts as an instruction and as a far transfer.
+const FAULT: &[(&str, u64, u64)] = &[
+    ("RETIRED_INSTRUCTIONS", INSTRUCTIONS, 1 + 1 + 1 + 12 + 3),
+    ("RETIRED_BRANCH_INSTRUCTIONS", 0xC2, 4),
+    ("RETIRED_TAKEN_BRANCH_INSTRUCTIONS", 0xC4, 3),
+    ("RETIRED_FAR_CONTROL_TRANSFERS", 0xC6, 2),
+    ("INTERRUPTS_TAKEN", 0xCF, 0),
+];
+
+fn over_a_fault(k: &mut Kernel) -> Built<()> {
+    k.a.mov(cell(EXPECT), 1)?;
+    for (name, select, right) in FAULT {
+        k.wrmsr(COUNTER, 0)?;
+        enable(k, 0, select | OS)?;
+        // Behind the registers of the part.
+        k.a.mov(ecx, COUNTER + 4)?;
+        k.a.rdmsr()?;
+        disable(k, 0, 0)?;
+        k.rdmsr(COUNTER)?;
+        k.check_is(&format!("{name} over a fault"), rax, *right)?;
+    }
+    k.a.mov(cell(EXPECT), 0)
 }

@@ -33,6 +33,8 @@ pub(super) fn build() -> Built<Image> {
     }
     behind_the_mask(&mut k, false)?;
     behind_the_mask(&mut k, true)?;
+    two_counters(&mut k, "at one instruction", 6, 1)?;
+    two_counters(&mut k, "one in the handler of the other", 9, 2)?;
     lost(&mut k)?;
     silent(&mut k)?;
     written(&mut k)?;
@@ -88,6 +90,38 @@ fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     k.a.mov(r12, cell(LAST))?;
     k.a.lea(r13, ptr(behind))?;
     k.check_same(&format!("vector behind CLI, {what}: where"), r12, r13)
+}
+
+/// Two counters ask for an NMI. Counter 0 overflows 10 instructions after it was enabled, counter 1 was enabled 4 later. At one
+/// instruction both requests are one NMI, as one can wait; while the handler of the first runs, the second waits for its IRETQ and
+/// comes before another instruction.
+fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64) -> Built<()> {
+    let mut slide = k.a.create_label();
+    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER + 1, second.wrapping_neg())?;
+    k.wrmsr(COUNTER, 10u64.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    enable(k, 1, INSTRUCTIONS | OS | INT)?;
+    here(&mut k.a, &mut slide)?;
+    for _ in 0..20 {
+        k.a.nop()?;
+    }
+    disable(k, 1, 0)?;
+    disable(k, 0, 0)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is(&format!("two counters, {what}: NMIs"), r12, nmis)?;
+    k.a.mov(r12, cell(LAST))?;
+    k.a.lea(rax, ptr(slide))?;
+    k.a.sub(r12, rax)?;
+    // WRMSR, three MOVs and WRMSR are five of the ten.
+    k.check_is(&format!("two counters, {what}: NOPs executed before the last NMI"), r12, 5)?;
+    for n in 0..2 {
+        k.rdmsr(COUNTER + n)?;
+        k.a.shr(rax, 47)?;
+        k.check_is(&format!("two counters, {what}: counter {n} has wrapped"), rax, 0)?;
+    }
+    Ok(())
 }
 
 /// Overflows while the entry in the local vector table is masked: nothing comes, not later either.
