@@ -8,6 +8,7 @@ pub mod decode;
 pub mod demo;
 pub mod dialect;
 pub mod encode;
+pub mod engines;
 pub mod error;
 pub mod guests;
 pub mod list;
