@@ -192,7 +192,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
             report.registers.extend(registers(index, &thread));
         }
     }
-    (report.checks, report.samples) = protocol::read(machine.memory());
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
     report.interrupts = lines.requested();
     report.console = String::from_utf8_lossy(&machine.console()).into_owned();
     (report.passed, report.ending) = verdict(&exit, &report.checks, options);

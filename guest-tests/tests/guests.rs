@@ -292,3 +292,28 @@ fn shared_counters_that_stay_usable_are_noticed() {
     let report = run("k8", "northbridge", &Options { share_counters: true, ..options() }).unwrap();
     assert!(!report.passed, "the guest must see that counter 0 still counts");
 }
+
+#[test]
+fn a_guest_that_selects_without_end_fills_no_memory() {
+    let report = run_guest("selector", |k| {
+        let mut again = k.a.create_label();
+        k.a.mov(ebx, 6000).unwrap();
+        k.a.set_label(&mut again).unwrap();
+        k.a.mov(ecx, 0xC001_0000u32).unwrap();
+        // Event C0h with the number in the unit mask and the counter mask.
+        k.a.mov(eax, ebx).unwrap();
+        k.a.shl(eax, 8).unwrap();
+        k.a.and(eax, 0xFF00).unwrap();
+        k.a.mov(edx, ebx).unwrap();
+        k.a.shl(edx, 16).unwrap();
+        k.a.and(edx, 0xFF00_0000u32 as i32).unwrap();
+        k.a.or(eax, edx).unwrap();
+        k.a.or(eax, 0x0042_00C0).unwrap();
+        k.a.xor(edx, edx).unwrap();
+        k.a.wrmsr().unwrap();
+        k.a.dec(ebx).unwrap();
+        k.a.jne(again).unwrap();
+    });
+    assert_eq!(report.counts.len(), 4097);
+    assert_eq!(report.counts[4096].event, "further selections");
+}

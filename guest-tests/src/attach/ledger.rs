@@ -1,5 +1,7 @@
 //! What was counted over a whole run, whatever the guest did to its registers in between.
 
+use std::collections::HashMap;
+
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::feed::{Signal, Unit};
 use vm_pmu::arch::k8::{PerfEvtSel, Register as K8Register, Slot};
@@ -14,21 +16,27 @@ const SELECTION: u64 = 0xFF87_FFFF;
 /// The values of a counter.
 const MASK: u64 = (1 << 48) - 1;
 
+/// The most selections of a thread that are told apart.
+const MAX_ROWS: usize = 4096;
+
 #[derive(Clone, Copy, Debug)]
 struct Row {
     counter: usize,
-    selection: u64,
+    /// `None` for all that came when the ledger was full.
+    selection: Option<u64>,
     count: u64,
 }
 
 /// The counts of one thread, by counter and by what it selected.
 ///
 /// It looks at a counter before and after each write of it or of its select, so reloads with negative values, wraps and reprogramming
-/// lose nothing. A selection is listed once it was enabled.
+/// lose nothing. A selection is listed once it was enabled. Of a guest that selects more than 4096, the rest is one row a counter.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     thread: usize,
     rows: Vec<Row>,
+    /// Where each counter's selection is.
+    places: HashMap<(usize, Option<u64>), usize>,
     /// What each counter held when it was last looked at.
     held: [u64; 4],
     /// The row each counter adds to.
@@ -39,7 +47,7 @@ impl Ledger {
     /// The empty ledger of thread `thread`.
     #[must_use]
     pub fn new(thread: usize) -> Ledger {
-        Ledger { thread, rows: Vec::new(), held: [0; 4], open: [None; 4] }
+        Ledger { thread, rows: Vec::new(), places: HashMap::new(), held: [0; 4], open: [None; 4] }
     }
 
     fn slot(msr: u32) -> Option<Slot> {
@@ -62,6 +70,22 @@ impl Ledger {
         }
     }
 
+    /// The row of a selection; a new one if it is enabled for the first time.
+    fn row(&mut self, counter: usize, selection: u64, enabled: bool) -> Option<usize> {
+        if let Some(row) = self.places.get(&(counter, Some(selection))) {
+            return Some(*row);
+        }
+        if !enabled {
+            return None;
+        }
+        let selection = (self.rows.len() < MAX_ROWS).then_some(selection);
+        let rows = &mut self.rows;
+        Some(*self.places.entry((counter, selection)).or_insert_with(|| {
+            rows.push(Row { counter, selection, count: 0 });
+            rows.len() - 1
+        }))
+    }
+
     /// To be called before a write of `msr`.
     pub fn before<L: InterruptLine>(&mut self, msr: u32, thread: &Thread<'_, L>) {
         if let Some(slot) = Self::slot(msr) {
@@ -79,15 +103,7 @@ impl Ledger {
             }
             Some(K8Register::PerfEvtSel(slot)) => {
                 let Ok(select) = thread.rdmsr(msr) else { return };
-                let selection = select & SELECTION;
-                let known = self.rows.iter().position(|row| (row.counter, row.selection) == (slot.index(), selection));
-                self.open[slot.index()] = match known {
-                    None if PerfEvtSel::written(select).en() => {
-                        self.rows.push(Row { counter: slot.index(), selection, count: 0 });
-                        Some(self.rows.len() - 1)
-                    }
-                    known => known,
-                };
+                self.open[slot.index()] = self.row(slot.index(), select & SELECTION, PerfEvtSel::written(select).en());
                 // A change of event with the counter enabled can count an edge at once.
                 self.settle(slot, thread);
             }
@@ -110,7 +126,18 @@ impl Ledger {
 }
 
 fn describe(thread: usize, row: &Row, part: vm_pmu::Part) -> Count {
-    let select = PerfEvtSel::written(row.selection);
+    let Some(selection) = row.selection else {
+        return Count {
+            thread,
+            counter: row.counter as u32,
+            event: "further selections".to_owned(),
+            count: row.count,
+            unit: Unit::Events.word().to_owned(),
+            fidelity: Fidelity::Injected.word().to_owned(),
+            driven_by: "whatever the guest selected".to_owned(),
+        };
+    };
+    let select = PerfEvtSel::written(selection);
     let found = part.catalogue().select(u32::from(select.event_select()));
     let umask = u32::from(select.unit_mask());
     let (mut name, picked) = match found {

@@ -24,7 +24,6 @@
 //! A byte written to port E9h goes to the console. A byte written to port F4h ends the run: 0 for a guest that found everything
 //! right.
 
-use crate::engine::interp::Memory;
 use crate::report::{Check, Sample};
 
 /// The physical address of the report.
@@ -44,29 +43,32 @@ pub(in crate::guests) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
 /// The longest label that is read, in bytes.
 const LONGEST: u64 = 120;
 
-/// What a guest reported; empty when it reported nothing.
+/// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or says that it cannot.
 #[must_use]
-pub fn read(memory: &Memory) -> (Vec<Check>, Vec<Sample>) {
-    let word = |address| memory.read(address, 8);
+pub fn read(load: impl Fn(u64, &mut [u8]) -> bool) -> (Vec<Check>, Vec<Sample>) {
+    let word = |address| {
+        let mut bytes = [0; 8];
+        if load(address, &mut bytes) { u64::from_le_bytes(bytes) } else { 0 }
+    };
     if word(REPORT) != MAGIC {
         return (Vec::new(), Vec::new());
     }
     let checks = (0..word(REPORT + 8).min(MAX_CHECKS)).map(|n| {
         let at = REPORT_CHECKS + 32 * n;
-        Check { name: label(memory, word(at), n), seen: word(at + 8), least: word(at + 16), most: word(at + 24) }
+        Check { name: label(&load, word(at), n), seen: word(at + 8), least: word(at + 16), most: word(at + 24) }
     });
     let samples = (0..word(REPORT + 16).min(MAX_SAMPLES)).map(|n| {
         let at = REPORT_SAMPLES + 24 * n;
-        Sample { address: word(at), label: label(memory, word(at + 8), n), hits: word(at + 16) }
+        Sample { address: word(at), label: label(&load, word(at + 8), n), hits: word(at + 16) }
     });
     (checks.collect(), samples.collect())
 }
 
-fn label(memory: &Memory, address: u64, number: u64) -> String {
-    let bytes: Vec<u8> = (0..LONGEST)
-        .map_while(|n| address.checked_add(n).filter(|at| *at < memory.size()))
-        .map(|at| memory.read(at, 1) as u8)
-        .take_while(|byte| *byte != 0)
-        .collect();
+fn label(load: impl Fn(u64, &mut [u8]) -> bool, address: u64, number: u64) -> String {
+    let byte = |at| {
+        let mut byte = [0];
+        (load(at, &mut byte) && byte != [0]).then_some(byte[0])
+    };
+    let bytes: Vec<u8> = (0..LONGEST).map_while(|n| address.checked_add(n).and_then(byte)).collect();
     if bytes.is_empty() { format!("number {number}") } else { String::from_utf8_lossy(&bytes).into_owned() }
 }
