@@ -8,7 +8,7 @@ use std::{env, fs};
 use serde::Deserialize;
 
 /// The most signals that one counter can add up: `counter::MAX_SOURCES`.
-const MAX_SOURCES: usize = 8;
+const MAX_SOURCES: usize = 9;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +46,8 @@ struct Event {
     umask: Option<Shape>,
     #[serde(default)]
     fields: Vec<u32>,
+    #[serde(default)]
+    known: Vec<u32>,
     #[serde(default, rename = "mask")]
     masks: Vec<Mask>,
 }
@@ -173,8 +175,11 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
         return Err(format!("select {:#x} is taken", event.select));
     }
     let shape = event.umask.unwrap_or(if event.masks.is_empty() { Shape::None } else { Shape::Set });
-    if (shape == Shape::Fields) == event.fields.is_empty() {
-        return Err("`fields` goes with umask = \"fields\"".into());
+    if (shape == Shape::Fields) == event.fields.is_empty() || (shape == Shape::Fields) == event.known.is_empty() {
+        return Err("`fields` and `known` go with umask = \"fields\"".into());
+    }
+    if let Some(odd) = event.known.iter().find(|known| event.fields.iter().any(|group| (*known & group).count_ones() != 1)) {
+        return Err(format!("known occurrence {odd:#x} does not have one bit of each group"));
     }
     let mut masks = BTreeSet::new();
     let mut mask_names = BTreeSet::new();
@@ -246,7 +251,7 @@ fn write_entry(
         select = event.select,
         umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
         shape = match shape {
-            Shape::Fields => format!("Fields(&{:?})", event.fields),
+            Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
             shape => format!("{shape:?}"),
         },
         max = file.max_per_cycle,

@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record};
+use crate::feed::{Context, Demand, Feed, Record, SignalSet};
 use crate::layout::Field;
 
 /// Something that happened, named as a guest would select it.
@@ -74,6 +74,14 @@ pub trait Model {
 
     /// What must be reported at the moment.
     fn demand(&self) -> &Demand;
+
+    /// The signals that counters of this thread follow beyond it: every thread within their scope must report them.
+    fn wide_demand(&self) -> SignalSet {
+        SignalSet::EMPTY
+    }
+
+    /// The model takes the place of one with this demand: the epoch of its own goes on from there.
+    fn succeed_demand(&mut self, before: &Demand);
 
     /// What there is to tell since the last call.
     fn take_alerts(&mut self) -> Alerts;

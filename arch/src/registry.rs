@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record};
+use crate::feed::{Context, Demand, Feed, Record, SignalSet};
 use crate::model::{Model, Occurrence, RegisterDescription, Reset};
 
 macro_rules! parts {
@@ -156,6 +156,14 @@ impl Model for Pmu {
 
     fn demand(&self) -> &Demand {
         each!(self, model => model.demand())
+    }
+
+    fn wide_demand(&self) -> SignalSet {
+        each!(self, model => model.wide_demand())
+    }
+
+    fn succeed_demand(&mut self, before: &Demand) {
+        each!(self, model => model.succeed_demand(before));
     }
 
     fn take_alerts(&mut self) -> Alerts {

@@ -1,4 +1,10 @@
 //! Engines that execute guests, the guests, litmus files, and the program `pmulab`.
+#![forbid(unsafe_code)]
+
+pub mod attach;
+pub mod book;
 pub mod engine;
+pub mod guests;
 pub mod lab;
 pub mod report;
+pub mod runner;

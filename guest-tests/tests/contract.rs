@@ -6,7 +6,7 @@ use vm_pmu::Part;
 use vm_pmu::litmus::Litmus;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn an_arbitrary_program_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {

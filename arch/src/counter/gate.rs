@@ -29,6 +29,8 @@ pub enum Gate {
     Shut,
     /// It grows by the sum of the sources.
     Sum,
+    /// It grows by every cycle: the comparison is the same whatever happens.
+    Always,
     /// It grows by the cycles that pass outside the states of the sources: all cycles less the sum.
     Outside,
     /// It grows by one for each cycle that meets the threshold.
@@ -47,7 +49,7 @@ impl Gate {
     /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) beside its sources.
     #[must_use]
     pub const fn needs_cycles(self) -> bool {
-        self.is_per_cycle() || matches!(self, Gate::Outside)
+        self.is_per_cycle() || matches!(self, Gate::Outside | Gate::Always)
     }
 }
 
@@ -69,7 +71,7 @@ impl Detector {
             return 0;
         }
         match gate {
-            Gate::Shut | Gate::Sum | Gate::Outside => 0,
+            Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => 0,
             Gate::Cycles(threshold) => {
                 self.was_met = threshold.met(events);
                 if self.was_met { cycles } else { 0 }

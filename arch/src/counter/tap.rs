@@ -4,7 +4,7 @@ use super::gate::{Detector, Gate};
 use crate::feed::{Feed, Kind, Scope, Signal, SignalSet};
 
 /// The most signals that one counter can add up.
-pub const MAX_SOURCES: usize = 8;
+pub const MAX_SOURCES: usize = 9;
 
 /// The connection from signals to a counter: counting is subtraction.
 ///
@@ -108,6 +108,7 @@ impl Tap {
         match self.gate {
             Gate::Shut => 0,
             Gate::Sum => self.sum(feed),
+            Gate::Always => self.pass(feed),
             Gate::Outside => {
                 let inside = self.sum(feed).saturating_add(self.detector.stay);
                 let passed = self.pass(feed);
@@ -164,7 +165,7 @@ impl Tap {
     /// grows at once.
     pub fn inject(&mut self, kind: Kind, amount: u64) -> u64 {
         match (self.gate, kind) {
-            (Gate::Shut, _) => 0,
+            (Gate::Shut | Gate::Always, _) => 0,
             (Gate::Sum, _) => amount,
             (Gate::Outside, _) | (_, Kind::State) => {
                 self.detector.stay = self.detector.stay.saturating_add(amount);
@@ -195,6 +196,15 @@ impl Tap {
         self.detector = Detector { open, stay, was_met };
     }
 
+    /// Adds the signals that the tap follows beyond its own thread to `set`.
+    pub fn wide_demand(&self, set: &mut SignalSet) {
+        if self.scope != Scope::Thread {
+            for signal in self.signals() {
+                set.insert(*signal);
+            }
+        }
+    }
+
     /// Adds the signals that the tap follows to `set`.
     pub fn demand(&self, set: &mut SignalSet) {
         for signal in self.signals() {
@@ -212,7 +222,7 @@ impl Tap {
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
         match (self.gate, remaining) {
             (Gate::Cycles(_) | Gate::Edges(_), _) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1),
-            (Gate::Outside, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
+            (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
                 let share = if self.len <= 1 { remaining } else { (remaining / u64::from(self.len)).max(1) };
                 for (signal, base) in self.signals().iter().zip(&self.bases) {

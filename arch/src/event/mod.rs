@@ -39,8 +39,14 @@ pub enum UnitMask {
     Set,
     /// A number that names one sub-event.
     Ordinal,
-    /// Groups of bits: an occurrence counts when the mask has one of its bits in every group.
-    Fields(&'static [u32]),
+    /// Groups of bits: an occurrence counts when the mask has one of its bits in every group, and it is one of those that the part
+    /// knows.
+    Fields {
+        /// The groups.
+        groups: &'static [u32],
+        /// The occurrences: one bit of each group.
+        known: &'static [u32],
+    },
 }
 
 impl UnitMask {
@@ -53,7 +59,9 @@ impl UnitMask {
             UnitMask::None => true,
             UnitMask::Set => programmed & occurred != 0,
             UnitMask::Ordinal => programmed == occurred,
-            UnitMask::Fields(groups) => groups.iter().all(|group| programmed & occurred & group != 0),
+            UnitMask::Fields { groups, known } => {
+                known.contains(&occurred) && groups.iter().all(|group| programmed & occurred & group != 0)
+            }
         }
     }
 }

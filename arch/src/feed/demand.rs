@@ -71,6 +71,25 @@ impl Demand {
         self.records
     }
 
+    /// What this demand and `more` want together, for a thread that others look at too. The epochs add up, so the sum moves when either
+    /// does.
+    #[must_use]
+    pub fn with(&self, more: &Demand) -> Demand {
+        Demand {
+            epoch: self.epoch.wrapping_add(more.epoch),
+            signals: self.signals.union(&more.signals),
+            per_cycle: self.per_cycle || more.per_cycle,
+            records: self.records.max(more.records),
+        }
+    }
+
+    /// Takes the place of `before`: the epoch goes on from there. For the author of a model.
+    pub fn succeed(&mut self, before: &Demand) {
+        let now = *self;
+        *self = *before;
+        self.replace(now.signals, now.per_cycle, now.records);
+    }
+
     /// Replaces what is wanted; the epoch moves on if that differs. For the author of a model.
     pub fn replace(&mut self, signals: SignalSet, per_cycle: bool, records: Records) {
         if (self.signals, self.per_cycle, self.records) != (signals, per_cycle, records) {

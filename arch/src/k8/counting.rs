@@ -63,7 +63,7 @@ impl Selection {
             (None, false) => plain(Gate::Sum),
             // No cycle has more than `most` events: the comparison is the same in every cycle.
             (Some(Threshold { at_least, inverted }), edge) if u32::from(at_least) > most => match (edge, inverted) {
-                (false, true) => Connection { tap: Tap::new(Gate::Sum, Scope::Thread, [Signal::Cycles]), counts_entries: false },
+                (false, true) => Connection { tap: Tap::new(Gate::Always, Scope::Thread, []), counts_entries: false },
                 _ => Connection::SHUT,
             },
             (Some(threshold), false) => match lone_state {

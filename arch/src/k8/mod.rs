@@ -332,14 +332,20 @@ impl K8 {
         self.selection(slot).level(self.revision, |signal| counting::holds(signal, rflags))
     }
 
+    /// Whether the counter counts in some context: what it follows must be reported.
+    fn is_followed(&self, slot: Slot) -> bool {
+        let select = self.units[slot.index()].select;
+        select.en() && (select.usr() || select.os()) && self.is_usable(slot)
+    }
+
     fn renew_demand(&mut self) {
         let mut signals = SignalSet::EMPTY;
         let mut per_cycle = false;
         for slot in Slot::ALL {
-            let unit = &self.units[slot.index()];
-            if unit.select.en() && (unit.select.usr() || unit.select.os()) && self.is_usable(slot) {
-                unit.connection.tap.demand(&mut signals);
-                per_cycle |= unit.connection.tap.gate().is_per_cycle();
+            if self.is_followed(slot) {
+                let tap = &self.units[slot.index()].connection.tap;
+                tap.demand(&mut signals);
+                per_cycle |= tap.gate().is_per_cycle();
             }
         }
         self.demand.replace(signals, per_cycle, Records::None);
@@ -488,6 +494,20 @@ impl Model for K8 {
 
     fn demand(&self) -> &Demand {
         &self.demand
+    }
+
+    fn wide_demand(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        for slot in Slot::ALL {
+            if self.is_followed(slot) {
+                self.units[slot.index()].connection.tap.wide_demand(&mut signals);
+            }
+        }
+        signals
+    }
+
+    fn succeed_demand(&mut self, before: &Demand) {
+        self.demand.succeed(before);
     }
 
     fn take_alerts(&mut self) -> Alerts {

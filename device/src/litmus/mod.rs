@@ -71,7 +71,7 @@ pub enum Step {
     Read(Address, Result<u64, Fault>),
     /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured.
     Feed(u64, Vec<(Signal, u64)>),
-    /// `devices SIGNAL=AMOUNT ...`: the same, done by the package's devices.
+    /// `devices SIGNAL=AMOUNT ...`: the same, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
     /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
     Inject(Occurrence, u64),
@@ -85,6 +85,9 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
+    /// `epoch moved | same`: whether the demand's epoch differs from that at this thread's last such line, or at the start. A `save`
+    /// begins anew: another machine has its own epochs.
+    Epoch(bool),
     /// `deadline SIGNAL never | in DISTANCE`.
     Deadline(Signal, Option<u64>),
     /// `save`: the machine is saved and restored into a new one.

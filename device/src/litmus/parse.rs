@@ -35,7 +35,7 @@ const MAX_THREADS: usize = 1024;
 
 /// The names of the statements, for messages.
 const STATEMENTS: &str =
-    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, deadline, save, reset";
+    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, epoch, deadline, save, reset";
 
 impl FromStr for Litmus {
     type Err = ParseError;
@@ -48,7 +48,8 @@ impl FromStr for Litmus {
             let at = |message: String| ParseError { line: line_number, message };
             let line = line.split('#').next().unwrap_or("").trim();
             // A fault is written `#GP`: the comment sign within it is not one.
-            let line = if line.ends_with("faults") { whole_fault(text, index) } else { line.to_owned() };
+            let is_access = line.starts_with("read ") || line.starts_with("write ");
+            let line = if is_access && line.ends_with("faults") { whole_fault(text, index) } else { line.to_owned() };
             let line = line.trim();
             if line.is_empty() {
                 continue;
@@ -71,8 +72,9 @@ impl FromStr for Litmus {
 fn whole_fault(text: &str, index: usize) -> String {
     let line = text.lines().nth(index).unwrap_or("");
     let (before, after) = line.split_once("faults").unwrap_or((line, ""));
-    let fault = after.split_whitespace().next().unwrap_or("");
-    format!("{before}faults {fault}")
+    let after = after.trim_start();
+    let (fault, rest) = after.split_at(after.find(char::is_whitespace).unwrap_or(after.len()));
+    format!("{before}faults {fault}{}", rest.split('#').next().unwrap_or(""))
 }
 
 #[derive(Default)]
@@ -93,8 +95,8 @@ impl Header {
             "section" => self.section = Some(value.to_owned()),
             "pmu" => self.part = Some(Part::named(value).ok_or(format!("no PMU is called `{value}`: there are {}", NAMES.join(", ")))?),
             "revision" => self.revision = Some(value.to_owned()),
-            "packages" => self.packages = Some(small(value)?),
-            "threads" => self.threads = Some(small(value)?),
+            "packages" => self.packages = Some(at_least_one(value)?),
+            "threads" => self.threads = Some(at_least_one(value)?),
             "share_counters" => self.shared_counters = flag(value)?,
             _ => {
                 return Err(format!(
@@ -155,6 +157,8 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["demand", signals @ ..] if !signals.is_empty() => {
             Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, false))
         }
+        ["epoch", "moved"] => Ok(Step::Epoch(true)),
+        ["epoch", "same"] => Ok(Step::Epoch(false)),
         ["deadline", name, "never"] => Ok(Step::Deadline(signal(name)?, None)),
         ["deadline", name, "in", distance] => Ok(Step::Deadline(signal(name)?, Some(number(distance)?))),
         ["save"] => Ok(Step::Save),
@@ -186,6 +190,13 @@ fn small(text: &str) -> Result<usize, String> {
     match number(text)? {
         value @ 0..=1024 => usize::try_from(value).map_err(|error| error.to_string()),
         _ => Err(format!("`{text}` is too many: {MAX_THREADS} is the most")),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match small(text)? {
+        0 => Err(format!("`{text}` is too few: 1 is the least")),
+        value => Ok(value),
     }
 }
 

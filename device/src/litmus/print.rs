@@ -101,12 +101,14 @@ impl fmt::Display for Printed<'_> {
             Step::Pin(pin, toggles) => write!(out, "pin {pin} toggles {toggles}"),
             Step::Demand(signals, per_cycle) => {
                 write!(out, "demand")?;
-                if signals.is_empty() {
+                if signals.is_empty() && !per_cycle {
                     write!(out, " none")?;
                 }
                 signals.iter().try_for_each(|signal| write!(out, " {}", signal.name()))?;
                 if *per_cycle { write!(out, " per_cycle") } else { Ok(()) }
             }
+            Step::Epoch(true) => write!(out, "epoch moved"),
+            Step::Epoch(false) => write!(out, "epoch same"),
             Step::Deadline(signal, None) => write!(out, "deadline {} never", signal.name()),
             Step::Deadline(signal, Some(distance)) => write!(out, "deadline {} in {distance}", signal.name()),
             Step::Save => write!(out, "save"),

@@ -64,6 +64,10 @@ impl Litmus {
     pub fn run(&self) -> Result<usize, Failure> {
         let requests = || Requests { threads: (0..self.packages * self.threads).map(|_| Mutex::default()).collect() };
         let mut machine = self.builder().build(requests());
+        let epochs = |machine: &Machine<Requests>| -> Vec<u32> {
+            (0..machine.threads()).filter_map(|number| machine.thread(number)).map(|thread| thread.demand().epoch()).collect()
+        };
+        let mut known = epochs(&machine);
         let mut current = 0;
         let mut checked = 0;
         for (line, step) in &self.steps {
@@ -75,10 +79,23 @@ impl Litmus {
                     let next = self.builder().build(requests());
                     move_over(&machine, &next).map_err(failure)?;
                     machine = next;
+                    known = epochs(&machine);
+                }
+                Step::Epoch(expected) => {
+                    let now = epochs(&machine);
+                    if (now.get(current) != known.get(current)) != *expected {
+                        let word = |moved| if moved { "has moved" } else { "is the same" };
+                        return Err(failure(format!("the epoch of the demand {}, expected that it {}", word(!expected), word(*expected))));
+                    }
+                    if let (Some(known), Some(now)) = (known.get_mut(current), now.get(current)) {
+                        *known = *now;
+                    }
+                    checked += 1;
                 }
                 step => {
                     let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
-                    checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
+                    let package = current / self.threads.max(1);
+                    checked += usize::from(obey(&machine, package, thread, step).map_err(failure)?);
                 }
             }
         }
@@ -100,10 +117,10 @@ fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), Str
     Ok(())
 }
 
-/// Does one step; whether it checked something.
-fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
+/// Does one step of `thread`, which belongs to `package`; whether it checked something.
+fn obey(machine: &Machine<Requests>, package: usize, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
     match step {
-        Step::Thread(_) | Step::Save => return Ok(false),
+        Step::Thread(_) | Step::Save | Step::Epoch(_) => return Ok(false),
         Step::Context(fields) => {
             let context = fields.iter().fold(thread.context(), |context, (field, value)| change(context, *field, *value));
             thread.set_context(context);
@@ -122,12 +139,12 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             return Ok(false);
         }
         Step::Devices(signals) => {
-            if let Some(devices) = machine.devices(0) {
+            if let Some(devices) = machine.devices(package) {
                 for (signal, amount) in signals {
                     devices.totals.add(*signal, *amount);
                 }
                 if signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
-                    machine.service_devices(0);
+                    machine.service_devices(package);
                 }
             }
             return Ok(false);

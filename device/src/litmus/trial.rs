@@ -156,7 +156,7 @@ impl Litmus {
 fn split(step: &Step) -> Vec<Step> {
     match step {
         Step::Feed(times, signals) => (0..(*times).min(4096)).map(|_| Step::Feed(1, signals.clone())).collect(),
-        Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Deadline(..) => Vec::new(),
+        Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Epoch(_) | Step::Deadline(..) => Vec::new(),
         step => vec![step.clone()],
     }
 }
@@ -227,7 +227,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Watch(pins) => thread.watch_pins(*pins),
         Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
         Step::Reset(reset) => thread.reset(*reset),
-        Step::Thread(_) | Step::Save | Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Deadline(..) => {}
+        Step::Thread(_) | Step::Save | Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Epoch(_) | Step::Deadline(..) => {}
     }
 }
 

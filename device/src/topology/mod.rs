@@ -1,8 +1,8 @@
 //! A machine: packages of hardware threads, each with its PMU, and what they share.
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
-//! changes of context, deadlines. Counting takes none. Locks are never nested, except for those of the sharing tables, under which
-//! nothing else is locked: two guests can do whatever they like at the same time.
+//! changes of context, deadlines. Counting takes none. No two PMUs
+//! are locked at once, and the sharing tables are locked in one order: two guests can do whatever they like at the same time.
 //!
 //! # Counters that look beyond their thread
 //!
@@ -17,7 +17,7 @@ mod view;
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Alerts;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Feed, Pace, Record, Records, Scope, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
@@ -55,6 +55,8 @@ struct Package {
     arbiter: Arbiter,
     /// The signals that some counter of package scope has a deadline for.
     wide: Mutex<SignalSet>,
+    /// What counters of package scope want of every thread and of the devices.
+    demand: Mutex<Demand>,
 }
 
 /// How a [`Machine`] is built.
@@ -121,6 +123,7 @@ impl Builder {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             wide: Mutex::new(SignalSet::EMPTY),
+            demand: Mutex::new(Demand::default()),
         });
         let machine = Machine {
             part: self.part,
@@ -202,6 +205,12 @@ impl<L: InterruptLine> Machine<L> {
         self.packages.get(package).map(|package| &package.devices)
     }
 
+    /// What the devices of package `number` must report at the moment.
+    #[must_use]
+    pub fn device_demand(&self, package: usize) -> Option<Demand> {
+        self.packages.get(package).map(|package| *package.demand.lock())
+    }
+
     /// A deadline of the devices of package `number` has been reached.
     pub fn service_devices(&self, package: usize) {
         if let Some(shared) = self.packages.get(package) {
@@ -233,7 +242,9 @@ impl<L: InterruptLine> Machine<L> {
                 for signal in pmu.demand().signals().iter() {
                     view.disarm(signal, Scope::Thread);
                 }
+                let before = *pmu.demand();
                 *pmu = Pmu::from_state(state, view);
+                pmu.succeed_demand(&before);
             });
         }
         for (number, package) in self.packages.iter().enumerate() {
@@ -244,6 +255,9 @@ impl<L: InterruptLine> Machine<L> {
             package.arbiter.restore(held);
         }
         (0..self.threads()).for_each(|number| self.apply_grants(number));
+        for (number, package) in self.packages.iter().enumerate() {
+            self.renew_wide_demand(number, package);
+        }
         Ok(())
     }
 
@@ -256,6 +270,13 @@ impl<L: InterruptLine> Machine<L> {
             taken |= thread.inject(occurrence, amount);
         }
         taken
+    }
+
+    /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
+    fn renew_wide_demand(&self, number: usize, package: &Package) {
+        let mut demand = package.demand.lock();
+        let signals = self.members(number).iter().fold(SignalSet::EMPTY, |signals, core| signals.union(&core.pmu.lock().wide_demand()));
+        demand.replace(signals, false, Records::None);
     }
 
     fn members(&self, package: usize) -> &[Core] {
@@ -425,7 +446,15 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         if before != after {
             self.renew_claims(after);
         }
+        if before | after != 0 {
+            self.renew_wide_demand();
+        }
         result
+    }
+
+    /// Counters of package scope may want something else than before.
+    fn renew_wide_demand(&self) {
+        self.machine.renew_wide_demand(self.number / self.machine.per_package, self.package);
     }
 
     fn renew_claims(&self, claims: u32) {
@@ -449,7 +478,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         *self.core.pmu.lock().context()
     }
 
-    /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter took it.
+    /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter of its
+    /// own took it. What happens to the whole package goes to [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
         self.with(|pmu, view| pmu.inject(occurrence, amount, view))
     }
@@ -459,10 +489,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.record(record, view));
     }
 
-    /// What must be reported at the moment.
+    /// What must be reported at the moment: what the thread's own counters follow, and what those of other threads follow in the whole
+    /// package.
     #[must_use]
     pub fn demand(&self) -> Demand {
-        *self.core.pmu.lock().demand()
+        let own = *self.core.pmu.lock().demand();
+        own.with(&self.package.demand.lock())
     }
 
     /// Brings the registers to their values after a reset.
@@ -472,6 +504,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             pmu.claims()
         });
         self.renew_claims(claims);
+        self.renew_wide_demand();
     }
 
     /// Wishes for a deadline at every toggle of these pins, one bit each.

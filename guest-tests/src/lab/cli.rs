@@ -29,6 +29,20 @@ pub enum Command {
     Encode(EncodeArguments),
     /// Run litmus files
     Litmus(LitmusArguments),
+    /// Write the pages of the book that are made from the project's data
+    #[command(hide = true)]
+    Book(BookArguments),
+}
+
+/// Arguments of `pmulab book`.
+#[derive(Debug, Args)]
+pub struct BookArguments {
+    /// The folder of the book's pages
+    #[arg(default_value = "docs/src")]
+    pub pages: PathBuf,
+    /// The folder of the litmus suites
+    #[arg(long, default_value = "guest-tests/litmus")]
+    pub suites: PathBuf,
 }
 
 /// A form of output.

@@ -8,6 +8,7 @@ pub mod decode;
 pub mod demo;
 pub mod dialect;
 pub mod encode;
+pub mod engines;
 pub mod error;
 pub mod guests;
 pub mod list;
@@ -24,7 +25,7 @@ use std::io::Write as _;
 
 use clap::Parser;
 
-use cli::{Cli, Command};
+use cli::{BookArguments, Cli, Command};
 use error::Error;
 use output::Output;
 use run::Runner;
@@ -55,6 +56,18 @@ where
     })
 }
 
+/// Writes the made pages of the book.
+fn write_book(arguments: &BookArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+    let pages = crate::book::pages(&arguments.suites)
+        .map_err(|error| Error::usage(format!("cannot read {}: {error}", arguments.suites.display())))?;
+    for (name, text) in pages {
+        let file = arguments.pages.join(name);
+        std::fs::write(&file, text).map_err(|error| Error::usage(format!("cannot write {}: {error}", file.display())))?;
+        writeln!(output, "{}", file.display())?;
+    }
+    Ok(PASSED)
+}
+
 /// Prints help where it was asked for, and what is wrong with a command line otherwise.
 fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
     let text = error.render();
@@ -72,5 +85,6 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
+        Some(Command::Book(arguments)) => write_book(arguments, output),
     }
 }

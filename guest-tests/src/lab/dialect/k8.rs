@@ -147,7 +147,7 @@ fn mask_meaning(select: PerfEvtSel) -> String {
 
 /// What an event lacks that wants one bit of each of several groups.
 fn missing_group(event: &Entry, masks: &[Entry], umask: u32) -> Option<String> {
-    let UnitMask::Fields(groups) = event.shape else { return None };
+    let UnitMask::Fields { groups, .. } = event.shape else { return None };
     let group = groups.iter().find(|group| umask & **group == 0)?;
     let names: Vec<&str> =
         masks.iter().filter(|mask| mask.umask.is_some_and(|bit| bit & group != 0)).filter_map(Entry::mask_name).collect();

@@ -1,0 +1,40 @@
+//! A restored machine is the saved one, and what does not fit is refused.
+
+use vm_pmu::topology::{Builder, RestoreError};
+use vm_pmu::{Part, Signal};
+
+#[test]
+fn the_epoch_of_the_demand_goes_on_over_a_restore() {
+    let machine = Builder::new("k8").expect("known").build(|_, _| {});
+    let cpu = machine.thread(0).expect("one thread");
+    cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
+    let clocks = machine.states();
+    cpu.wrmsr(0xC001_0000, 0x0042_00C8).expect("level 0");
+    let before = cpu.demand();
+    machine.restore(&clocks).expect("its own states");
+    assert!(cpu.demand().wants(Signal::Cycles) && !cpu.demand().wants(Signal::NearReturns));
+    assert_ne!(cpu.demand().epoch(), before.epoch(), "code generated for the demand before must not be kept");
+}
+
+#[test]
+fn what_happened_before_a_restore_is_not_counted() {
+    let machine = Builder::new("k8").expect("known").build(|_, _| {});
+    let cpu = machine.thread(0).expect("one thread");
+    cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
+    cpu.totals().add(Signal::Cycles, 5);
+    let states = machine.states();
+    cpu.totals().add(Signal::Cycles, 100);
+    machine.restore(&states).expect("its own states");
+    cpu.totals().add(Signal::Cycles, 2);
+    assert_eq!(cpu.rdpmc(0), Ok(7));
+}
+
+#[test]
+fn states_of_another_number_of_threads_are_refused_and_change_nothing() {
+    let one = Builder::of(Part::named("k8").expect("known")).build(|_, _| {});
+    let two = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    two.thread(1).expect("two threads").wrmsr(0xC001_0004, 9).expect("level 0");
+    let refused = two.restore(&one.states());
+    assert_eq!(refused, Err(RestoreError::Threads { saved: 1, machine: 2 }));
+    assert_eq!(two.thread(1).expect("two threads").rdpmc(0), Ok(9));
+}

@@ -1,0 +1,185 @@
+//! The glue between an engine and a PMU: what any emulator writes once.
+//!
+//! [`Cpu`] is an [`Observer`] of the interpreter: it adds what each step did to the thread's totals, services the PMU at deadlines,
+//! passes on contexts and register accesses, and hands interrupts to the local APIC. [`Lines`] is where the PMUs' requests arrive.
+//! [`Ledger`] keeps the whole run's counts through everything a guest does to its registers.
+//!
+//! # What a step adds
+//!
+//! - Every step is one cycle. A halted CPU has none: the clock of a K8 stops in HLT.
+//! - A taken interrupt or exception belongs to the level it interrupts, an instruction to the level it starts at: SYSCALL counts in
+//!   ring 3, IRETQ to ring 3 in ring 0.
+//! - `instruction_fetches` is one for each aligned 16-byte piece that execution moves into, in sequence or by a transfer; a taken
+//!   transfer always fetches anew.
+//! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches. Accesses beyond the first four of an
+//!   instruction count one each, and one more if misaligned.
+//! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
+//! - Of the SSE set the interpreter has moves and logic only: all count as packed.
+//! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
+
+mod ledger;
+mod lines;
+mod signals;
+
+pub use ledger::Ledger;
+pub use lines::Lines;
+pub use signals::supplies;
+
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::{Context, Demand, Signal};
+use vm_pmu::topology::Thread;
+
+use crate::engine::interp::{Alerts, CpuView, Gp, Observer, Step};
+use signals::Signals;
+
+/// One CPU of an engine, attached to one thread of a PMU machine.
+#[derive(Debug)]
+pub struct Cpu<'a> {
+    thread: Thread<'a, Lines>,
+    lines: &'a Lines,
+    signals: Signals,
+    demand: Demand,
+    /// The demanded signals that the engine knows, to compare with their deadlines.
+    followed: Vec<Signal>,
+    /// The number of register writes, of any CPU, that the demand was read after.
+    writes: u64,
+    masked: bool,
+    instructions: u64,
+    ledger: Ledger,
+}
+
+impl<'a> Cpu<'a> {
+    /// Attaches `thread`, whose machine raises interrupts at `lines`.
+    #[must_use]
+    pub fn new(thread: Thread<'a, Lines>, lines: &'a Lines) -> Cpu<'a> {
+        let mut cpu = Cpu {
+            thread,
+            lines,
+            signals: Signals::default(),
+            demand: Demand::default(),
+            followed: Vec::new(),
+            writes: 0,
+            masked: true,
+            instructions: 0,
+            ledger: Ledger::new(thread.number()),
+        };
+        cpu.renew_demand();
+        cpu
+    }
+
+    /// Instructions retired, whether anything counted them or not.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The counts of the whole run so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in ring 0.
+    pub fn close(&mut self) {
+        let context = self.thread.context();
+        self.thread.set_context(Context { privilege: 0, ..context });
+        self.ledger.close(&self.thread);
+    }
+
+    fn renew_demand(&mut self) {
+        self.writes = self.lines.writes();
+        let demand = self.thread.demand();
+        if demand.epoch() != self.demand.epoch() || self.followed.is_empty() {
+            self.followed = demand.signals().iter().filter(|signal| supplies(*signal)).collect();
+            self.signals.renew(&demand);
+        }
+        self.demand = demand;
+    }
+
+    fn context_of(cpu: &CpuView<'_>) -> Context {
+        Context::x86(cpu.cpl(), cpu.rflags(), cpu.cr4()).with_halted(cpu.halted())
+    }
+
+    /// What the thread must know before an instruction looks at its registers.
+    fn prepare(&mut self, cpu: &CpuView<'_>) {
+        self.thread.set_context(Self::context_of(cpu));
+    }
+
+    fn answer<T>(result: Result<T, Fault>) -> Option<Result<T, Gp>> {
+        match result {
+            Ok(value) => Some(Ok(value)),
+            Err(Fault::Unclaimed) => None,
+            Err(_) => Some(Err(Gp)),
+        }
+    }
+
+    fn interrupts(&self) -> Alerts {
+        // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
+        if self.lines.take(self.thread.number()) { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
+    }
+}
+
+impl Observer for Cpu<'_> {
+    fn rdmsr(&mut self, msr: u32, cpu: &CpuView<'_>) -> Option<Result<u64, Gp>> {
+        self.prepare(cpu);
+        Self::answer(self.thread.read(Address::Msr(msr)))
+    }
+
+    fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
+        self.prepare(cpu);
+        self.ledger.before(msr, &self.thread);
+        let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
+        self.ledger.after(msr, &self.thread);
+        if answer.is_some() {
+            self.lines.written();
+            self.renew_demand();
+        }
+        answer
+    }
+
+    fn rdpmc(&mut self, ecx: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
+        self.prepare(cpu);
+        self.thread.read(Address::Rdpmc(ecx)).map_err(|_| Gp)
+    }
+
+    fn context(&mut self, cpu: &CpuView<'_>) {
+        self.thread.set_context(Self::context_of(cpu));
+    }
+
+    #[inline]
+    fn retire(&mut self, step: &Step) -> Alerts {
+        self.instructions += u64::from(step.retired());
+        let entered_mask = step.interrupts_masked && !self.masked;
+        self.masked = step.interrupts_masked;
+        if self.writes != self.lines.writes() {
+            // Another CPU's write can change what this one must report.
+            self.renew_demand();
+        }
+        self.signals.track(step);
+        if !self.followed.is_empty() {
+            self.signals.add(step, entered_mask, &self.demand, self.thread.totals());
+            if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
+                self.thread.service();
+            }
+        }
+        self.interrupts()
+    }
+
+    fn halted_cycles(&mut self, cycles: u64) -> Alerts {
+        if self.demand.wants(Signal::HaltedCycles) {
+            self.thread.totals().add(Signal::HaltedCycles, cycles);
+            if self.thread.reached(Signal::HaltedCycles) {
+                self.thread.service();
+            }
+        }
+        self.interrupts()
+    }
+
+    fn halt_deadline(&self) -> Option<u64> {
+        if self.lines.waits(self.thread.number()) {
+            return Some(1);
+        }
+        let distance = self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals());
+        (self.demand.wants(Signal::HaltedCycles) && distance != u64::MAX).then_some(distance)
+    }
+}

@@ -1,0 +1,76 @@
+//! Guests for the PMU of AMD K8.
+//!
+//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
+//! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
+//! disables it is not counted.
+
+mod count;
+mod edge_mask;
+mod filter;
+mod hostile;
+mod linux_probe;
+mod nmi_watchdog;
+mod northbridge;
+mod overflow;
+mod profile;
+mod ticker;
+mod two_cpus;
+mod user_rdpmc;
+
+use super::Guest;
+use super::runtime::{Built, Kernel};
+
+/// PerfEvtSel0.
+const SELECT: u32 = 0xC001_0000;
+/// PerfCtr0.
+const COUNTER: u32 = 0xC001_0004;
+
+const USR: u64 = 1 << 16;
+const OS: u64 = 1 << 17;
+const EDGE: u64 = 1 << 18;
+const INT: u64 = 1 << 20;
+const EN: u64 = 1 << 22;
+const INV: u64 = 1 << 23;
+
+const CLOCKS: u64 = 0x76;
+const INSTRUCTIONS: u64 = 0xC0;
+
+const fn cnt_mask(n: u64) -> u64 {
+    n << 24
+}
+
+/// The values of a counter.
+const COUNTER_MASK: u64 = (1 << 48) - 1;
+
+/// Enables counter `n`: the WRMSR is the first instruction it counts.
+fn enable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
+    k.wrmsr(SELECT + n, select | EN)
+}
+
+/// Disables counter `n`: it counts the three instructions that load the registers of the WRMSR, not the WRMSR.
+fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
+    k.wrmsr(SELECT + n, select & !EN)
+}
+
+macro_rules! guests {
+    ($( $name:literal $cpus:literal $module:ident $summary:literal; )+) => {
+        /// The guests.
+        pub static GUESTS: &[Guest] = &[
+            $( Guest { pmu: "k8", name: $name, summary: $summary, cpus: $cpus, build: $module::build } ),+
+        ];
+    };
+}
+
+guests! {
+    "count" 1 count "counts a known mix of instructions by every exact event, read by RDMSR and RDPMC";
+    "filter" 1 filter "counts ring 3 and ring 0 apart and together";
+    "overflow" 1 overflow "takes an interrupt after exactly N instructions, as NMI and as vector, masked, late and rearmed";
+    "profile" 1 profile "samples where ring 3 is every 97 instructions and hands back a histogram";
+    "edge-mask" 1 edge_mask "counts masked interrupts, edges, and cycles by counter mask and inversion";
+    "northbridge" 2 northbridge "has two cores claim, block and hand over counters of the northbridge";
+    "user-rdpmc" 1 user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
+    "hostile" 1 hostile "writes patterns to every register and its neighbours, at both rings, and counts afterwards";
+    "linux-probe" 1 linux_probe "does what Linux does: probe, start, stop, sample by NMI";
+    "nmi-watchdog" 1 nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
+    "two-cpus" 2 two_cpus "has two CPUs count and overflow by themselves at the same time";
+}

@@ -1,0 +1,49 @@
+//! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
+//!
+//! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
+//! the guests here are built from.
+
+pub mod k8;
+pub mod protocol;
+pub mod runtime;
+
+use crate::engine::interp::Image;
+use runtime::Built;
+
+/// A guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Guest {
+    /// The PMU that it is for.
+    pub pmu: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// How many CPUs it needs.
+    pub cpus: usize,
+    /// Assembles it.
+    pub build: fn() -> Built<Image>,
+}
+
+/// Every guest.
+pub fn all() -> impl Iterator<Item = &'static Guest> {
+    k8::GUESTS.iter()
+}
+
+/// The guests for one PMU.
+pub fn of(pmu: &str) -> impl Iterator<Item = &'static Guest> {
+    all().filter(move |guest| guest.pmu == pmu)
+}
+
+/// The guest of this name for this PMU.
+///
+/// ```
+/// use vm_pmu_guest_tests::guests;
+///
+/// assert!(guests::named("k8", "count").is_some());
+/// assert!(guests::named("k8", "nothing").is_none());
+/// ```
+#[must_use]
+pub fn named(pmu: &str, name: &str) -> Option<&'static Guest> {
+    of(pmu).find(|guest| guest.name == name)
+}

@@ -1,0 +1,74 @@
+//! How a guest reports: the same for every engine and for guests from outside.
+//!
+//! # Entry
+//!
+//! Every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
+//! themselves, RDI its number, RSP the top of a stack of its own. Ring 3 may use the 2 MiB at [`USER`].
+//!
+//! # Report
+//!
+//! The guest writes to physical address [`REPORT`], little-endian, 64 bits each:
+//!
+//! | offset | what |
+//! | --- | --- |
+//! | 0 | [`MAGIC`] |
+//! | 8 | how many checks follow, at most [`MAX_CHECKS`] |
+//! | 16 | how many samples follow, at most [`MAX_SAMPLES`] |
+//! | 20h | the checks, 32 bytes each: address of the label, what was seen, the least and the most that is right |
+//! | 4000h | the samples, 24 bytes each: address sampled, address of the label, hits |
+//!
+//! A label is text that ends with a zero byte. A guest that reports nothing leaves the magic away.
+//!
+//! # Ports
+//!
+//! A byte written to port E9h goes to the console. A byte written to port F4h ends the run: 0 for a guest that found everything
+//! right.
+
+use crate::report::{Check, Sample};
+
+/// The physical address of the report.
+pub const REPORT: u64 = 0x1_0000;
+/// The first eight bytes of a report: `VMPMUREP`.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUREP");
+/// The most checks.
+pub const MAX_CHECKS: u64 = 500;
+/// The most samples.
+pub const MAX_SAMPLES: u64 = 500;
+/// What ring 3 may use.
+pub const USER: std::ops::Range<u64> = 0x40_0000..0x60_0000;
+
+pub(in crate::guests) const REPORT_CHECKS: u64 = REPORT + 0x20;
+pub(in crate::guests) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
+
+/// The longest label that is read, in bytes.
+const LONGEST: u64 = 120;
+
+/// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or says that it cannot.
+#[must_use]
+pub fn read(load: impl Fn(u64, &mut [u8]) -> bool) -> (Vec<Check>, Vec<Sample>) {
+    let word = |address| {
+        let mut bytes = [0; 8];
+        if load(address, &mut bytes) { u64::from_le_bytes(bytes) } else { 0 }
+    };
+    if word(REPORT) != MAGIC {
+        return (Vec::new(), Vec::new());
+    }
+    let checks = (0..word(REPORT + 8).min(MAX_CHECKS)).map(|n| {
+        let at = REPORT_CHECKS + 32 * n;
+        Check { name: label(&load, word(at), n), seen: word(at + 8), least: word(at + 16), most: word(at + 24) }
+    });
+    let samples = (0..word(REPORT + 16).min(MAX_SAMPLES)).map(|n| {
+        let at = REPORT_SAMPLES + 24 * n;
+        Sample { address: word(at), label: label(&load, word(at + 8), n), hits: word(at + 16) }
+    });
+    (checks.collect(), samples.collect())
+}
+
+fn label(load: impl Fn(u64, &mut [u8]) -> bool, address: u64, number: u64) -> String {
+    let byte = |at| {
+        let mut byte = [0];
+        (load(at, &mut byte) && byte != [0]).then_some(byte[0])
+    };
+    let bytes: Vec<u8> = (0..LONGEST).map_while(|n| address.checked_add(n).and_then(byte)).collect();
+    if bytes.is_empty() { format!("number {number}") } else { String::from_utf8_lossy(&bytes).into_owned() }
+}

@@ -1,0 +1,226 @@
+//! Runs a guest and says what it showed.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use vm_pmu::arch::registry::NAMES;
+use vm_pmu::topology::Builder;
+use vm_pmu::{Address, Part};
+
+use crate::attach::{Cpu, Lines};
+use crate::engine::interp::{Config, EmptyBus, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
+use crate::guests::{self, protocol};
+use crate::report::{Check, Register, Report};
+
+/// The engine's name in reports.
+const ENGINE: &str = "interp";
+/// The most CPUs that the engine takes.
+const MAX_CPUS: usize = 255;
+
+/// How a guest is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Every CPU on a host thread of its own, instead of in turn. Then the order of what CPUs do to each other is the host's.
+    pub parallel: bool,
+    /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
+    pub limit: u64,
+    /// The letter of the PMU's revision; the usual one if there is none.
+    pub revision: Option<String>,
+    /// How many CPUs a guest from a file gets; a guest of the project knows itself.
+    pub cpus: usize,
+    /// A counter that one core uses for the northbridge stays usable to the others.
+    pub share_counters: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false }
+    }
+}
+
+/// Why a guest could not be run. A guest that runs and fails is no error: its report says so.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no PMU of this name.
+    UnknownPmu {
+        /// The name.
+        name: String,
+    },
+    /// The PMU has no such revision.
+    UnknownRevision {
+        /// The PMU's name.
+        pmu: String,
+        /// The letter.
+        revision: String,
+    },
+    /// There is no guest of this name, and no file either.
+    UnknownGuest {
+        /// The name.
+        name: String,
+        /// The PMU's name.
+        pmu: String,
+    },
+    /// The file could not be read.
+    Unreadable {
+        /// Its path.
+        path: String,
+        /// What the host said.
+        error: std::io::Error,
+    },
+    /// The file is no guest.
+    BadImage {
+        /// Its path.
+        path: String,
+        /// Why.
+        error: ImageError,
+    },
+    /// A guest of the project could not be assembled.
+    Assembler {
+        /// Its name.
+        guest: String,
+        /// Why.
+        error: iced_x86::IcedError,
+    },
+    /// The engine refused the guest.
+    Machine(MachineError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPmu { name } => write!(f, "there is no PMU `{name}`: the PMUs are {}", NAMES.join(", ")),
+            Self::UnknownRevision { pmu, revision } => write!(f, "the PMU {pmu} has no revision `{revision}`"),
+            Self::UnknownGuest { name, pmu } => {
+                write!(f, "`{name}` is neither a guest for {pmu} nor a file: the guests are ")?;
+                let names: Vec<&str> = guests::of(pmu).map(|guest| guest.name).collect();
+                f.write_str(&names.join(", "))
+            }
+            Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
+            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
+            Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
+            Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { error, .. } => Some(error),
+            Self::BadImage { error, .. } => Some(error),
+            Self::Assembler { error, .. } => Some(error),
+            Self::Machine(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Runs `guest`, the name of one of the [`guests`] or the path of an ELF file, on a machine with the PMU `pmu`.
+///
+/// ```
+/// use vm_pmu_guest_tests::runner::{Options, run};
+///
+/// let report = run("k8", "count", &Options::default()).unwrap();
+/// assert!(report.passed, "{}", report.ending);
+/// ```
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run or nothing to run it on.
+pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
+    if Part::named(pmu).is_none() {
+        return Err(RunError::UnknownPmu { name: pmu.to_owned() });
+    }
+    let (image, cpus) = match guests::named(pmu, guest) {
+        Some(known) => {
+            let image = (known.build)().map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
+            (image, known.cpus)
+        }
+        None => (load(pmu, guest)?, options.cpus),
+    };
+    run_image(pmu, guest, &image, cpus, options)
+}
+
+fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
+    let looks_like_a_path = path.contains(['/', '\\', '.']);
+    if !looks_like_a_path && !Path::new(path).exists() {
+        return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
+    }
+    let bytes = std::fs::read(path).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
+    Image::elf(&bytes).map_err(|error| RunError::BadImage { path: path.to_owned(), error })
+}
+
+/// Runs an image on `cpus` CPUs; `name` is the guest's in the report.
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run it on.
+pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Options) -> Result<Report, RunError> {
+    let mut part = Part::named(pmu).ok_or_else(|| RunError::UnknownPmu { name: pmu.to_owned() })?;
+    if let Some(revision) = &options.revision {
+        let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
+        part = part.revision(revision).ok_or_else(unknown)?;
+    }
+    if !(1..=MAX_CPUS).contains(&cpus) {
+        return Err(RunError::Machine(MachineError::Cpus { cpus }));
+    }
+    let lines = Lines::new(cpus);
+    let mut builder = Builder::of(part).threads(cpus);
+    if options.share_counters {
+        builder = builder.share_counters();
+    }
+    let pmus = builder.build(lines.clone());
+    let config = Config {
+        cpus,
+        mode: if options.parallel { Mode::Parallel } else { Mode::default() },
+        user: vec![protocol::USER],
+        ..Config::default()
+    };
+    let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
+    let attach = |index: usize| Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
+    let mut machine = Machine::new(&config, image, Arc::new(EmptyBus), attach).map_err(RunError::Machine)?;
+    let exit = machine.run(Limits::steps(options.limit));
+
+    let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
+    for index in 0..cpus {
+        if let Some(cpu) = machine.observer_mut(index) {
+            cpu.close();
+            report.instructions += cpu.instructions();
+            report.counts.extend(cpu.ledger().counts(part));
+        }
+        if let Some(thread) = pmus.thread(index) {
+            report.registers.extend(registers(index, &thread));
+        }
+    }
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+    report.interrupts = lines.requested();
+    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+    (report.passed, report.ending) = verdict(&exit, &report.checks, options);
+    Ok(report)
+}
+
+fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topology::Thread<'_, L>) -> Vec<Register> {
+    let readable = |register: &&vm_pmu::arch::model::RegisterDescription| matches!(register.address, Address::Msr(_));
+    let value = |register: &vm_pmu::arch::model::RegisterDescription| {
+        let value = thread.read(register.address).ok()?;
+        Some(Register { thread: index, name: register.name.to_owned(), value })
+    };
+    thread.registers().iter().filter(readable).filter_map(value).collect()
+}
+
+fn verdict(exit: &Exit, checks: &[Check], options: &Options) -> (bool, String) {
+    let failed = checks.iter().filter(|check| !check.passed()).count();
+    let first = checks.iter().find(|check| !check.passed());
+    match (exit, first) {
+        (Exit::Status { status: 0, .. }, None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
+        (Exit::Status { status: 0, .. }, None) => (true, format!("all {} checks passed", checks.len())),
+        (Exit::Status { .. }, Some(check)) => {
+            let right = if check.least == check.most { String::new() } else { format!(" to {:#x}", check.most) };
+            let of = checks.len();
+            let Check { name, seen, least, .. } = check;
+            (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
+        }
+        (Exit::Limit, _) => (false, format!("not done after {} steps", options.limit)),
+        (exit, _) => (false, exit.to_string()),
+    }
+}

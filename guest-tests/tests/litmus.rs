@@ -1,0 +1,378 @@
+//! The conformance suite: every litmus file, what the files cover, and what the parser says to mistakes.
+//!
+//! A folder of `litmus/` is named for the PMU that its files are about.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use vm_pmu::litmus::{Litmus, Step};
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::event::{Entry, Fidelity};
+use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::k8::{PerfEvtSel, Register, Revision};
+use vm_pmu_arch::model::{Model, Occurrence};
+use vm_pmu_arch::registry::NAMES;
+
+/// A litmus file: where it is, in which folder, and what it says.
+struct File {
+    path: PathBuf,
+    folder: String,
+    litmus: Litmus,
+}
+
+impl File {
+    /// The path as an editor opens it, from the root of the crate.
+    fn shown(&self) -> String {
+        self.path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&self.path).display().to_string()
+    }
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("a directory entry").path();
+        if path.is_dir() {
+            collect(&path, paths);
+        } else if path.extension().is_some_and(|extension| extension == "litmus") {
+            paths.push(path);
+        }
+    }
+}
+
+/// Every file of the suite, parsed.
+fn files() -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus");
+    let mut paths = Vec::new();
+    collect(&root, &mut paths);
+    paths.sort();
+    assert!(!paths.is_empty(), "no litmus file in {}", root.display());
+    let parse = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let litmus = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let below = path.strip_prefix(&root).expect("a path below the root");
+        let folder = below.iter().next().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        File { path, folder, litmus }
+    };
+    paths.into_iter().map(parse).collect()
+}
+
+#[test]
+fn every_file_comes_true() {
+    let mut failures = Vec::new();
+    let mut checked = 0;
+    let files = files();
+    for file in &files {
+        match file.litmus.run() {
+            Ok(0) => failures.push(format!("{}: it expects nothing", file.shown())),
+            Ok(expectations) => checked += expectations,
+            Err(failure) => {
+                failures.push(format!("{}:{}: {} [{}]", file.shown(), failure.line, failure.message, file.litmus.section));
+            }
+        }
+    }
+    println!("{} files, {checked} expectations", files.len());
+    assert!(failures.is_empty(), "{} of {} files do not come true:\n{}", failures.len(), files.len(), failures.join("\n"));
+}
+
+#[test]
+fn a_folder_is_named_for_its_pmu() {
+    for file in files() {
+        assert_eq!(file.folder, file.litmus.part.name(), "{}", file.shown());
+        assert!(NAMES.contains(&file.folder.as_str()), "{}", file.shown());
+    }
+}
+
+#[test]
+fn a_file_is_named_for_its_rule() {
+    for file in files() {
+        let stem = file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let plain = stem.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
+        assert!(plain && stem.contains('-'), "{}: a name is words in lower case, joined by hyphens", file.shown());
+    }
+}
+
+#[test]
+fn every_file_cites_its_source() {
+    for file in files() {
+        assert!(file.litmus.section.len() > 8, "{}: `{}` cites nothing", file.shown(), file.litmus.section);
+    }
+}
+
+#[test]
+fn titles_are_unique() {
+    let mut seen = BTreeMap::new();
+    for file in files() {
+        let shown = file.shown();
+        if let Some(before) = seen.insert(file.litmus.title, shown.clone()) {
+            panic!("{shown} has the title of {before}");
+        }
+    }
+}
+
+/// The program without the numbers of its lines.
+fn without_lines(mut litmus: Litmus) -> Litmus {
+    for (line, _) in &mut litmus.steps {
+        *line = 0;
+    }
+    litmus
+}
+
+#[test]
+fn a_printed_file_reads_as_the_same_program() {
+    for file in files() {
+        let printed = file.litmus.to_string();
+        let again: Litmus = printed.parse().unwrap_or_else(|error| panic!("{}, printed: {error}\n{printed}", file.shown()));
+        assert_eq!(without_lines(again), without_lines(file.litmus.clone()), "{}", file.shown());
+    }
+}
+
+#[test]
+fn every_form_of_a_statement_reads_as_it_prints() {
+    let forms = "\
+        thread 1\ncontext cpl=3 halted=1 foreground=0 machine_state=0x200 control=0x100 if=1 pce=1\ncontext privilege=2\n\
+        write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
+        feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
+        inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\n\
+        demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\nepoch moved\nepoch same\ndeadline cycles never\ndeadline cycles in 5\n\
+        save\nreset cold\nreset warm\n";
+    let header = "title: Every form, and a word that looks like a statement's: what a read faults\npmu: k8\nsection: s: t\n";
+    let text = format!("{header}revision: d\npackages: 2\nthreads: 3\nshare_counters: yes\n\n{forms}");
+    let litmus: Litmus = text.parse().expect("a litmus file");
+    assert_eq!(litmus.steps.len(), forms.lines().count());
+    assert!(litmus.title.ends_with("what a read faults"), "{}", litmus.title);
+    let printed = litmus.to_string();
+    let again: Litmus = printed.parse().unwrap_or_else(|error| panic!("printed: {error}\n{printed}"));
+    assert_eq!(again.to_string(), printed);
+    assert_eq!(without_lines(again), without_lines(litmus));
+}
+
+/// What an entry must show: that one of its signals reaches the counter, or what is injected for it.
+type Evidence = (&'static str, Option<Signal>);
+
+/// Follows the event selects of a file and notes what was fed or injected to an enabled counter that was then read as having counted.
+#[derive(Default)]
+struct Coverage {
+    selects: BTreeMap<(usize, usize), PerfEvtSel>,
+    pending: BTreeMap<(usize, usize), BTreeSet<Evidence>>,
+    shown: BTreeSet<Evidence>,
+}
+
+impl Coverage {
+    fn follow(&mut self, litmus: &Litmus, entries: &'static [Entry], revision: Revision) {
+        self.selects.clear();
+        self.pending.clear();
+        let mut thread = 0;
+        for (_, step) in &litmus.steps {
+            match step {
+                Step::Thread(number) => thread = *number,
+                Step::Write(address, value, None) => match register(*address) {
+                    Some(Register::PerfEvtSel(slot)) => {
+                        self.selects.insert((thread, slot.index()), PerfEvtSel::written(*value));
+                        self.pending.remove(&(thread, slot.index()));
+                    }
+                    Some(Register::PerfCtr(slot)) => drop(self.pending.remove(&(thread, slot.index()))),
+                    None => {}
+                },
+                Step::Feed(_, signals) | Step::Devices(signals) => {
+                    let fed = |entry: &Entry, edge: bool| {
+                        let sources = if edge && !entry.edges.is_empty() { entry.edges } else { entry.signals };
+                        sources.iter().copied().filter(|source| signals.iter().any(|(signal, _)| signal == source)).map(Some).collect()
+                    };
+                    self.note(entries, revision, fed);
+                }
+                Step::Inject(occurrence, _) => {
+                    self.note(entries, revision, |entry, _| if is_it(entry, *occurrence) { vec![None] } else { Vec::new() })
+                }
+                Step::Read(address, Ok(1..)) => {
+                    if let Some(Register::PerfCtr(slot)) = register(*address) {
+                        self.shown.extend(self.pending.remove(&(thread, slot.index())).unwrap_or_default());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn note(&mut self, entries: &'static [Entry], revision: Revision, evidence: impl Fn(&Entry, bool) -> Vec<Option<Signal>>) {
+        for (place, select) in self.selects.iter().filter(|(_, select)| select.en() && (select.usr() || select.os())) {
+            let mask = u32::from(select.unit_mask());
+            let chosen = |entry: &&Entry| {
+                entry.select == u32::from(select.event_select()) && entry.umask.is_none_or(|bit| bit & mask != 0) && revision.has(entry)
+            };
+            for entry in entries.iter().filter(chosen) {
+                let seen = evidence(entry, select.e()).into_iter().map(|signal| (entry.name, signal));
+                self.pending.entry(*place).or_default().extend(seen);
+            }
+        }
+    }
+}
+
+fn register(address: Address) -> Option<Register> {
+    match address {
+        Address::Msr(number) => Register::from_msr(number),
+        Address::Rdpmc(index) => vm_pmu_arch::k8::Slot::new(index).map(Register::PerfCtr),
+        _ => None,
+    }
+}
+
+fn is_it(entry: &Entry, occurrence: Occurrence) -> bool {
+    entry.select == occurrence.select && entry.umask.is_none_or(|bit| bit & occurrence.umask != 0)
+}
+
+#[test]
+fn every_event_of_the_k8_is_driven_by_some_file() {
+    let mut coverage = Coverage::default();
+    let files = files();
+    let mut entries: &'static [Entry] = &[];
+    for file in files.iter().filter(|file| file.folder == "k8") {
+        entries = file.litmus.part.build().catalogue().entries;
+        let revision = file.litmus.revision.as_deref().and_then(Revision::from_letter).unwrap_or_default();
+        coverage.follow(&file.litmus, entries, revision);
+    }
+    let mut missing = Vec::new();
+    for entry in entries {
+        let by_masks = entry.umask.is_none() && entries.iter().any(|mask| mask.select == entry.select && mask.umask.is_some());
+        let shows = |signal: Option<Signal>| coverage.shown.contains(&(entry.name, signal));
+        if by_masks {
+            continue;
+        }
+        match entry.fidelity {
+            Fidelity::Injected if !shows(None) => missing.push(format!("{}: it is injected by no file", entry.name)),
+            Fidelity::Injected => {}
+            Fidelity::Exact | Fidelity::Approximate => {
+                let undriven = entry.signals.iter().chain(entry.edges).filter(|signal| !shows(Some(**signal)));
+                missing.extend(undriven.map(|signal| format!("{}: no file counts it by {}", entry.name, signal.name())));
+            }
+        }
+    }
+    assert!(!entries.is_empty(), "no file is about the k8");
+    assert!(missing.is_empty(), "{} gaps in the coverage:\n{}", missing.len(), missing.join("\n"));
+}
+
+/// A header that is right, for texts that go wrong after it.
+const HEADER: &str = "title: A title\npmu: k8\nsection: A section\n\n";
+
+/// What the parser says to `text`.
+fn complaint(text: &str) -> String {
+    match text.parse::<Litmus>() {
+        Ok(_) => panic!("this is a litmus file after all:\n{text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// What the parser says to `statement` after a good header, without the number of its line, which must be 5.
+fn complaint_to(statement: &str) -> String {
+    let whole = complaint(&format!("{HEADER}{statement}\n"));
+    whole.strip_prefix("line 5: ").unwrap_or_else(|| panic!("the line of `{statement}` is not told: {whole}")).to_owned()
+}
+
+#[test]
+fn an_unknown_statement_is_answered_by_the_known_ones() {
+    let message = complaint_to("wait 5");
+    assert!(message.starts_with("`wait 5` is no statement: there are thread, context, write, read, feed, repeat, "), "{message}");
+    // A known word with the wrong words after it is no statement either.
+    for statement in
+        ["read PerfCtr0", "read PerfCtr0 5", "write PerfCtr0", "feed", "context", "interrupts", "reset", "save now", "inject 0x22"]
+    {
+        assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: ")), "{statement}");
+    }
+}
+
+#[test]
+fn an_unknown_register_is_answered_by_the_ways_to_name_one() {
+    assert_eq!(complaint_to("write PerfCtr4 0"), "k8 has no register `PerfCtr4`: use a register's name, msr:NUMBER or rdpmc:INDEX");
+    assert_eq!(complaint_to("read rdpmc = 0"), "k8 has no register `rdpmc`: use a register's name, msr:NUMBER or rdpmc:INDEX");
+}
+
+#[test]
+fn a_bad_number_is_answered_by_the_forms_of_a_number() {
+    let forms = "is no number of 64 bits: write 10, 0x0a or, for a two's complement, -10";
+    for number in ["ten", "0b1010", "0x", "1.5", "--5", "18446744073709551616", "0x10000000000000000"] {
+        assert_eq!(complaint_to(&format!("write PerfCtr0 {number}")), format!("`{number}` {forms}"));
+    }
+    assert_eq!(complaint_to("read PerfCtr0 = x"), format!("`x` {forms}"));
+    assert_eq!(complaint_to("repeat many feed cycles=1"), format!("`many` {forms}"));
+    assert_eq!(complaint_to("feed cycles=few"), format!("`few` {forms}"));
+    assert_eq!(complaint_to("read rdpmc:0x100000000 = 0"), "`0x100000000` does not fit into 32 bits");
+    assert_eq!(complaint_to("thread 5000"), "`5000` is too many: 1024 is the most");
+}
+
+#[test]
+fn a_missing_header_is_named() {
+    assert_eq!(complaint("pmu: k8\nsection: s\nsave\n"), "line 3: the header lacks a line `title: ...`");
+    assert_eq!(complaint("title: t\npmu: k8\nsave\n"), "line 3: the header lacks a line `section: ...`");
+    assert_eq!(complaint("title: t\nsection: s\nsave\n"), "line 3: the header lacks a line `pmu: NAME`");
+    assert_eq!(complaint("save\n"), "line 1: the header lacks a line `pmu: NAME`");
+    let empty = "there is no statement: a litmus file is a header and at least one";
+    assert_eq!(complaint(""), empty);
+    assert_eq!(complaint(HEADER), empty);
+}
+
+#[test]
+fn a_wrong_header_is_answered_by_the_right_ones() {
+    assert_eq!(
+        complaint("name: x\n"),
+        "line 1: no header is called `name`: there are title, section, pmu, revision, packages, threads, share_counters"
+    );
+    assert!(complaint("pmu: z80\n").starts_with("line 1: no PMU is called `z80`: there are k8"), "{}", complaint("pmu: z80\n"));
+    assert_eq!(complaint("title: t\npmu: k8\nsection: s\nrevision: Q\nsave\n"), "line 5: k8 has no revision `Q`");
+    assert_eq!(complaint("share_counters: perhaps\n"), "line 1: `perhaps` is neither yes nor no");
+    assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 1024 is the most");
+    assert_eq!(complaint("packages: 0\n"), "line 1: `0` is too few: 1 is the least");
+}
+
+#[test]
+fn an_unknown_signal_is_named() {
+    assert_eq!(complaint_to("feed instructions=1"), "no signal is called `instructions`");
+    assert_eq!(complaint_to("repeat 3 feed instructions=1"), "no signal is called `instructions`");
+    assert_eq!(complaint_to("devices traffic=1"), "no signal is called `traffic`");
+    assert_eq!(complaint_to("demand instructions per_cycle"), "no signal is called `instructions`");
+    assert_eq!(complaint_to("deadline instructions in 5"), "no signal is called `instructions`");
+    assert_eq!(complaint_to("feed cycles"), "`cycles` is not SIGNAL=AMOUNT");
+}
+
+#[test]
+fn an_unknown_fault_or_field_is_answered_by_the_known_ones() {
+    assert_eq!(complaint_to("read PerfCtr0 faults #UD"), "`#UD` is no fault: there are unclaimed, #GP");
+    assert_eq!(
+        complaint_to("context ring=3"),
+        "no context field is called `ring`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
+    );
+    assert_eq!(complaint_to("context cpl"), "`cpl` is not FIELD=VALUE");
+    assert_eq!(complaint_to("read PerfCtr0 faults #"), "`#` is no fault: there are unclaimed, #GP");
+    // What follows the fault is no part of it.
+    assert!(complaint_to("read PerfCtr0 faults #GP twice # or so").starts_with("`read PerfCtr0 faults #GP twice` is no statement: "));
+}
+
+/// What the run of `statements` after a good header fails with.
+fn failure_of(statements: &str) -> String {
+    let litmus: Litmus = format!("{HEADER}{statements}\n").parse().expect("a litmus file");
+    litmus.run().expect_err("a failure").to_string()
+}
+
+#[test]
+fn what_does_not_come_true_is_told_with_its_line() {
+    assert_eq!(failure_of("write PerfCtr0 3\nread PerfCtr0 = 4"), "line 6: MSR C001_0004h gave 0x3, expected 0x4");
+    assert_eq!(failure_of("read PerfCtr0 faults #GP"), "line 5: MSR C001_0004h gave 0x0, expected #GP");
+    assert_eq!(failure_of("read rdpmc:4 = 0"), "line 5: RDPMC index 4h gave #GP, expected 0x0");
+    assert_eq!(failure_of("write PerfCtr0 0 faults #GP"), "line 5: MSR C001_0004h gave no fault, expected #GP");
+    assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] asked for an interrupt, expected [1, 2]");
+    assert_eq!(failure_of("late 3"), "line 5: an interrupt was 0 events late, expected 3");
+    assert_eq!(failure_of("pin 2 toggles 1"), "line 5: pin 2 toggled 0 times, expected 1");
+    assert_eq!(failure_of("demand cycles"), "line 5: demanded are [], expected [cycles]");
+    assert_eq!(failure_of("epoch moved"), "line 5: the epoch of the demand is the same, expected that it has moved");
+    assert_eq!(
+        failure_of("write PerfEvtSel0 0x420076\nepoch same"),
+        "line 6: the epoch of the demand has moved, expected that it is the same"
+    );
+    assert_eq!(failure_of("deadline cycles in 5"), "line 5: the deadline of cycles is never, expected in 5");
+    assert_eq!(failure_of("thread 1"), "line 5: there is no thread 1: the machine has 1");
+}
+
+#[test]
+fn a_comment_is_cut_and_a_fault_is_not() {
+    let text = format!("{HEADER}read rdpmc:4 faults #GP # above 3\nread rdpmc:0 = 0#none yet\n# faults #GP\n");
+    let litmus: Litmus = text.parse().expect("a litmus file");
+    assert_eq!(litmus.steps.len(), 2);
+    assert_eq!(litmus.run(), Ok(2));
+}
