@@ -89,8 +89,8 @@ fn several_guests_have_a_line_each() {
     let (status, text, _) = pmulab(&["run", "--guest", "overflow", "--guest", "broken"]);
     assert_eq!(status, 1);
     let expected = "\
-PASS  overflow  k8         12,345 instructions  1 of 1 check    The guest ended by itself.
-FAIL  broken    k8         12,345 instructions  0 of 1 check    The guest ended by itself.
+PASS  overflow  k8         12,345 instructions  1 of 1 check
+FAIL  broken    k8         12,345 instructions  0 of 1 check  The guest ended by itself.
       count after the interrupt: seen 4, expected 3
 
 2 guests: 1 passed, 1 failed

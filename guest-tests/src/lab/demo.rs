@@ -26,7 +26,7 @@ const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athl
 
 const NEXT: [(&str, &str); 6] = [
     ("pmulab run --guest overflow", "the whole report of the guest above"),
-    ("pmulab guests", "what the other guests do, from a watchdog to a vandal"),
+    ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
     ("pmulab decode --pmu k8 PerfEvtSel0=0x530076", "what a register value says"),
