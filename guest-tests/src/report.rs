@@ -25,6 +25,9 @@ pub struct Report {
     pub counts: Vec<Count>,
     /// Interrupts taken.
     pub interrupts: Vec<Interrupts>,
+    /// What passed between the guest and its PMU, from the start, as far as it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Trace>,
     /// Where samples fell, if the guest took any.
     pub samples: Vec<Sample>,
     /// The registers at the end.
@@ -91,6 +94,42 @@ pub struct Sample {
     pub label: String,
     /// How often.
     pub hits: u64,
+}
+
+/// Something that passed between a guest and its PMU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Trace {
+    /// The hardware thread.
+    pub thread: usize,
+    /// Instructions that the thread had retired.
+    pub instruction: u64,
+    /// The address of the instruction; of the next one for an interrupt.
+    pub address: u64,
+    /// What passed.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// What passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Action {
+    /// The guest wrote a register.
+    Write {
+        /// The manual's name.
+        register: String,
+        /// The value, as written.
+        value: u64,
+    },
+    /// The guest read a register.
+    Read {
+        /// The manual's name.
+        register: String,
+        /// The value it got.
+        value: u64,
+    },
+    /// The PMU asked for an interrupt.
+    Interrupt,
 }
 
 /// A register at the end of the run.

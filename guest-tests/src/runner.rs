@@ -31,11 +31,13 @@ pub struct Options {
     pub cpus: usize,
     /// A counter that one core uses for the northbridge stays usable to the others.
     pub share_counters: bool,
+    /// How many of the things that pass between each CPU and its PMU are kept for the report.
+    pub trace: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false }
+        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false, trace: 0 }
     }
 }
 
@@ -177,7 +179,11 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
         ..Config::default()
     };
     let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
-    let attach = |index: usize| Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
+    let attach = |index: usize| {
+        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
+        cpu.record(options.trace);
+        cpu
+    };
     let mut machine = Machine::new(&config, image, Arc::new(EmptyBus), attach).map_err(RunError::Machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
@@ -187,6 +193,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
             cpu.close();
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part));
+            report.trace.extend_from_slice(cpu.trace());
         }
         if let Some(thread) = pmus.thread(index) {
             report.registers.extend(registers(index, &thread));

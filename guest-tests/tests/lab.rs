@@ -6,7 +6,7 @@ use vm_pmu_guest_tests::lab::decode::Decoded;
 use vm_pmu_guest_tests::lab::output::Output;
 use vm_pmu_guest_tests::lab::run::{Guest, GuestInfo, NoGuests, RunRequest, Runner};
 use vm_pmu_guest_tests::lab::{self, encode, select};
-use vm_pmu_guest_tests::report::{Check, Count, Interrupts, Register, Report};
+use vm_pmu_guest_tests::report::{Action, Check, Count, Interrupts, Register, Report, Trace};
 
 /// Knows four guests: one passes, one fails, one cannot be run, and one is there for two PMUs.
 struct Double;
@@ -42,6 +42,15 @@ impl Runner for Double {
                 driven_by: "instructions_retired".into(),
             }],
             interrupts: vec![Interrupts { thread: 0, counter: 0, requested: 1 }],
+            trace: vec![
+                Trace {
+                    thread: 0,
+                    instruction: 100,
+                    address: 0x1000,
+                    action: Action::Write { register: "PerfEvtSel0".into(), value: 0x52_00c0 },
+                },
+                Trace { thread: 0, instruction: 1_103, address: 0x2000, action: Action::Interrupt },
+            ],
             registers: vec![
                 Register { thread: 0, name: "PerfEvtSel0".into(), value: 0x52_00c0 },
                 Register { thread: 0, name: "PerfCtr0".into(), value: 3 },
@@ -80,8 +89,8 @@ fn several_guests_have_a_line_each() {
     let (status, text, _) = pmulab(&["run", "--guest", "overflow", "--guest", "broken"]);
     assert_eq!(status, 1);
     let expected = "\
-PASS  overflow  k8         12,345 instructions  1 of 1 check    The guest ended by itself.
-FAIL  broken    k8         12,345 instructions  0 of 1 check    The guest ended by itself.
+PASS  overflow  k8         12,345 instructions  1 of 1 check
+FAIL  broken    k8         12,345 instructions  0 of 1 check  The guest ended by itself.
       count after the interrupt: seen 4, expected 3
 
 2 guests: 1 passed, 1 failed
@@ -138,7 +147,7 @@ fn mistakes_name_what_is_near() {
 fn the_demonstration_tells_what_was_programmed_and_what_came_of_it() {
     let (status, text, _) = pmulab(&[]);
     assert_eq!(status, 0);
-    for part in ["PerfEvtSel0 (MSR C001_0000h) = 0x5200c0", "pass  count after the interrupt", "1,003  events", "What to try next"] {
+    for part in ["PerfEvtSel0 := 0x5200c0", "RETIRED_INSTRUCTIONS:k:int", "overflow: interrupt", "1 of its 1 checks", "What to try next"] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

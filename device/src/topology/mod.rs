@@ -14,6 +14,9 @@
 mod arbiter;
 mod view;
 
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Alerts;
@@ -46,6 +49,8 @@ impl Source {
 struct Core {
     source: Source,
     pmu: Mutex<Pmu>,
+    /// The epoch of the PMU's demand.
+    epoch: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -57,6 +62,8 @@ struct Package {
     wide: Mutex<SignalSet>,
     /// What counters of package scope want of every thread and of the devices.
     demand: Mutex<Demand>,
+    /// The epoch of that demand.
+    epoch: AtomicU32,
 }
 
 /// How a [`Machine`] is built.
@@ -118,12 +125,17 @@ impl Builder {
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
-        let cores = (0..self.packages * self.threads).map(|_| Core { source: Source::new(self.pace), pmu: Mutex::new(self.part.build()) });
+        let cores = (0..self.packages * self.threads).map(|_| Core {
+            source: Source::new(self.pace),
+            pmu: Mutex::new(self.part.build()),
+            epoch: AtomicU32::new(0),
+        });
         let packages = (0..self.packages).map(|_| Package {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
+            epoch: AtomicU32::new(0),
         });
         let machine = Machine {
             part: self.part,
@@ -277,6 +289,7 @@ impl<L: InterruptLine> Machine<L> {
         let mut demand = package.demand.lock();
         let signals = self.members(number).iter().fold(SignalSet::EMPTY, |signals, core| signals.union(&core.pmu.lock().wide_demand()));
         demand.replace(signals, false, Records::None);
+        package.epoch.store(demand.epoch(), Release);
     }
 
     fn members(&self, package: usize) -> &[Core] {
@@ -507,6 +520,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.renew_wide_demand();
     }
 
+    /// The epoch of [`demand`](Thread::demand), without a lock: what another thread programs can change it too.
+    #[must_use]
+    #[inline]
+    pub fn epoch(&self) -> u32 {
+        self.core.epoch.load(Acquire).wrapping_add(self.package.epoch.load(Acquire))
+    }
+
     /// Wishes for a deadline at every toggle of these pins, one bit each.
     pub fn watch_pins(&self, pins: u32) {
         self.with(|pmu, view| pmu.watch_pins(pins, view));
@@ -536,6 +556,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         let (value, alerts) = {
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
+            self.core.epoch.store(pmu.demand().epoch(), Release);
             (value, pmu.take_alerts())
         };
         self.machine.deliver(self.number, alerts);

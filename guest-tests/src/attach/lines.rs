@@ -1,5 +1,6 @@
 //! Where the PMUs' interrupt requests arrive.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use vm_pmu::irq::InterruptLine;
@@ -19,13 +20,7 @@ struct Line {
 /// The performance-counter inputs of a machine's local APICs: requests wait here until their CPU's next instruction.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    lines: std::sync::Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    lines: Box<[Line]>,
-    writes: AtomicU64,
+    lines: Arc<[Line]>,
 }
 
 impl Lines {
@@ -33,15 +28,14 @@ impl Lines {
     #[must_use]
     pub fn new(threads: usize) -> Lines {
         let line = || Line { waiting: AtomicBool::new(false), requested: [const { AtomicU64::new(0) }; COUNTERS], late: AtomicU64::new(0) };
-        let lines = (0..threads).map(|_| line()).collect();
-        Lines { lines: std::sync::Arc::new(Shared { lines, writes: AtomicU64::new(0) }) }
+        Lines { lines: (0..threads).map(|_| line()).collect() }
     }
 
     /// How often each counter asked for its interrupt; those that never did are left out.
     #[must_use]
     pub fn requested(&self) -> Vec<Interrupts> {
         let mut list = Vec::new();
-        for (thread, line) in self.lines.lines.iter().enumerate() {
+        for (thread, line) in self.lines.iter().enumerate() {
             for (counter, requested) in (0u32..).zip(&line.requested) {
                 let requested = requested.load(Ordering::Relaxed);
                 if requested != 0 {
@@ -55,35 +49,25 @@ impl Lines {
     /// The most events by which an interrupt of thread `thread` came late; 0 when all came at the very event.
     #[must_use]
     pub fn latest(&self, thread: usize) -> u64 {
-        self.lines.lines.get(thread).map_or(0, |line| line.late.load(Ordering::Relaxed))
+        self.lines.get(thread).map_or(0, |line| line.late.load(Ordering::Relaxed))
     }
 
     /// Whether a request waits.
     #[inline]
     pub(super) fn waits(&self, thread: usize) -> bool {
-        self.lines.lines.get(thread).is_some_and(|line| line.waiting.load(Ordering::Relaxed))
+        self.lines.get(thread).is_some_and(|line| line.waiting.load(Ordering::Relaxed))
     }
 
     /// Takes the requests that wait.
     #[inline]
     pub(super) fn take(&self, thread: usize) -> bool {
-        self.waits(thread) && self.lines.lines.get(thread).is_some_and(|line| line.waiting.swap(false, Ordering::AcqRel))
-    }
-
-    /// How often any CPU wrote a PMU register.
-    #[inline]
-    pub(super) fn writes(&self) -> u64 {
-        self.lines.writes.load(Ordering::Acquire)
-    }
-
-    pub(super) fn written(&self) {
-        self.lines.writes.fetch_add(1, Ordering::AcqRel);
+        self.waits(thread) && self.lines.get(thread).is_some_and(|line| line.waiting.swap(false, Ordering::AcqRel))
     }
 }
 
 impl InterruptLine for Lines {
     fn raise(&self, thread: usize, counter: u32) {
-        if let Some(line) = self.lines.lines.get(thread) {
+        if let Some(line) = self.lines.get(thread) {
             if let Some(requested) = line.requested.get(counter as usize) {
                 requested.fetch_add(1, Ordering::Relaxed);
             }
@@ -92,7 +76,7 @@ impl InterruptLine for Lines {
     }
 
     fn late(&self, thread: usize, events: u64) {
-        if let Some(line) = self.lines.lines.get(thread) {
+        if let Some(line) = self.lines.get(thread) {
             line.late.fetch_max(events, Ordering::Relaxed);
         }
     }

@@ -20,6 +20,7 @@
 mod ledger;
 mod lines;
 mod signals;
+mod trace;
 
 pub use ledger::Ledger;
 pub use lines::Lines;
@@ -28,6 +29,9 @@ pub use signals::supplies;
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Signal};
 use vm_pmu::topology::Thread;
+
+use crate::report::{Action, Trace};
+use trace::Recorder;
 
 use crate::engine::interp::{Alerts, CpuView, Gp, Observer, Step};
 use signals::Signals;
@@ -41,11 +45,12 @@ pub struct Cpu<'a> {
     demand: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
-    /// The number of register writes, of any CPU, that the demand was read after.
-    writes: u64,
     masked: bool,
     instructions: u64,
+    /// The address of the instruction that comes next.
+    next: u64,
     ledger: Ledger,
+    trace: Recorder,
 }
 
 impl<'a> Cpu<'a> {
@@ -58,10 +63,11 @@ impl<'a> Cpu<'a> {
             signals: Signals::default(),
             demand: Demand::default(),
             followed: Vec::new(),
-            writes: 0,
             masked: true,
             instructions: 0,
+            next: 0,
             ledger: Ledger::new(thread.number()),
+            trace: Recorder::default(),
         };
         cpu.renew_demand();
         cpu
@@ -79,6 +85,17 @@ impl<'a> Cpu<'a> {
         &self.ledger
     }
 
+    /// Keeps the first `most` things that pass between the guest and the PMU.
+    pub fn record(&mut self, most: usize) {
+        self.trace = Recorder::new(most);
+    }
+
+    /// What has been kept.
+    #[must_use]
+    pub fn trace(&self) -> &[Trace] {
+        self.trace.kept()
+    }
+
     /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in ring 0.
     pub fn close(&mut self) {
         let context = self.thread.context();
@@ -87,13 +104,9 @@ impl<'a> Cpu<'a> {
     }
 
     fn renew_demand(&mut self) {
-        self.writes = self.lines.writes();
-        let demand = self.thread.demand();
-        if demand.epoch() != self.demand.epoch() || self.followed.is_empty() {
-            self.followed = demand.signals().iter().filter(|signal| supplies(*signal)).collect();
-            self.signals.renew(&demand);
-        }
-        self.demand = demand;
+        self.demand = self.thread.demand();
+        self.followed = self.demand.signals().iter().filter(|signal| supplies(*signal)).collect();
+        self.signals.renew(&self.demand);
     }
 
     fn context_of(cpu: &CpuView<'_>) -> Context {
@@ -113,16 +126,30 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    fn interrupts(&self) -> Alerts {
+    fn interrupts(&mut self, next: u64) -> Alerts {
+        self.next = next;
         // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
-        if self.lines.take(self.thread.number()) { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
+        if self.lines.take(self.thread.number()) {
+            self.trace.keep(self.thread.number(), self.instructions, next, || Some(Action::Interrupt));
+            Alerts::PERFORMANCE_INTERRUPT
+        } else {
+            Alerts::NONE
+        }
+    }
+
+    fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
+        let registers = self.thread.registers();
+        self.trace.keep(self.thread.number(), self.instructions, cpu.rip(), || trace::access(registers, address, value?, wrote));
     }
 }
 
 impl Observer for Cpu<'_> {
     fn rdmsr(&mut self, msr: u32, cpu: &CpuView<'_>) -> Option<Result<u64, Gp>> {
         self.prepare(cpu);
-        Self::answer(self.thread.read(Address::Msr(msr)))
+        let address = Address::Msr(msr);
+        let answer = self.thread.read(address);
+        self.trace_access(address, cpu, answer.ok(), false);
+        Self::answer(answer)
     }
 
     fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
@@ -130,16 +157,16 @@ impl Observer for Cpu<'_> {
         self.ledger.before(msr, &self.thread);
         let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
         self.ledger.after(msr, &self.thread);
-        if answer.is_some() {
-            self.lines.written();
-            self.renew_demand();
-        }
+        self.trace_access(Address::Msr(msr), cpu, matches!(answer, Some(Ok(()))).then_some(value), true);
         answer
     }
 
     fn rdpmc(&mut self, ecx: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
         self.prepare(cpu);
-        self.thread.read(Address::Rdpmc(ecx)).map_err(|_| Gp)
+        let address = Address::Rdpmc(ecx);
+        let answer = self.thread.read(address);
+        self.trace_access(address, cpu, answer.ok(), false);
+        answer.map_err(|_| Gp)
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
@@ -151,8 +178,8 @@ impl Observer for Cpu<'_> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        if self.writes != self.lines.writes() {
-            // Another CPU's write can change what this one must report.
+        if self.demand.epoch() != self.thread.epoch() {
+            // This CPU's write changed what it must report, or another's did.
             self.renew_demand();
         }
         self.signals.track(step);
@@ -162,7 +189,7 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
-        self.interrupts()
+        self.interrupts(step.next_rip)
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
@@ -172,7 +199,7 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
-        self.interrupts()
+        self.interrupts(self.next)
     }
 
     fn halt_deadline(&self) -> Option<u64> {

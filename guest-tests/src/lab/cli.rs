@@ -79,6 +79,9 @@ pub struct RunArguments {
     /// What executes the guest
     #[arg(long, default_value = "interp")]
     pub engine: String,
+    /// Show the first COUNT things that pass between each CPU and its PMU
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub trace: usize,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -1,82 +1,118 @@
 //! The guided demonstration that runs when no command is given.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::dialect::{self, Write as RegisterWrite};
 use super::error::Error;
 use super::number::grouped;
 use super::output::Output;
 use super::run::{Guest, RunRequest, Runner};
-use super::{FAILED, PASSED, decode, encode, render, select, text};
-use crate::report::Report;
+use super::{FAILED, PASSED, render, text};
+use crate::report::{Action, Report, Trace};
 
-/// The guest that is shown.
-const GUEST: &str = "overflow";
+/// The guest that is interrupted, and the one that samples itself.
+const INTERRUPTED: &str = "overflow";
+const SAMPLED: &str = "profile";
 
-const BEGINNING: &str = "The guest below is a bare-metal program. It does what a profiling driver does: it loads a \
-    counter with minus N, selects an event with the interrupt at overflow enabled, and goes on with its work. The PMU \
-    is a device model; the interpreter that executes the guest only reports what it executed.";
+/// How much of what passes is kept to choose from.
+const KEPT: usize = 200;
 
-const INTERRUPT: &str = "A counter that wraps to zero asks for its interrupt at that very event: not at the end of a \
-    block of code, nor when a timer looks. So the guest can foretell what it must see, and checks it:";
+/// The least instructions between an enabled counter and its overflow that make a good example.
+const FAR: u64 = 50;
+
+const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athlon 64. The emulator has no performance counters of its \
+    own: it tells vm-pmu what it executes, and vm-pmu answers the guest's register accesses and asks for its interrupts. This is what \
+    a driver does to take an interrupt after exactly so many instructions:";
 
 const NEXT: [(&str, &str); 6] = [
-    ("pmulab run --guest overflow", "the whole report, with the registers at the end"),
-    ("pmulab run --guest all", "every guest, a line each"),
-    ("pmulab guests", "what the other guests show"),
+    ("pmulab run --guest overflow", "the whole report of the guest above"),
+    ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
     ("pmulab decode --pmu k8 PerfEvtSel0=0x530076", "what a register value says"),
+    ("pmulab litmus guest-tests/litmus", "every rule of the manual, checked"),
 ];
 
-/// Runs the guest `overflow` and tells what happens.
+/// Runs two guests and tells what happens.
 ///
 /// # Errors
-/// The guest could not be run, or the output cannot be written.
+/// A guest could not be run, or the output cannot be written.
 pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
-    let guests = runner.guests();
-    let Some(guest) = guests.iter().find(|guest| guest.name == GUEST) else {
-        let message = format!("this build has no guest `{GUEST}` to demonstrate with; `pmulab --help` shows what else there is");
-        return Err(Error::usage(message));
-    };
-    let engine = runner.engines().first().copied().unwrap_or_default().to_owned();
-    let request = RunRequest { pmu: guest.pmu.clone(), guest: Guest::Named(guest.name.clone()), engine };
-    let report = runner.run(&request).map_err(|error| Error::usage(format!("{GUEST}: {error}")))?;
-    writeln!(output, "vm-pmu: a performance counter that overflows at the very event\n")?;
+    let interrupted = run(runner, INTERRUPTED)?;
+    writeln!(output, "vm-pmu: performance counters for guests of machines that have none\n")?;
     say(BEGINNING, output)?;
-    programmed(&report, output)?;
-    let requested = report.interrupts.iter().fold(0u64, |sum, one| sum.saturating_add(one.requested));
-    let times = if requested == 1 { "once".to_owned() } else { format!("{} times", grouped(requested)) };
-    writeln!(output, "\n2. A counter overflowed and interrupted it, {times}\n")?;
-    say(INTERRUPT, output)?;
-    render::checks(&report.checks, output)?;
-    writeln!(output, "\n3. What was counted in {} instructions", grouped(report.instructions))?;
-    render::counts(&report.counts, output)?;
-    writeln!(output, "\nWhat to try next\n")?;
+    writeln!(output)?;
+    render::trace(&interrupted.pmu, &example(&interrupted.trace), output)?;
+    writeln!(output)?;
+    say(&verdict(&interrupted), output)?;
+    if let Ok(sampled) = run(runner, SAMPLED) {
+        profile(&sampled, output)?;
+    }
+    writeln!(output, "\nWhat to try next (`cargo run --release --` stands for `pmulab`):\n")?;
     let width = text::widest(NEXT.iter().map(|(command, _)| *command));
     for (command, purpose) in NEXT {
         writeln!(output, "  {command:<width$}  {purpose}")?;
     }
-    if !report.passed {
-        writeln!(output, "\nThis run did not show what it should: {}", report.ending)?;
+    if !interrupted.passed {
+        writeln!(output, "\nThis run did not show what it should: {}", interrupted.ending)?;
     }
-    Ok(if report.passed { PASSED } else { FAILED })
+    Ok(if interrupted.passed { PASSED } else { FAILED })
 }
 
-/// The registers that the guest programmed, as they stand at the end.
-fn programmed(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
-    let part = select::part(&report.pmu)?;
-    let dialect = dialect::of(part);
-    writeln!(output, "\n1. It programmed the counters of {}\n", part.catalogue().title)?;
-    for register in report.registers.iter().filter(|register| register.thread == 0) {
-        let Ok(description) = select::register(part, &register.name) else { continue };
-        if dialect.notation(description, register.value).is_some() {
-            writeln!(output, "  {}", decode::heading(description, register.value))?;
-            let write = RegisterWrite { register: description, value: register.value };
-            for line in text::wrap(&encode::explained(dialect, &write), output.width.saturating_sub(6)) {
-                writeln!(output, "      {line}")?;
-            }
-        }
+fn run(runner: &dyn Runner, name: &str) -> Result<Report, Error> {
+    let guests = runner.guests();
+    let Some(guest) = guests.iter().find(|guest| guest.name == name) else {
+        let message = format!("this build has no guest `{name}` to demonstrate with; `pmulab --help` shows what else there is");
+        return Err(Error::usage(message));
+    };
+    let engine = runner.engines().first().copied().unwrap_or_default().to_owned();
+    let request = RunRequest { pmu: guest.pmu.clone(), guest: Guest::Named(guest.name.clone()), engine, trace: KEPT };
+    runner.run(&request).map_err(|error| Error::usage(format!("{name}: {error}")))
+}
+
+/// The first overflow that was not near: what led to it, itself, and what the guest did next.
+fn example(trace: &[Trace]) -> Vec<&Trace> {
+    let is_write = |one: &Trace| matches!(one.action, Action::Write { .. });
+    let far = trace.windows(2).position(|pair| {
+        is_write(&pair[0]) && pair[1].action == Action::Interrupt && pair[1].instruction.saturating_sub(pair[0].instruction) >= FAR
+    });
+    let from = far.map_or(0, |at| at.saturating_sub(1));
+    trace.iter().skip(from).take(4).collect()
+}
+
+fn verdict(report: &Report) -> String {
+    let requested = report.interrupts.iter().fold(0u64, |sum, one| sum.saturating_add(one.requested));
+    let passed = report.checks.iter().filter(|check| check.passed()).count();
+    format!(
+        "The counter wraps with the last instruction it was to count, and the interrupt comes before the next. In {} instructions the \
+         guest had {} such interrupts, at many distances, as NMI and through a vector, and foretold each of them: {passed} of its {} checks \
+         passed.",
+        grouped(report.instructions),
+        grouped(requested),
+        report.checks.len(),
+    )
+}
+
+/// A profile by function, as a profiler shows it.
+fn profile(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
+    for sample in &report.samples {
+        *functions.entry(sample.label.as_str()).or_default() += sample.hits;
+    }
+    let total: u64 = functions.values().sum();
+    if total == 0 {
+        return Ok(());
+    }
+    writeln!(output)?;
+    say(&format!("Another guest profiles itself: it notes where each of {} such interrupts found it.", grouped(total)), output)?;
+    writeln!(output)?;
+    let mut rows: Vec<(&str, u64)> = functions.into_iter().collect();
+    rows.sort_by_key(|(name, hits)| (std::cmp::Reverse(*hits), *name));
+    let width = text::widest(rows.iter().map(|(name, _)| *name));
+    let most = rows.first().map_or(1, |(_, hits)| *hits);
+    for (name, hits) in rows {
+        let share = hits as f64 * 100.0 / total as f64;
+        writeln!(output, "  {name:<width$}  {share:5.1} %  {}", text::bar(hits, most, 40))?;
     }
     Ok(())
 }

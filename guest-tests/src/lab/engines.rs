@@ -31,6 +31,6 @@ impl Runner for Engines {
             Guest::File(path) if path.components().count() == 1 => format!("./{}", path.display()),
             Guest::File(path) => path.display().to_string(),
         };
-        runner::run(&request.pmu, &name, &Options::default()).map_err(|error| error.to_string())
+        runner::run(&request.pmu, &name, &Options { trace: request.trace, ..Options::default() }).map_err(|error| error.to_string())
     }
 }

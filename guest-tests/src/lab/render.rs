@@ -1,5 +1,7 @@
 //! A report in the form that people read, and the one that programs read.
 
+mod trace;
+
 use std::io::Write;
 
 use serde::Serialize;
@@ -11,6 +13,8 @@ use super::number::{counted, grouped};
 use super::output::Output;
 use super::run::RunRequest;
 use super::{select, text};
+pub use trace::trace;
+
 use crate::report::{Check, Count, Register, Report, Sample};
 
 /// A report with its registers taken apart, for programs.
@@ -51,6 +55,10 @@ fn take_apart(part: Part, register: &Register) -> Option<Decoded> {
 pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     writeln!(output, "{} on {}, {} executed by {}", report.guest, report.pmu, counted_instructions(report), report.engine)?;
     console(report, output)?;
+    if !report.trace.is_empty() {
+        writeln!(output, "\nWhat passed between the guest and its PMU")?;
+        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), output)?;
+    }
     counts(&report.counts, output)?;
     interrupts(report, output)?;
     samples(&report.samples, output)?;
@@ -267,16 +275,18 @@ impl SummaryColumns {
         let passed = report.checks.iter().filter(|check| check.passed()).count();
         let checks = format!("{passed} of {}", counted(report.checks.len(), "check"));
         let lead = format!(
-            "{}  {:<guest$}  {:<pmu$}  {:>13} instructions  {checks:<14}",
+            "{}  {:<guest$}  {:<pmu$}  {:>13} instructions  {checks}",
             verdict(report.passed),
             report.guest,
             report.pmu,
             grouped(report.instructions)
         );
+        // How a run ended is worth saying where it is not just that every check passed.
+        let ending = if report.passed && !report.checks.is_empty() { "" } else { report.ending.as_str() };
         let indent = text::columns(&lead) + 2;
         let indent = if indent + 24 > output.width { 6 } else { indent };
-        for line in text::hanging(&lead, indent, &report.ending, output.width) {
-            writeln!(output, "{line}")?;
+        for line in text::hanging(&lead, indent, ending, output.width) {
+            writeln!(output, "{}", line.trim_end())?;
         }
         for check in report.checks.iter().filter(|check| !check.passed()) {
             writeln!(output, "      {}: seen {}, expected {}", check.name, value(check.seen), expected(check))?;

@@ -59,6 +59,8 @@ pub struct RunRequest {
     pub guest: Guest,
     /// The engine's name; one that the runner knows.
     pub engine: String,
+    /// How many of the things that pass between each CPU and its PMU the report keeps.
+    pub trace: usize,
 }
 
 /// Whoever can run guests.
@@ -160,7 +162,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         return Err(Error::usage(format!("no engine is called `{}`{hint}", arguments.engine)));
     }
     let guests = runner.guests();
-    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone() };
+    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), trace: arguments.trace };
     let mut requests = Vec::new();
     for word in &arguments.guests {
         if word == ALL {

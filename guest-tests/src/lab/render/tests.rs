@@ -19,6 +19,7 @@ fn register(name: &str, value: u64) -> Register {
 
 fn overflow() -> Report {
     Report {
+        trace: Vec::new(),
         guest: "overflow".into(),
         pmu: "k8".into(),
         engine: "interp".into(),
