@@ -15,6 +15,15 @@ pub struct Occurrence {
     pub umask: u32,
 }
 
+/// How an x86 part shows itself by CPUID: drivers find a PMU that no feature bit announces by this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CpuidIdentity {
+    /// The vendor, as functions 0 and 8000_0000h spell it in EBX, EDX and ECX.
+    pub vendor: [u8; 12],
+    /// Family, model and stepping, as functions 1 and 8000_0001h have them in EAX.
+    pub signature: u32,
+}
+
 /// How a reset came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reset {

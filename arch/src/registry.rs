@@ -4,7 +4,7 @@ use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, SignalSet};
-use crate::model::{Model, Occurrence, RegisterDescription, Reset};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -62,6 +62,22 @@ macro_rules! parts {
                 }
             }
 
+            /// The letter of the part's revision.
+            #[must_use]
+            pub const fn revision_letter(self) -> &'static str {
+                match self {
+                    $( Part::$variant(revision) => revision.letter(), )+
+                }
+            }
+
+            /// What CPUID shows of the part, if it is an x86.
+            #[must_use]
+            pub const fn cpuid(self) -> Option<CpuidIdentity> {
+                match self {
+                    $( Part::$variant(revision) => revision.cpuid(), )+
+                }
+            }
+
             /// What the part can count.
             #[must_use]
             pub fn catalogue(self) -> &'static Catalogue {
@@ -79,12 +95,18 @@ macro_rules! parts {
             }
         }
 
+        impl core::fmt::Display for Part {
+            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(formatter, "{} revision {}", self.name(), self.revision_letter())
+            }
+        }
+
         impl State {
-            /// The name of the part that the state is of.
+            /// The part that the state is of.
             #[must_use]
-            pub const fn name(&self) -> &'static str {
+            pub const fn part(&self) -> Part {
                 match self {
-                    $( State::$variant(_) => $name, )+
+                    $( State::$variant(state) => Part::$variant(state.revision), )+
                 }
             }
         }

@@ -12,6 +12,14 @@
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/embedding.md")]
+struct Embedding;
+
+#[cfg(all(doctest, feature = "litmus"))]
+#[doc = include_str!("../../docs/src/litmus.md")]
+struct LitmusFiles;
+
 pub mod bus;
 pub mod irq;
 #[cfg(feature = "litmus")]

@@ -1,5 +1,7 @@
 //! A restored machine is the saved one, and what does not fit is refused.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use vm_pmu::topology::{Builder, RestoreError};
 use vm_pmu::{Part, Signal};
 
@@ -37,4 +39,31 @@ fn states_of_another_number_of_threads_are_refused_and_change_nothing() {
     let refused = two.restore(&one.states());
     assert_eq!(refused, Err(RestoreError::Threads { saved: 1, machine: 2 }));
     assert_eq!(two.thread(1).expect("two threads").rdpmc(0), Ok(9));
+}
+
+#[test]
+fn states_of_another_revision_are_refused() {
+    let part = Part::named("k8").expect("known");
+    let [early, late] = ["C", "E"].map(|letter| Builder::of(part.revision(letter).expect("known")).build(|_, _| {}));
+    let refused = early.restore(&late.states()).expect_err("another revision");
+    assert_eq!(refused.to_string(), "the state is of k8 revision E and the machine is k8 revision C: build one of the same part");
+}
+
+#[test]
+fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
+    let (old, new) = (AtomicU32::new(0), AtomicU32::new(0));
+    let saved = Builder::new("k8").expect("known").build(|_, _| {
+        old.fetch_add(1, Relaxed);
+    });
+    let restored = Builder::new("k8").expect("known").build(|_, _| {
+        new.fetch_add(1, Relaxed);
+    });
+    let cpu = saved.thread(0).expect("one thread");
+    cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
+    cpu.wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
+    cpu.totals().add(Signal::Cycles, 3);
+    let states = saved.states();
+    restored.restore(&states).expect("the same part");
+    assert_eq!((old.load(Relaxed), new.load(Relaxed)), (1, 0));
+    assert_eq!(restored.states(), states);
 }

@@ -8,8 +8,8 @@ use vm_pmu::arch::registry::NAMES;
 use vm_pmu::topology::Builder;
 use vm_pmu::{Address, Part};
 
-use crate::attach::{Cpu, Lines};
-use crate::engine::interp::{Config, EmptyBus, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
+use crate::attach::{Board, Cpu, Lines};
+use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
 use crate::report::{Check, Register, Report};
 
@@ -184,7 +184,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
         cpu.record(options.trace);
         cpu
     };
-    let mut machine = Machine::new(&config, image, Arc::new(EmptyBus), attach).map_err(RunError::Machine)?;
+    let mut machine = Machine::new(&config, image, Arc::new(Board::new(part)), attach).map_err(RunError::Machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
     let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
@@ -220,7 +220,9 @@ fn verdict(exit: &Exit, checks: &[Check], options: &Options) -> (bool, String) {
     let first = checks.iter().find(|check| !check.passed());
     match (exit, first) {
         (Exit::Status { status: 0, .. }, None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
-        (Exit::Status { status: 0, .. }, None) => (true, format!("all {} checks passed", checks.len())),
+        (Exit::Status { status: 0, .. }, None) => {
+            (true, if checks.len() == 1 { "the check passed".to_owned() } else { format!("all {} checks passed", checks.len()) })
+        }
         (Exit::Status { .. }, Some(check)) => {
             let right = if check.least == check.most { String::new() } else { format!(" to {:#x}", check.most) };
             let of = checks.len();

@@ -1,9 +1,24 @@
 //! The contract of every model, on arbitrary programs: exact, batching never shows, whole, total.
 
+use std::fs;
+use std::path::Path;
+
 use arbitrary::Unstructured;
 use proptest::prelude::*;
 use vm_pmu::Part;
 use vm_pmu::litmus::Litmus;
+use vm_pmu_guest_tests::book;
+
+#[test]
+fn every_litmus_file_looks_the_same_to_every_embedder() {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus");
+    for file in book::litmus_files(&suites).expect("the suites can be read") {
+        let litmus: Litmus = fs::read_to_string(&file).expect("it can be read").parse().expect("it is a litmus file");
+        if let Err(broken) = litmus.try_contract() {
+            panic!("{}: {broken}", file.display());
+        }
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]

@@ -43,7 +43,7 @@ use crate::alert::Alerts;
 use crate::counter::{Counter, Width};
 use crate::event::{self, Catalogue, Entry};
 use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet};
-use crate::model::{Model, Occurrence, RegisterDescription, Reset};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
 use counting::{Connection, Selection};
 
 /// The width of a counter.
@@ -95,6 +95,18 @@ impl Revision {
         Revision::ALL.into_iter().find(|revision| revision.letter().eq_ignore_ascii_case(letter))
     }
 
+    /// What CPUID shows of a part of this revision: AMD, family 0Fh, and the extended model by which software tells the revisions apart
+    /// (0 up to C, 1 for D, 2 for E). No feature bit announces the PMU, and those of later ones must be clear.
+    #[must_use]
+    pub const fn cpuid(self) -> Option<CpuidIdentity> {
+        let signature = match self {
+            Revision::C => 0x0000_0F58,
+            Revision::D => 0x0001_0FF0,
+            Revision::E => 0x0002_0F32,
+        };
+        Some(CpuidIdentity { vendor: *b"AuthenticAMD", signature })
+    }
+
     /// Whether the part counts `entry`.
     #[must_use]
     pub fn has(self, entry: &Entry) -> bool {
@@ -133,8 +145,6 @@ pub struct State {
     pub blocked: u32,
     /// Pins watched, one bit each.
     pub watched: u32,
-    /// What was still to tell.
-    pub alerts: Alerts,
 }
 
 /// The PMU of one core.
@@ -176,7 +186,8 @@ impl K8 {
         self.revision
     }
 
-    /// What the PMU remembers, with everything counted up to now.
+    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
+    /// embedder takes the alerts before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
         self.fold_all(feed);
         let units = &self.units;
@@ -190,7 +201,6 @@ impl K8 {
             granted: self.granted,
             blocked: self.blocked,
             watched: self.watched,
-            alerts: self.alerts,
         }
     }
 
@@ -203,7 +213,6 @@ impl K8 {
         pmu.granted = state.granted & ALL;
         pmu.blocked = state.blocked & ALL;
         pmu.watched = state.watched & ALL;
-        pmu.alerts = state.alerts;
         let rows = state.selects.iter().zip(&state.counters).zip(&state.detectors).zip(&state.toggles);
         for (unit, (((select, counter), detector), toggles)) in pmu.units.iter_mut().zip(rows) {
             unit.select = PerfEvtSel::written(*select);

@@ -230,7 +230,8 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
-    /// What every thread's PMU remembers.
+    /// What every thread's PMU remembers. An interrupt that comes due by saving is delivered here, before this returns: save the
+    /// interrupt controllers afterwards.
     #[must_use]
     pub fn states(&self) -> Vec<State> {
         (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
@@ -245,8 +246,8 @@ impl<L: InterruptLine> Machine<L> {
         if states.len() != self.threads() {
             return Err(RestoreError::Threads { saved: states.len(), machine: self.threads() });
         }
-        if let Some(foreign) = states.iter().find(|state| state.name() != self.part.name()) {
-            return Err(RestoreError::Part { saved: foreign.name(), machine: self.part.name() });
+        if let Some(foreign) = states.iter().find(|state| state.part() != self.part) {
+            return Err(RestoreError::Part { saved: foreign.part(), machine: self.part });
         }
         for (number, state) in states.iter().enumerate() {
             let Some(thread) = self.thread(number) else { continue };
@@ -538,7 +539,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.pin_toggles(pin, view))
     }
 
-    /// What the PMU remembers.
+    /// What the PMU remembers; as [`Machine::states`] for one thread.
     #[must_use]
     pub fn state(&self) -> State {
         self.with(|pmu, view| pmu.state(view))
@@ -575,12 +576,12 @@ pub enum RestoreError {
         /// How many threads the machine has.
         machine: usize,
     },
-    /// A state was saved from another part.
+    /// A state was saved from another part, or another revision of the part.
     Part {
         /// The part that it was saved from.
-        saved: &'static str,
+        saved: Part,
         /// The part that the machine is built of.
-        machine: &'static str,
+        machine: Part,
     },
 }
 
@@ -590,7 +591,9 @@ impl core::fmt::Display for RestoreError {
             RestoreError::Threads { saved, machine } => {
                 write!(formatter, "{saved} threads were saved and the machine has {machine}: build one with as many")
             }
-            RestoreError::Part { saved, machine } => write!(formatter, "the state is of a {saved} and the machine is a {machine}"),
+            RestoreError::Part { saved, machine } => {
+                write!(formatter, "the state is of {saved} and the machine is {machine}: build one of the same part")
+            }
         }
     }
 }

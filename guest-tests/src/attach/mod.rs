@@ -17,11 +17,13 @@
 //! - Of the SSE set the interpreter has moves and logic only: all count as packed.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
 
+mod board;
 mod ledger;
 mod lines;
 mod signals;
 mod trace;
 
+pub use board::Board;
 pub use ledger::Ledger;
 pub use lines::Lines;
 pub use signals::supplies;
