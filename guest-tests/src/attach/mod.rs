@@ -20,12 +20,14 @@
 mod board;
 mod ledger;
 mod lines;
+mod record;
 mod signals;
 mod trace;
 
 pub use board::Board;
 pub use ledger::Ledger;
 pub use lines::Lines;
+pub use record::record;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
@@ -190,6 +192,9 @@ impl Observer for Cpu<'_> {
             if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
                 self.thread.service();
             }
+        }
+        if let Some(record) = record(step, self.demand.records()) {
+            self.thread.record(&record);
         }
         self.interrupts(step.next_rip)
     }

@@ -144,6 +144,8 @@ impl SegmentSet {
 pub struct InstructionInfo {
     /// Bytes of the instruction.
     pub length: u8,
+    /// The first eight of them, as a little-endian number.
+    pub encoding: u64,
     /// Estimated micro-operations: one, one more for a load that feeds an operation, two more for
     /// a read-modify-write of memory, one per string iteration and load or store of it, and 8 for
     /// what is microcode on every x86 (CPUID, far transfers, MSR and table accesses, DIV).

@@ -1,0 +1,46 @@
+//! From a step of the interpreter to a record of one instruction.
+
+use vm_pmu::arch::feed::{Branch, BranchKind, DataSource, Memory, Prediction, Record, Records, Translation};
+
+use crate::engine::interp::{BranchKind as Kind, Step};
+
+/// The record of a retired instruction, if `wanted` asks for one of it. What an interpreter cannot know (latencies, where data came
+/// from, what a predictor made of a branch) is left unknown.
+#[must_use]
+pub fn record(step: &Step, wanted: Records) -> Option<Record> {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    let asked = match wanted {
+        Records::None => false,
+        Records::TakenBranches => taken,
+        Records::AtDeadline | Records::Every => true,
+    };
+    (asked && step.retired()).then(|| Record {
+        address: step.rip,
+        slot: 0,
+        encoding: step.instruction.encoding,
+        cycles: step.cycles,
+        branch: step.branch.map(|branch| Branch {
+            kind: match branch.kind {
+                Kind::Conditional => BranchKind::Conditional,
+                Kind::Direct => BranchKind::DirectJump,
+                Kind::Indirect => BranchKind::IndirectJump,
+                Kind::DirectCall => BranchKind::DirectCall,
+                Kind::IndirectCall => BranchKind::IndirectCall,
+                Kind::Return => BranchKind::Return,
+                Kind::Far => BranchKind::Far,
+            },
+            taken: branch.taken,
+            target: branch.target,
+            prediction: Prediction::None,
+        }),
+        memory: step.accesses().first().map(|access| Memory {
+            address: access.address,
+            size: access.size,
+            load: step.loads != 0,
+            store: step.stores != 0,
+            latency: 0,
+            source: DataSource::Unknown,
+            translation: Translation::Unknown,
+        }),
+    })
+}
