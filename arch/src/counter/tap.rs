@@ -240,6 +240,13 @@ impl Tap {
         self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
     }
 
+    /// Whether a signal's deadline may be both this tap's wish and `other`'s.
+    #[must_use]
+    pub fn may_share(&self, other: &Tap) -> bool {
+        let cycles = |tap: &Tap| tap.gate.needs_cycles() || tap.signals().contains(&Signal::Cycles);
+        self.signals().iter().any(|signal| other.signals().contains(signal)) || (cycles(self) && cycles(other))
+    }
+
     /// Takes back every wish of [`arm`](Tap::arm).
     pub fn disarm(&self, feed: &impl Feed) {
         for signal in self.signals() {

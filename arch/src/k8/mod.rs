@@ -40,7 +40,7 @@ pub use registers::{COUNTERS, PerfCtr, PerfEvtSel, Register, Slot};
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
-use crate::counter::{Counter, Width};
+use crate::counter::{Counter, Tap, Width};
 use crate::event::{self, Catalogue, Entry};
 use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
@@ -314,17 +314,21 @@ impl K8 {
     /// The context or a select has changed: counters that no longer count have been folded, those that now do begin here.
     fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();
+        let (stopped, started) = (self.counting & !counting, counting & !self.counting);
+        self.counting = counting;
         for slot in Slot::ALL {
-            if self.counting & !counting & slot.bit() != 0 {
-                self.units[slot.index()].connection.tap.disarm(feed);
-            }
-            if counting & !self.counting & slot.bit() != 0 {
-                let level = self.units[slot.index()].connection.tap.gate().is_per_cycle() && self.level(slot);
-                self.unit(slot).connection.tap.settle(feed, level);
+            if stopped & slot.bit() != 0 {
+                let tap = self.units[slot.index()].connection.tap;
+                self.disarm(&tap, feed);
             }
         }
-        self.counting = counting;
-        self.arm(feed);
+        for slot in Slot::ALL {
+            if started & slot.bit() != 0 {
+                let level = self.units[slot.index()].connection.tap.gate().is_per_cycle() && self.level(slot);
+                self.unit(slot).connection.tap.settle(feed, level);
+                self.arm_one(slot, feed);
+            }
+        }
     }
 
     /// Counts what the counters outside `counting` have seen, before they stop.
@@ -360,13 +364,27 @@ impl K8 {
         self.demand.replace(signals, per_cycle, Records::None);
     }
 
-    /// Sets the deadlines of the counters that count. Each is told from the totals that its counter was last folded at, so that
-    /// setting it again changes nothing.
+    /// Sets the deadlines of a counter that counts. They are told from the totals that it was last folded at, so that setting them
+    /// again changes nothing.
+    fn arm_one(&self, slot: Slot, feed: &impl Feed) {
+        self.units[slot.index()].connection.tap.arm(feed, self.remaining(slot));
+    }
+
+    /// Sets the deadlines of every counter that counts.
     fn arm(&self, feed: &impl Feed) {
         for slot in Slot::ALL {
             if self.counting & slot.bit() != 0 {
-                let unit = &self.units[slot.index()];
-                unit.connection.tap.arm(feed, self.remaining(slot));
+                self.arm_one(slot, feed);
+            }
+        }
+    }
+
+    /// Takes back the deadlines of `tap`, and sets those again that other counters need.
+    fn disarm(&self, tap: &Tap, feed: &impl Feed) {
+        tap.disarm(feed);
+        for slot in Slot::ALL {
+            if self.counting & slot.bit() != 0 && self.units[slot.index()].connection.tap.may_share(tap) {
+                self.arm_one(slot, feed);
             }
         }
     }
@@ -385,8 +403,7 @@ impl K8 {
     /// What a counter remains to count has changed: its old deadlines go, and come back where another counter needs them.
     fn rearm(&self, slot: Slot, feed: &impl Feed) {
         if self.counting & slot.bit() != 0 {
-            self.units[slot.index()].connection.tap.disarm(feed);
-            self.arm(feed);
+            self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
     }
 
@@ -399,24 +416,34 @@ impl K8 {
         if written == before {
             return;
         }
-        let reconnected = connection(before) != connection(written);
-        let was_counting = self.counting & slot.bit() != 0;
-        let was_level = written.e() && reconnected && self.level(slot);
-        if was_counting {
-            self.units[slot.index()].connection.tap.disarm(feed);
-        }
-        self.unit(slot).select = written;
-        if reconnected {
-            self.unit(slot).connection = Selection::new(written, self.revision).tap(self.revision);
-            self.counting &= !slot.bit();
-        }
-        self.resume(feed);
-        let counts = self.counting & slot.bit() != 0;
-        if was_counting && counts && written.e() && reconnected && !was_level && self.level(slot) {
-            self.grow(slot, 1);
+        if connection(before) != connection(written) {
+            self.reconnect(slot, written, feed);
+        } else {
+            self.unit(slot).select = written;
+            self.resume(feed);
+            // INT and PC decide what the counter waits for.
             self.rearm(slot, feed);
         }
         self.renew_demand();
+    }
+
+    /// The counter follows something else from now on.
+    fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
+        let was_counting = self.counting & slot.bit() != 0;
+        let was_level = written.e() && self.level(slot);
+        let old = self.units[slot.index()].connection.tap;
+        self.unit(slot).select = written;
+        self.unit(slot).connection = Selection::new(written, self.revision).tap(self.revision);
+        self.counting &= !slot.bit();
+        if was_counting {
+            self.disarm(&old, feed);
+        }
+        self.resume(feed);
+        let counts = self.counting & slot.bit() != 0;
+        if was_counting && counts && written.e() && !was_level && self.level(slot) {
+            self.grow(slot, 1);
+            self.rearm(slot, feed);
+        }
     }
 }
 
