@@ -231,7 +231,8 @@ impl<L: InterruptLine> Machine<L> {
     }
 
     /// What every thread's PMU remembers. An interrupt that comes due by saving is delivered here, before this returns: save the
-    /// interrupt controllers afterwards.
+    /// interrupt controllers afterwards. The list is the one thing that a machine allocates after it was built; [`Thread::state`] does
+    /// not.
     #[must_use]
     pub fn states(&self) -> Vec<State> {
         (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
