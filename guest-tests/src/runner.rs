@@ -11,6 +11,7 @@ use vm_pmu::{Address, Part};
 use crate::attach::{Board, Cpu, Lines};
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
+use crate::lab::number::grouped;
 use crate::report::{Check, Register, Report};
 
 /// The engine's name in reports.
@@ -229,7 +230,7 @@ fn verdict(exit: &Exit, checks: &[Check], options: &Options) -> (bool, String) {
             let Check { name, seen, least, .. } = check;
             (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
         }
-        (Exit::Limit, _) => (false, format!("not done after {} steps", options.limit)),
+        (Exit::Limit, _) => (false, format!("not done after {} steps", grouped(options.limit))),
         (exit, _) => (false, exit.to_string()),
     }
 }

@@ -220,6 +220,10 @@ fn whatever_cannot_be_run_says_why_in_one_line() {
     assert!(error("k8", "/nowhere/guest.elf", &options()).contains("cannot be read"));
     let text = file("text.elf", b"not an executable");
     assert!(error("k8", text.to_str().unwrap(), &options()).contains("not an ELF file"));
+    let mut object = elf(0x10_0000, &outsider());
+    object[16] = 1;
+    let object = file("object.elf", &object);
+    assert!(error("k8", object.to_str().unwrap(), &options()).contains("not linked yet"));
     let revision = Options { revision: Some("Z".to_owned()), ..options() };
     assert!(error("k8", "count", &revision).contains("no revision `Z`"));
     let path = file("cpus.elf", &elf(0x10_0000, &outsider()));
@@ -238,7 +242,7 @@ fn a_guest_that_never_ends_is_stopped() {
         k.a.jmp(again).unwrap();
     });
     assert!(!report.passed);
-    assert_eq!(report.ending, "not done after 3000000 steps");
+    assert_eq!(report.ending, "not done after 3,000,000 steps");
 }
 
 #[test]

@@ -274,13 +274,17 @@ fn an_unknown_statement_is_answered_by_the_known_ones() {
     for statement in
         ["read PerfCtr0", "read PerfCtr0 5", "write PerfCtr0", "feed", "context", "interrupts", "reset", "save now", "inject 0x22"]
     {
-        assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: ")), "{statement}");
+        assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: write `")), "{statement}");
     }
+    let read = "`read PerfCtr0 5` is no statement: write `read REGISTER = VALUE` or `read REGISTER faults FAULT`";
+    assert_eq!(complaint_to("read PerfCtr0 5"), read);
+    assert!(complaint_to("Save").ends_with(": write `save`"));
 }
 
 #[test]
 fn an_unknown_register_is_answered_by_the_ways_to_name_one() {
-    assert_eq!(complaint_to("write PerfCtr4 0"), "k8 has no register `PerfCtr4`: use a register's name, msr:NUMBER or rdpmc:INDEX");
+    assert_eq!(complaint_to("write PerfCtrl2 0"), "k8 has no register `PerfCtrl2`: did you mean PerfCtr2?");
+    assert_eq!(complaint_to("write Counter 0"), "k8 has no register `Counter`: use a register's name, msr:NUMBER or rdpmc:INDEX");
     assert_eq!(complaint_to("read rdpmc = 0"), "k8 has no register `rdpmc`: use a register's name, msr:NUMBER or rdpmc:INDEX");
 }
 
@@ -319,20 +323,25 @@ fn a_wrong_header_is_answered_by_the_right_ones() {
     assert_eq!(complaint("share_counters: perhaps\n"), "line 1: `perhaps` is neither yes nor no");
     assert_eq!(complaint("threads: 4097\n"), "line 1: `4097` is too many: 1024 is the most");
     assert_eq!(complaint("packages: 0\n"), "line 1: `0` is too few: 1 is the least");
+    assert_eq!(complaint("title: a\npmu: k8\ntitle: b\n"), "line 3: the header has two lines `title: ...`");
 }
 
 #[test]
 fn an_unknown_signal_is_named() {
-    assert_eq!(complaint_to("feed instructions=1"), "no signal is called `instructions`");
-    assert_eq!(complaint_to("repeat 3 feed instructions=1"), "no signal is called `instructions`");
-    assert_eq!(complaint_to("devices traffic=1"), "no signal is called `traffic`");
-    assert_eq!(complaint_to("demand instructions per_cycle"), "no signal is called `instructions`");
-    assert_eq!(complaint_to("deadline instructions in 5"), "no signal is called `instructions`");
+    assert_eq!(complaint_to("feed instructions=1"), "no signal is called `instructions`: did you mean instructions_retired?");
+    assert_eq!(complaint_to("repeat 3 feed instructions=1"), "no signal is called `instructions`: did you mean instructions_retired?");
+    assert_eq!(complaint_to("devices traffic=1"), "no signal is called `traffic`: the book's chapter on signals lists them");
+    assert_eq!(complaint_to("demand instructions per_cycle"), "no signal is called `instructions`: did you mean instructions_retired?");
+    assert_eq!(complaint_to("deadline instructions in 5"), "no signal is called `instructions`: did you mean instructions_retired?");
+    assert_eq!(complaint_to("feed near_return=1"), "no signal is called `near_return`: did you mean near_returns?");
+    let long = "x".repeat(1 << 20);
+    assert!(complaint_to(&format!("feed {long}=1")).ends_with("`: the book's chapter on signals lists them"));
     assert_eq!(complaint_to("feed cycles"), "`cycles` is not SIGNAL=AMOUNT");
 }
 
 #[test]
 fn an_unknown_fault_or_field_is_answered_by_the_known_ones() {
+    assert_eq!(complaint_to("context cpl=7"), "`cpl=7` is no privilege level: there are 0 to 3");
     assert_eq!(complaint_to("read PerfCtr0 faults #UD"), "`#UD` is no fault: there are unclaimed, #GP");
     assert_eq!(
         complaint_to("context ring=3"),

@@ -233,6 +233,7 @@ mod decode {
         let of = |register: &str| mistake(&["decode", "--pmu", "k8", register]);
         assert_eq!(of("PerfCtrl0=1"), "k8 has no register `PerfCtrl0`: did you mean PerfCtr0, PerfCtr1 or PerfCtr2?");
         assert!(of("msr:0x10=1").starts_with("k8 has no register `msr:0x10`; there are PerfEvtSel0, "));
+        assert_eq!(of("0xc0010000=1"), "k8 has no register `0xc0010000`: write an address as msr:0xc0010000");
         assert!(of("PerfCtr0").contains("is not REG=VALUE"));
         assert!(of("PerfCtr0=ten").contains("is no number"));
         assert!(of("msr:x=1").contains("is no address"));

@@ -33,9 +33,26 @@ impl std::error::Error for ParseError {}
 /// The most threads of one machine.
 const MAX_THREADS: usize = 1024;
 
-/// The names of the statements, for messages.
-const STATEMENTS: &str =
-    "thread, context, write, read, feed, repeat, devices, inject, interrupts, late, watch, pin, demand, epoch, deadline, save, reset";
+/// The statements and how each is written, for messages.
+const STATEMENTS: [(&str, &str); 17] = [
+    ("thread", "`thread N`"),
+    ("context", "`context FIELD=VALUE ...`"),
+    ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
+    ("read", "`read REGISTER = VALUE` or `read REGISTER faults FAULT`"),
+    ("feed", "`feed SIGNAL=AMOUNT ...`"),
+    ("repeat", "`repeat N feed SIGNAL=AMOUNT ...`"),
+    ("devices", "`devices SIGNAL=AMOUNT ...`"),
+    ("inject", "`inject SELECT AMOUNT` or `inject SELECT/UMASK AMOUNT`"),
+    ("interrupts", "`interrupts none` or `interrupts COUNTER ...`"),
+    ("late", "`late N`"),
+    ("watch", "`watch PINS`"),
+    ("pin", "`pin N toggles COUNT`"),
+    ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
+    ("epoch", "`epoch moved` or `epoch same`"),
+    ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
+    ("save", "`save`"),
+    ("reset", "`reset cold` or `reset warm`"),
+];
 
 impl FromStr for Litmus {
     type Err = ParseError;
@@ -86,10 +103,16 @@ struct Header {
     packages: Option<usize>,
     threads: Option<usize>,
     shared_counters: bool,
+    /// The keys so far.
+    keys: Vec<String>,
 }
 
 impl Header {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        if self.keys.iter().any(|known| known == key) {
+            return Err(format!("the header has two lines `{key}: ...`"));
+        }
+        self.keys.push(key.to_owned());
         match key {
             "title" => self.title = Some(value.to_owned()),
             "section" => self.section = Some(value.to_owned()),
@@ -164,8 +187,59 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["save"] => Ok(Step::Save),
         ["reset", "cold"] => Ok(Step::Reset(Reset::Cold)),
         ["reset", "warm"] => Ok(Step::Reset(Reset::Warm)),
-        _ => Err(format!("`{line}` is no statement: there are {STATEMENTS}, as the book's chapter on litmus files describes them")),
+        words => Err(no_statement(line, words.first().unwrap_or(&""))),
     }
+}
+
+/// What to say of a line that is no statement: how the statement of its first word is written, or which there are.
+fn no_statement(line: &str, word: &str) -> String {
+    match STATEMENTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+        Some((_, form)) => format!("`{line}` is no statement: write {form}"),
+        None => {
+            let names: Vec<&str> = STATEMENTS.iter().map(|(name, _)| *name).collect();
+            format!("`{line}` is no statement: there are {}, as the book's chapter on litmus files describes them", names.join(", "))
+        }
+    }
+}
+
+/// The longest word that a name is looked for.
+const LONGEST_WORD: usize = 80;
+
+/// The name that somebody may have meant: one that begins with `word`, differs from it in few letters or contains it.
+fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_WORD {
+        return None;
+    }
+    let word = word.to_ascii_lowercase();
+    let rank = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        let edits = edits(word.as_bytes(), name.as_bytes());
+        let kinship = match name.find(&word) {
+            Some(0) if word.len() > 2 => 0,
+            _ if edits <= word.len() / 3 => 1,
+            Some(_) if word.len() > 2 => 2,
+            _ => return None,
+        };
+        Some((kinship, edits))
+    };
+    names.filter_map(|name| Some((rank(name)?, name))).min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
+}
+
+/// How many letters are to be changed, added or removed to make `right` of `left`.
+fn edits(left: &[u8], right: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.iter().enumerate() {
+        let mut diagonal = index;
+        let mut before = index + 1;
+        for (cell, other) in row.iter_mut().skip(1).zip(right) {
+            before = (before + 1).min(*cell + 1).min(diagonal + usize::from(letter != other));
+            diagonal = std::mem::replace(cell, before);
+        }
+        if let Some(first) = row.first_mut() {
+            *first = index + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -217,7 +291,10 @@ fn fault(word: &str) -> Result<Fault, String> {
 }
 
 fn signal(name: &str) -> Result<Signal, String> {
-    Signal::from_name(name).ok_or(format!("no signal is called `{name}`"))
+    Signal::from_name(name).ok_or_else(|| match nearest(name, (0..).map_while(Signal::from_index).map(Signal::name)) {
+        Some(near) => format!("no signal is called `{name}`: did you mean {near}?"),
+        None => format!("no signal is called `{name}`: the book's chapter on signals lists them"),
+    })
 }
 
 fn amounts(words: &[&str]) -> Result<Vec<(Signal, u64)>, String> {
@@ -233,7 +310,10 @@ fn context(word: &str) -> Result<(ContextField, u64), String> {
     let field = ContextField::from_word(name).ok_or(format!(
         "no context field is called `{name}`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
     ))?;
-    Ok((field, number(value)?))
+    match (field, number(value)?) {
+        (ContextField::Privilege, 4..) => Err(format!("`{word}` is no privilege level: there are 0 to 3")),
+        (field, value) => Ok((field, value)),
+    }
 }
 
 fn occurrence(word: &str) -> Result<Occurrence, String> {
@@ -249,9 +329,10 @@ fn address(word: &str, part: Part) -> Result<Address, String> {
         return Ok(Address::Rdpmc(bits32(index)?));
     }
     let registers = part.build().registers();
-    registers
-        .iter()
-        .find(|register| register.name.eq_ignore_ascii_case(word))
-        .map(|register| register.address)
-        .ok_or(format!("{} has no register `{word}`: use a register's name, msr:NUMBER or rdpmc:INDEX", part.name()))
+    registers.iter().find(|register| register.name.eq_ignore_ascii_case(word)).map(|register| register.address).ok_or_else(
+        || match nearest(word, registers.iter().map(|register| register.name)) {
+            Some(near) => format!("{} has no register `{word}`: did you mean {near}?", part.name()),
+            None => format!("{} has no register `{word}`: use a register's name, msr:NUMBER or rdpmc:INDEX", part.name()),
+        },
+    )
 }

@@ -52,6 +52,7 @@ pub fn register(part: Part, word: &str) -> Result<&'static RegisterDescription, 
         let otherwise = suggest::there_are(names.clone());
         let hint = match word.split_once(':') {
             Some(_) => format!("; {otherwise}"),
+            None if number::parse(word).is_some() => format!(": write an address as msr:{word}"),
             None => suggest::did_you_mean(word, names, &otherwise),
         };
         Error::usage(format!("{} has no register `{word}`{hint}", part.name()))

@@ -17,6 +17,27 @@ pub(crate) mod vector {
     pub(crate) const SS: u8 = 12;
     pub(crate) const GP: u8 = 13;
     pub(crate) const PF: u8 = 14;
+
+    /// The name of an exception, for messages.
+    pub(crate) fn name(vector: u8) -> String {
+        let name = match vector {
+            DE => "#DE",
+            DB => "#DB",
+            NMI => "NMI",
+            BP => "#BP",
+            OF => "#OF",
+            UD => "#UD",
+            NM => "#NM",
+            DF => "#DF",
+            TS => "#TS",
+            NP => "#NP",
+            SS => "#SS",
+            GP => "#GP",
+            PF => "#PF",
+            _ => return format!("vector {vector}"),
+        };
+        name.to_owned()
+    }
 }
 
 /// Why an instruction did not complete.
@@ -113,11 +134,10 @@ impl fmt::Display for Stop {
             Self::UnsupportedMode { rip, what } => {
                 write!(f, "unsupported mode at {rip:#x}: {what}")
             }
-            Self::TripleFault { rip, first, last, cr2 } => write!(
-                f,
-                "triple fault at {rip:#x}: exception {first}, then {last} while delivering the \
-                 double fault (CR2 {cr2:#x})"
-            ),
+            Self::TripleFault { rip, first, last, cr2 } => {
+                let (first, last) = (vector::name(*first), vector::name(*last));
+                write!(f, "triple fault at {rip:#x}: {first}, then {last} while delivering the double fault (CR2 {cr2:#x})")
+            }
         }
     }
 }

@@ -47,6 +47,8 @@ pub enum ImageError {
         /// The file's `e_type`.
         kind: u16,
     },
+    /// A file that a dynamic linker is to load.
+    Dynamic,
     /// A header points outside the file.
     Malformed {
         /// What is wrong.
@@ -76,7 +78,9 @@ impl fmt::Display for ImageError {
             Self::WrongMachine { machine } => {
                 write!(f, "an ELF file for machine {machine}, not x86-64 (62)")
             }
+            Self::WrongType { kind: 1 } => write!(f, "an ELF object file, not linked yet"),
             Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
+            Self::Dynamic => write!(f, "a dynamically linked ELF file; link it with -static"),
             Self::Malformed { reason } => write!(f, "malformed ELF file: {reason}"),
             Self::Empty => write!(f, "nothing to load"),
             Self::OutOfRam { address, bytes, usable } => write!(
@@ -153,6 +157,9 @@ impl Image {
         }
         let mut segments = Vec::new();
         for program in parsed.elf_program_headers() {
+            if program.p_type(endian) == elf::PT_INTERP {
+                return Err(ImageError::Dynamic);
+            }
             if program.p_type(endian) != elf::PT_LOAD || program.p_memsz(endian) == 0 {
                 continue;
             }
