@@ -224,12 +224,28 @@ impl Tap {
             (Gate::Cycles(_) | Gate::Edges(_), _) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1),
             (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
-                let share = if self.len <= 1 { remaining } else { (remaining / u64::from(self.len)).max(1) };
+                let shares = self.shares(remaining);
                 for (signal, base) in self.signals().iter().zip(&self.bases) {
+                    let share = if signal.is_rare() { shares.rare } else { shares.common };
                     feed.arm(*signal, self.scope, *base, share);
                 }
             }
             (Gate::Shut, _) | (_, None) => {}
+        }
+    }
+
+    /// Divides what remains: a sixteenth for each rare source, the rest among the others; all alike where there are only rare ones.
+    /// No more than what remains is given away, but for the one event that each source has at least.
+    fn shares(&self, remaining: u64) -> Shares {
+        let rare = self.signals().iter().filter(|signal| signal.is_rare()).count() as u64;
+        let common = u64::from(self.len).saturating_sub(rare);
+        match (rare, common) {
+            (0, 0) => Shares { rare: remaining, common: remaining },
+            (rare, 0) => Shares { rare: (remaining / rare).max(1), common: 1 },
+            (rare, common) => {
+                let small = remaining / 16;
+                Shares { rare: small.max(1), common: (remaining.saturating_sub(small.saturating_mul(rare)) / common).max(1) }
+            }
         }
     }
 
@@ -256,6 +272,12 @@ impl Tap {
             feed.disarm(Signal::Cycles, Scope::Thread);
         }
     }
+}
+
+/// What each source of a tap may still bring.
+struct Shares {
+    rare: u64,
+    common: u64,
 }
 
 impl Default for Tap {

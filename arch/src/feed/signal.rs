@@ -136,6 +136,13 @@ impl Signal {
         SIGNALS.get(self.index()).is_some_and(|row| row.resting)
     }
 
+    /// Whether it happens far less often than what it is added up with: a counter of several signals gives it a small share of what it
+    /// still waits for, so that the common ones come to theirs seldom.
+    #[must_use]
+    pub const fn is_rare(self) -> bool {
+        matches!(self, Signal::ExceptionsTaken | Signal::InterruptsTaken | Signal::FarTransfers | Signal::PipelineResyncs)
+    }
+
     /// What the signal is, in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {

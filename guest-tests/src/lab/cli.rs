@@ -82,6 +82,18 @@ pub struct RunArguments {
     /// Show the first COUNT things that pass between each CPU and its PMU
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub trace: usize,
+    /// Stop after so many instructions, interrupts and exceptions of all CPUs
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
+    pub steps: u64,
+    /// How many CPUs a guest from a file gets
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub cpus: usize,
+    /// Each CPU on a host thread of its own, instead of in turn
+    #[arg(long)]
+    pub parallel: bool,
+    /// The revision of the part; the latest if left out
+    #[arg(long, value_name = "LETTER")]
+    pub revision: Option<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -121,9 +133,9 @@ pub struct ListArguments {
 /// Arguments of `pmulab decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArguments {
-    /// The PMU the registers belong to
+    /// The PMU the registers belong to; may be left out while there is only one
     #[arg(long)]
-    pub pmu: String,
+    pub pmu: Option<String>,
     /// A register, by name or as msr:0xc0010000, and its value: PerfEvtSel0=0x530076
     #[arg(value_name = "REG=VALUE", required = true)]
     pub registers: Vec<String>,
@@ -136,9 +148,9 @@ pub struct DecodeArguments {
 #[derive(Debug, Args)]
 #[command(after_help = ENCODE_HELP)]
 pub struct EncodeArguments {
-    /// The PMU to program
+    /// The PMU to program; may be left out while there is only one
     #[arg(long)]
-    pub pmu: String,
+    pub pmu: Option<String>,
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,

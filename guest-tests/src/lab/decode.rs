@@ -71,7 +71,7 @@ impl DecodedField {
 /// # Errors
 /// A PMU, register or number is unknown, or the output cannot be written.
 pub fn decode(arguments: &DecodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let part = select::part(&arguments.pmu)?;
+    let part = select::one_part(arguments.pmu.as_deref())?;
     let decoded = arguments.registers.iter().map(|text| assignment(part, text)).collect::<Result<Vec<_>, _>>()?;
     match arguments.format {
         Format::Json => output.json(&decoded)?,

@@ -9,6 +9,7 @@ use super::output::Output;
 use super::run::{Guest, RunRequest, Runner};
 use super::{FAILED, PASSED, render, text};
 use crate::report::{Action, Report, Trace};
+use crate::runner::Options;
 
 /// The guest that is interrupted, and the one that samples itself.
 const INTERRUPTED: &str = "overflow";
@@ -66,7 +67,12 @@ fn run(runner: &dyn Runner, name: &str) -> Result<Report, Error> {
         return Err(Error::usage(message));
     };
     let engine = runner.engines().first().copied().unwrap_or_default().to_owned();
-    let request = RunRequest { pmu: guest.pmu.clone(), guest: Guest::Named(guest.name.clone()), engine, trace: KEPT };
+    let request = RunRequest {
+        pmu: guest.pmu.clone(),
+        guest: Guest::Named(guest.name.clone()),
+        engine,
+        options: Options { trace: KEPT, ..Options::default() },
+    };
     runner.run(&request).map_err(|error| Error::usage(format!("{name}: {error}")))
 }
 

@@ -50,7 +50,7 @@ pub struct EncodedWrite {
 /// # Errors
 /// A PMU, revision, event, unit mask or modifier is unknown, there are too few counters, or the output cannot be written.
 pub fn encode(arguments: &EncodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
-    let part = revised(select::part(&arguments.pmu)?, arguments.revision.as_deref())?;
+    let part = revised(select::one_part(arguments.pmu.as_deref())?, arguments.revision.as_deref())?;
     let programmings = program(part, &arguments.events)?;
     match arguments.format {
         Format::Json => {

@@ -3,7 +3,7 @@
 use super::run::{Guest, GuestInfo, RunRequest, Runner};
 use crate::guests;
 use crate::report::Report;
-use crate::runner::{self, Options, RunError};
+use crate::runner::{self, RunError};
 
 /// Runs the project's guests, and ELF files, on the engines that this build has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,8 +31,7 @@ impl Runner for Engines {
             Guest::File(path) if path.components().count() == 1 => format!("./{}", path.display()),
             Guest::File(path) => path.display().to_string(),
         };
-        let options = Options { trace: request.trace, ..Options::default() };
-        runner::run(&request.pmu, &name, &options).map_err(|error| match error {
+        runner::run(&request.pmu, &name, &request.options).map_err(|error| match error {
             // The path stands before the message already.
             RunError::Unreadable { error, .. } => format!("it cannot be read: {error}"),
             RunError::BadImage { error, .. } => format!("it is not a guest: {error}"),

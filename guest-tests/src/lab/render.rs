@@ -189,7 +189,12 @@ pub fn checks(checks: &[Check], output: &mut Output<'_>) -> Result<(), Error> {
     let name = text::widest(checks.iter().map(|check| check.name.as_str())).min(output.width.saturating_sub(width + 40));
     for (check, seen) in checks.iter().zip(&seen) {
         let word = if check.passed() { "pass" } else { "FAIL" };
-        writeln!(output, "  {word}  {:<name$}  seen {seen:>width$}, expected {}", check.name, expected(check))?;
+        if text::columns(&check.name) > name {
+            writeln!(output, "  {word}  {}", check.name)?;
+            writeln!(output, "        {:<rest$}  seen {seen:>width$}, expected {}", "", expected(check), rest = name)?;
+        } else {
+            writeln!(output, "  {word}  {:<name$}  seen {seen:>width$}, expected {}", check.name, expected(check))?;
+        }
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::number::counted;
 use super::output::Output;
 use super::{FAILED, PASSED, USAGE, litmus, render, select, suggest};
 use crate::report::Report;
+use crate::runner::Options;
 
 /// The PMU of a guest that comes as a file and says nothing.
 const DEFAULT_PMU: &str = "k8";
@@ -59,8 +60,8 @@ pub struct RunRequest {
     pub guest: Guest,
     /// The engine's name; one that the runner knows.
     pub engine: String,
-    /// How many of the things that pass between each CPU and its PMU the report keeps.
-    pub trace: usize,
+    /// How it is run.
+    pub options: Options,
 }
 
 /// Whoever can run guests.
@@ -162,7 +163,15 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         return Err(Error::usage(format!("no engine is called `{}`{hint}", arguments.engine)));
     }
     let guests = runner.guests();
-    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), trace: arguments.trace };
+    let options = Options {
+        parallel: arguments.parallel,
+        limit: arguments.steps,
+        revision: arguments.revision.clone(),
+        cpus: arguments.cpus,
+        trace: arguments.trace,
+        ..Options::default()
+    };
+    let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };
     let mut requests = Vec::new();
     for word in &arguments.guests {
         if word == ALL {

@@ -19,6 +19,18 @@ pub fn part(name: &str) -> Result<Part, Error> {
     })
 }
 
+/// The part called `name`; without a name the only one there is.
+///
+/// # Errors
+/// No part is called that, or there are several to choose from.
+pub fn one_part(name: Option<&str>) -> Result<Part, Error> {
+    match (name, NAMES) {
+        (Some(name), _) => part(name),
+        (None, [name]) => part(name),
+        (None, names) => Err(Error::usage(format!("say which PMU with --pmu: {}", names.join(", ")))),
+    }
+}
+
 /// The part called `name`, or all of them.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ pub enum ImageError {
         /// The file's `e_type`.
         kind: u16,
     },
-    /// A file that a dynamic linker is to load.
+    /// A file that a loader would relocate.
     Dynamic,
     /// A header points outside the file.
     Malformed {
@@ -80,7 +80,7 @@ impl fmt::Display for ImageError {
             }
             Self::WrongType { kind: 1 } => write!(f, "an ELF object file, not linked yet"),
             Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
-            Self::Dynamic => write!(f, "a dynamically linked ELF file; link it with -static"),
+            Self::Dynamic => write!(f, "an ELF file that must be relocated; link it with -static -no-pie"),
             Self::Malformed { reason } => write!(f, "malformed ELF file: {reason}"),
             Self::Empty => write!(f, "nothing to load"),
             Self::OutOfRam { address, bytes, usable } => write!(
@@ -152,14 +152,14 @@ impl Image {
             return Err(ImageError::WrongMachine { machine: machine.0 });
         }
         let kind = header.e_type(endian);
-        if kind != elf::ET_EXEC && kind != elf::ET_DYN {
+        if kind == elf::ET_DYN {
+            return Err(ImageError::Dynamic);
+        }
+        if kind != elf::ET_EXEC {
             return Err(ImageError::WrongType { kind: kind.0 });
         }
         let mut segments = Vec::new();
         for program in parsed.elf_program_headers() {
-            if program.p_type(endian) == elf::PT_INTERP {
-                return Err(ImageError::Dynamic);
-            }
             if program.p_type(endian) != elf::PT_LOAD || program.p_memsz(endian) == 0 {
                 continue;
             }
