@@ -314,7 +314,7 @@ read PerfCtr0 = 0xffff_ffff_ffff
 
 #[test]
 fn a_command_line_that_makes_no_sense_has_status_2_and_help_has_0() {
-    for arguments in [&["frobnicate"][..], &["run"], &["list", "--format", "xml"], &["encode", "--pmu", "k8"], &["decode", "PerfCtr0=1"]] {
+    for arguments in [&["frobnicate"][..], &["run"], &["list", "--format", "xml"], &["encode", "--pmu", "k8"], &["decode"]] {
         assert_eq!(pmulab(arguments).status.code(), Some(2), "{arguments:?}");
     }
     for arguments in [&["--help"][..], &["--version"], &["encode", "--help"]] {
