@@ -553,8 +553,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Does `work` with the PMU, then delivers what it has to tell.
     fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let view = View::new(self.core, self.machine.members(self.number / self.machine.per_package), self.package);
         let (value, alerts) = {
+            // What the view locks is let go before anything is delivered: a line may call the machine again.
+            let view = View::new(self.core, self.machine.members(self.number / self.machine.per_package), self.package);
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             self.core.epoch.store(pmu.demand().epoch(), Release);
