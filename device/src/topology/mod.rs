@@ -452,18 +452,26 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        let (result, before, after) = self.with(|pmu, view| {
+        self.with_claims(|pmu, view| pmu.write(address, value, view))
+    }
+
+    /// Does `work` with the PMU, and lets its package know what the thread then claims and wants.
+    fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, claimed, moved) = self.with(|pmu, view| {
             let before = pmu.claims();
-            let result = pmu.write(address, value, view);
-            (result, before, pmu.claims())
+            let value = work(pmu, view);
+            let after = pmu.claims();
+            // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
+            let moved = before != after && self.package.arbiter.claim(self.number % self.machine.per_package, after);
+            (value, before | after != 0, moved)
         });
-        if before != after {
-            self.renew_claims(after);
+        if moved {
+            self.renew_grants();
         }
-        if before | after != 0 {
+        if claimed {
             self.renew_wide_demand();
         }
-        result
+        value
     }
 
     /// Counters of package scope may want something else than before.
@@ -471,13 +479,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.machine.renew_wide_demand(self.number / self.machine.per_package, self.package);
     }
 
-    fn renew_claims(&self, claims: u32) {
-        let within = self.number % self.machine.per_package;
-        if self.package.arbiter.claim(within, claims) {
-            let first = self.number - within;
-            for number in first..first + self.machine.per_package {
-                self.machine.apply_grants(number);
-            }
+    /// Shared counters of the package have passed to other holders.
+    fn renew_grants(&self) {
+        let first = self.number - self.number % self.machine.per_package;
+        for number in first..first + self.machine.per_package {
+            self.machine.apply_grants(number);
         }
     }
 
@@ -513,12 +519,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Brings the registers to their values after a reset.
     pub fn reset(&self, reset: Reset) {
-        let claims = self.with(|pmu, view| {
-            pmu.reset(reset, view);
-            pmu.claims()
-        });
-        self.renew_claims(claims);
-        self.renew_wide_demand();
+        self.with_claims(|pmu, view| pmu.reset(reset, view));
     }
 
     /// The epoch of [`demand`](Thread::demand), without a lock: what another thread programs can change it too.
