@@ -1,8 +1,8 @@
 //! A machine: packages of hardware threads, each with its PMU, and what they share.
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
-//! changes of context, deadlines. Counting takes none. No two PMUs
-//! are locked at once, and the sharing tables are locked in one order: two guests can do whatever they like at the same time.
+//! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared
+//! demand, a PMU, wide deadlines, one thread's deadlines, claims): two guests can do whatever they like at the same time.
 //!
 //! # Counters that look beyond their thread
 //!
@@ -261,11 +261,12 @@ impl<L: InterruptLine> Machine<L> {
             });
         }
         for (number, package) in self.packages.iter().enumerate() {
-            let held = self.members(number).iter().map(|core| {
+            package.arbiter.clear();
+            for (thread, core) in self.members(number).iter().enumerate() {
                 let pmu = core.pmu.lock();
-                (pmu.claims(), pmu.granted())
-            });
-            package.arbiter.restore(held);
+                package.arbiter.put_back(thread, pmu.claims(), pmu.granted());
+            }
+            package.arbiter.settle();
         }
         (0..self.threads()).for_each(|number| self.apply_grants(number));
         for (number, package) in self.packages.iter().enumerate() {
