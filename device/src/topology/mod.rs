@@ -387,6 +387,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.number
     }
 
+    /// The number of the package that the thread belongs to.
+    #[must_use]
+    pub fn package(&self) -> usize {
+        self.number / self.machine.per_package
+    }
+
     /// What the thread does is added here, by the one host thread that runs it.
     #[must_use]
     #[inline(always)]
@@ -437,7 +443,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
     pub fn service(&self) {
         self.with(|pmu, view| pmu.service(view));
-        self.machine.service_wide(self.number / self.machine.per_package, self.package, &self.core.source);
+        self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
     /// Reads a register.
@@ -477,7 +483,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Counters of package scope may want something else than before.
     fn renew_wide_demand(&self) {
-        self.machine.renew_wide_demand(self.number / self.machine.per_package, self.package);
+        self.machine.renew_wide_demand(self.package(), self.package);
     }
 
     /// Shared counters of the package have passed to other holders.
@@ -557,7 +563,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, alerts) = {
             // What the view locks is let go before anything is delivered: a line may call the machine again.
-            let view = View::new(self.core, self.machine.members(self.number / self.machine.per_package), self.package);
+            let view = View::new(self.core, self.machine.members(self.package()), self.package);
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             self.core.epoch.store(pmu.demand().epoch(), Release);
