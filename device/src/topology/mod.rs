@@ -33,7 +33,7 @@ use view::View;
 pub struct Source {
     /// What has happened so far.
     pub totals: Totals,
-    /// When to call [`Thread::service`] or [`Machine::service_devices`].
+    /// When to call [`Thread::service`] or [`Machine::service_devices`]. To be read: whatever changes them takes a lock.
     pub deadlines: Deadlines,
     /// Taken by whoever changes the deadlines.
     changing: Mutex<()>,
@@ -97,13 +97,13 @@ impl Builder {
         Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default() }
     }
 
-    /// How many packages, at least 1.
+    /// How many packages: 1 to 65,535, into which any other number is brought.
     #[must_use]
     pub fn packages(self, packages: usize) -> Builder {
-        Builder { packages: packages.max(1), ..self }
+        Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a package has, at least 1.
+    /// How many threads a package has: 1 to 65,535, into which any other number is brought.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
@@ -122,7 +122,8 @@ impl Builder {
         Builder { pace, ..self }
     }
 
-    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards.
+    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
+    /// [`Machine::states`] returns.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
         let cores = (0..self.packages * self.threads).map(|_| Core {
@@ -400,7 +401,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.source.totals
     }
 
-    /// When to call [`service`](Thread::service).
+    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::look`]) needs the thread's
+    /// lock, which [`check`](Thread::check) takes.
     #[must_use]
     #[inline(always)]
     pub fn deadlines(&self) -> &'a Deadlines {
