@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use vm_pmu::topology::{Builder, RestoreError};
-use vm_pmu::{Part, Signal};
+use vm_pmu::{Part, Signal, State};
 
 #[test]
 fn the_epoch_of_the_demand_goes_on_over_a_restore() {
@@ -66,4 +66,18 @@ fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
     restored.restore(&states).expect("the same part");
     assert_eq!((old.load(Relaxed), new.load(Relaxed)), (1, 0));
     assert_eq!(restored.states(), states);
+}
+
+#[test]
+fn a_claim_that_nobody_holds_is_given_out() {
+    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    let cpu = machine.thread(1).expect("two threads");
+    cpu.wrmsr(0xC001_0000, 0x0042_01E0).expect("level 0");
+    let mut states = machine.states();
+    for State::K8(state) in &mut states {
+        state.granted = 0;
+    }
+    machine.restore(&states).expect("its own states");
+    cpu.totals().add(Signal::DramPageHits, 2);
+    assert_eq!(cpu.rdpmc(0), Ok(2));
 }

@@ -78,3 +78,23 @@ fn a_northbridge_counter_counts_what_every_thread_of_its_package_does() {
     });
     assert_eq!(owner.rdpmc(0), Ok(3 * ROUNDS));
 }
+
+#[test]
+fn restoring_beside_running_threads_ends() {
+    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    let states = machine.states();
+    std::thread::scope(|scope| {
+        for number in 0..2 {
+            let machine = &machine;
+            scope.spawn(move || {
+                let cpu = machine.thread(number).expect("there are two");
+                for round in 0..ROUNDS {
+                    cpu.wrmsr(0xC001_0000, if round % 2 == 0 { PAGE_HITS } else { 0 }).expect("level 0");
+                }
+            });
+        }
+        for _ in 0..ROUNDS / 4 {
+            machine.restore(&states).expect("its own states");
+        }
+    });
+}

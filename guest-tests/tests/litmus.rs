@@ -226,7 +226,7 @@ fn every_event_of_the_k8_is_driven_by_some_file() {
     let mut entries: &'static [Entry] = &[];
     for file in files.iter().filter(|file| file.folder == "k8") {
         entries = file.litmus.part.build().catalogue().entries;
-        let revision = file.litmus.revision.as_deref().and_then(Revision::from_letter).unwrap_or_default();
+        let revision = Revision::from_letter(file.litmus.part.revision_letter()).unwrap_or_default();
         coverage.follow(&file.litmus, entries, revision);
     }
     let mut missing = Vec::new();

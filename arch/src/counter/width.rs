@@ -70,7 +70,7 @@ impl Counter {
     #[must_use]
     #[inline]
     pub const fn until_overflow(&self, width: Width) -> u64 {
-        (width.mask() - self.value).saturating_add(1)
+        width.mask().saturating_sub(self.value).saturating_add(1)
     }
 }
 
@@ -85,6 +85,11 @@ mod tests {
         assert_eq!(counter.add(1, width), 1);
         assert_eq!(counter.value(), 0);
         assert_eq!(counter.until_overflow(width), u64::MAX);
+    }
+
+    #[test]
+    fn a_value_beyond_a_narrower_width_overflows_next() {
+        assert_eq!(Counter::new(u64::MAX, Width::new(64)).until_overflow(Width::new(48)), 1);
     }
 
     #[test]

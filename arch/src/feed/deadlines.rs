@@ -135,18 +135,20 @@ impl Deadlines {
 
     /// Whether any signal has come to its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
     pub fn look(&self, totals: &Totals) -> bool {
+        let pace = totals.get(self.pace.signal);
         let mut nearest = Self::NEVER;
         for signal in self.armed().iter() {
             nearest = nearest.min(self.distance(signal, totals));
         }
-        self.horizon.store(self.horizon_at(nearest, totals), Relaxed);
+        self.horizon.store(self.horizon_at(nearest, pace), Relaxed);
         nearest == 0
     }
 
-    fn horizon_at(&self, distance: u64, totals: &Totals) -> u64 {
+    /// The pace's total before which nothing grows by `distance`, from a pace of `pace` on.
+    fn horizon_at(&self, distance: u64, pace: u64) -> u64 {
         match distance {
             Self::NEVER => Self::NEVER,
-            distance => totals.get(self.pace.signal).saturating_add(self.pace.within(distance)),
+            distance => pace.saturating_add(self.pace.within(distance)),
         }
     }
 
@@ -198,7 +200,9 @@ impl Deadlines {
             let (bits, bit) = (cell.load(Relaxed), 1 << (signal.index() % 64));
             cell.store(if deadline == Self::NEVER { bits & !bit } else { bits | bit }, Relaxed);
         }
-        let horizon = self.horizon_at(self.distance(signal, totals), totals);
+        // The pace first: what another thread's totals grow by meanwhile brings the horizon nearer, never further.
+        let pace = totals.get(self.pace.signal);
+        let horizon = self.horizon_at(self.distance(signal, totals), pace);
         if horizon < self.horizon.load(Relaxed) {
             self.horizon.store(horizon, Relaxed);
         }

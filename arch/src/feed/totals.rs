@@ -7,9 +7,8 @@ use super::Signal;
 /// One hardware thread's running totals, one cell a [`Signal`].
 ///
 /// The embedder owns the array and adds to it where it executes, inline in generated code if it likes: cell `n` lies `8 * n` bytes
-/// from the start. A total never
-/// shrinks and never wraps: at ten events a nanosecond, 64 bits last for decades. One thread of the host writes an array, any may read it, so a cell is a relaxed
-/// atomic and an addition is a plain load and store.
+/// from the start. A total never shrinks and never wraps: at ten events a nanosecond, 64 bits last for decades. One thread of the host
+/// writes an array, any may read it, so a cell is a relaxed atomic and an addition is a plain load and store.
 ///
 /// ```
 /// use vm_pmu_arch::feed::{Signal, Totals};

@@ -242,7 +242,7 @@ signals! {
     SystemReadsModified = "system_reads_modified": Event Events,
     /// Lines the system answered a refill with, shared.
     SystemReadsShared = "system_reads_shared": Event Events,
-    /// Eight-byte data transfers from the processor to the system.
+    /// Pieces of eight bytes that the processor sent to the system.
     SystemQuadwordsWritten = "system_quadwords_written": Event Events,
 
     // Where cycles go
@@ -262,7 +262,7 @@ signals! {
     DispatchStallReservationStationCycles = "dispatch_stall_reservation_station_cycles": State Cycles,
     /// Cycles of dispatch stall because the floating-point scheduler is full.
     DispatchStallFloatingPointCycles = "dispatch_stall_floating_point_cycles": State Cycles,
-    /// Cycles of dispatch stall because the load/store unit is full.
+    /// Cycles of dispatch stall for want of room in the load/store unit.
     DispatchStallLoadStoreCycles = "dispatch_stall_load_store_cycles": State Cycles,
     /// Cycles of dispatch stall until every outstanding request is answered.
     DispatchStallAllQuietCycles = "dispatch_stall_all_quiet_cycles": State Cycles,

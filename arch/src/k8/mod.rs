@@ -189,7 +189,7 @@ impl K8 {
     /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
     /// embedder takes the alerts before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
-        self.fold_all(feed);
+        self.service(feed);
         let units = &self.units;
         State {
             revision: self.revision,
@@ -269,21 +269,20 @@ impl K8 {
         self.blocked & slot.bit() == 0 && (!northbridge || self.granted & slot.bit() != 0)
     }
 
-    /// Counts up to now. Whether the deadlines of the counter are no longer right.
+    /// Counts up to now. Whether something was seen outside, so that the counter waits for the next.
     fn fold(&mut self, slot: Slot, feed: &impl Feed) -> bool {
         if self.counting & slot.bit() == 0 {
             return false;
         }
-        let tap = &mut self.unit(slot).connection.tap;
-        let grown = tap.fold(feed);
-        let restless = tap.is_restless();
+        let grown = self.unit(slot).connection.tap.fold(feed);
         let overflowed = self.grow(slot, grown);
-        restless || overflowed || (grown != 0 && self.watched & slot.bit() != 0)
+        overflowed || (grown != 0 && self.watched & slot.bit() != 0)
     }
 
-    fn fold_all(&mut self, feed: &impl Feed) {
-        for slot in Slot::ALL {
-            self.fold(slot, feed);
+    /// Counts up to now, and sets the next deadline when the last one has gone by.
+    fn catch_up(&mut self, slot: Slot, feed: &impl Feed) {
+        if self.fold(slot, feed) {
+            self.rearm(slot, feed);
         }
     }
 
@@ -410,7 +409,7 @@ impl K8 {
     /// A select is written. While the counter stays enabled, a change from an event that rests at 0 to one that rests at 1 looks like
     /// an edge (section 10.2, the note on edge count mode).
     fn write_select(&mut self, slot: Slot, value: u64, feed: &impl Feed) {
-        self.fold(slot, feed);
+        self.catch_up(slot, feed);
         let written = PerfEvtSel::written(value);
         let before = self.units[slot.index()].select;
         if written == before {
@@ -460,7 +459,7 @@ impl Model for K8 {
         match Register::decode(address, &self.context)? {
             Register::PerfEvtSel(slot) => Ok(self.unit(slot).select.bits()),
             Register::PerfCtr(slot) => {
-                self.fold(slot, feed);
+                self.catch_up(slot, feed);
                 Ok(self.unit(slot).counter.value())
             }
         }
@@ -484,8 +483,10 @@ impl Model for K8 {
     fn service(&mut self, feed: &impl Feed) {
         let mut stale = false;
         for slot in Slot::ALL {
-            if self.fold(slot, feed) {
-                self.units[slot.index()].connection.tap.disarm(feed);
+            let seen = self.fold(slot, feed);
+            let tap = &self.units[slot.index()].connection.tap;
+            if seen || (tap.is_restless() && self.counting & slot.bit() != 0) {
+                tap.disarm(feed);
                 stale = true;
             }
         }
@@ -551,7 +552,7 @@ impl Model for K8 {
     }
 
     fn reset(&mut self, reset: Reset, feed: &impl Feed) {
-        self.fold_all(feed);
+        self.service(feed);
         for unit in &self.units {
             unit.connection.tap.disarm(feed);
         }
@@ -587,7 +588,7 @@ impl Model for K8 {
     }
 
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
-        self.fold_all(feed);
+        self.service(feed);
         self.watched = pins & ALL;
         for slot in Slot::ALL {
             self.rearm(slot, feed);
@@ -597,7 +598,7 @@ impl Model for K8 {
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
         match Slot::new(pin) {
             Some(slot) => {
-                self.fold(slot, feed);
+                self.catch_up(slot, feed);
                 self.unit(slot).toggles
             }
             None => 0,
@@ -616,6 +617,29 @@ impl Model for K8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feed::{Lone, Signal};
+
+    /// PerfEvtSel: clocks not halted, OS, INT, EN.
+    const CLOCKS: u64 = 0x0052_0076;
+
+    #[test]
+    fn whoever_finds_an_overflow_sets_the_next_deadline() {
+        let looks: [fn(&mut K8, &Lone); 4] = [
+            |pmu, thread| assert_eq!(pmu.read(Address::Rdpmc(0), thread), Ok(1)),
+            |pmu, thread| assert_eq!(pmu.write(Address::Msr(0xC001_0000), CLOCKS, thread), Ok(())),
+            |pmu, thread| assert_eq!(pmu.state(thread).counters[0], 1),
+            |pmu, thread| assert!(!pmu.pin(Slot::ALL[0], thread)),
+        ];
+        for look in looks {
+            let (thread, mut pmu) = (Lone::new(), K8::new(Revision::E));
+            assert_eq!(pmu.write(Address::Msr(0xC001_0004), 0u64.wrapping_sub(3), &thread), Ok(()));
+            assert_eq!(pmu.write(Address::Msr(0xC001_0000), CLOCKS, &thread), Ok(()));
+            thread.totals.add(Signal::Cycles, 4);
+            look(&mut pmu, &thread);
+            assert_eq!(pmu.take_alerts().interrupts, 1);
+            assert!(!thread.deadlines.reached(Signal::Cycles, &thread.totals), "the model would be called at every instruction");
+        }
+    }
 
     #[test]
     fn one_thread_takes_less_than_a_kibibyte() {

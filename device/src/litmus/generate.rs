@@ -22,7 +22,6 @@ impl Litmus {
             title: "An arbitrary program".into(),
             section: "the contract".into(),
             part,
-            revision: None,
             packages: 1,
             threads: bytes.int_in_range(1..=2)?,
             shared_counters: bytes.arbitrary()?,

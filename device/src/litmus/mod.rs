@@ -44,10 +44,8 @@ pub struct Litmus {
     pub title: String,
     /// The section of the manual, or other source, that states the rule.
     pub section: String,
-    /// The part.
+    /// The part, in the revision that the header names or else the usual one.
     pub part: Part,
-    /// The letter of the part's revision, if not the usual one.
-    pub revision: Option<String>,
     /// How many packages the machine has.
     pub packages: usize,
     /// How many threads a package has.

@@ -144,7 +144,6 @@ impl Header {
             title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
             section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
             part,
-            revision: self.revision.take(),
             packages,
             threads,
             shared_counters: self.shared_counters,

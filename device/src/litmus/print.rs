@@ -37,8 +37,8 @@ impl ContextField {
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "title: {}\npmu: {}\nsection: {}", self.title, self.part.name(), self.section)?;
-        if let Some(revision) = &self.revision {
-            writeln!(formatter, "revision: {revision}")?;
+        if Part::named(self.part.name()) != Some(self.part) {
+            writeln!(formatter, "revision: {}", self.part.revision_letter())?;
         }
         if self.packages != 1 {
             writeln!(formatter, "packages: {}", self.packages)?;
@@ -115,5 +115,36 @@ impl fmt::Display for Printed<'_> {
             Step::Reset(Reset::Cold) => write!(out, "reset cold"),
             Step::Reset(Reset::Warm) => write!(out, "reset warm"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_program_names_its_revision_unless_it_is_the_usual_one() {
+        let text = |header: &str| format!("title: t\npmu: k8\nsection: s\n{header}\nsave\n");
+        for (header, printed) in [("revision: c\n", true), ("revision: E\n", false), ("", false)] {
+            let litmus: Litmus = text(header).parse().expect("a litmus file");
+            let again = litmus.to_string();
+            assert_eq!(again.contains("revision: C\n"), printed, "{again}");
+            assert_eq!(again.parse::<Litmus>().expect("its own text").part, litmus.part);
+        }
+    }
+
+    #[test]
+    fn a_program_made_for_a_part_is_printed_with_its_revision() {
+        let part = Part::named("k8").and_then(|part| part.revision("C")).expect("known");
+        let program = Litmus {
+            title: "t".into(),
+            section: "s".into(),
+            part,
+            packages: 1,
+            threads: 1,
+            shared_counters: false,
+            steps: vec![(1, Step::Save)],
+        };
+        assert_eq!(program.to_string().parse::<Litmus>().map(|again| again.part), Ok(part));
     }
 }

@@ -94,8 +94,7 @@ impl Litmus {
                 }
                 step => {
                     let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
-                    let package = current / self.threads.max(1);
-                    checked += usize::from(obey(&machine, package, thread, step).map_err(failure)?);
+                    checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
                 }
             }
         }
@@ -117,8 +116,8 @@ fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), Str
     Ok(())
 }
 
-/// Does one step of `thread`, which belongs to `package`; whether it checked something.
-fn obey(machine: &Machine<Requests>, package: usize, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
+/// Does one step of `thread`; whether it checked something.
+fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
     match step {
         Step::Thread(_) | Step::Save | Step::Epoch(_) => return Ok(false),
         Step::Context(fields) => {
@@ -139,6 +138,7 @@ fn obey(machine: &Machine<Requests>, package: usize, thread: Thread<'_, Requests
             return Ok(false);
         }
         Step::Devices(signals) => {
+            let package = thread.package();
             if let Some(devices) = machine.devices(package) {
                 for (signal, amount) in signals {
                     devices.totals.add(*signal, *amount);

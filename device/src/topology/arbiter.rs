@@ -20,6 +20,19 @@ struct Claims {
     wanted: Box<[u32]>,
 }
 
+impl Claims {
+    /// Who let go holds no longer; what nobody holds goes to the claimant of the lowest number.
+    fn settle(&mut self) {
+        let wanted = &self.wanted;
+        for (counter, holder) in self.holders.iter_mut().enumerate() {
+            let wants = |thread: usize| wanted.get(thread).is_some_and(|claims| claims >> counter & 1 == 1);
+            if holder.is_none_or(|holder| !wants(usize::from(holder))) {
+                *holder = (0..wanted.len()).find(|thread| wants(*thread)).and_then(|thread| u16::try_from(thread).ok());
+            }
+        }
+    }
+}
+
 /// What one thread may use, one bit a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grants {
@@ -40,30 +53,33 @@ impl Arbiter {
             return false;
         }
         *wanted = claims;
-        let Claims { holders, wanted } = &mut *state;
-        let before = *holders;
-        for (counter, holder) in holders.iter_mut().enumerate() {
-            let wants = |thread: usize| wanted.get(thread).is_some_and(|claims| claims >> counter & 1 == 1);
-            if holder.is_none_or(|holder| !wants(usize::from(holder))) {
-                *holder = (0..wanted.len()).find(|thread| wants(*thread)).and_then(|thread| u16::try_from(thread).ok());
-            }
-        }
-        before != *holders
+        let before = state.holders;
+        state.settle();
+        before != state.holders
     }
 
-    /// Puts back who claims and who holds what: `claimed` and `granted` of each thread, one bit a counter.
-    pub(super) fn restore(&self, threads: impl Iterator<Item = (u32, u32)>) {
+    /// Forgets every claim, before each thread's is put back.
+    pub(super) fn clear(&self) {
         let mut state = self.claims.lock();
         state.holders = [None; COUNTERS];
-        for (thread, (claimed, granted)) in threads.enumerate() {
-            let Some(wanted) = state.wanted.get_mut(thread) else { continue };
-            *wanted = claimed;
-            for (counter, holder) in state.holders.iter_mut().enumerate() {
-                if claimed & granted & 1 << counter != 0 && holder.is_none() {
-                    *holder = u16::try_from(thread).ok();
-                }
+        state.wanted.fill(0);
+    }
+
+    /// Puts back what thread `thread` claims and which of it was granted, one bit a counter.
+    pub(super) fn put_back(&self, thread: usize, claimed: u32, granted: u32) {
+        let mut state = self.claims.lock();
+        let Some(wanted) = state.wanted.get_mut(thread) else { return };
+        *wanted = claimed;
+        for (counter, holder) in state.holders.iter_mut().enumerate() {
+            if claimed & granted & 1 << counter != 0 && holder.is_none() {
+                *holder = u16::try_from(thread).ok();
             }
         }
+    }
+
+    /// Gives out what is claimed and held by nobody, after each thread's claims have been put back.
+    pub(super) fn settle(&self) {
+        self.claims.lock().settle();
     }
 
     /// What thread `thread` may use: the counters it holds, and those that others hold.

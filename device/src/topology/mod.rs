@@ -1,8 +1,8 @@
 //! A machine: packages of hardware threads, each with its PMU, and what they share.
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
-//! changes of context, deadlines. Counting takes none. No two PMUs
-//! are locked at once, and the sharing tables are locked in one order: two guests can do whatever they like at the same time.
+//! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared
+//! demand, a PMU, wide deadlines, one thread's deadlines, claims): two guests can do whatever they like at the same time.
 //!
 //! # Counters that look beyond their thread
 //!
@@ -33,7 +33,7 @@ use view::View;
 pub struct Source {
     /// What has happened so far.
     pub totals: Totals,
-    /// When to call [`Thread::service`] or [`Machine::service_devices`].
+    /// When to call [`Thread::service`] or [`Machine::service_devices`]. To be read: whatever changes them takes a lock.
     pub deadlines: Deadlines,
     /// Taken by whoever changes the deadlines.
     changing: Mutex<()>,
@@ -97,13 +97,13 @@ impl Builder {
         Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default() }
     }
 
-    /// How many packages, at least 1.
+    /// How many packages: 1 to 65,535, into which any other number is brought.
     #[must_use]
     pub fn packages(self, packages: usize) -> Builder {
-        Builder { packages: packages.max(1), ..self }
+        Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a package has, at least 1.
+    /// How many threads a package has: 1 to 65,535, into which any other number is brought.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
@@ -122,7 +122,8 @@ impl Builder {
         Builder { pace, ..self }
     }
 
-    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards.
+    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
+    /// [`Machine::states`] returns.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
         let cores = (0..self.packages * self.threads).map(|_| Core {
@@ -262,11 +263,12 @@ impl<L: InterruptLine> Machine<L> {
             });
         }
         for (number, package) in self.packages.iter().enumerate() {
-            let held = self.members(number).iter().map(|core| {
+            package.arbiter.clear();
+            for (thread, core) in self.members(number).iter().enumerate() {
                 let pmu = core.pmu.lock();
-                (pmu.claims(), pmu.granted())
-            });
-            package.arbiter.restore(held);
+                package.arbiter.put_back(thread, pmu.claims(), pmu.granted());
+            }
+            package.arbiter.settle();
         }
         (0..self.threads()).for_each(|number| self.apply_grants(number));
         for (number, package) in self.packages.iter().enumerate() {
@@ -387,6 +389,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.number
     }
 
+    /// The number of the package that the thread belongs to.
+    #[must_use]
+    pub fn package(&self) -> usize {
+        self.number / self.machine.per_package
+    }
+
     /// What the thread does is added here, by the one host thread that runs it.
     #[must_use]
     #[inline(always)]
@@ -394,7 +402,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.source.totals
     }
 
-    /// When to call [`service`](Thread::service).
+    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::look`]) needs the thread's
+    /// lock, which [`check`](Thread::check) takes.
     #[must_use]
     #[inline(always)]
     pub fn deadlines(&self) -> &'a Deadlines {
@@ -437,7 +446,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
     pub fn service(&self) {
         self.with(|pmu, view| pmu.service(view));
-        self.machine.service_wide(self.number / self.machine.per_package, self.package, &self.core.source);
+        self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
     /// Reads a register.
@@ -453,32 +462,38 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        let (result, before, after) = self.with(|pmu, view| {
+        self.with_claims(|pmu, view| pmu.write(address, value, view))
+    }
+
+    /// Does `work` with the PMU, and lets its package know what the thread then claims and wants.
+    fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, claimed, moved) = self.with(|pmu, view| {
             let before = pmu.claims();
-            let result = pmu.write(address, value, view);
-            (result, before, pmu.claims())
+            let value = work(pmu, view);
+            let after = pmu.claims();
+            // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
+            let moved = before != after && self.package.arbiter.claim(self.number % self.machine.per_package, after);
+            (value, before | after != 0, moved)
         });
-        if before != after {
-            self.renew_claims(after);
+        if moved {
+            self.renew_grants();
         }
-        if before | after != 0 {
+        if claimed {
             self.renew_wide_demand();
         }
-        result
+        value
     }
 
     /// Counters of package scope may want something else than before.
     fn renew_wide_demand(&self) {
-        self.machine.renew_wide_demand(self.number / self.machine.per_package, self.package);
+        self.machine.renew_wide_demand(self.package(), self.package);
     }
 
-    fn renew_claims(&self, claims: u32) {
-        let within = self.number % self.machine.per_package;
-        if self.package.arbiter.claim(within, claims) {
-            let first = self.number - within;
-            for number in first..first + self.machine.per_package {
-                self.machine.apply_grants(number);
-            }
+    /// Shared counters of the package have passed to other holders.
+    fn renew_grants(&self) {
+        let first = self.number - self.number % self.machine.per_package;
+        for number in first..first + self.machine.per_package {
+            self.machine.apply_grants(number);
         }
     }
 
@@ -514,12 +529,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Brings the registers to their values after a reset.
     pub fn reset(&self, reset: Reset) {
-        let claims = self.with(|pmu, view| {
-            pmu.reset(reset, view);
-            pmu.claims()
-        });
-        self.renew_claims(claims);
-        self.renew_wide_demand();
+        self.with_claims(|pmu, view| pmu.reset(reset, view));
     }
 
     /// The epoch of [`demand`](Thread::demand), without a lock: what another thread programs can change it too.
@@ -554,8 +564,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Does `work` with the PMU, then delivers what it has to tell.
     fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let view = View::new(self.core, self.machine.members(self.number / self.machine.per_package), self.package);
         let (value, alerts) = {
+            // What the view locks is let go before anything is delivered: a line may call the machine again.
+            let view = View::new(self.core, self.machine.members(self.package()), self.package);
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             self.core.epoch.store(pmu.demand().epoch(), Release);
