@@ -165,13 +165,13 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     .map_err(|error| error.to_string())
 }
 
-fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mut BTreeSet<(&'a str, u32)>) -> Result<Shape, String> {
+fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mut BTreeSet<u32>) -> Result<Shape, String> {
     for name in std::iter::once(&event.name).chain(&event.alias) {
         if !names.insert(name) {
             return Err(format!("the name {name} is taken"));
         }
     }
-    if !selects.insert((&event.unit, event.select)) {
+    if !selects.insert(event.select) {
         return Err(format!("select {:#x} is taken", event.select));
     }
     let shape = event.umask.unwrap_or(if event.masks.is_empty() { Shape::None } else { Shape::Set });
@@ -184,7 +184,7 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
     let mut masks = BTreeSet::new();
     let mut mask_names = BTreeSet::new();
     for mask in &event.masks {
-        if !masks.insert(mask.value) || !mask_names.insert(&mask.name) {
+        if !masks.insert(mask.value) || std::iter::once(&mask.name).chain(&mask.alias).any(|name| !mask_names.insert(name)) {
             return Err(format!("unit mask {} is there twice", mask.name));
         }
         if mask.value > 0xff || (shape != Shape::Ordinal && !mask.value.is_power_of_two()) {
@@ -235,6 +235,15 @@ fn write_entry(
     let counts = mask.and_then(|mask| mask.counts).unwrap_or(event.counts);
     if let Some(name) = driven.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state != (counts == Counts::Cycles))) {
         return Err(format!("{name} and the entry do not count the same: cycles or events"));
+    }
+    if counts == Counts::Cycles && driven.len() > 1 {
+        return Err("several states at once are several sub-events".into());
+    }
+    if let Some(name) = edges.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state)) {
+        return Err(format!("{name} does not count how often a state is entered"));
+    }
+    if edges.len() > MAX_SOURCES {
+        return Err(format!("{} edges, and a counter takes {MAX_SOURCES}", edges.len()));
     }
     if summary.is_empty() || !summary.ends_with('.') {
         return Err("a summary is a sentence".into());

@@ -10,17 +10,22 @@ macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
         /// The PMU of one hardware thread, of whichever part.
         #[derive(Clone, Debug)]
+        #[non_exhaustive]
         pub enum Pmu {
             $( $(#[doc = $doc])+ $variant($model), )+
         }
 
+        /// The version of [`State`]: it changes whenever a field of any part's state does, or what a field means.
+        pub const STATE_VERSION: u32 = 1;
+
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum State {
             $( $(#[doc = $doc])+ $variant($state), )+
         }
 
-        /// A part to build: its name and its revision.
+        /// A part to build: its name and its revision. Whoever must know every part is told of a new one by the compiler.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Part {
             $( $(#[doc = $doc])+ $variant($revision), )+

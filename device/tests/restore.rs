@@ -74,8 +74,10 @@ fn a_claim_that_nobody_holds_is_given_out() {
     let cpu = machine.thread(1).expect("two threads");
     cpu.wrmsr(0xC001_0000, 0x0042_01E0).expect("level 0");
     let mut states = machine.states();
-    for State::K8(state) in &mut states {
-        state.granted = 0;
+    for state in &mut states {
+        if let State::K8(state) = state {
+            state.granted = 0;
+        }
     }
     machine.restore(&states).expect("its own states");
     cpu.totals().add(Signal::DramPageHits, 2);

@@ -53,15 +53,15 @@ impl Gate {
     }
 }
 
-/// The cycle that is open, and the one before it.
+/// The cycle that is open, and the one before it: all that a counter remembers of single cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Detector {
+pub struct Detector {
     /// Events in the open cycle so far.
-    pub(super) open: u64,
+    pub open: u64,
     /// Injected cycles of a state that have not passed yet.
-    pub(super) stay: u64,
+    pub stay: u64,
     /// Whether the last ended cycle met the threshold.
-    pub(super) was_met: bool,
+    pub was_met: bool,
 }
 
 impl Detector {

@@ -8,6 +8,6 @@ mod gate;
 mod tap;
 mod width;
 
-pub use gate::{Gate, Threshold};
+pub use gate::{Detector, Gate, Threshold};
 pub use tap::{MAX_SOURCES, Tap};
 pub use width::{Counter, Width};

@@ -178,22 +178,15 @@ impl Tap {
         }
     }
 
-    /// Whether the last ended cycle met the gate's threshold.
+    /// What the tap remembers beside its bases.
     #[must_use]
-    pub fn was_met(&self) -> bool {
-        self.detector.was_met
+    pub fn detector(&self) -> Detector {
+        self.detector
     }
 
-    /// What a tap remembers beside its bases: the events of the open cycle, injected cycles still to pass, and whether the last cycle
-    /// met the threshold.
-    #[must_use]
-    pub fn memory(&self) -> (u64, u64, bool) {
-        (self.detector.open, self.detector.stay, self.detector.was_met)
-    }
-
-    /// Puts back what [`memory`](Tap::memory) gave.
-    pub fn set_memory(&mut self, (open, stay, was_met): (u64, u64, bool)) {
-        self.detector = Detector { open, stay, was_met };
+    /// Puts back what [`detector`](Tap::detector) gave.
+    pub fn set_detector(&mut self, detector: Detector) {
+        self.detector = detector;
     }
 
     /// Adds the signals that the tap follows beyond its own thread to `set`.

@@ -69,6 +69,12 @@ impl Deadlines {
     /// The deadline of a signal that nothing waits for.
     pub const NEVER: u64 = u64::MAX;
 
+    /// Where the horizon lies, in bytes from the start: for generated code that compares with it.
+    pub const HORIZON_OFFSET: usize = core::mem::offset_of!(Deadlines, horizon);
+
+    /// Where the deadlines lie, in bytes from the start: that of signal `n` is `8 * n` bytes on.
+    pub const CELLS_OFFSET: usize = core::mem::offset_of!(Deadlines, cells);
+
     /// No deadline for any signal, for an embedder of this pace.
     #[must_use]
     pub const fn new(pace: Pace) -> Deadlines {

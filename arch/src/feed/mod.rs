@@ -41,8 +41,6 @@ pub enum Scope {
     /// The thread alone.
     #[default]
     Thread,
-    /// Every thread of its core.
-    Core,
     /// Every thread of its package, and the package's own units.
     Package,
 }

@@ -35,8 +35,10 @@
 
 mod counting;
 mod registers;
+mod state;
 
 pub use registers::{COUNTERS, PerfCtr, PerfEvtSel, Register, Slot};
+pub use state::State;
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
@@ -124,29 +126,6 @@ struct Unit {
     toggles: u64,
 }
 
-/// What a K8 PMU remembers, in the terms of its registers: enough to build the same PMU elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct State {
-    /// The revision of the part.
-    pub revision: Revision,
-    /// PerfEvtSel0-3.
-    pub selects: [u64; COUNTERS],
-    /// PerfCtr0-3.
-    pub counters: [u64; COUNTERS],
-    /// For each counter, events in the open cycle, injected cycles still to pass, and whether the last cycle met the threshold.
-    pub detectors: [(u64, u64, bool); COUNTERS],
-    /// How often each pin has toggled.
-    pub toggles: [u64; COUNTERS],
-    /// The thread's context.
-    pub context: Context,
-    /// Shared counters that this core holds, one bit each.
-    pub granted: u32,
-    /// Counters that another core's claim makes useless, one bit each.
-    pub blocked: u32,
-    /// Pins watched, one bit each.
-    pub watched: u32,
-}
-
 /// The PMU of one core.
 #[derive(Clone, Debug)]
 pub struct K8 {
@@ -184,48 +163,6 @@ impl K8 {
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.revision
-    }
-
-    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
-    /// embedder takes the alerts before it saves the interrupt controller.
-    pub fn state(&mut self, feed: &impl Feed) -> State {
-        self.service(feed);
-        let units = &self.units;
-        State {
-            revision: self.revision,
-            selects: units.map(|unit| unit.select.bits()),
-            counters: units.map(|unit| unit.counter.value()),
-            detectors: units.map(|unit| unit.connection.tap.memory()),
-            toggles: units.map(|unit| unit.toggles),
-            context: self.context,
-            granted: self.granted,
-            blocked: self.blocked,
-            watched: self.watched,
-        }
-    }
-
-    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
-    /// dropped.
-    #[must_use]
-    pub fn from_state(state: &State, feed: &impl Feed) -> K8 {
-        let mut pmu = K8::new(state.revision);
-        pmu.context = state.context;
-        pmu.granted = state.granted & ALL;
-        pmu.blocked = state.blocked & ALL;
-        pmu.watched = state.watched & ALL;
-        let rows = state.selects.iter().zip(&state.counters).zip(&state.detectors).zip(&state.toggles);
-        for (unit, (((select, counter), detector), toggles)) in pmu.units.iter_mut().zip(rows) {
-            unit.select = PerfEvtSel::written(*select);
-            unit.counter = Counter::new(*counter, WIDTH);
-            unit.connection = Selection::new(unit.select, pmu.revision).tap(pmu.revision);
-            unit.connection.tap.skip(feed);
-            unit.connection.tap.set_memory(*detector);
-            unit.toggles = *toggles;
-        }
-        pmu.counting = pmu.admitted();
-        pmu.renew_demand();
-        pmu.arm(feed);
-        pmu
     }
 
     /// The level of pin PM`slot`, which starts low.

@@ -1,6 +1,7 @@
 //! Litmus files: small readable programs that drive a PMU and say what must be seen.
 //!
-//! A file is a header of `key: value` lines and then one statement a line; `#` begins a comment. The book's chapter on litmus files
+//! A file is a header of `key: value` lines and then one statement a line; `#` begins a comment,
+//! at the beginning of a line or behind a blank, but not before a capital letter as in `#GP`. The book's chapter on litmus files
 //! describes every statement. The same text checks a rule of a manual, replays a bug report and prints what a fuzzer found.
 //!
 //! ```

@@ -63,11 +63,7 @@ impl FromStr for Litmus {
         for (index, line) in text.lines().enumerate() {
             let line_number = index + 1;
             let at = |message: String| ParseError { line: line_number, message };
-            let line = line.split('#').next().unwrap_or("").trim();
-            // A fault is written `#GP`: the comment sign within it is not one.
-            let is_access = line.starts_with("read ") || line.starts_with("write ");
-            let line = if is_access && line.ends_with("faults") { whole_fault(text, index) } else { line.to_owned() };
-            let line = line.trim();
+            let line = without_comment(line).trim();
             if line.is_empty() {
                 continue;
             }
@@ -85,13 +81,15 @@ impl FromStr for Litmus {
     }
 }
 
-/// The line again, cut at the first comment sign after its fault.
-fn whole_fault(text: &str, index: usize) -> String {
-    let line = text.lines().nth(index).unwrap_or("");
-    let (before, after) = line.split_once("faults").unwrap_or((line, ""));
-    let after = after.trim_start();
-    let (fault, rest) = after.split_at(after.find(char::is_whitespace).unwrap_or(after.len()));
-    format!("{before}faults {fault}{}", rest.split('#').next().unwrap_or(""))
+/// The line up to its comment: a `#` at its beginning, or one behind a blank that no capital letter follows, as in `#GP`.
+fn without_comment(line: &str) -> &str {
+    let begins = |at: usize| {
+        let (before, after) = (line.get(..at).unwrap_or(""), line.get(at + 1..).unwrap_or(""));
+        before.trim().is_empty()
+            || (before.ends_with(char::is_whitespace) && !after.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    };
+    let comment = line.match_indices('#').map(|(at, _)| at).find(|at| begins(*at));
+    comment.and_then(|at| line.get(..at)).unwrap_or(line)
 }
 
 #[derive(Default)]

@@ -4,11 +4,12 @@ use std::fmt;
 
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
-use vm_pmu_arch::feed::{Deadlines, Signal};
+use vm_pmu_arch::feed::{Deadlines, Demand, Signal, Totals};
 use vm_pmu_arch::layout::FieldAccess;
+use vm_pmu_arch::model::Model;
 
 use super::run::change;
-use super::{Litmus, Step};
+use super::{ContextField, Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
 
@@ -19,13 +20,15 @@ enum Manner {
     Always,
     /// It compares each signal that an instruction brought.
     Signals,
+    /// As `Signals`, and it reports only what is demanded.
+    Demanded,
     /// It compares the pace with the horizon, once an instruction.
     Horizon,
     /// As `Signals`, and it is saved and restored into a new machine after every statement.
     Restored,
 }
 
-const MANNERS: [Manner; 4] = [Manner::Always, Manner::Signals, Manner::Horizon, Manner::Restored];
+const MANNERS: [Manner; 5] = [Manner::Always, Manner::Signals, Manner::Demanded, Manner::Horizon, Manner::Restored];
 
 /// What broke the contract: the first difference, and the program that shows it as a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,56 +81,33 @@ impl Litmus {
     pub fn try_contract(&self) -> Result<(), Box<Broken>> {
         let mut subjects = MANNERS.map(|manner| Subject { manner, machine: self.builder().build(Requests::default()), current: 0 });
         let mut told = Litmus { steps: Vec::new(), ..self.clone() };
-        for (_, step) in &self.steps {
-            for part in split(step) {
-                let mut reference: Option<Seen> = None;
-                for subject in &mut subjects {
-                    let seen = subject.obey(self, &part);
-                    match &reference {
-                        None => {
-                            self.tell(&mut told, &part, &seen, subject.current);
-                            reference = Some(seen);
-                        }
-                        Some(reference) if *reference != seen => {
-                            let message = format!("{:?} saw {seen:?}, {:?} saw {reference:?}", subject.manner, Manner::Always);
-                            return Err(Box::new(Broken { message, litmus: told }));
-                        }
-                        Some(_) => {}
-                    }
-                }
-                if let Some(message) = reserved_bits(&subjects[0].machine, &part, reference.as_ref()) {
+        let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending());
+        for step in program.flat_map(|step| split(&step)) {
+            let [reference, others @ ..] = &mut subjects;
+            let expected = reference.obey(self, &step);
+            self.tell(&mut told, &step, &expected, reference.current);
+            for subject in others {
+                let seen = subject.obey(self, &step);
+                if seen != expected {
+                    let message = format!("{:?} saw {seen:?}, {:?} saw {expected:?}", subject.manner, reference.manner);
                     return Err(Box::new(Broken { message, litmus: told }));
                 }
             }
-        }
-        self.compare_ends(&mut subjects, told)
-    }
-
-    /// At the end every register of every thread is read.
-    fn compare_ends(&self, subjects: &mut [Subject], mut told: Litmus) -> Result<(), Box<Broken>> {
-        for number in 0..subjects.first().map_or(0, |subject| subject.machine.threads()) {
-            let registers = subjects[0].machine.thread(number).map_or(&[][..], |thread| thread.registers());
-            let mut program = vec![Step::Thread(number), Step::Context(vec![(super::ContextField::Privilege, 0)])];
-            program.extend(registers.iter().map(|register| Step::Read(register.address, Ok(0))));
-            for step in program {
-                let mut reference: Option<Seen> = None;
-                for subject in subjects.iter_mut() {
-                    let seen = subject.obey(self, &step);
-                    match &reference {
-                        None => {
-                            self.tell(&mut told, &step, &seen, subject.current);
-                            reference = Some(seen);
-                        }
-                        Some(reference) if *reference != seen => {
-                            let message = format!("at the end {:?} saw {seen:?}, {:?} saw {reference:?}", subject.manner, Manner::Always);
-                            return Err(Box::new(Broken { message, litmus: told }));
-                        }
-                        Some(_) => {}
-                    }
-                }
+            if let Some(message) = reserved_bits(&reference.machine, &step, &expected) {
+                return Err(Box::new(Broken { message, litmus: told }));
             }
         }
         Ok(())
+    }
+
+    /// At the end every register of every thread is read.
+    fn ending(&self) -> Vec<Step> {
+        let registers = self.part.build().registers();
+        let of_thread = |number| {
+            let privileged = [Step::Thread(number), Step::Context(vec![(ContextField::Privilege, 0)])];
+            privileged.into_iter().chain(registers.iter().map(|register| Step::Read(register.address, Ok(0))))
+        };
+        (0..self.packages * self.threads).flat_map(of_thread).collect()
     }
 
     /// Adds what was done, with what was seen as its expectation.
@@ -159,8 +139,8 @@ fn split(step: &Step) -> Vec<Step> {
     }
 }
 
-fn reserved_bits(machine: &Machine<Requests>, step: &Step, seen: Option<&Seen>) -> Option<String> {
-    let (Step::Read(address, _), Some(Ok(value))) = (step, seen?.value) else { return None };
+fn reserved_bits(machine: &Machine<Requests>, step: &Step, seen: &Seen) -> Option<String> {
+    let (Step::Read(address, _), Some(Ok(value))) = (step, seen.value) else { return None };
     let registers = machine.thread(0)?.registers();
     let register = registers.iter().find(|register| register.address == *address)?;
     let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(value) != 0)?;
@@ -204,17 +184,15 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Write(address, value, _) => seen.value = Some(thread.write(*address, *value).map(|()| 0)),
         Step::Read(address, _) => seen.value = Some(thread.read(*address)),
         Step::Feed(_, signals) => {
-            for (signal, amount) in signals {
-                thread.totals().add(*signal, *amount);
-            }
+            let demand = (manner == Manner::Demanded).then(|| thread.demand());
+            report(thread.totals(), signals, demand);
             look(machine, thread, manner, signals);
         }
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {
-                for (signal, amount) in signals {
-                    devices.totals.add(*signal, *amount);
-                }
+                let demand = if manner == Manner::Demanded { machine.device_demand(package) } else { None };
+                report(&devices.totals, signals, demand);
                 if manner == Manner::Always || signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
                     machine.service_devices(package);
                 }
@@ -230,11 +208,20 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
     }
 }
 
+/// Adds what happened; with a demand, only what it names.
+fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
+    for (signal, amount) in signals {
+        if demand.is_none_or(|demand| demand.wants(*signal)) {
+            totals.add(*signal, *amount);
+        }
+    }
+}
+
 fn look(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, signals: &[(Signal, u64)]) {
     let deadlines: &Deadlines = thread.deadlines();
     match manner {
         Manner::Always => (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service()),
-        Manner::Signals | Manner::Restored => {
+        Manner::Signals | Manner::Demanded | Manner::Restored => {
             if signals.iter().any(|(signal, _)| thread.reached(*signal)) {
                 thread.service();
             }

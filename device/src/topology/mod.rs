@@ -12,21 +12,22 @@
 //! While they run in parallel it is exact up to what they have added and not yet compared.
 
 mod arbiter;
+mod thread;
 mod view;
 
+pub use thread::Thread;
+
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::Release;
 
 use spin::Mutex;
-use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Alerts;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Feed, Pace, Record, Records, Scope, Signal, SignalSet, Totals};
-use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
+use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Totals};
+use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
 use arbiter::Arbiter;
-use view::View;
 
 /// What a thread, or a package's devices, did and when somebody must look.
 #[derive(Debug)]
@@ -224,6 +225,19 @@ impl<L: InterruptLine> Machine<L> {
         self.packages.get(package).map(|package| *package.demand.lock())
     }
 
+    /// The horizon of the devices of package `package` has been reached: as [`Thread::check`] for a thread.
+    pub fn check_devices(&self, package: usize) {
+        let Some(shared) = self.packages.get(package) else { return };
+        let look = || {
+            let _changing = shared.devices.changing.lock();
+            shared.devices.deadlines.look(&shared.devices.totals)
+        };
+        if look() {
+            self.service_devices(package);
+            look();
+        }
+    }
+
     /// A deadline of the devices of package `number` has been reached.
     pub fn service_devices(&self, package: usize) {
         if let Some(shared) = self.packages.get(package) {
@@ -362,218 +376,6 @@ impl<L: InterruptLine> Machine<L> {
                 });
             }
         }
-    }
-}
-
-/// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
-#[derive(Debug)]
-pub struct Thread<'a, L> {
-    machine: &'a Machine<L>,
-    core: &'a Core,
-    package: &'a Package,
-    number: usize,
-}
-
-impl<L> Clone for Thread<'_, L> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<L> Copy for Thread<'_, L> {}
-
-impl<'a, L: InterruptLine> Thread<'a, L> {
-    /// The thread's number, counted through all packages.
-    #[must_use]
-    pub fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The number of the package that the thread belongs to.
-    #[must_use]
-    pub fn package(&self) -> usize {
-        self.number / self.machine.per_package
-    }
-
-    /// What the thread does is added here, by the one host thread that runs it.
-    #[must_use]
-    #[inline(always)]
-    pub fn totals(&self) -> &'a Totals {
-        &self.core.source.totals
-    }
-
-    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::look`]) needs the thread's
-    /// lock, which [`check`](Thread::check) takes.
-    #[must_use]
-    #[inline(always)]
-    pub fn deadlines(&self) -> &'a Deadlines {
-        &self.core.source.deadlines
-    }
-
-    /// Whether `signal` has come to its deadline.
-    #[must_use]
-    #[inline(always)]
-    pub fn reached(&self, signal: Signal) -> bool {
-        self.deadlines().reached(signal, self.totals())
-    }
-
-    /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check).
-    #[must_use]
-    #[inline(always)]
-    pub fn due(&self) -> bool {
-        self.deadlines().due(self.totals())
-    }
-
-    /// How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
-    #[must_use]
-    #[inline(always)]
-    pub fn room(&self) -> u64 {
-        self.deadlines().room(self.totals())
-    }
-
-    /// The horizon has been reached: services the PMU if a deadline has been, and moves the horizon on.
-    pub fn check(&self) {
-        let look = || {
-            let _changing = self.core.source.changing.lock();
-            self.deadlines().look(self.totals())
-        };
-        if look() {
-            self.service();
-            look();
-        }
-    }
-
-    /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
-    pub fn service(&self) {
-        self.with(|pmu, view| pmu.service(view));
-        self.machine.service_wide(self.package(), self.package, &self.core.source);
-    }
-
-    /// Reads a register.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver.
-    pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        self.with(|pmu, view| pmu.read(address, view))
-    }
-
-    /// Writes a register.
-    ///
-    /// # Errors
-    /// The [`Fault`] to deliver; then nothing is written.
-    pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        self.with_claims(|pmu, view| pmu.write(address, value, view))
-    }
-
-    /// Does `work` with the PMU, and lets its package know what the thread then claims and wants.
-    fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, claimed, moved) = self.with(|pmu, view| {
-            let before = pmu.claims();
-            let value = work(pmu, view);
-            let after = pmu.claims();
-            // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
-            let moved = before != after && self.package.arbiter.claim(self.number % self.machine.per_package, after);
-            (value, before | after != 0, moved)
-        });
-        if moved {
-            self.renew_grants();
-        }
-        if claimed {
-            self.renew_wide_demand();
-        }
-        value
-    }
-
-    /// Counters of package scope may want something else than before.
-    fn renew_wide_demand(&self) {
-        self.machine.renew_wide_demand(self.package(), self.package);
-    }
-
-    /// Shared counters of the package have passed to other holders.
-    fn renew_grants(&self) {
-        let first = self.number - self.number % self.machine.per_package;
-        for number in first..first + self.machine.per_package {
-            self.machine.apply_grants(number);
-        }
-    }
-
-    /// The thread's new state. What happened before this call happened in the old one.
-    pub fn set_context(&self, context: Context) {
-        self.with(|pmu, view| pmu.set_context(context, view));
-    }
-
-    /// The thread's state as its PMU knows it.
-    #[must_use]
-    pub fn context(&self) -> Context {
-        *self.core.pmu.lock().context()
-    }
-
-    /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter of its
-    /// own took it. What happens to the whole package goes to [`Machine::inject_package`], for whichever thread counts it.
-    pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
-        self.with(|pmu, view| pmu.inject(occurrence, amount, view))
-    }
-
-    /// One instruction, where the demand asks for it.
-    pub fn record(&self, record: &Record) {
-        self.with(|pmu, view| pmu.record(record, view));
-    }
-
-    /// What must be reported at the moment: what the thread's own counters follow, and what those of other threads follow in the whole
-    /// package.
-    #[must_use]
-    pub fn demand(&self) -> Demand {
-        let own = *self.core.pmu.lock().demand();
-        own.with(&self.package.demand.lock())
-    }
-
-    /// Brings the registers to their values after a reset.
-    pub fn reset(&self, reset: Reset) {
-        self.with_claims(|pmu, view| pmu.reset(reset, view));
-    }
-
-    /// The epoch of [`demand`](Thread::demand), without a lock: what another thread programs can change it too.
-    #[must_use]
-    #[inline]
-    pub fn epoch(&self) -> u32 {
-        self.core.epoch.load(Acquire).wrapping_add(self.package.epoch.load(Acquire))
-    }
-
-    /// Wishes for a deadline at every toggle of these pins, one bit each.
-    pub fn watch_pins(&self, pins: u32) {
-        self.with(|pmu, view| pmu.watch_pins(pins, view));
-    }
-
-    /// How often pin `pin` has toggled; its level is the lowest bit.
-    #[must_use]
-    pub fn pin_toggles(&self, pin: u32) -> u64 {
-        self.with(|pmu, view| pmu.pin_toggles(pin, view))
-    }
-
-    /// What the PMU remembers; as [`Machine::states`] for one thread.
-    #[must_use]
-    pub fn state(&self) -> State {
-        self.with(|pmu, view| pmu.state(view))
-    }
-
-    /// The registers there are.
-    #[must_use]
-    pub fn registers(&self) -> &'static [RegisterDescription] {
-        self.core.pmu.lock().registers()
-    }
-
-    /// Does `work` with the PMU, then delivers what it has to tell.
-    fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, alerts) = {
-            // What the view locks is let go before anything is delivered: a line may call the machine again.
-            let view = View::new(self.core, self.machine.members(self.package()), self.package);
-            let mut pmu = self.core.pmu.lock();
-            let value = work(&mut pmu, &view);
-            self.core.epoch.store(pmu.demand().epoch(), Release);
-            (value, pmu.take_alerts())
-        };
-        self.machine.deliver(self.number, alerts);
-        value
     }
 }
 

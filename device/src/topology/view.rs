@@ -36,14 +36,14 @@ impl Feed for View<'_> {
     #[inline]
     fn total(&self, signal: Signal, scope: Scope) -> u64 {
         match scope {
-            Scope::Thread | Scope::Core => self.own.totals.get(signal),
+            Scope::Thread => self.own.totals.get(signal),
             Scope::Package => self.sources().fold(0, |sum, source| sum.wrapping_add(source.totals.get(signal))),
         }
     }
 
     fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64) {
         match scope {
-            Scope::Thread | Scope::Core => {
+            Scope::Thread => {
                 let (deadlines, totals) = self.own_deadlines();
                 deadlines.lower_own(signal, base.saturating_add(allowance), totals);
             }
@@ -65,7 +65,7 @@ impl Feed for View<'_> {
 
     fn disarm(&self, signal: Signal, scope: Scope) {
         match scope {
-            Scope::Thread | Scope::Core => {
+            Scope::Thread => {
                 let (deadlines, totals) = self.own_deadlines();
                 deadlines.set_own(signal, Deadlines::NEVER, totals);
             }
