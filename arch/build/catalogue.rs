@@ -154,9 +154,12 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
         }
     }
     index.sort_unstable();
+    // Where in the index a small select stands, from 1; 0 where there is none.
+    let place = |select: u32| index.iter().position(|(other, _, _)| *other == select).map_or(0, |at| at + 1);
+    let direct: Vec<usize> = (0..256).map(place).collect();
     writeln!(
         out,
-        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, index: &{index:?}, entries: &[\n{entries}] }};",
+        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
         constant = file.pmu.to_uppercase(),
         pmu = file.pmu,
         title = file.title,

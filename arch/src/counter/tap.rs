@@ -30,6 +30,8 @@ pub struct Tap {
     len: u8,
     scope: Scope,
     gate: Gate,
+    /// A bit for each signal with a deadline; some share a bit.
+    reach: u64,
     cycles: u64,
     detector: Detector,
 }
@@ -42,6 +44,7 @@ impl Tap {
         len: 0,
         scope: Scope::Thread,
         gate: Gate::Shut,
+        reach: 0,
         cycles: 0,
         detector: Detector { open: 0, stay: 0, was_met: false },
     };
@@ -50,12 +53,28 @@ impl Tap {
     /// at build time not to have more.
     #[must_use]
     pub fn new(gate: Gate, scope: Scope, signals: impl IntoIterator<Item = Signal>) -> Tap {
-        let mut tap = Tap { gate, scope, ..Tap::SHUT };
-        for (source, signal) in tap.signals.iter_mut().zip(signals) {
-            *source = signal;
-            tap.len += 1;
-        }
+        let mut tap = Tap::SHUT;
+        tap.rewire(gate, scope);
+        signals.into_iter().for_each(|signal| tap.connect(signal));
         tap
+    }
+
+    /// Puts a gate at the end of a tap without sources, in the place of what was there.
+    #[inline]
+    pub fn rewire(&mut self, gate: Gate, scope: Scope) {
+        (self.gate, self.scope, self.len) = (gate, scope, 0);
+        self.reach = if gate.needs_cycles() { reach(Signal::Cycles) } else { 0 };
+        self.detector = Detector::default();
+    }
+
+    /// Adds a source, where there is room.
+    #[inline]
+    pub fn connect(&mut self, signal: Signal) {
+        if let Some(source) = self.signals.get_mut(usize::from(self.len)) {
+            *source = signal;
+            self.len += 1;
+            self.reach |= reach(signal);
+        }
     }
 
     /// The gate between the sources and the counter.
@@ -249,11 +268,11 @@ impl Tap {
         self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
     }
 
-    /// Whether a signal's deadline may be both this tap's wish and `other`'s.
+    /// Whether a signal's deadline may be both this tap's wish and `other`'s. It may say so wrongly, but not keep silent wrongly.
     #[must_use]
+    #[inline]
     pub fn may_share(&self, other: &Tap) -> bool {
-        let cycles = |tap: &Tap| tap.gate.needs_cycles() || tap.signals().contains(&Signal::Cycles);
-        self.signals().iter().any(|signal| other.signals().contains(signal)) || (cycles(self) && cycles(other))
+        self.reach & other.reach != 0
     }
 
     /// Takes back every wish of [`arm`](Tap::arm).
@@ -265,6 +284,12 @@ impl Tap {
             feed.disarm(Signal::Cycles, Scope::Thread);
         }
     }
+}
+
+/// The bit of a signal in a tap's reach.
+#[inline]
+const fn reach(signal: Signal) -> u64 {
+    1 << (signal.index() % 64)
 }
 
 /// What each source of a tap may still bring.

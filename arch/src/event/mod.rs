@@ -139,6 +139,8 @@ pub struct Catalogue {
     pub title: &'static str,
     /// The manual that the entries come from.
     pub manual: &'static str,
+    /// Where in `index` the selects 0 to 255 stand, counted from 1; 0 for a select without an event.
+    pub direct: &'static [u16; 256],
     /// Where each event stands: its select, its place in `entries` and how many unit masks follow it, in the order of the selects.
     pub index: &'static [(u32, usize, usize)],
     /// The entries.
@@ -154,7 +156,10 @@ impl Catalogue {
     /// The event with this select, and its unit masks.
     #[must_use]
     pub fn select(&self, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        let at = self.index.binary_search_by_key(&select, |(select, _, _)| *select).ok()?;
+        let at = match usize::try_from(select).ok().and_then(|select| self.direct.get(select)) {
+            Some(place) => usize::from(*place).checked_sub(1)?,
+            None => self.index.binary_search_by_key(&select, |(select, _, _)| *select).ok()?,
+        };
         let (_, first, masks) = self.index.get(at)?;
         let (event, rest) = self.entries.get(*first..)?.split_first()?;
         Some((event, rest.get(..*masks)?))

@@ -48,36 +48,49 @@ impl Selection {
         }
     }
 
-    /// What the counter is connected to.
-    pub(super) fn tap(&self, revision: Revision) -> Connection {
-        let scope = if self.is_northbridge() { Scope::Package } else { Scope::Thread };
+    /// Connects the counter to what is selected.
+    pub(super) fn connect(&self, revision: Revision, connection: &mut Connection) {
+        let (gate, feeding) = match (self.select.cnt_mask(), self.select.e()) {
+            (0, false) => (Gate::Sum, Feeding::Sources),
+            _ => self.gate(revision),
+        };
+        let thread_only = feeding == Feeding::Entries || !self.is_northbridge();
+        connection.counts_entries = feeding == Feeding::Entries;
+        connection.tap.rewire(gate, if thread_only { Scope::Thread } else { Scope::Package });
+        if gate == Gate::Shut || gate == Gate::Always {
+            return;
+        }
+        for entry in self.picked(revision) {
+            let signals = if feeding == Feeding::Entries { entry.edges } else { entry.signals };
+            signals.iter().for_each(|signal| connection.tap.connect(*signal));
+        }
+    }
+
+    /// What CNT_MASK, INV and E make of the selection.
+    fn gate(&self, revision: Revision) -> (Gate, Feeding) {
         let max_per_cycle = self.event.map_or(super::MAX_PER_CYCLE, |(event, _)| event.max_per_cycle);
         // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
         let mut picked = self.picked(revision);
         let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
         let most = if lone_state.is_some() { 1 } else { max_per_cycle };
-        let signals = || self.picked(revision).flat_map(|entry| entry.signals.iter().copied());
-        let plain = |gate| Connection { tap: Tap::new(gate, scope, signals()), counts_entries: false };
-        let threshold = self.threshold();
-        match (threshold, self.select.e()) {
-            (None, false) => plain(Gate::Sum),
+        let gate = match (self.threshold(), self.select.e()) {
+            (None, false) => Gate::Sum,
             // No cycle has more than `most` events: the comparison is the same in every cycle.
             (Some(Threshold { at_least, inverted }), edge) if u32::from(at_least) > most => match (edge, inverted) {
-                (false, true) => Connection { tap: Tap::new(Gate::Always, Scope::Thread, []), counts_entries: false },
-                _ => Connection::SHUT,
+                (false, true) => Gate::Always,
+                _ => Gate::Shut,
             },
             (Some(threshold), false) => match lone_state {
-                Some(_) if threshold.inverted => plain(Gate::Outside),
-                Some(_) => plain(Gate::Sum),
-                None => plain(Gate::Cycles(threshold)),
+                Some(_) if threshold.inverted => Gate::Outside,
+                Some(_) => Gate::Sum,
+                None => Gate::Cycles(threshold),
             },
             (threshold, true) => match (lone_state, threshold.unwrap_or(Threshold::ANY)) {
-                (Some(entry), Threshold { inverted: false, .. }) if !entry.edges.is_empty() => {
-                    Connection { tap: Tap::new(Gate::Sum, scope, entry.edges.iter().copied()), counts_entries: true }
-                }
-                (_, threshold) => plain(Gate::Edges(threshold)),
+                (Some(entry), Threshold { inverted: false, .. }) if !entry.edges.is_empty() => return (Gate::Sum, Feeding::Entries),
+                (_, threshold) => Gate::Edges(threshold),
             },
-        }
+        };
+        (gate, Feeding::Sources)
     }
 
     /// The level that the edge detector sees while nothing but states happens: the sum of those that hold, compared.
@@ -115,8 +128,13 @@ pub(super) struct Connection {
     pub(super) counts_entries: bool,
 }
 
-impl Connection {
-    const SHUT: Connection = Connection { tap: Tap::SHUT, counts_entries: false };
+/// Which signals of an entry feed the counter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Feeding {
+    /// Those that it is the sum of.
+    Sources,
+    /// Those that count how often its state is entered.
+    Entries,
 }
 
 /// Whether the state that `signal` counts the cycles of holds at the moment, as far as RFLAGS and the clock tell.

@@ -136,6 +136,8 @@ pub struct K8 {
     granted: u32,
     blocked: u32,
     watched: u32,
+    /// The counters enabled for an event of the northbridge, one bit each.
+    claims: u32,
     /// The counters that count in the present context, one bit each.
     counting: u32,
     alerts: Alerts,
@@ -154,6 +156,7 @@ impl K8 {
             granted: ALL,
             blocked: 0,
             watched: 0,
+            claims: 0,
             counting: 0,
             alerts: Alerts::default(),
         }
@@ -254,8 +257,7 @@ impl K8 {
         self.counting = counting;
         for slot in Slot::ALL {
             if stopped & slot.bit() != 0 {
-                let tap = self.units[slot.index()].connection.tap;
-                self.disarm(&tap, feed);
+                self.disarm(&self.units[slot.index()].connection.tap, feed);
             }
         }
         for slot in Slot::ALL {
@@ -287,10 +289,15 @@ impl K8 {
         select.en() && (select.usr() || select.os()) && self.is_usable(slot)
     }
 
+    /// A select has been written, or a grant: what is claimed and what must be reported may be something else.
     fn renew_demand(&mut self) {
         let mut signals = SignalSet::EMPTY;
         let mut per_cycle = false;
+        self.claims = 0;
         for slot in Slot::ALL {
+            if self.claims_northbridge(slot) {
+                self.claims |= slot.bit();
+            }
             if self.is_followed(slot) {
                 let tap = &self.units[slot.index()].connection.tap;
                 tap.demand(&mut signals);
@@ -367,13 +374,13 @@ impl K8 {
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
         let was_counting = self.counting & slot.bit() != 0;
         let was_level = written.e() && self.level(slot);
-        let old = self.units[slot.index()].connection.tap;
-        self.unit(slot).select = written;
-        self.unit(slot).connection = Selection::new(written, self.revision).tap(self.revision);
         self.counting &= !slot.bit();
         if was_counting {
-            self.disarm(&old, feed);
+            self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
+        self.unit(slot).select = written;
+        let revision = self.revision;
+        Selection::new(written, revision).connect(revision, &mut self.unit(slot).connection);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
         if was_counting && counts && written.e() && !was_level && self.level(slot) {
@@ -507,7 +514,7 @@ impl Model for K8 {
     }
 
     fn claims(&self) -> u32 {
-        Slot::ALL.into_iter().filter(|slot| self.claims_northbridge(*slot)).fold(0, |claims, slot| claims | slot.bit())
+        self.claims
     }
 
     fn granted(&self) -> u32 {

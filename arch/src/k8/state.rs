@@ -61,7 +61,7 @@ impl K8 {
         for (unit, (((select, counter), detector), toggles)) in pmu.units.iter_mut().zip(rows) {
             unit.select = PerfEvtSel::written(*select);
             unit.counter = Counter::new(*counter, WIDTH);
-            unit.connection = Selection::new(unit.select, pmu.revision).tap(pmu.revision);
+            Selection::new(unit.select, pmu.revision).connect(pmu.revision, &mut unit.connection);
             unit.connection.tap.skip(feed);
             unit.connection.tap.set_detector(*detector);
             unit.toggles = *toggles;
