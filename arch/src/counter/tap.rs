@@ -252,11 +252,10 @@ impl Tap {
         let rare = self.signals().iter().filter(|signal| signal.is_rare()).count() as u64;
         let common = u64::from(self.len).saturating_sub(rare);
         match (rare, common) {
-            (0, 0) => Shares { rare: remaining, common: remaining },
-            (rare, 0) => Shares { rare: (remaining / rare).max(1), common: 1 },
+            (rare, 0) => Shares { rare: (remaining / rare.max(1)).max(1), common: 1 },
             (rare, common) => {
                 let small = remaining / 16;
-                Shares { rare: small.max(1), common: (remaining.saturating_sub(small.saturating_mul(rare)) / common).max(1) }
+                Shares { rare: small.max(1), common: (remaining.saturating_sub(small.saturating_mul(rare)) / common.max(1)).max(1) }
             }
         }
     }
