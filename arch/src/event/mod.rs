@@ -184,3 +184,53 @@ impl Catalogue {
         self.select(event.select).map_or(&[], |(_, masks)| masks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_k8_has_the_events_and_unit_masks_of_its_manual() {
+        let listed = || K8.entries.iter().filter(|entry| entry.listed);
+        assert_eq!(listed().filter(|entry| entry.umask.is_none()).count(), 87);
+        assert_eq!(listed().filter(|entry| entry.umask.is_some()).count(), 123);
+    }
+
+    #[test]
+    fn a_set_admits_each_of_its_bits() {
+        assert!(UnitMask::Set.admits(0b110, 0b010));
+        assert!(!UnitMask::Set.admits(0b110, 0b001));
+        assert!(!UnitMask::Set.admits(0, 0b001));
+    }
+
+    #[test]
+    fn an_ordinal_admits_itself_only() {
+        assert!(UnitMask::Ordinal.admits(3, 3));
+        assert!(!UnitMask::Ordinal.admits(3, 1));
+        assert!(UnitMask::Ordinal.admits(0, 0));
+    }
+
+    #[test]
+    fn fields_admit_a_known_occurrence_with_a_bit_in_every_group() {
+        let fields = UnitMask::Fields { groups: &[0b0011, 0b1100], known: &[0b0101, 0b1010] };
+        assert!(fields.admits(0b1111, 0b0101));
+        assert!(!fields.admits(0b0111, 0b1010), "no bit of the second group");
+        assert!(!fields.admits(0b1111, 0b1001), "not known");
+    }
+
+    #[test]
+    fn an_event_without_unit_masks_admits_whatever_is_programmed() {
+        assert!(UnitMask::None.admits(0x47, 0));
+    }
+
+    #[test]
+    fn every_event_is_found_by_its_select_with_its_unit_masks() {
+        for event in K8.events() {
+            let (found, masks) = K8.select(event.select).expect("it is in the index");
+            assert_eq!(found.name, event.name);
+            assert!(masks.iter().all(|mask| mask.select == event.select && mask.umask.is_some()));
+        }
+        assert!(K8.select(0xFF).is_none());
+        assert!(K8.select(0x1_0000).is_none());
+    }
+}
