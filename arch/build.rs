@@ -2,10 +2,14 @@
 
 #[path = "build/catalogue.rs"]
 mod catalogue;
+#[path = "src/counter/limits.rs"]
+#[expect(unreachable_pub, reason = "the crate exports what the build reads here")]
+mod limits;
 
 fn main() {
     println!("cargo::rerun-if-changed=events");
     println!("cargo::rerun-if-changed=src/feed/vocabulary.rs");
+    println!("cargo::rerun-if-changed=src/counter/limits.rs");
     println!("cargo::rerun-if-changed=build");
     if let Err(error) = catalogue::generate() {
         println!("cargo::error={error}");

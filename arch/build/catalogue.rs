@@ -7,8 +7,7 @@ use std::{env, fs};
 
 use serde::Deserialize;
 
-/// The most signals that one counter can add up: `counter::MAX_SOURCES`.
-const MAX_SOURCES: usize = 9;
+use crate::limits::MAX_SOURCES;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,11 +158,12 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let direct: Vec<usize> = (0..256).map(place).collect();
     writeln!(
         out,
-        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
+        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
         constant = file.pmu.to_uppercase(),
         pmu = file.pmu,
         title = file.title,
         manual = file.manual,
+        max = file.max_per_cycle,
     )
     .map_err(|error| error.to_string())
 }

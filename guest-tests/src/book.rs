@@ -50,9 +50,7 @@ fn events(part: Part) -> String {
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
          instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n",
-        catalogue.title,
-        catalogue.manual,
-        catalogue.entries.first().map_or(1, |entry| entry.max_per_cycle),
+        catalogue.title, catalogue.manual, catalogue.max_per_cycle,
     );
     page.push_str("| select | mask | event | counts | driven by | what it counts |\n| --- | --- | --- | --- | --- | --- |\n");
     let mut rule = "";

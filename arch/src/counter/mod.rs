@@ -5,9 +5,11 @@
 //! ```
 
 mod gate;
+mod limits;
 mod tap;
 mod width;
 
 pub use gate::{Detector, Gate, Threshold};
-pub use tap::{MAX_SOURCES, Tap};
+pub use limits::MAX_SOURCES;
+pub use tap::Tap;
 pub use width::{Counter, Width};

@@ -1,10 +1,8 @@
 //! What a counter is connected to.
 
 use super::gate::{Detector, Gate};
+use super::limits::MAX_SOURCES;
 use crate::feed::{Feed, Kind, Scope, Signal, SignalSet};
-
-/// The most signals that one counter can add up.
-pub const MAX_SOURCES: usize = 9;
 
 /// The connection from signals to a counter: counting is subtraction.
 ///

@@ -139,6 +139,8 @@ pub struct Catalogue {
     pub title: &'static str,
     /// The manual that the entries come from.
     pub manual: &'static str,
+    /// The most increments in one cycle, of any event.
+    pub max_per_cycle: u32,
     /// Where in `index` the selects 0 to 255 stand, counted from 1; 0 for a select without an event.
     pub direct: &'static [u16; 256],
     /// Where each event stands: its select, its place in `entries` and how many unit masks follow it, in the order of the selects.

@@ -16,6 +16,7 @@
 ///
 /// let user = Context::x86(3, 1 << 9, 0);
 /// assert_eq!(user.privilege, 3);
+/// assert!(user.interrupts_enabled() && !user.rdpmc_enabled());
 /// assert!(!user.halted);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,16 @@ pub struct Context {
     pub control: u64,
 }
 
+/// RFLAGS.IF, bit 9: maskable interrupts are enabled (AMD64 Architecture Programmer's Manual, volume 2, section 3.1.6).
+const RFLAGS_IF: u64 = 1 << 9;
+
+/// CR4.PCE, bit 8: RDPMC is allowed at every privilege level (the same, section 3.1.3).
+const CR4_PCE: u64 = 1 << 8;
+
+const fn with_bit(register: u64, bit: u64, set: bool) -> u64 {
+    if set { register | bit } else { register & !bit }
+}
+
 impl Context {
     /// The context of a processor after reset: most privileged, running, in the foreground, all bits clear.
     pub const RESET: Context = Context { privilege: 0, halted: false, foreground: true, machine_state: 0, control: 0 };
@@ -40,6 +51,30 @@ impl Context {
     #[must_use]
     pub const fn x86(cpl: u8, rflags: u64, cr4: u64) -> Context {
         Context { privilege: cpl & 3, halted: false, foreground: true, machine_state: rflags, control: cr4 }
+    }
+
+    /// On x86: whether maskable interrupts are enabled, RFLAGS.IF.
+    #[must_use]
+    pub const fn interrupts_enabled(&self) -> bool {
+        self.machine_state & RFLAGS_IF != 0
+    }
+
+    /// On x86: whether RDPMC is allowed at every privilege level, CR4.PCE.
+    #[must_use]
+    pub const fn rdpmc_enabled(&self) -> bool {
+        self.control & CR4_PCE != 0
+    }
+
+    /// The same context with RFLAGS.IF set or clear.
+    #[must_use]
+    pub const fn with_interrupts_enabled(self, enabled: bool) -> Context {
+        Context { machine_state: with_bit(self.machine_state, RFLAGS_IF, enabled), ..self }
+    }
+
+    /// The same context with CR4.PCE set or clear.
+    #[must_use]
+    pub const fn with_rdpmc_enabled(self, enabled: bool) -> Context {
+        Context { control: with_bit(self.control, CR4_PCE, enabled), ..self }
     }
 
     /// The same context with its clock stopped or running.

@@ -2,11 +2,11 @@
 //!
 //! AMD BKDG section 10.2: EVENT_SELECT, UNIT_MASK, E, INV and CNT_MASK together decide which signals reach a counter and how.
 
+use super::Revision;
 use super::registers::PerfEvtSel;
-use super::{LEVELS, Revision};
 use crate::counter::{Gate, Tap, Threshold};
 use crate::event::{self, Entry, UnitMask};
-use crate::feed::{Kind, Scope, Signal, Unit};
+use crate::feed::{Context, Kind, Scope, Signal, Unit};
 use crate::model::Occurrence;
 
 /// An event select taken apart: which entries of the catalogue it names.
@@ -68,11 +68,10 @@ impl Selection {
 
     /// What CNT_MASK, INV and E make of the selection.
     fn gate(&self, revision: Revision) -> (Gate, Feeding) {
-        let max_per_cycle = self.event.map_or(super::MAX_PER_CYCLE, |(event, _)| event.max_per_cycle);
         // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
         let mut picked = self.picked(revision);
         let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
-        let most = if lone_state.is_some() { 1 } else { max_per_cycle };
+        let most = if lone_state.is_some() { 1 } else { event::K8.max_per_cycle };
         let gate = match (self.threshold(), self.select.e()) {
             (None, false) => Gate::Sum,
             // No cycle has more than `most` events: the comparison is the same in every cycle.
@@ -137,10 +136,10 @@ enum Feeding {
     Entries,
 }
 
-/// Whether the state that `signal` counts the cycles of holds at the moment, as far as RFLAGS and the clock tell.
-pub(super) fn holds(signal: Signal, rflags: u64) -> bool {
+/// Whether the state that `signal` counts the cycles of holds at the moment, as far as the context tells.
+pub(super) fn holds(signal: Signal, context: &Context) -> bool {
     match signal {
-        Signal::InterruptsMaskedCycles => rflags & LEVELS.interrupt_flag == 0,
+        Signal::InterruptsMaskedCycles => !context.interrupts_enabled(),
         other => other.resting(),
     }
 }

@@ -10,7 +10,7 @@
 //!   later takes no request back.
 //! - Reserved bits of PerfEvtSel (21 and 63:32) read as zero and ignore what is written.
 //! - Event selects E0h and above count the northbridge, which the cores of a package share. While one core's PerfEvtSel selects such
-//!   an event, the counter of that number is of no use to the other cores: it keeps its value and can be read and written.
+//!   an event with EN set, the counter of that number is of no use to the other cores: it keeps its value and can be read and written.
 //!
 //! ```
 //! use vm_pmu_arch::access::Address;
@@ -53,17 +53,6 @@ const WIDTH: Width = Width::new(48);
 
 /// The first event select of the northbridge; drivers tell its events by bits 7:5 all set.
 const FIRST_NORTHBRIDGE_EVENT: u8 = 0xE0;
-
-/// The most events in one cycle, of any event (section 10.2, CNT_MASK).
-const MAX_PER_CYCLE: u32 = 3;
-
-/// Where RFLAGS tells a level that an event counts.
-struct Levels {
-    /// RFLAGS.IF, bit 9.
-    interrupt_flag: u64,
-}
-
-const LEVELS: Levels = Levels { interrupt_flag: 1 << 9 };
 
 /// A revision of the part: later ones have more events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -279,8 +268,7 @@ impl K8 {
     }
 
     fn level(&self, slot: Slot) -> bool {
-        let rflags = self.context.machine_state;
-        self.selection(slot).level(self.revision, |signal| counting::holds(signal, rflags))
+        self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context))
     }
 
     /// Whether the counter counts in some context: what it follows must be reported.

@@ -11,9 +11,6 @@ use crate::model::RegisterDescription;
 /// How many counters there are, each with its event select.
 pub const COUNTERS: usize = 4;
 
-/// CR4.PCE, bit 8: RDPMC at any privilege level (AMD64 Architecture Programmer's Manual, volume 2, section 3.1.3).
-const CR4_PCE: u64 = 1 << 8;
-
 layout! {
     /// PerfEvtSel0-3, performance event-select registers, C001_0000h to C001_0003h.
     ///
@@ -128,7 +125,7 @@ impl Register {
                 if context.privilege == 0 { Ok(register) } else { Err(Fault::GeneralProtection) }
             }
             Address::Rdpmc(index) => {
-                if context.privilege != 0 && context.control & CR4_PCE == 0 {
+                if context.privilege != 0 && !context.rdpmc_enabled() {
                     return Err(Fault::GeneralProtection);
                 }
                 Slot::new(index).map(Register::PerfCtr).ok_or(Fault::GeneralProtection)

@@ -240,14 +240,13 @@ fn same<T: PartialEq>(
 }
 
 pub(super) fn change(context: Context, field: ContextField, value: u64) -> Context {
-    let bit = |register: u64, bit: u32| register & !(1 << bit) | (value & 1) << bit;
     match field {
         ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },
         ContextField::Halted => Context { halted: value != 0, ..context },
         ContextField::Foreground => Context { foreground: value != 0, ..context },
         ContextField::MachineState => Context { machine_state: value, ..context },
         ContextField::Control => Context { control: value, ..context },
-        ContextField::InterruptFlag => Context { machine_state: bit(context.machine_state, 9), ..context },
-        ContextField::CounterEnable => Context { control: bit(context.control, 8), ..context },
+        ContextField::InterruptFlag => context.with_interrupts_enabled(value & 1 == 1),
+        ContextField::CounterEnable => context.with_rdpmc_enabled(value & 1 == 1),
     }
 }

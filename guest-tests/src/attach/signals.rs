@@ -7,56 +7,14 @@ use crate::engine::interp::{BranchKind, Prefetch, SegmentSet, SimdClass, Step, S
 /// Micro-operations of a taken interrupt or exception.
 const DELIVERY_OPS: u64 = 8;
 
-/// The signals that this glue adds.
-const SUPPLIED: &[Signal] = &[
-    Signal::Cycles,
-    Signal::HaltedCycles,
-    Signal::InstructionsRetired,
-    Signal::MicroOpsRetired,
-    Signal::ExceptionsTaken,
-    Signal::InterruptsTaken,
-    Signal::InterruptsMaskedCycles,
-    Signal::InterruptsMaskedEntries,
-    Signal::InterruptsMaskedPendingCycles,
-    Signal::InterruptsMaskedPendingEntries,
-    Signal::BranchesRetired,
-    Signal::BranchesTaken,
-    Signal::ConditionalBranchesTaken,
-    Signal::ConditionalBranchesNotTaken,
-    Signal::DirectJumps,
-    Signal::IndirectJumps,
-    Signal::DirectCalls,
-    Signal::IndirectCalls,
-    Signal::NearReturns,
-    Signal::FarTransfers,
-    Signal::CpuidInstructions,
-    Signal::CacheLineFlushes,
-    Signal::LockedInstructions,
-    Signal::SegmentLoadsEs,
-    Signal::SegmentLoadsCs,
-    Signal::SegmentLoadsSs,
-    Signal::SegmentLoadsDs,
-    Signal::SegmentLoadsFs,
-    Signal::SegmentLoadsGs,
-    Signal::PrefetchesForLoad,
-    Signal::PrefetchesForStore,
-    Signal::PrefetchesNonTemporal,
-    Signal::X87Instructions,
-    Signal::MmxInstructions,
-    Signal::PackedSseInstructions,
-    Signal::FloatingPointIdleCycles,
-    Signal::Loads,
-    Signal::Stores,
-    Signal::DataCacheAccesses,
-    Signal::MisalignedAccesses,
-    Signal::InstructionFetches,
-];
-
 /// Whether the interpreter knows `signal`; what it does not know stays at zero.
 #[must_use]
 pub fn supplies(signal: Signal) -> bool {
-    SUPPLIED.contains(&signal)
+    ALWAYS.contains(&signal) || GROUPS.iter().any(|(_, signals)| signals.contains(&signal))
 }
+
+/// What is added whatever else is.
+const ALWAYS: &[Signal] = &[Signal::Cycles, Signal::HaltedCycles];
 
 /// Signals that are looked at together, one bit each.
 mod group {
