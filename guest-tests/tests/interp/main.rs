@@ -1,0 +1,7 @@
+//! The interpreter against results worked out from the AMD64 and Intel manuals.
+
+mod exceptions;
+mod instructions;
+mod machines;
+mod properties;
+mod support;
