@@ -20,7 +20,11 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/litmus.md")]
 struct LitmusFiles;
 
+extern crate alloc;
+
 pub mod bus;
+#[cfg(feature = "companion")]
+pub mod companion;
 pub mod irq;
 #[cfg(feature = "litmus")]
 pub mod litmus;

@@ -780,4 +780,42 @@ signals! {
     RegisterStackLoads = "register_stack_loads": Event Events,
     /// Stores made by the register stack engine.
     RegisterStackStores = "register_stack_stores": Event Events,
+
+    // Where cycles go, by the source that was waited for
+    /// Cycles of stall behind a load that the second-level cache answered.
+    StallLoadL2Cycles = "stall_load_l2_cycles": State Cycles,
+    /// Cycles of stall behind a load that the third-level cache answered.
+    StallLoadL3Cycles = "stall_load_l3_cycles": State Cycles,
+    /// Cycles of stall behind a load that another core of the package answered.
+    StallLoadOtherCoreCycles = "stall_load_other_core_cycles": State Cycles,
+    /// Cycles of stall behind a load that the package's own memory answered.
+    StallLoadLocalMemoryCycles = "stall_load_local_memory_cycles": State Cycles,
+    /// Cycles of stall behind a load that another package's cache or memory answered.
+    StallLoadRemoteCycles = "stall_load_remote_cycles": State Cycles,
+    /// Cycles of stall because no store can be buffered.
+    StallStoreBufferCycles = "stall_store_buffer_cycles": State Cycles,
+    /// Cycles of stall behind a locked operation.
+    StallLockedCycles = "stall_locked_cycles": State Cycles,
+    /// Cycles of stall behind a serialising operation.
+    StallSerializationCycles = "stall_serialization_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch until the second-level cache delivers code.
+    FrontEndEmptyL2Cycles = "front_end_empty_l2_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch until the third-level cache delivers code.
+    FrontEndEmptyL3Cycles = "front_end_empty_l3_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch until code arrives from beyond the caches of the core.
+    FrontEndEmptyMemoryCycles = "front_end_empty_memory_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch until the address of code is translated.
+    FrontEndEmptyTranslationCycles = "front_end_empty_translation_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch because a taken branch moves the fetcher.
+    FrontEndEmptyBubbleCycles = "front_end_empty_bubble_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch after a misprediction.
+    FrontEndEmptyMispredictionCycles = "front_end_empty_misprediction_cycles": State Cycles,
+    /// Cycles without an instruction to dispatch after an interrupt, an exception or a far transfer.
+    FrontEndEmptyExceptionCycles = "front_end_empty_exception_cycles": State Cycles,
+    /// Cycles in which nothing is handed to the issue ports.
+    DispersalStallCycles = "dispersal_stall_cycles": State Cycles,
+    /// Issue slots left empty in cycles that hand something to the issue ports.
+    SlotsNotDispersed = "slots_not_dispersed": Event Events,
+    /// Issue slots counted as empty that were not.
+    SlotsOvercounted = "slots_overcounted": Event Events,
 }

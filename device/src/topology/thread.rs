@@ -95,6 +95,23 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
+    /// Lets `cycles` go by, all of `states` holding in each of them: adds to their totals and services the PMU at every deadline on the
+    /// way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
+    pub fn pass(&self, cycles: u64, states: &[Signal]) {
+        let mut left = cycles;
+        while left != 0 {
+            let room = states.iter().map(|signal| self.deadlines().distance(*signal, self.totals())).min().unwrap_or(u64::MAX);
+            let now = room.clamp(1, left);
+            for signal in states {
+                self.totals().add(*signal, now);
+            }
+            left -= now;
+            if states.iter().any(|signal| self.reached(*signal)) {
+                self.service();
+            }
+        }
+    }
+
     /// Reads a register.
     ///
     /// # Errors

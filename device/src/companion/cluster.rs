@@ -1,0 +1,348 @@
+//! The caches that a few cores share among them and with nobody else.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::line::{Line, LineState};
+use super::profile::{Caches, Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::sets::Sets;
+use super::tally::Tally;
+use super::translation::{DATA, Translations};
+
+/// Why a line is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    Load,
+    Store,
+    Fetch,
+    /// A table entry of a page-table walk.
+    Walk,
+    PrefetchLoad,
+    PrefetchStore,
+    /// Read once: it is not kept when the first level gives it up.
+    PrefetchOnce,
+    /// The prefetcher of data.
+    Hardware,
+}
+
+impl Ask {
+    /// The line is to be written.
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Ask::Store | Ask::PrefetchStore)
+    }
+}
+
+/// Which level answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    First,
+    Second,
+    Third,
+    /// The other first-level cache of the same core, or one of a sibling core.
+    Sibling,
+}
+
+/// What a cluster asks of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    Read,
+    ReadCode,
+    ReadModified,
+    /// Leave to write a line that it has.
+    Upgrade,
+}
+
+/// What came of asking the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Served {
+    By(Level),
+    Not(Request),
+}
+
+/// Lines that leave the cluster for memory: few at a time.
+#[derive(Debug, Default)]
+pub(super) struct Departures {
+    lines: [u64; 16],
+    count: usize,
+}
+
+impl Departures {
+    pub(super) fn push(&mut self, line: u64) {
+        if let Some(place) = self.lines.get_mut(self.count) {
+            *place = line;
+            self.count += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The lines, which are then no more here.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = u64> + use<> {
+        let (lines, count) = (self.lines, self.count);
+        self.count = 0;
+        lines.into_iter().take(count)
+    }
+}
+
+/// What others did to the cluster, to be told in the totals of the next of its threads that comes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mail {
+    pub(super) snoops: u64,
+    pub(super) data_invalidations: u64,
+    pub(super) code_invalidations: u64,
+    pub(super) quadwords: u64,
+}
+
+/// The first level of a core, and its translation buffers.
+#[derive(Clone, Debug)]
+pub(super) struct CoreCaches {
+    pub(super) code: Sets,
+    pub(super) data: Sets,
+    pub(super) translations: Translations,
+}
+
+/// The caches of a cluster. Line numbers are those of the outer levels, unless a name says *inner*.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) shape: Caches,
+    pub(super) cores: Box<[CoreCaches]>,
+    pub(super) second: Sets,
+    /// The second level of code, where it has its own.
+    pub(super) second_code: Option<Sets>,
+    pub(super) third: Option<Sets>,
+    pub(super) mail: Mail,
+}
+
+fn lines(bytes: u64, bits: u8) -> u64 {
+    bytes >> bits.min(63)
+}
+
+impl Cluster {
+    pub(super) fn new(profile: &Profile, seed: u64) -> Cluster {
+        let caches = profile.caches;
+        let mut number = seed;
+        let mut sets = |geometry: super::profile::CacheGeometry, bits: u8| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Sets::new(lines(geometry.bytes, bits), geometry.ways, geometry.replacement, number)
+        };
+        let (inner, outer) = (caches.line_bits, caches.outer_line_bits);
+        let cores = (0..profile.cores.max(1)).map(|_| CoreCaches {
+            code: sets(caches.instruction, inner),
+            data: sets(caches.data, inner),
+            translations: Translations::new(&profile.translation),
+        });
+        let cores = cores.collect::<Vec<_>>().into_boxed_slice();
+        let (second, second_code) = match caches.second {
+            SecondLevel::Unified(geometry) => (sets(geometry, outer), None),
+            SecondLevel::Split { instruction, data } => (sets(data, outer), Some(sets(instruction, outer))),
+        };
+        let third = caches.third.map(|(geometry, _)| sets(geometry, outer));
+        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default() }
+    }
+
+    /// How many lines of the first level make one of the outer levels, as bits.
+    pub(super) fn inner_bits(&self) -> u8 {
+        self.shape.outer_line_bits.saturating_sub(self.shape.line_bits)
+    }
+
+    /// Tells what others did to the cluster.
+    #[inline]
+    pub(super) fn read_mail(&mut self, tally: &mut Tally) {
+        if self.mail == Mail::default() {
+            return;
+        }
+        let mail = core::mem::take(&mut self.mail);
+        tally.add(Signal::L2RequestsSnoop, mail.snoops);
+        tally.add(Signal::SnoopRequests, mail.snoops);
+        tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
+        tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
+        tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
+    }
+
+    /// Whether the first level has both the translation of `address` and, as it is asked for, line `inner`; then both are used.
+    #[inline]
+    pub(super) fn has_at_once(&mut self, core: usize, thread: u8, ask: Ask, address: u64, inner: u64) -> bool {
+        let through = self.shape.data_write == WritePolicy::Through;
+        let Some(caches) = self.cores.get_mut(core) else { return false };
+        let there = match caches.data.peek(inner, inner) {
+            Some(_) if ask == Ask::Load => true,
+            Some(word) => !through && Line(word).state() == LineState::Modified,
+            None => false,
+        };
+        if !there || !caches.translations.find_first(DATA, address, thread) {
+            return false;
+        }
+        caches.data.touch(inner, inner);
+        true
+    }
+
+    /// Asks for the first-level line `inner` for `core`.
+    #[inline]
+    pub(super) fn serve(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        // The way that nearly all go, without another call.
+        if let Some(caches) = self.cores.get_mut(core) {
+            match ask {
+                Ask::Load if caches.data.touch(inner, inner).is_some() => return Served::By(Level::First),
+                Ask::Store if self.shape.data_write == WritePolicy::Back => {
+                    if let Some(word) = caches.data.touch(inner, inner)
+                        && Line(word).state() == LineState::Modified
+                    {
+                        return Served::By(Level::First);
+                    }
+                }
+                Ask::Fetch if caches.code.touch(inner, inner).is_some() => {
+                    tally.add(Signal::InstructionCacheHits, 1);
+                    return Served::By(Level::First);
+                }
+                _ => {}
+            }
+        }
+        match self.shape.second_fill {
+            Fill::Victims => self.serve_exclusive(core, ask, inner, tally, out),
+            Fill::Inclusive => self.serve_inclusive(core, ask, inner, tally, out),
+        }
+    }
+
+    /// Takes in what the system answered: the line and its state. Returns whether code that is being executed was written.
+    pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) -> bool {
+        match self.shape.second_fill {
+            Fill::Victims => self.install_exclusive(core, ask, inner, state, tally, out),
+            Fill::Inclusive => self.install_inclusive(core, ask, inner, state, tally, out),
+        }
+    }
+
+    /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.
+    pub(super) fn probe(&mut self, outer: u64, take: bool) -> LineState {
+        self.mail.snoops += 1;
+        let mut strongest = LineState::Invalid;
+        let after = |state: LineState, protocol| match (take, protocol) {
+            (true, _) => LineState::Invalid,
+            (false, Protocol::Moesi) => state.shared(),
+            (false, Protocol::Mesi) => LineState::Shared,
+        };
+        let protocol = self.shape.protocol;
+        for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
+            if let Some(word) = sets.peek(outer, outer) {
+                let line = Line(word);
+                strongest = strongest.max(line.state());
+                if take {
+                    sets.remove(outer, outer);
+                } else {
+                    sets.change(outer, outer, line.with_state(after(line.state(), protocol)).0);
+                }
+            }
+        }
+        let bits = self.inner_bits();
+        let mail = &mut self.mail;
+        for caches in &mut self.cores {
+            for inner in (0..1u64 << bits).map(|part| outer << bits | part) {
+                if let Some(word) = caches.data.peek(inner, inner) {
+                    let line = Line(word);
+                    strongest = strongest.max(line.state());
+                    // What is taken away keeps its place, marked invalid, until a refill needs it.
+                    caches.data.change(inner, inner, line.with_state(after(line.state(), protocol)).0);
+                    mail.data_invalidations += u64::from(take);
+                }
+                if let Some(word) = caches.code.peek(inner, inner) {
+                    let line = Line(word);
+                    strongest = strongest.max(line.state());
+                    if take {
+                        caches.code.remove(inner, inner);
+                        mail.code_invalidations += 1;
+                    } else {
+                        caches.code.change(inner, inner, line.with_state(after(line.state(), protocol)).0);
+                    }
+                }
+            }
+        }
+        if strongest.dirty() {
+            // Its own answer, or what it writes to memory.
+            self.mail.quadwords += 1 << self.shape.outer_line_bits.saturating_sub(3).min(16);
+        }
+        strongest
+    }
+
+    /// Drives line `outer` out of every cache. Returns whether it was dirty.
+    pub(super) fn flush(&mut self, outer: u64) -> bool {
+        let mail = self.mail;
+        let state = self.probe(outer, true);
+        self.mail = mail;
+        state.dirty()
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        for caches in &self.cores {
+            caches.code.save(writer);
+            caches.data.save(writer);
+            caches.translations.save(writer);
+        }
+        for sets in [Some(&self.second), self.second_code.as_ref(), self.third.as_ref()].into_iter().flatten() {
+            sets.save(writer);
+        }
+        writer.words(&[self.mail.snoops, self.mail.data_invalidations, self.mail.code_invalidations, self.mail.quadwords]);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for caches in &mut self.cores {
+            caches.code.load(reader)?;
+            caches.data.load(reader)?;
+            caches.translations.load(reader)?;
+        }
+        for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
+            sets.load(reader)?;
+        }
+        self.mail = Mail {
+            snoops: reader.word()?,
+            data_invalidations: reader.word()?,
+            code_invalidations: reader.word()?,
+            quadwords: reader.word()?,
+        };
+        Ok(())
+    }
+}
+
+/// Tells that a line came into the data cache from the second level.
+pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
+    tally.add(
+        match state {
+            LineState::Invalid | LineState::Shared => Signal::DataCacheRefillsL2Shared,
+            LineState::Exclusive => Signal::DataCacheRefillsL2Exclusive,
+            LineState::Owned => Signal::DataCacheRefillsL2Owned,
+            LineState::Modified => Signal::DataCacheRefillsL2Modified,
+        },
+        1,
+    );
+}
+
+/// Tells that a line came into the data cache from the system.
+pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
+    tally.add(
+        match state {
+            LineState::Invalid => Signal::DataCacheRefillsSystemInvalid,
+            LineState::Shared => Signal::DataCacheRefillsSystemShared,
+            LineState::Exclusive => Signal::DataCacheRefillsSystemExclusive,
+            LineState::Owned => Signal::DataCacheRefillsSystemOwned,
+            LineState::Modified => Signal::DataCacheRefillsSystemModified,
+        },
+        1,
+    );
+}
+
+/// Tells that a line was displaced from the data cache.
+pub(super) fn count_eviction(state: LineState, tally: &mut Tally) {
+    tally.add(
+        match state {
+            LineState::Invalid => Signal::DataCacheEvictionsInvalid,
+            LineState::Shared => Signal::DataCacheEvictionsShared,
+            LineState::Exclusive => Signal::DataCacheEvictionsExclusive,
+            LineState::Owned => Signal::DataCacheEvictionsOwned,
+            LineState::Modified => Signal::DataCacheEvictionsModified,
+        },
+        1,
+    );
+}

@@ -1,0 +1,62 @@
+//! How what a follower made reaches the totals.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::cause::Cause;
+use super::follower::Follower;
+use crate::irq::InterruptLine;
+use crate::topology::Thread;
+
+/// The most states that go by with a cycle.
+const MOST: usize = 24;
+
+impl Follower<'_> {
+    /// Tells the thread's totals what has happened since the last call, servicing the PMU at each deadline on the way, and returns the
+    /// cycles that went by: 0 unless the companion [keeps time](Follower::keeps_time).
+    ///
+    /// In order: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is called
+    /// in the middle: there an embedder adds the events that it knows itself, and compares their deadlines. `held` are states of the
+    /// embedder's that hold in all of these cycles, such as masked interrupts.
+    ///
+    /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
+    pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce()) -> u64 {
+        let time = self.keeps_time();
+        let mut passed = 0;
+        if time {
+            passed += self.play(false, thread, held);
+        }
+        if self.is_active() {
+            self.tally.tell(thread.totals());
+        }
+        events();
+        if self.is_active() && self.tally.told().iter().any(|signal| thread.reached(*signal)) {
+            thread.service();
+        }
+        if time {
+            passed += self.play(true, thread, held);
+        }
+        self.timing.told();
+        passed
+    }
+
+    /// Lets the cycles before the events go by, or those after, cause by cause.
+    fn play<L: InterruptLine>(&mut self, after: bool, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
+        let mut passed = 0;
+        while let Some((cause, cycles)) = if after { self.timing.after.next() } else { self.timing.before.next() } {
+            passed += u64::from(cycles);
+            let mut states = [Signal::Cycles; MOST];
+            let mut count = 1;
+            let idle = (cause != Cause::FloatingPointCompletion).then_some(&Signal::FloatingPointIdleCycles);
+            for signal in cause.states().into_iter().flatten().chain(idle).chain(held) {
+                if self.demand.wants(*signal)
+                    && let Some(place) = states.get_mut(count)
+                {
+                    *place = *signal;
+                    count += 1;
+                }
+            }
+            thread.pass(u64::from(cycles), states.get(..count).unwrap_or(&[]));
+        }
+        passed
+    }
+}

@@ -1,0 +1,197 @@
+//! A second level that holds what the first gave up.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::cluster::{Ask, Cluster, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill};
+use super::line::{Line, LineState};
+use super::tally::Tally;
+
+impl Cluster {
+    pub(super) fn serve_exclusive(&mut self, core: usize, ask: Ask, line: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        match ask {
+            Ask::Fetch => self.fetch(core, line, tally, out),
+            Ask::Walk => self.walk(core, line, tally),
+            Ask::Hardware => self.prefetch(core, line, tally),
+            _ => self.data(core, ask, line, tally, out),
+        }
+    }
+
+    fn data(&mut self, core: usize, ask: Ask, line: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        let writes = ask.writes();
+        let Some(caches) = self.cores.get_mut(core) else { return Served::By(Level::First) };
+        if let Some(word) = caches.data.touch(line, line) {
+            return match Line(word).state() {
+                LineState::Modified => Served::By(Level::First),
+                LineState::Exclusive if writes => {
+                    caches.data.change(line, line, Line(word).with_state(LineState::Modified).0);
+                    Served::By(Level::First)
+                }
+                _ if writes => Served::Not(Request::Upgrade),
+                _ => Served::By(Level::First),
+            };
+        }
+        tally.add(Signal::DataCacheMisses, 1);
+        tally.add(if writes { Signal::DataCacheStoreMisses } else { Signal::DataCacheLoadMisses }, 1);
+        tally.add(Signal::L2RequestsData, 1);
+        tally.add(Signal::L2References, 1);
+        let bypass = ask == Ask::PrefetchOnce;
+        if let Some(word) = caches.code.peek(line, line) {
+            // Code and data in one line: from now on both copies are shared, so that a store asks first.
+            let state = Line(word).state().shared();
+            caches.code.change(line, line, Line(word).with_state(LineState::Shared).0);
+            tally.add(Signal::L2MissesData, 1);
+            tally.add(Signal::L2Misses, 1);
+            count_system_refill(state, tally);
+            self.place_data(core, Line::new(line, state), bypass, tally, out);
+            return if writes { Served::Not(Request::Upgrade) } else { Served::By(Level::Sibling) };
+        }
+        let Some(word) = self.second.remove(line, line) else {
+            tally.add(Signal::L2MissesData, 1);
+            tally.add(Signal::L2Misses, 1);
+            return Served::Not(if writes { Request::ReadModified } else { Request::Read });
+        };
+        let state = Line(word).state();
+        count_second_refill(state, tally);
+        tally.add(if writes { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
+        tally.add(Signal::LoadsFromL2, u64::from(ask == Ask::Load));
+        let placed = if writes && state.writable() { LineState::Modified } else { state };
+        self.place_data(core, Line::new(line, placed), bypass, tally, out);
+        if writes && !state.writable() { Served::Not(Request::Upgrade) } else { Served::By(Level::Second) }
+    }
+
+    fn fetch(&mut self, core: usize, line: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        tally.add(Signal::InstructionCacheMisses, 1);
+        tally.add(Signal::L2RequestsInstruction, 1);
+        tally.add(Signal::L2References, 1);
+        let Some(caches) = self.cores.get_mut(core) else { return Served::By(Level::First) };
+        if let Some(word) = caches.data.peek(line, line) {
+            caches.data.change(line, line, Line(word).with_state(Line(word).state().shared()).0);
+            tally.add(Signal::L2MissesInstruction, 1);
+            tally.add(Signal::L2Misses, 1);
+            tally.add(Signal::InstructionCacheRefillsSystem, 1);
+            self.place_code(core, Line::new(line, LineState::Shared), tally, out);
+            return Served::By(Level::Sibling);
+        }
+        let Some(word) = self.second.remove(line, line) else {
+            tally.add(Signal::L2MissesInstruction, 1);
+            tally.add(Signal::L2Misses, 1);
+            tally.add(Signal::L2FetchMisses, 1);
+            return Served::Not(Request::ReadCode);
+        };
+        tally.add(Signal::InstructionCacheRefillsL2, 1);
+        tally.add(Signal::L2FetchHits, 1);
+        tally.add(Signal::FetchesFromL2, 1);
+        self.place_code(core, Line::new(line, Line(word).state()), tally, out);
+        Served::By(Level::Second)
+    }
+
+    fn walk(&mut self, core: usize, line: u64, tally: &mut Tally) -> Served {
+        tally.add(Signal::L2RequestsWalk, 1);
+        tally.add(Signal::L2References, 1);
+        // What the kernel has just written into a table lies in the data cache.
+        if self.first_level_has(core, line) {
+            return Served::By(Level::Sibling);
+        }
+        if self.second.touch(line, line).is_some() {
+            return Served::By(Level::Second);
+        }
+        tally.add(Signal::L2MissesWalk, 1);
+        tally.add(Signal::L2Misses, 1);
+        Served::Not(Request::Read)
+    }
+
+    fn prefetch(&mut self, core: usize, line: u64, tally: &mut Tally) -> Served {
+        tally.add(Signal::DataPrefetchAttempts, 1);
+        if self.first_level_has(core, line) || self.second.peek(line, line).is_some() {
+            tally.add(Signal::DataPrefetchesCancelled, 1);
+            return Served::By(Level::Second);
+        }
+        Served::Not(Request::Read)
+    }
+
+    fn first_level_has(&self, core: usize, line: u64) -> bool {
+        let has = |caches: &super::cluster::CoreCaches| caches.data.peek(line, line).is_some() || caches.code.peek(line, line).is_some();
+        self.cores.get(core).is_some_and(has)
+    }
+
+    pub(super) fn install_exclusive(
+        &mut self,
+        core: usize,
+        ask: Ask,
+        line: u64,
+        state: LineState,
+        tally: &mut Tally,
+        out: &mut Departures,
+    ) -> bool {
+        match ask {
+            Ask::Fetch => {
+                tally.add(Signal::InstructionCacheRefillsSystem, 1);
+                self.place_code(core, Line::new(line, state), tally, out);
+                false
+            }
+            Ask::Walk | Ask::Hardware => {
+                self.take_victim(Line::new(line, state), tally, out);
+                false
+            }
+            _ => {
+                let Some(caches) = self.cores.get_mut(core) else { return false };
+                if let Some(word) = caches.data.peek(line, line) {
+                    // Leave to write a line that was here.
+                    caches.data.change(line, line, Line(word).with_state(state).0);
+                    return caches.code.remove(line, line).is_some();
+                }
+                count_system_refill(state, tally);
+                self.place_data(core, Line::new(line, state), ask == Ask::PrefetchOnce, tally, out);
+                false
+            }
+        }
+    }
+
+    fn place_data(&mut self, core: usize, line: Line, bypass: bool, tally: &mut Tally, out: &mut Departures) {
+        let Some(caches) = self.cores.get_mut(core) else { return };
+        let line = if bypass { line.bypassing() } else { line };
+        let victim = Line(caches.data.insert(line.number(), line.0));
+        if victim.0 == 0 {
+            return;
+        }
+        let state = victim.state();
+        count_eviction(state, tally);
+        match state {
+            LineState::Invalid => {}
+            _ if victim.bypasses() => {
+                if state.dirty() {
+                    out.push(victim.number());
+                }
+            }
+            _ => self.take_victim(Line::new(victim.number(), state), tally, out),
+        }
+    }
+
+    fn place_code(&mut self, core: usize, line: Line, tally: &mut Tally, out: &mut Departures) {
+        let Some(caches) = self.cores.get_mut(core) else { return };
+        let victim = Line(caches.code.insert(line.number(), line.0));
+        if victim.0 == 0 {
+            return;
+        }
+        // Where the data cache has the line too, that copy stands for both.
+        if caches.data.peek(victim.number(), victim.number()).is_none() {
+            self.take_victim(victim, tally, out);
+        }
+    }
+
+    /// The second level takes in a line.
+    fn take_victim(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
+        tally.add(Signal::L2Fills, 1);
+        let victim = Line(self.second.insert(line.number(), line.0));
+        if victim.0 == 0 {
+            return;
+        }
+        if victim.state().dirty() {
+            tally.add(Signal::L2Writebacks, 1);
+            tally.add(Signal::L2CastoutsModified, 1);
+            out.push(victim.number());
+        } else {
+            tally.add(Signal::L2CastoutsClean, 1);
+        }
+    }
+}

@@ -1,0 +1,569 @@
+//! The companion of one hardware thread.
+
+use vm_pmu_arch::feed::{BranchKind, DataSource, Demand, Prediction, Records, Signal, Translation};
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::cause::Cause;
+use super::cluster::{Ask, Departures, Level, Served};
+use super::instruction::{Access, AccessKind, Class, Instruction, Transfer};
+use super::predictor::{Path, Tables};
+use super::profile::WritePolicy;
+use super::signals;
+use super::streams::{Combining, Streams, Written};
+use super::system::System;
+use super::tally::Tally;
+use super::timing::Timing;
+use super::translation::{CODE, DATA, Found, Invalidation, PageTables};
+
+/// Whose clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Clock {
+    /// The embedder's: it adds [`Signal::Cycles`] itself, and the companion tells events alone.
+    #[default]
+    Embedder,
+    /// The companion's: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the companion
+    /// is [active](Follower::is_active).
+    Companion,
+}
+
+/// What became of the last instruction: what a [`Record`](crate::Record) says beyond addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Outcome {
+    /// What the predictor made of its transfer.
+    pub prediction: Prediction,
+    /// From issue to data of its first access, in cycles.
+    pub latency: u32,
+    /// Where the data of its first access came from.
+    pub source: DataSource,
+    /// What the translation of its first access cost.
+    pub translation: Translation,
+    /// It has made an access already.
+    accessed: bool,
+}
+
+/// The companion of one hardware thread: it follows what the thread executes.
+///
+/// One host thread at a time uses it, the one that runs the thread. What threads share is behind locks that are held for single accesses.
+#[derive(Debug)]
+pub struct Follower<'a> {
+    system: &'a System,
+    tables: &'a Tables,
+    number: usize,
+    cluster: usize,
+    core: usize,
+    thread: u8,
+    clock: Clock,
+    active: bool,
+    pub(super) tally: Tally,
+    path: Path,
+    pub(super) timing: Timing,
+    streams: Streams,
+    combining: Combining,
+    /// The line of code that is being executed.
+    line: Option<u64>,
+    /// The piece of code that the fetcher read last, unless a transfer threw it away.
+    piece: Option<u64>,
+    outcome: Outcome,
+    pub(super) demand: Demand,
+}
+
+impl<'a> Follower<'a> {
+    /// The follower of thread `number`, which is at `place` when every cluster is counted as full.
+    pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock) -> Follower<'a> {
+        let profile = &system.profile;
+        let threads = usize::from(profile.threads.max(1));
+        let per_cluster = threads * usize::from(profile.cores.max(1));
+        Follower {
+            system,
+            tables,
+            number,
+            cluster: place / per_cluster,
+            core: place % per_cluster / threads,
+            thread: (place % threads) as u8,
+            clock,
+            active: false,
+            tally: Tally::new(),
+            path: Path::new(&profile.predictor),
+            timing: Timing::new(&profile.costs),
+            streams: Streams::new(),
+            combining: Combining::new(profile.write_combining),
+            line: None,
+            piece: None,
+            outcome: Outcome::default(),
+            demand: Demand::default(),
+        }
+    }
+
+    /// The number of the thread that it follows.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Looks at what is counted now. To be called whenever the epoch of the thread's demand has changed, with everything delivered.
+    pub fn renew(&mut self, demand: &Demand) {
+        let (profile, clock) = (&self.system.profile, self.clock);
+        self.tally.renew(demand, |signal| signals::supplies(profile, clock, signal));
+        self.timing.told();
+        self.demand = *demand;
+        let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
+        self.active = time || !self.tally.is_empty() || demand.records() != Records::None;
+        self.timing.running = self.keeps_time();
+    }
+
+    /// Whether anything that it makes is demanded. If not, nothing needs to be told to it, and what is told is not looked at: caches,
+    /// translation buffers and predictor stay as they are.
+    #[must_use]
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Whether it makes the cycles at the moment.
+    #[must_use]
+    #[inline]
+    pub fn keeps_time(&self) -> bool {
+        self.active && self.clock == Clock::Companion
+    }
+
+    /// What became of the last instruction.
+    #[must_use]
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// The thread executed `instruction`. `tables` are asked when no translation buffer holds an address.
+    #[inline]
+    pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        if !self.active {
+            return;
+        }
+        self.outcome = Outcome::default();
+        let costs = self.system.profile.costs;
+        if instruction.length != 0 {
+            self.fetch(instruction, tables);
+        }
+        match instruction.class {
+            Class::Exception => {
+                self.timing.close(&mut self.tally);
+                self.timing.past_events = true;
+                self.write_out();
+                self.timing.stall(Cause::Exception, u32::from(costs.far), &mut self.tally);
+            }
+            class => {
+                self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
+                match class {
+                    Class::Divide => self.timing.stall(Cause::Divide, u32::from(costs.divide), &mut self.tally),
+                    Class::Fence => {
+                        self.write_out();
+                        self.timing.drain(&mut self.tally);
+                    }
+                    Class::Serializing => {
+                        self.write_out();
+                        self.timing.drain(&mut self.tally);
+                        self.timing.stall(Cause::Serialization, u32::from(costs.serialize), &mut self.tally);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for _ in 0..instruction.segment_loads {
+            self.timing.load_segment(costs.segment_load, &mut self.tally);
+        }
+        if instruction.accesses.first().is_some_and(|access| access.locked) {
+            self.write_out();
+            self.timing.stall(Cause::LockedSpeculative, u32::from(costs.locked_speculative), &mut self.tally);
+            self.timing.stall(Cause::LockedFinal, u32::from(costs.locked_final), &mut self.tally);
+        }
+        for access in instruction.accesses {
+            self.access(access, tables);
+        }
+        if let Some(transfer) = instruction.transfer {
+            let next = instruction.address.wrapping_add(u64::from(instruction.length));
+            self.transfer(instruction.address, next, &transfer, instruction.class);
+        }
+    }
+
+    /// The fetcher reads the pieces that an instruction lies in.
+    fn fetch(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
+        let caches = &self.system.profile.caches;
+        let bits = caches.fetch_bits.min(63);
+        let end = instruction.address.wrapping_add(u64::from(instruction.length) - 1);
+        let (first, last) = (instruction.address >> bits, end >> bits);
+        let fetched = u64::from(self.piece != Some(first)) + u64::from(first != last);
+        if fetched == 0 {
+            return;
+        }
+        self.piece = Some(last);
+        self.tally.add(Signal::InstructionFetches, fetched);
+        let line_bits = caches.line_bits.min(63);
+        let physical_end = instruction.physical.wrapping_add(u64::from(instruction.length) - 1);
+        let lines = [instruction.physical >> line_bits, physical_end >> line_bits];
+        let addresses = [instruction.address, end];
+        for (line, address) in lines.into_iter().zip(addresses) {
+            if self.line != Some(line) {
+                self.fetch_line(line, address, tables);
+            }
+        }
+    }
+
+    fn fetch_line(&mut self, line: u64, address: u64, tables: &mut impl PageTables) {
+        let costs = self.system.profile.costs;
+        let (translation, cost) = self.translate(CODE, address, tables);
+        match translation {
+            Translation::Hit(2) => self.timing.fetched(Cause::FetchTranslation, cost, &mut self.tally),
+            Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
+            _ => {}
+        }
+        let (level, source, latency) = self.line(Ask::Fetch, line);
+        let cause = match (level, source) {
+            (Some(Level::Second), _) => Cause::FetchSecond,
+            (Some(Level::Third), _) => Cause::FetchThird,
+            _ => Cause::FetchMemory,
+        };
+        let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
+        self.timing.fetched(cause, latency, &mut self.tally);
+        self.line = Some(line);
+    }
+
+    /// Translates `address`; returns what that cost, as a word and in cycles.
+    fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
+        let costs = &self.system.profile.costs;
+        let Some(cluster) = self.system.clusters.get(self.cluster) else { return (Translation::Unknown, 0) };
+        let found = {
+            let mut cluster = cluster.lock();
+            let Some(caches) = cluster.cores.get_mut(self.core) else { return (Translation::Unknown, 0) };
+            let found = caches.translations.find(side, address, self.thread);
+            if let Found::Second(walk) = found {
+                caches.translations.fill_first(side, address, self.thread, &walk);
+            }
+            found
+        };
+        match found {
+            Found::First => (Translation::Hit(1), 0),
+            Found::Second(_) => {
+                self.tally.add(if side == CODE { Signal::InstructionTlbL1Misses } else { Signal::DataTlbL1Misses }, 1);
+                self.tally.add(if side == CODE { Signal::InstructionTlbMissesAll } else { Signal::DataTlbMissesAll }, 1);
+                self.tally.add(Signal::TranslationL2Hits, 1);
+                (Translation::Hit(2), u32::from(costs.second_translation))
+            }
+            Found::Nowhere => (Translation::Walk, self.walk(side, address, tables)),
+        }
+    }
+
+    fn walk(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> u32 {
+        let counted = if side == CODE {
+            [Signal::InstructionTlbL2Misses, Signal::InstructionTlbMissesAll, Signal::InstructionWalks, Signal::InstructionWalkFills]
+        } else {
+            [Signal::DataTlbL2Misses, Signal::DataTlbMissesAll, Signal::DataWalks, Signal::DataWalkFills]
+        };
+        counted.into_iter().for_each(|signal| self.tally.add(signal, 1));
+        let walk = tables.walk(address);
+        let line_bits = self.system.profile.caches.line_bits.min(63);
+        let begin = self.system.clusters.get(self.cluster).map_or(0, |cluster| {
+            let mut cluster = cluster.lock();
+            cluster.cores.get_mut(self.core).map_or(0, |caches| caches.translations.shorten(&walk))
+        });
+        self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
+        let mut cost = u32::from(self.system.profile.costs.walk);
+        for entry in walk.entries().iter().skip(begin) {
+            let (level, source, latency) = self.line(Ask::Walk, entry >> line_bits);
+            let signal = match (side, level, source) {
+                (CODE, Some(Level::Third), _) => Signal::InstructionWalksFromL3,
+                (CODE, Some(_), _) => Signal::InstructionWalksFromL2,
+                (CODE, None, DataSource::OtherCore { .. }) => Signal::InstructionWalksFromOtherCore,
+                (CODE, None, _) => Signal::InstructionWalksFromMemory,
+                (_, Some(Level::Third), _) => Signal::DataWalksFromL3,
+                (_, Some(_), _) => Signal::DataWalksFromL2,
+                (_, None, DataSource::OtherCore { .. }) => Signal::DataWalksFromOtherCore,
+                (_, None, _) => Signal::DataWalksFromMemory,
+            };
+            self.tally.add(signal, 1);
+            cost += latency;
+        }
+        if let Some(cluster) = self.system.clusters.get(self.cluster)
+            && let Some(caches) = cluster.lock().cores.get_mut(self.core)
+        {
+            caches.translations.fill(side, address, self.thread, &walk);
+        }
+        cost
+    }
+
+    /// Asks for a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    #[inline]
+    fn line(&mut self, ask: Ask, inner: u64) -> (Option<Level>, DataSource, u32) {
+        let Some(cluster) = self.system.clusters.get(self.cluster) else { return (None, DataSource::Unknown, 0) };
+        let costs = &self.system.profile.costs;
+        let mut out = Departures::default();
+        let (served, inner_bits) = {
+            let mut cluster = cluster.lock();
+            if cluster.mail.code_invalidations != 0 {
+                self.line = None;
+            }
+            cluster.read_mail(&mut self.tally);
+            (cluster.serve(self.core, ask, inner, &mut self.tally, &mut out), cluster.inner_bits())
+        };
+        let outer = inner >> inner_bits;
+        let answer = match served {
+            Served::By(Level::First) => return (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
+            Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
+            Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
+            Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
+            Served::Not(request) => {
+                let mut shared = self.system.shared.lock();
+                let response = self.system.request(&mut shared, self.cluster, ask, request, outer, &mut self.tally);
+                let code_written = cluster.lock().install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                self.system.depart(&mut shared, &mut out, &mut self.tally);
+                drop(shared);
+                if code_written {
+                    self.code_written(inner);
+                }
+                return (None, response.source, response.latency);
+            }
+        };
+        if !out.is_empty() {
+            self.system.depart(&mut self.system.shared.lock(), &mut out, &mut self.tally);
+        }
+        answer
+    }
+
+    /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.
+    fn code_written(&mut self, inner: u64) {
+        if let Some(line) = self.line
+            && (line == inner || line.wrapping_add(1) == inner)
+        {
+            self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
+            self.timing.stall(Cause::Misprediction, u32::from(self.system.profile.costs.misprediction), &mut self.tally);
+            self.timing.redirected();
+            self.line = None;
+            self.piece = None;
+        }
+    }
+
+    fn access(&mut self, access: &Access, tables: &mut impl PageTables) {
+        let profile = &self.system.profile;
+        let costs = profile.costs;
+        let line_bits = profile.caches.line_bits.min(63);
+        let size = u64::from(access.size.max(1));
+        let stores = matches!(access.kind, AccessKind::Store | AccessKind::StreamingStore | AccessKind::RegisterStackStore);
+        if access.kind == AccessKind::Flush {
+            let outer_bits = profile.caches.outer_line_bits.min(63);
+            self.translate(DATA, access.address, tables);
+            self.system.flush(access.physical >> outer_bits, &mut self.tally);
+            return;
+        }
+        let pieces = ((access.address & 7) + size).div_ceil(8);
+        self.tally.add(Signal::DataCacheAccesses, pieces);
+        self.tally.add(if stores { Signal::MemoryReferences } else { Signal::DataCacheReads }, u64::from(!stores));
+        if pieces > size.div_ceil(8) {
+            self.tally.add(Signal::MisalignedAccesses, 1);
+            self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
+            self.timing.stall(Cause::Misaligned, if stores { 0 } else { u32::from(costs.misaligned) }, &mut self.tally);
+        }
+        let first = access.physical >> line_bits;
+        let last = access.physical.wrapping_add(size - 1) >> line_bits;
+        if first == last && !access.uncached && self.quick(access, first) {
+            return self.note(u32::from(costs.first), DataSource::Cache(1), Translation::Hit(1));
+        }
+        let (translation, cost) = self.translate(DATA, access.address, tables);
+        match translation {
+            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
+            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
+            _ => {}
+        }
+        if access.uncached {
+            self.tally.add(Signal::UncacheableRequests, 1);
+            self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
+            if stores {
+                self.timing.store(u32::from(costs.memory), &mut self.tally);
+            } else {
+                self.timing.drain(&mut self.tally);
+                self.timing.load(Cause::LoadMemory, Cause::FullMemory, u32::from(costs.memory), costs.reorder, &mut self.tally);
+            }
+            self.note(u32::from(costs.memory), DataSource::Device, translation);
+            return;
+        }
+        if access.kind == AccessKind::StreamingStore {
+            return self.stream(access);
+        }
+        if first != last {
+            self.tally.add(if stores { Signal::LineSplitStores } else { Signal::LineSplitLoads }, 1);
+        }
+        let ask = match access.kind {
+            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
+            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
+            AccessKind::PrefetchStore => Ask::PrefetchStore,
+            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
+            _ => Ask::Load,
+        };
+        for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
+            let (level, source, latency) = self.line(ask, line);
+            if level != Some(Level::First) {
+                self.missed(access, ask, line, level, source, latency);
+            } else if ask == Ask::Store {
+                self.timing.store(0, &mut self.tally);
+            }
+            self.note(latency, source, translation);
+        }
+    }
+
+    /// The way of nearly all accesses, under one lock: the first level has the translation, and the line as it is needed.
+    #[inline]
+    fn quick(&mut self, access: &Access, line: u64) -> bool {
+        let ask = match access.kind {
+            AccessKind::Load => Ask::Load,
+            AccessKind::Store => Ask::Store,
+            _ => return false,
+        };
+        let Some(cluster) = self.system.clusters.get(self.cluster) else { return false };
+        let mut cluster = cluster.lock();
+        if !cluster.has_at_once(self.core, self.thread, ask, access.address, line) {
+            return false;
+        }
+        drop(cluster);
+        if ask == Ask::Store {
+            self.timing.store(0, &mut self.tally);
+        }
+        true
+    }
+
+    /// An access did not find its line in the first level.
+    fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource, latency: u32) {
+        let profile = &self.system.profile;
+        let costs = profile.costs;
+        self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
+        let wait = latency.saturating_sub(u32::from(costs.first));
+        let (cause, full) = match (level, source) {
+            (Some(Level::Third), _) => (Cause::LoadThird, Cause::FullThird),
+            (Some(_), _) => (Cause::LoadSecond, Cause::FullSecond),
+            (None, DataSource::OtherCore { .. }) => (Cause::LoadOtherCluster, Cause::FullOtherCluster),
+            (None, DataSource::OtherPackage { .. } | DataSource::RemoteMemory) => (Cause::LoadRemote, Cause::FullRemote),
+            (None, _) => (Cause::LoadMemory, Cause::FullMemory),
+        };
+        match (access.kind, access.locked) {
+            (AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore, _) => {
+                self.timing.stall(Cause::RegisterStack, wait, &mut self.tally);
+            }
+            (_, true) => self.timing.stall(Cause::LockedFinal, wait, &mut self.tally),
+            (AccessKind::Load, _) => self.timing.load(cause, full, wait, costs.reorder, &mut self.tally),
+            (AccessKind::Store, _) => self.timing.store(wait, &mut self.tally),
+            _ => {}
+        }
+        // Where stores pass the first level, whether they find their line there is not looked at.
+        let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
+        if let Some(prefetcher) = &profile.prefetcher
+            && followed
+            && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
+        {
+            self.line(Ask::Hardware, target);
+        }
+    }
+
+    /// A store that goes around the caches.
+    fn stream(&mut self, access: &Access) {
+        let bits = self.system.profile.caches.outer_line_bits.min(7);
+        let bytes = 1u32 << bits;
+        self.tally.add(Signal::DataCacheMisses, 1);
+        let offset = (access.physical & u64::from(bytes - 1)) as u32;
+        let size = u32::from(access.size.max(1));
+        let here = size.min(bytes - offset);
+        let line = access.physical >> bits;
+        let mut written = self.combining.store(line, offset, here, bytes);
+        written.into_iter().flatten().for_each(|written| self.send(written));
+        if here < size {
+            written = self.combining.store(line.wrapping_add(1), 0, size - here, bytes);
+            written.into_iter().flatten().for_each(|written| self.send(written));
+        }
+    }
+
+    fn send(&mut self, written: Written) {
+        self.system.stream(written.line, written.whole, written.quadwords, &mut self.tally);
+        self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
+    }
+
+    /// Whatever waits to be combined is written out.
+    fn write_out(&mut self) {
+        let bytes = 1u32 << self.system.profile.caches.outer_line_bits.min(7);
+        while !self.combining.is_empty() {
+            let Some(written) = self.combining.oldest(bytes) else { return };
+            self.send(written);
+        }
+    }
+
+    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) {
+        let outcome = &mut self.outcome;
+        if !outcome.accessed || latency > outcome.latency {
+            outcome.latency = latency;
+            outcome.source = source;
+        }
+        if !outcome.accessed {
+            outcome.translation = translation;
+            outcome.accessed = true;
+        }
+    }
+
+    #[inline]
+    fn transfer(&mut self, address: u64, next: u64, transfer: &Transfer, class: Class) {
+        let costs = &self.system.profile.costs;
+        if transfer.taken {
+            self.piece = None;
+        }
+        if class == Class::Exception {
+            self.line = None;
+            return self.timing.redirected();
+        }
+        let verdict = self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target);
+        self.outcome.prediction = verdict.prediction;
+        let tally = &mut self.tally;
+        if transfer.kind == BranchKind::Far {
+            self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
+            return self.timing.redirected();
+        }
+        tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
+        tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
+        signals::count_branch(transfer, verdict.prediction, tally);
+        if verdict.prediction != Prediction::Right {
+            tally.add(Signal::PipelineFlushes, 1);
+            self.timing.stall(Cause::Misprediction, u32::from(costs.misprediction), tally);
+            self.timing.redirected();
+        } else if transfer.taken {
+            self.timing.end_group(tally);
+            if verdict.bubble {
+                tally.add(Signal::FrontEndResteers, 1);
+                self.timing.stall(Cause::Bubble, u32::from(costs.bubble), tally);
+                self.timing.redirected();
+            }
+        }
+    }
+
+    /// The processor forgets translations.
+    pub fn invalidate(&mut self, what: Invalidation) {
+        if let Some(cluster) = self.system.clusters.get(self.cluster)
+            && let Some(caches) = cluster.lock().cores.get_mut(self.core)
+        {
+            caches.translations.forget(what, self.thread);
+        }
+        self.line = None;
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        let optional = |value: Option<u64>| [u64::from(value.is_some()), value.unwrap_or(0)];
+        writer.words(&optional(self.line));
+        writer.words(&optional(self.piece));
+        self.path.save(writer);
+        self.timing.save(writer);
+        self.streams.save(writer);
+        self.combining.save(writer);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for place in [&mut self.line, &mut self.piece] {
+            let (there, value) = (reader.word()?, reader.word()?);
+            *place = (there & 1 == 1).then_some(value);
+        }
+        self.path.load(reader)?;
+        self.timing.load_state(reader)?;
+        self.streams.load(reader)?;
+        self.combining.load(reader)
+    }
+}

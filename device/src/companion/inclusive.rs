@@ -1,0 +1,346 @@
+//! A second level that every line passes on its way up.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::cluster::{Ask, Cluster, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill};
+use super::line::{Line, LineState};
+use super::profile::{Fill, WritePolicy};
+use super::tally::Tally;
+
+impl Cluster {
+    pub(super) fn serve_inclusive(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        let outer = inner >> self.inner_bits();
+        if ask == Ask::Fetch {
+            return self.fetch_through(core, inner, outer, tally, out);
+        }
+        if ask == Ask::Hardware {
+            tally.add(Signal::DataPrefetchAttempts, 1);
+            if self.second.peek(outer, outer).is_some() {
+                tally.add(Signal::DataPrefetchesCancelled, 1);
+                return Served::By(Level::Second);
+            }
+        } else if ask != Ask::Walk && self.first_level_answers(core, ask, inner, tally) {
+            return Served::By(Level::First);
+        }
+        tally.add(if ask == Ask::Walk { Signal::L2RequestsWalk } else { Signal::L2RequestsData }, u64::from(ask != Ask::Hardware));
+        tally.add(Signal::L2References, 1);
+        tally.add(if ask.writes() { Signal::L2DataWrites } else { Signal::L2DataReads }, 1);
+        let (state, level) = match self.second.touch(outer, outer) {
+            Some(word) => {
+                tally.add(Signal::L2DataLookupHits, 1);
+                (Line(word).state(), Level::Second)
+            }
+            None => {
+                count_second_miss(ask, tally);
+                match self.third_has(outer, ask, tally) {
+                    Some(state) => {
+                        self.second_takes(Line::new(outer, state), tally, out);
+                        (state, Level::Third)
+                    }
+                    None => return Served::Not(if ask.writes() { Request::ReadModified } else { Request::Read }),
+                }
+            }
+        };
+        if ask.writes() && !state.writable() {
+            tally.add(Signal::L2DataStoreHitsShared, 1);
+            return Served::Not(Request::Upgrade);
+        }
+        if level == Level::Second {
+            if !matches!(ask, Ask::Walk | Ask::Hardware) {
+                tally.add(if ask.writes() { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
+                if !ask.writes() || self.shape.data_write == WritePolicy::Back {
+                    count_second_refill(state, tally);
+                }
+            }
+            tally.add(Signal::LoadsFromL2, u64::from(ask == Ask::Load));
+        } else {
+            tally.add(Signal::LoadsFromL3, u64::from(ask == Ask::Load));
+        }
+        self.refill_first(core, ask, inner, state, tally);
+        Served::By(level)
+    }
+
+    /// Whether the first level has what is asked for, and may do it.
+    fn first_level_answers(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally) -> bool {
+        let through = self.shape.data_write == WritePolicy::Through;
+        let Some(caches) = self.cores.get_mut(core) else { return true };
+        let found = caches.data.touch(inner, inner).map(|word| Line(word).state());
+        if found.is_none() {
+            tally.add(Signal::DataCacheMisses, 1);
+            tally.add(if ask.writes() { Signal::DataCacheStoreMisses } else { Signal::DataCacheLoadMisses }, 1);
+            tally.add(Signal::DataCacheReadMisses, u64::from(!ask.writes()));
+        }
+        match found {
+            None => false,
+            Some(_) if !ask.writes() => true,
+            Some(_) if through => false,
+            Some(LineState::Modified) => true,
+            Some(LineState::Exclusive) => {
+                caches.data.change(inner, inner, LineState::Modified as u64);
+                let outer = inner >> self.inner_bits();
+                if let Some(word) = self.second.peek(outer, outer) {
+                    self.second.change(outer, outer, Line(word).with_state(LineState::Modified).0);
+                }
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Brings a line that the second level has into the first, as far as that takes it.
+    fn refill_first(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally) {
+        let bits = self.inner_bits();
+        let outer = inner >> bits;
+        let through = self.shape.data_write == WritePolicy::Through;
+        match ask {
+            Ask::Walk | Ask::Hardware | Ask::Fetch => return,
+            _ if ask.writes() => {
+                let code = self.second.peek(outer, outer).is_some_and(|word| Line(word).bypasses());
+                self.second.change(outer, outer, LineState::Modified as u64);
+                self.leave_siblings(core, outer, code, true);
+                if through {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let alone = !through && state.writable() && !self.siblings_have(core, outer);
+        let placed = match (ask.writes(), alone) {
+            (true, _) => LineState::Modified,
+            (false, true) => LineState::Exclusive,
+            (false, false) => LineState::Shared,
+        };
+        if !ask.writes() && !alone {
+            self.leave_siblings(core, outer, false, false);
+        }
+        let Some(caches) = self.cores.get_mut(core) else { return };
+        let victim = Line(caches.data.insert(inner, Line::new(inner, placed).0));
+        if victim.0 != 0 {
+            count_eviction(victim.state(), tally);
+        }
+    }
+
+    fn siblings_have(&self, core: usize, outer: u64) -> bool {
+        let bits = self.inner_bits();
+        let others = self.cores.iter().enumerate().filter(|(number, _)| *number != core);
+        others
+            .flat_map(|(_, caches)| (0..1u64 << bits).map(move |part| (caches, outer << bits | part)))
+            .any(|(caches, inner)| caches.data.peek(inner, inner).is_some())
+    }
+
+    /// Takes a line's copies in the first levels of the other cores away, or makes them shared; with `code`, those of code in all cores.
+    fn leave_siblings(&mut self, core: usize, outer: u64, code: bool, take: bool) {
+        let bits = self.inner_bits();
+        if self.cores.len() == 1 && !code {
+            return;
+        }
+        for (number, caches) in self.cores.iter_mut().enumerate() {
+            for inner in (0..1u64 << bits).map(|part| outer << bits | part) {
+                if number != core && caches.data.peek(inner, inner).is_some() {
+                    let state = if take { LineState::Invalid } else { LineState::Shared };
+                    caches.data.change(inner, inner, state as u64);
+                }
+                if code {
+                    caches.code.remove(inner, inner);
+                }
+            }
+        }
+    }
+
+    fn fetch_through(&mut self, core: usize, inner: u64, outer: u64, tally: &mut Tally, out: &mut Departures) -> Served {
+        tally.add(Signal::InstructionCacheMisses, 1);
+        tally.add(Signal::L2RequestsInstruction, 1);
+        tally.add(Signal::L2References, 1);
+        let second = self.second_code.as_mut().unwrap_or(&mut self.second);
+        if second.touch(outer, outer).is_some() {
+            tally.add(Signal::L2FetchHits, 1);
+            tally.add(Signal::L2InstructionDemandHits, 1);
+            tally.add(Signal::FetchesFromL2, 1);
+            self.refill_code(core, inner, Level::Second, tally);
+            return Served::By(Level::Second);
+        }
+        tally.add(Signal::L2FetchMisses, 1);
+        tally.add(Signal::L2InstructionDemandMisses, 1);
+        tally.add(Signal::L2MissesInstruction, 1);
+        tally.add(Signal::L2Misses, 1);
+        let Some(state) = self.third_has(outer, Ask::Fetch, tally) else { return Served::Not(Request::ReadCode) };
+        tally.add(Signal::FetchesFromL3, 1);
+        self.code_takes(Line::new(outer, state), tally, out);
+        self.refill_code(core, inner, Level::Third, tally);
+        Served::By(Level::Third)
+    }
+
+    /// Brings a line of code into the first level.
+    fn refill_code(&mut self, core: usize, inner: u64, level: Level, tally: &mut Tally) {
+        let from_second = matches!(level, Level::Second | Level::Third);
+        tally.add(if from_second { Signal::InstructionCacheRefillsL2 } else { Signal::InstructionCacheRefillsSystem }, 1);
+        tally.add(Signal::InstructionCacheFills, 1);
+        let outer = inner >> self.inner_bits();
+        if self.second_code.is_none()
+            && let Some(word) = self.second.peek(outer, outer)
+        {
+            // A store has to come by here, so that it takes the copy of the code away.
+            self.second.change(outer, outer, Line(word).bypassing().0);
+            self.leave_siblings(usize::MAX, outer, false, false);
+            for caches in &mut self.cores {
+                if caches.data.peek(inner, inner).is_some() {
+                    caches.data.change(inner, inner, LineState::Shared as u64);
+                }
+            }
+        }
+        if let Some(caches) = self.cores.get_mut(core) {
+            caches.code.insert(inner, Line::new(inner, LineState::Shared).0);
+        }
+    }
+
+    /// Looks into the third level; a line that moves up from one of victims leaves it.
+    fn third_has(&mut self, outer: u64, ask: Ask, tally: &mut Tally) -> Option<LineState> {
+        let (_, fill) = self.shape.third?;
+        let third = self.third.as_mut()?;
+        let found = if fill == Fill::Victims { third.remove(outer, outer) } else { third.touch(outer, outer) };
+        tally.add(Signal::L3References, 1);
+        tally.add(if ask.writes() { Signal::L3Writes } else { Signal::L3Reads }, 1);
+        let (hit, specific) = match (ask, found.is_some()) {
+            (Ask::Fetch, true) => (Signal::L3Hits, Some(Signal::L3InstructionDemandHits)),
+            (Ask::Fetch, false) => (Signal::L3Misses, Some(Signal::L3InstructionDemandMisses)),
+            (Ask::Load, true) => (Signal::L3Hits, Some(Signal::L3LoadHits)),
+            (Ask::Load, false) => (Signal::L3Misses, Some(Signal::L3LoadMisses)),
+            (_, true) => (Signal::L3Hits, None),
+            (_, false) => (Signal::L3Misses, None),
+        };
+        tally.add(hit, 1);
+        if let Some(signal) = specific {
+            tally.add(signal, 1);
+        }
+        if ask != Ask::Fetch {
+            tally.add(if found.is_some() { Signal::L3DataReadHits } else { Signal::L3DataReadMisses }, 1);
+        }
+        found.map(|word| Line(word).state())
+    }
+
+    /// The second level of data takes a line in; what it displaces leaves the first level too.
+    fn second_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
+        tally.add(Signal::L2Fills, 1);
+        tally.add(Signal::L2DataLineRequests, 1);
+        let victim = Line(self.second.insert(line.number(), line.0));
+        if victim.0 != 0 {
+            self.leave_first(victim.number(), victim.bypasses());
+            self.cast_out(victim, tally, out);
+        }
+    }
+
+    /// The second level of code takes a line in.
+    fn code_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
+        let Some(code) = self.second_code.as_mut() else { return self.second_takes(line, tally, out) };
+        let line = line.with_state(LineState::Shared);
+        let victim = Line(code.insert(line.number(), line.0));
+        if victim.0 != 0 {
+            tally.add(Signal::L2InstructionEvictions, 1);
+            self.leave_first(victim.number(), true);
+        }
+    }
+
+    fn leave_first(&mut self, outer: u64, code: bool) {
+        let bits = self.inner_bits();
+        for caches in &mut self.cores {
+            for inner in (0..1u64 << bits).map(|part| outer << bits | part) {
+                caches.data.remove(inner, inner);
+                if code {
+                    caches.code.remove(inner, inner);
+                }
+            }
+        }
+    }
+
+    fn cast_out(&mut self, victim: Line, tally: &mut Tally, out: &mut Departures) {
+        let dirty = victim.state().dirty();
+        tally.add(if dirty { Signal::L2CastoutsModified } else { Signal::L2CastoutsClean }, 1);
+        match (self.shape.third, self.third.as_mut()) {
+            (Some((_, Fill::Victims)), Some(third)) => {
+                tally.add(Signal::L3Insertions, 1);
+                let there = third.remove(victim.number(), victim.number()).is_some();
+                tally.add(if there { Signal::L3CastinsHit } else { Signal::L3CastinsMiss }, 1);
+                let displaced = Line(third.insert(victim.number(), Line::new(victim.number(), victim.state()).0));
+                self.third_gives_up(displaced, tally, out);
+            }
+            (Some((_, Fill::Inclusive)), Some(third)) if dirty => {
+                tally.add(Signal::L3WritebackHits, 1);
+                third.change(victim.number(), victim.number(), LineState::Modified as u64);
+            }
+            (None, _) if dirty => {
+                tally.add(Signal::L2Writebacks, 1);
+                out.push(victim.number());
+            }
+            _ => {}
+        }
+    }
+
+    fn third_gives_up(&mut self, displaced: Line, tally: &mut Tally, out: &mut Departures) {
+        if displaced.0 == 0 {
+            return;
+        }
+        tally.add(Signal::L3Castouts, 1);
+        tally.add(Signal::L3Evictions, 1);
+        if displaced.state().dirty() {
+            out.push(displaced.number());
+        }
+    }
+
+    pub(super) fn install_inclusive(
+        &mut self,
+        core: usize,
+        ask: Ask,
+        inner: u64,
+        state: LineState,
+        tally: &mut Tally,
+        out: &mut Departures,
+    ) -> bool {
+        let outer = inner >> self.inner_bits();
+        if let (Some((_, Fill::Inclusive)), Some(third)) = (self.shape.third, self.third.as_mut()) {
+            let displaced = Line(third.insert(outer, Line::new(outer, state).0));
+            tally.add(Signal::L3Insertions, 1);
+            if displaced.0 != 0 {
+                // What is displaced here leaves the levels before, and what they had newer goes along.
+                let newer = self.second.remove(displaced.number(), displaced.number()).is_some_and(|word| Line(word).state().dirty());
+                if let Some(code) = self.second_code.as_mut() {
+                    code.remove(displaced.number(), displaced.number());
+                }
+                self.leave_first(displaced.number(), true);
+                let state = if newer { LineState::Modified } else { displaced.state() };
+                self.third_gives_up(displaced.with_state(state), tally, out);
+            }
+        }
+        if ask == Ask::Fetch {
+            self.code_takes(Line::new(outer, state), tally, out);
+            self.refill_code(core, inner, Level::Sibling, tally);
+            return false;
+        }
+        let mut code_written = false;
+        match self.second.peek(outer, outer) {
+            // Leave to write a line that was here.
+            Some(word) => {
+                code_written = state == LineState::Modified && Line(word).bypasses();
+                self.second.change(outer, outer, Line(word).with_state(state).0);
+            }
+            None => self.second_takes(Line::new(outer, state), tally, out),
+        }
+        if !matches!(ask, Ask::Walk | Ask::Hardware) {
+            count_system_refill(state, tally);
+        }
+        self.refill_first(core, ask, inner, state, tally);
+        code_written
+    }
+}
+
+fn count_second_miss(ask: Ask, tally: &mut Tally) {
+    tally.add(Signal::L2Misses, 1);
+    tally.add(Signal::L2DataLookupMisses, 1);
+    match ask {
+        Ask::Walk => tally.add(Signal::L2MissesWalk, 1),
+        Ask::Hardware => {}
+        _ => {
+            tally.add(Signal::L2MissesData, 1);
+            tally.add(if ask.writes() { Signal::L2StoreMisses } else { Signal::L2LoadMisses }, 1);
+        }
+    }
+}

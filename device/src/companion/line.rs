@@ -1,0 +1,81 @@
+//! A line of a cache, in one word.
+
+/// What a cache may do with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum LineState {
+    /// The line was taken away; its place is free.
+    Invalid = 0,
+    /// Others may have it too, and memory or an owner has what it holds.
+    Shared = 1,
+    /// No other cluster has it; memory has what it holds.
+    Exclusive = 2,
+    /// Others may have it too; memory must be written when it goes.
+    Owned = 3,
+    /// No other cluster has it; memory must be written when it goes.
+    Modified = 4,
+}
+
+impl LineState {
+    pub(super) fn from_bits(bits: u64) -> LineState {
+        match bits & 7 {
+            1 => LineState::Shared,
+            2 => LineState::Exclusive,
+            3 => LineState::Owned,
+            4 => LineState::Modified,
+            _ => LineState::Invalid,
+        }
+    }
+
+    /// Memory must be written when the line goes.
+    pub(super) fn dirty(self) -> bool {
+        matches!(self, LineState::Owned | LineState::Modified)
+    }
+
+    /// The line may be written without asking anybody.
+    pub(super) fn writable(self) -> bool {
+        matches!(self, LineState::Exclusive | LineState::Modified)
+    }
+
+    /// What is left after another reader has got the line.
+    pub(super) fn shared(self) -> LineState {
+        match self {
+            LineState::Modified | LineState::Owned => LineState::Owned,
+            LineState::Exclusive | LineState::Shared => LineState::Shared,
+            LineState::Invalid => LineState::Invalid,
+        }
+    }
+}
+
+/// A line's number, its state, and whether it leaves for memory instead of the next level: 60, 3 and 1 bits. Zero is an empty place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Line(pub(super) u64);
+
+const BYPASS: u64 = 8;
+
+impl Line {
+    pub(super) fn new(number: u64, state: LineState) -> Line {
+        Line(number << 4 | state as u64)
+    }
+
+    pub(super) fn number(self) -> u64 {
+        self.0 >> 4
+    }
+
+    pub(super) fn state(self) -> LineState {
+        LineState::from_bits(self.0)
+    }
+
+    pub(super) fn with_state(self, state: LineState) -> Line {
+        Line(self.0 & !7 | state as u64)
+    }
+
+    /// It is not kept by the next level when it goes.
+    pub(super) fn bypassing(self) -> Line {
+        Line(self.0 | BYPASS)
+    }
+
+    pub(super) fn bypasses(self) -> bool {
+        self.0 & BYPASS != 0
+    }
+}

@@ -1,0 +1,180 @@
+//! The memory of a package: open pages of DRAM, and a memory-side cache where there is one.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::{Costs, MemoryGeometry};
+use super::tally::Tally;
+
+/// The most pages that can be open.
+const MOST_PAGES: usize = 64;
+
+/// An open page: its bank and its row, and whether the last access to it wrote; the most recently used first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Page {
+    open: bool,
+    bank: u64,
+    row: u64,
+}
+
+/// The memory of one package.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    geometry: MemoryGeometry,
+    line_bits: u8,
+    pages: [Page; MOST_PAGES],
+    /// The last access wrote.
+    wrote: bool,
+    /// One word a line of the memory-side cache: its tag, bit 1 when it is newer than DRAM, bit 0 when there is one.
+    near: Box<[u64]>,
+}
+
+/// What is done to a line of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traffic {
+    /// A line is read for a cache.
+    Read,
+    /// A line that a cache gave up is written.
+    WriteBack,
+    /// A line is written by streaming stores.
+    Stream,
+}
+
+impl Memory {
+    pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Memory {
+        let lines = (geometry.near_bytes >> line_bits.min(63)).min(1 << 26);
+        let lines = if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) };
+        Memory {
+            geometry: *geometry,
+            line_bits,
+            pages: [Page::default(); MOST_PAGES],
+            wrote: false,
+            near: vec![0; lines as usize].into_boxed_slice(),
+        }
+    }
+
+    /// Moves a line; returns how long the core waits for it.
+    pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, tally: &mut Tally) -> u32 {
+        if self.near.is_empty() {
+            return u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, tally);
+        }
+        let place = (line % self.near.len() as u64) as usize;
+        let tag = line / self.near.len() as u64;
+        let Some(word) = self.near.get(place).copied() else { return 0 };
+        let (there, hit, newer) = (word & 1 == 1, word & 1 == 1 && word >> 2 == tag, word & 2 == 2);
+        let looked_up = traffic != Traffic::WriteBack;
+        if looked_up {
+            tally.add(Signal::NearMemoryReads, 1);
+            tally.add(
+                match (hit, there && newer) {
+                    (true, false) => Signal::MemorySideCacheHitsClean,
+                    (true, true) => Signal::MemorySideCacheHitsModified,
+                    (false, false) => Signal::MemorySideCacheMissesClean,
+                    (false, true) => Signal::MemorySideCacheMissesModified,
+                },
+                1,
+            );
+        }
+        let mut latency = u32::from(costs.near_memory);
+        if !hit {
+            if there && newer {
+                self.dram((word >> 2) * self.near.len() as u64 + place as u64, true, tally);
+            }
+            if traffic == Traffic::Read {
+                latency += u32::from(costs.memory) + self.dram(line, false, tally);
+            }
+        }
+        let written = traffic != Traffic::Read;
+        if written || !hit {
+            tally.add(Signal::NearMemoryWrites, 1);
+        }
+        if let Some(cell) = self.near.get_mut(place) {
+            *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
+        }
+        latency
+    }
+
+    /// Moves a line between DRAM and whoever asks; returns what the state of its page adds.
+    fn dram(&mut self, line: u64, writes: bool, tally: &mut Tally) -> u32 {
+        tally.add(if writes { Signal::MemoryWrites } else { Signal::MemoryReads }, 1);
+        if writes != self.wrote {
+            tally.add(if writes { Signal::DramTurnaroundsReadToWrite } else { Signal::DramTurnaroundsWriteToRead }, 1);
+            self.wrote = writes;
+        }
+        let address = line << self.line_bits.min(63);
+        let geometry = &self.geometry;
+        let above = address >> geometry.page_bits.min(63);
+        let bank = above & ((1 << geometry.bank_bits.min(32)) - 1);
+        let row = above >> geometry.bank_bits.min(32);
+        let most = usize::from(geometry.open_pages).clamp(1, MOST_PAGES);
+        let pages = self.pages.get_mut(..most).unwrap_or(&mut []);
+        let known = pages.iter().position(|page| page.open && page.bank == bank);
+        let (signal, cost) = match known.and_then(|place| pages.get(place)) {
+            Some(page) if page.row == row => (Signal::DramPageHits, 0),
+            Some(_) => (Signal::DramPageConflicts, u32::from(geometry.open) + u32::from(geometry.close)),
+            None => (Signal::DramPageMisses, u32::from(geometry.open)),
+        };
+        let mut cost = cost;
+        let place = known.or_else(|| pages.iter().position(|page| !page.open)).unwrap_or_else(|| {
+            // The table is full: the page used longest ago is closed for this one.
+            tally.add(Signal::DramPageTableOverflows, 1);
+            cost = u32::from(geometry.open) + u32::from(geometry.close);
+            most - 1
+        });
+        tally.add(signal, 1);
+        if let Some(page) = pages.get_mut(place) {
+            *page = Page { open: true, bank, row };
+        }
+        if let Some(used) = pages.get_mut(..=place) {
+            used.rotate_right(1);
+        }
+        cost
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        for page in &self.pages {
+            writer.words(&[u64::from(page.open), page.bank, page.row]);
+        }
+        writer.word(u64::from(self.wrote));
+        writer.words(&self.near);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for page in &mut self.pages {
+            *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
+        }
+        self.wrote = reader.word()? & 1 == 1;
+        reader.words(&mut self.near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn k8() -> Memory {
+        let geometry = MemoryGeometry { page_bits: 14, bank_bits: 2, open_pages: 3, open: 30, close: 30, near_bytes: 0 };
+        Memory::new(&geometry, 6)
+    }
+
+    #[test]
+    fn a_page_is_opened_hit_and_closed_for_another_of_its_bank() {
+        let mut memory = k8();
+        let mut tally = Tally::new();
+        let mut cost = |address: u64| memory.dram(address >> 6, false, &mut tally);
+        assert_eq!(cost(0), 30);
+        assert_eq!(cost(64), 0);
+        // The same bank, the next row: four banks of 16 KiB further on.
+        assert_eq!(cost(0x1_0000), 60);
+        assert_eq!(cost(0x4000), 30);
+        assert_eq!(cost(0x8000), 30);
+        // A fourth bank, and three pages at most.
+        assert_eq!(cost(0xC000), 60);
+        // The page used longest ago was closed.
+        assert_eq!(cost(0x4000), 0);
+        assert_eq!(cost(0x1_0000), 60);
+    }
+}

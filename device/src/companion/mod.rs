@@ -1,0 +1,210 @@
+//! The companion: signals that an emulator does not have.
+//!
+//! An emulator knows instructions, branches and addresses. Half of the events of every PMU speak of caches, translation buffers,
+//! predictors, stalls and latencies. A [`Companion`] turns the one into the other: each thread's [`Follower`] is told what the thread
+//! executes, keeps caches, buffers and predictor of a modelled CPU ([`Profile`]), and adds what they did to the thread's totals.
+//!
+//! It is deterministic, and bounded: nothing is allocated after construction, and no access loops beyond the sets, levels and clusters
+//! there are. Random replacement draws from a seeded generator. Everything that it remembers can be saved and restored. A follower whose
+//! signals nobody counts is not [active](Follower::is_active) and costs one comparison.
+//!
+//! ```
+//! use vm_pmu::companion::{Access, Builder, Clock, Instruction, Untranslated};
+//! use vm_pmu::topology;
+//! use vm_pmu::Signal;
+//!
+//! let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {});
+//! let pmu = machine.thread(0).unwrap();
+//! // PerfCtr0 counts DATA_CACHE_MISSES, at level 0.
+//! pmu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
+//!
+//! let companion = Builder::new("k8").unwrap().build();
+//! let mut follower = companion.follower(0).unwrap();
+//! follower.renew(&pmu.demand());
+//! assert!(follower.is_active());
+//!
+//! // Four loads from one line: the first one misses.
+//! for address in [0x8000, 0x8008, 0x8010, 0x8018] {
+//!     let accesses = [Access { address, physical: address, size: 8, ..Access::default() }];
+//!     let load = Instruction { address: 0x1000, physical: 0x1000, length: 4, accesses: &accesses, ..Instruction::default() };
+//!     follower.execute(&load, &mut Untranslated(12));
+//!     // What the emulator itself knows is added within the call.
+//!     follower.deliver(&pmu, &[], || { pmu.totals().add(Signal::InstructionsRetired, 1); });
+//! }
+//! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
+//! ```
+//!
+//! What is modelled, what is approximated and what is not, the book's chapter on the companion tells.
+
+mod bytes;
+mod cause;
+mod cluster;
+mod deliver;
+mod exclusive;
+mod follower;
+mod inclusive;
+mod instruction;
+mod line;
+mod memory;
+pub mod parts;
+mod predictor;
+mod profile;
+mod sets;
+mod signals;
+mod state;
+mod streams;
+mod system;
+mod tally;
+mod timing;
+mod translation;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::Signal;
+
+pub use cause::Cause;
+pub use follower::{Clock, Follower, Outcome};
+pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
+pub use profile::{
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    Replacement, SecondLevel, Translation, WritePolicy,
+};
+pub use state::{RestoreError, STATE_VERSION};
+pub use translation::{Invalidation, PageTables, Untranslated, Walk};
+
+use predictor::Tables;
+use system::System;
+
+/// How a [`Companion`] is built.
+///
+/// ```
+/// use vm_pmu::companion::{Builder, Clock};
+///
+/// // Two packages of two cores each, and a cost model that keeps the clock.
+/// let companion = Builder::new("k8").unwrap().packages(2).threads(2).clock(Clock::Companion).build();
+/// assert_eq!(companion.threads(), 4);
+/// assert!(Builder::new("z80").is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    profile: Profile,
+    packages: usize,
+    threads: usize,
+    clock: Clock,
+    seed: u64,
+    memory_per_package: u64,
+}
+
+impl Builder {
+    /// A companion for one package with one thread of the part of this name; `None` for an unknown name.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Builder> {
+        parts::named(name).map(Builder::of)
+    }
+
+    /// A companion for one package with one thread of this CPU.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Builder {
+        Builder { profile: *profile, packages: 1, threads: 1, clock: Clock::Embedder, seed: 1, memory_per_package: 0 }
+    }
+
+    /// How many packages: 1 to 65,535, into which any other number is brought.
+    #[must_use]
+    pub fn packages(self, packages: usize) -> Builder {
+        Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
+    }
+
+    /// How many threads a package has: 1 to 65,535, into which any other number is brought. They fill one core after the other.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Builder {
+        Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
+    }
+
+    /// Whose clock counts.
+    #[must_use]
+    pub fn clock(self, clock: Clock) -> Builder {
+        Builder { clock, ..self }
+    }
+
+    /// Where random replacement begins.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Builder {
+        Builder { seed, ..self }
+    }
+
+    /// How many bytes of physical memory belong to each package, from address 0 up; what lies beyond the last belongs to the last. All
+    /// belong to the first if this is not said.
+    #[must_use]
+    pub fn memory_per_package(self, bytes: u64) -> Builder {
+        Builder { memory_per_package: bytes, ..self }
+    }
+
+    /// Builds the companion. Nothing is allocated afterwards but the bytes that [`Companion::save`] returns.
+    #[must_use]
+    pub fn build(self) -> Companion {
+        let threads = usize::from(self.profile.threads.max(1));
+        let per_cluster = threads * usize::from(self.profile.cores.max(1));
+        let clusters = self.threads.div_ceil(per_cluster);
+        let system = System::new(&self.profile, self.packages, clusters, self.memory_per_package, self.seed);
+        let cores = self.packages * clusters * usize::from(self.profile.cores.max(1));
+        let tables = (0..cores).map(|_| Tables::new(&self.profile.predictor)).collect::<Vec<_>>().into_boxed_slice();
+        Companion { system, tables, packages: self.packages, per_package: self.threads, clock: self.clock }
+    }
+}
+
+/// The caches, translation buffers and predictors of a machine.
+///
+/// It is shared by the host threads that run the machine's CPUs; each of them owns the [`Follower`] of its CPU.
+#[derive(Debug)]
+pub struct Companion {
+    system: System,
+    /// One of each core.
+    tables: Box<[Tables]>,
+    packages: usize,
+    per_package: usize,
+    clock: Clock,
+}
+
+impl Companion {
+    /// What is modelled.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.system.profile
+    }
+
+    /// How many threads it can follow.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.packages * self.per_package
+    }
+
+    /// Whose clock counts.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Whether it makes `signal`; what it makes, the embedder does not add as well while the follower is active.
+    #[must_use]
+    pub fn supplies(&self, signal: Signal) -> bool {
+        signals::supplies(&self.system.profile, self.clock, signal)
+    }
+
+    /// A follower for thread `number`, counted through all packages, as one that has executed nothing; `None` if there are not so many.
+    #[must_use]
+    pub fn follower(&self, number: usize) -> Option<Follower<'_>> {
+        if number >= self.threads() {
+            return None;
+        }
+        let threads = usize::from(self.system.profile.threads.max(1));
+        let cores = usize::from(self.system.profile.cores.max(1));
+        // A package whose last cluster is not full leaves places unused.
+        let place = number / self.per_package * self.system.clusters_per_package * cores * threads + number % self.per_package;
+        let tables = self.tables.get(place / threads)?;
+        Some(Follower::new(&self.system, tables, number, place, self.clock))
+    }
+}

@@ -1,0 +1,66 @@
+//! The first Itanium.
+
+use super::super::{
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Profile, Protocol, Replacement,
+    SecondLevel, Translation, WritePolicy,
+};
+
+/// Page sizes beyond 4 KiB that a fully associative buffer holds; the others in pieces.
+const PAGES: &[u8] = &[12, 16, 24];
+const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: PAGES }];
+const FIRST_DATA: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: PAGES }];
+const SECOND_DATA: &[BufferGeometry] = &[BufferGeometry { entries: 96, ways: 96, page_bits: PAGES }];
+
+/// The first Itanium (Merced), at 800 MHz with 4 MiB of third-level cache.
+pub const ITANIUM: Profile = Profile {
+    name: "itanium",
+    title: "Intel Itanium (Merced)",
+    sources: &[
+        "Sharangpani and Arora, Itanium Processor Microarchitecture, IEEE Micro 2000: first and second level, translation, widths",
+        "Itanium Processor Microarchitecture Reference 245473: third level and latencies",
+        "WikiChip, Merced: 512 entries of 4-bit local history, return stack of 8",
+        "chosen: memory latency of 180 cycles, replacement, the cost of division in software, of a walk and of far transfers",
+    ],
+    cores: 1,
+    threads: 1,
+    caches: Caches {
+        fetch_bits: 5,
+        line_bits: 5,
+        outer_line_bits: 6,
+        instruction: CacheGeometry::lru(16 << 10, 4),
+        data: CacheGeometry::lru(16 << 10, 4),
+        data_write: WritePolicy::Through,
+        second: SecondLevel::Unified(CacheGeometry::lru(96 << 10, 6)),
+        second_fill: Fill::Inclusive,
+        third: Some((CacheGeometry::lru(4 << 20, 4).replaced(Replacement::NotRecentlyUsed), Fill::Inclusive)),
+        protocol: Protocol::Mesi,
+    },
+    translation: Translation { instruction: [CODE, &[]], data: [FIRST_DATA, SECOND_DATA], shared_second: false, walk_entries: 0 },
+    predictor: PredictorGeometry { direction: Direction::Local { history: 4, histories: 9, index: 13 }, target_bits: 6, return_stack: 8 },
+    costs: Costs {
+        width: 6,
+        first: 2,
+        second: 6,
+        third: 21,
+        other_cluster: 200,
+        memory: 180,
+        remote: 220,
+        near_memory: 0,
+        second_translation: 10,
+        walk: 23,
+        misprediction: 9,
+        bubble: 2,
+        misaligned: 0,
+        divide: 50,
+        serialize: 12,
+        far: 12,
+        locked_speculative: 2,
+        locked_final: 6,
+        segment_load: 0,
+        stores: 8,
+        reorder: 0,
+    },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 3, open_pages: 8, open: 16, close: 16, near_bytes: 0 },
+    prefetcher: None,
+    write_combining: 4,
+};

@@ -1,0 +1,70 @@
+//! Intel Knights Landing: one tile.
+
+use super::super::{
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    Replacement, SecondLevel, Translation, WritePolicy,
+};
+
+const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 48, ways: 48, page_bits: &[12] }];
+const MICRO: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 8, page_bits: &[12] }];
+const DATA: &[BufferGeometry] = &[
+    BufferGeometry { entries: 256, ways: 8, page_bits: &[12] },
+    BufferGeometry { entries: 128, ways: 8, page_bits: &[21] },
+    BufferGeometry { entries: 16, ways: 16, page_bits: &[30] },
+];
+
+/// A tile of the Intel Xeon Phi 7250: two cores of four threads and the second level that they share, at 1.4 GHz, with MCDRAM as a
+/// memory-side cache.
+pub const KNL: Profile = Profile {
+    name: "knl",
+    title: "Intel Xeon Phi (Knights Landing), a tile",
+    sources: &[
+        "CPUID leaves 2 and 4 and instruction latencies of a Xeon Phi 7210 (InstLatx64, 0050671)",
+        "Performance Monitoring Reference Manual, volume 2: sections 1.2 (what the tile shares) and 3 (MCDRAM as a cache)",
+        "Sodani and others, Knights Landing, IEEE Micro 2016: widths, 72 entries to reorder, MESIF by a distributed directory",
+        "Ramos and Hoefler, IPDPS 2017, and McCalpin, 2016: latencies of the second level, other tiles, MCDRAM and DDR",
+        "chosen: the predictor, the penalties of translation, the prefetcher's distance; a scaled MCDRAM of 64 MiB",
+    ],
+    cores: 2,
+    threads: 4,
+    caches: Caches {
+        fetch_bits: 4,
+        line_bits: 6,
+        outer_line_bits: 6,
+        instruction: CacheGeometry::lru(32 << 10, 8).replaced(Replacement::Tree),
+        data: CacheGeometry::lru(32 << 10, 8).replaced(Replacement::Tree),
+        data_write: WritePolicy::Back,
+        second: SecondLevel::Unified(CacheGeometry::lru(1 << 20, 16).replaced(Replacement::Tree)),
+        second_fill: Fill::Inclusive,
+        third: None,
+        protocol: Protocol::Mesi,
+    },
+    translation: Translation { instruction: [CODE, &[]], data: [MICRO, DATA], shared_second: false, walk_entries: 16 },
+    predictor: PredictorGeometry { direction: Direction::Global { history: 12, index: 14 }, target_bits: 8, return_stack: 16 },
+    costs: Costs {
+        width: 2,
+        first: 4,
+        second: 17,
+        third: 0,
+        other_cluster: 160,
+        memory: 182,
+        remote: 0,
+        near_memory: 216,
+        second_translation: 8,
+        walk: 12,
+        misprediction: 12,
+        bubble: 1,
+        misaligned: 1,
+        divide: 51,
+        serialize: 63,
+        far: 90,
+        locked_speculative: 5,
+        locked_final: 8,
+        segment_load: 10,
+        stores: 16,
+        reorder: 36,
+    },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, open_pages: 64, open: 20, close: 20, near_bytes: 64 << 20 },
+    prefetcher: Some(Prefetcher { after: 2, ahead: 4, streams: 16, within_bits: 12 }),
+    write_combining: 4,
+};

@@ -1,0 +1,67 @@
+//! POWER9: a pair of SMT4 cores.
+
+use super::super::{
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    SecondLevel, Translation, WritePolicy,
+};
+
+/// The effective-to-real address translation: pages of 4 KiB, 64 KiB and 2 MiB.
+const ERAT: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: &[12, 16, 21] }];
+/// The translation lookaside buffer, for code and data.
+const TLB: &[BufferGeometry] = &[BufferGeometry { entries: 1024, ways: 4, page_bits: &[12, 16, 21] }];
+
+/// Two POWER9 cores of four threads, and the second and third level that they share, at 3.8 GHz.
+pub const POWER9: Profile = Profile {
+    name: "power9",
+    title: "IBM POWER9, a pair of SMT4 cores",
+    sources: &[
+        "POWER9 Performance Monitor Unit User's Guide, chapter 4 (dispatch of six, 64 queued stores, 256 in flight) and sections 5.6 to 5.8 (sources of data, ERAT, TLB, page-walk caches)",
+        "cache sizes and ways as the firmware's device tree has them (open-power hostboot, issue 154)",
+        "GCC and LLVM scheduling models of POWER9: load-to-use of 4, misprediction of 16, division of 24, eight streams",
+        "Linux, mmu-hash.h: sets of the TLB",
+        "POWER9 Processor User's Manual: store-through first level, third level of victims, latencies of second and third level",
+        "chosen: latencies beyond the pair, the page-walk cache of 32 entries, a global predictor of 11 outcomes in place of the real three",
+    ],
+    cores: 2,
+    threads: 4,
+    caches: Caches {
+        fetch_bits: 5,
+        line_bits: 7,
+        outer_line_bits: 7,
+        instruction: CacheGeometry::lru(32 << 10, 8),
+        data: CacheGeometry::lru(32 << 10, 8),
+        data_write: WritePolicy::Through,
+        second: SecondLevel::Unified(CacheGeometry::lru(512 << 10, 8)),
+        second_fill: Fill::Inclusive,
+        third: Some((CacheGeometry::lru(10 << 20, 20), Fill::Victims)),
+        protocol: Protocol::Mesi,
+    },
+    translation: Translation { instruction: [ERAT, TLB], data: [ERAT, TLB], shared_second: true, walk_entries: 32 },
+    predictor: PredictorGeometry { direction: Direction::Global { history: 11, index: 14 }, target_bits: 9, return_stack: 32 },
+    costs: Costs {
+        width: 6,
+        first: 4,
+        second: 15,
+        third: 36,
+        other_cluster: 100,
+        memory: 340,
+        remote: 310,
+        near_memory: 0,
+        second_translation: 13,
+        walk: 20,
+        misprediction: 16,
+        bubble: 2,
+        misaligned: 1,
+        divide: 24,
+        serialize: 16,
+        far: 30,
+        locked_speculative: 4,
+        locked_final: 8,
+        segment_load: 0,
+        stores: 64,
+        reorder: 43,
+    },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, open_pages: 64, open: 50, close: 50, near_bytes: 0 },
+    prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 16 }),
+    write_combining: 4,
+};

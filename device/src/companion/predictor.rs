@@ -1,0 +1,271 @@
+//! The branch predictor: directions and targets are a core's, the return address stack and the last outcomes a thread's.
+
+use alloc::boxed::Box;
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use vm_pmu_arch::feed::{BranchKind, Prediction};
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::{Direction, PredictorGeometry};
+
+/// The most entries of a return address stack.
+const MOST_RETURNS: usize = 64;
+
+/// Every two-bit counter begins by weakly saying *not taken*.
+const WEAKLY_NOT_TAKEN: u8 = 1;
+const STRONGLY_TAKEN: u8 = 3;
+
+/// What the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and one that runs alone
+/// pays a plain load and store.
+#[derive(Debug)]
+pub(super) struct Tables {
+    geometry: PredictorGeometry,
+    counters: Box<[AtomicU8]>,
+    /// Last outcomes of single branches, where they are kept.
+    histories: Box<[AtomicU8]>,
+    /// Targets: the low 48 bits of one, and 16 of the branch's address.
+    targets: Box<[AtomicU64]>,
+}
+
+const fn low(bits: u8) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+impl Tables {
+    pub(super) fn new(geometry: &PredictorGeometry) -> Tables {
+        let (index, histories) = match geometry.direction {
+            Direction::Global { index, .. } => (index, 0),
+            Direction::Local { index, histories, .. } => (index, 1usize << histories.min(24)),
+        };
+        Tables {
+            geometry: *geometry,
+            counters: (0..1usize << index.min(24)).map(|_| AtomicU8::new(WEAKLY_NOT_TAKEN)).collect(),
+            histories: (0..histories).map(|_| AtomicU8::new(0)).collect(),
+            targets: (0..1usize << geometry.target_bits.min(24)).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The place of an address whose lowest bit says nothing.
+    fn fold(address: u64) -> u64 {
+        address >> 1
+    }
+
+    /// Predicts and learns the direction of the conditional branch at `address`.
+    #[inline]
+    fn direction(&self, address: u64, taken: bool, last: &mut u64) -> bool {
+        let (outcomes, history, index) = match self.geometry.direction {
+            Direction::Global { history, index } => (*last & low(history), history, index),
+            Direction::Local { history, histories, index } => {
+                let cell = self.histories.get((Tables::fold(address) & low(histories)) as usize);
+                let outcomes = u64::from(cell.map_or(0, |cell| cell.load(Relaxed))) & low(history);
+                if let Some(cell) = cell {
+                    cell.store((outcomes << 1 | u64::from(taken)) as u8, Relaxed);
+                }
+                (outcomes, history, index)
+            }
+        };
+        *last = *last << 1 | u64::from(taken);
+        let place = (Tables::fold(address) << history | outcomes) & low(index);
+        let Some(counter) = self.counters.get(place as usize) else { return false };
+        let value = counter.load(Relaxed).min(STRONGLY_TAKEN);
+        let next = if taken { (value + 1).min(STRONGLY_TAKEN) } else { value.saturating_sub(1) };
+        if next != value {
+            counter.store(next, Relaxed);
+        }
+        value > WEAKLY_NOT_TAKEN
+    }
+
+    /// Whether the target of the branch at `address` was remembered rightly; it is from now on.
+    #[inline]
+    fn target(&self, address: u64, target: u64) -> bool {
+        let place = Tables::fold(address);
+        let Some(cell) = self.targets.get((place & low(self.geometry.target_bits)) as usize) else { return false };
+        let word = (place >> self.geometry.target_bits) << 48 | target & low(48);
+        // The empty cell would match a branch that nobody has: one to address 0.
+        let known = cell.load(Relaxed) == word && word != 0;
+        if !known {
+            cell.store(word, Relaxed);
+        }
+        known
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        for cell in self.counters.iter().chain(&self.histories) {
+            writer.0.push(cell.load(Relaxed));
+        }
+        self.targets.iter().for_each(|cell| writer.word(cell.load(Relaxed)));
+    }
+
+    pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for cell in self.counters.iter().chain(&self.histories) {
+            cell.store(reader.byte()?, Relaxed);
+        }
+        for cell in &self.targets {
+            cell.store(reader.word()?, Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// What the predictor made of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) prediction: Prediction,
+    /// The fetcher had to be told a target that decoding gave.
+    pub(super) bubble: bool,
+    /// A return took its address from the stack.
+    pub(super) stack_hit: bool,
+    /// A call pushed the oldest entry off the stack.
+    pub(super) stack_overflow: bool,
+}
+
+/// What is a thread's own: its last outcomes and its return address stack.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    outcomes: u64,
+    returns: [u64; MOST_RETURNS],
+    depth: u8,
+    /// Where the next return address goes.
+    top: u8,
+    most: u8,
+}
+
+impl Path {
+    pub(super) fn new(geometry: &PredictorGeometry) -> Path {
+        Path { outcomes: 0, returns: [0; MOST_RETURNS], depth: 0, top: 0, most: geometry.return_stack.clamp(1, MOST_RETURNS as u8) }
+    }
+
+    /// Pushes a return address; the oldest goes where there is no room. Returns whether one did.
+    fn push(&mut self, address: u64) -> bool {
+        if let Some(place) = self.returns.get_mut(usize::from(self.top)) {
+            *place = address;
+        }
+        self.top = (self.top + 1) % self.most;
+        let full = self.depth >= self.most;
+        self.depth = (self.depth + 1).min(self.most);
+        full
+    }
+
+    fn pop(&mut self) -> Option<u64> {
+        if self.depth == 0 {
+            return None;
+        }
+        self.depth -= 1;
+        self.top = (self.top + self.most - 1) % self.most;
+        self.returns.get(usize::from(self.top)).copied()
+    }
+
+    /// Predicts the branch at `address`, which is `kind` and went to `target` if `taken`, or else to `next`, and learns from it.
+    #[inline]
+    pub(super) fn predict(&mut self, tables: &Tables, address: u64, next: u64, kind: BranchKind, taken: bool, target: u64) -> Verdict {
+        let mut verdict = Verdict { prediction: Prediction::Right, bubble: false, stack_hit: false, stack_overflow: false };
+        match kind {
+            BranchKind::Conditional => {
+                if tables.direction(address, taken, &mut self.outcomes) != taken {
+                    verdict.prediction = Prediction::WrongDirection;
+                } else if taken {
+                    verdict.bubble = !tables.target(address, target);
+                }
+                if taken && verdict.prediction == Prediction::WrongDirection {
+                    tables.target(address, target);
+                }
+            }
+            BranchKind::DirectJump => verdict.bubble = !tables.target(address, target),
+            BranchKind::DirectCall => {
+                verdict.stack_overflow = self.push(next);
+                verdict.bubble = !tables.target(address, target);
+            }
+            BranchKind::IndirectJump | BranchKind::IndirectCall => {
+                if kind == BranchKind::IndirectCall {
+                    verdict.stack_overflow = self.push(next);
+                }
+                if !tables.target(address, target) {
+                    verdict.prediction = Prediction::WrongTarget;
+                }
+            }
+            BranchKind::Return => {
+                let popped = self.pop();
+                verdict.stack_hit = popped.is_some();
+                if popped != Some(target) {
+                    verdict.prediction = Prediction::WrongTarget;
+                }
+            }
+            BranchKind::Far => verdict.prediction = Prediction::None,
+        }
+        verdict
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[self.outcomes, u64::from(self.depth), u64::from(self.top)]);
+        writer.words(&self.returns);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.outcomes = reader.word()?;
+        let (depth, top) = (reader.word()?, reader.word()?);
+        if depth > u64::from(self.most) || top >= u64::from(self.most) {
+            return Err(Damaged);
+        }
+        self.depth = depth as u8;
+        self.top = top as u8;
+        reader.words(&mut self.returns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: PredictorGeometry =
+        PredictorGeometry { direction: Direction::Global { history: 2, index: 6 }, target_bits: 4, return_stack: 3 };
+
+    #[test]
+    fn a_stack_of_three_keeps_the_last_three_calls() {
+        let tables = Tables::new(&SMALL);
+        let mut path = Path::new(&SMALL);
+        let call = |path: &mut Path, n: u64| path.predict(&tables, 0x100 * n, 0x100 * n + 5, BranchKind::DirectCall, true, 0x9000);
+        assert!((1..=3).all(|n| !call(&mut path, n).stack_overflow));
+        assert!(call(&mut path, 4).stack_overflow);
+        let mut give_back = |n: u64| path.predict(&tables, 0x9001, 0x9002, BranchKind::Return, true, 0x100 * n + 5);
+        for n in [4, 3, 2] {
+            assert_eq!(give_back(n).prediction, Prediction::Right);
+        }
+        let last = give_back(1);
+        assert!(!last.stack_hit);
+        assert_eq!(last.prediction, Prediction::WrongTarget);
+    }
+
+    #[test]
+    fn a_counter_changes_its_mind_after_two() {
+        let tables = Tables::new(&PredictorGeometry { direction: Direction::Global { history: 0, index: 4 }, ..SMALL });
+        let mut path = Path::new(&SMALL);
+        let mut wrong = |taken| path.predict(&tables, 8, 10, BranchKind::Conditional, taken, 0x40).prediction == Prediction::WrongDirection;
+        // Weakly not taken, then taken by one, by two; and back.
+        assert_eq!([true, true, true, false, false, false].map(&mut wrong), [true, false, false, true, true, false]);
+    }
+
+    #[test]
+    fn an_indirect_jump_is_expected_where_it_went_last() {
+        let tables = Tables::new(&SMALL);
+        let mut path = Path::new(&SMALL);
+        let mut right = |target| path.predict(&tables, 8, 10, BranchKind::IndirectJump, true, target).prediction == Prediction::Right;
+        assert_eq!([0x40, 0x40, 0x50, 0x40].map(&mut right), [false, true, false, false]);
+    }
+
+    #[test]
+    fn local_history_tells_branches_apart_that_a_global_one_mixes() {
+        let local = PredictorGeometry { direction: Direction::Local { history: 4, histories: 6, index: 12 }, ..SMALL };
+        let tables = Tables::new(&local);
+        let mut path = Path::new(&local);
+        let mut wrong = 0;
+        // One branch alternates, the other one comes with it at random.
+        let mut noise = 0x1234_5678u64;
+        for turn in 0..2000u64 {
+            noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            path.predict(&tables, 0x20, 0x22, BranchKind::Conditional, noise >> 63 == 1, 0x80);
+            let verdict = path.predict(&tables, 0x2, 0x4, BranchKind::Conditional, turn % 2 == 0, 0x80);
+            wrong += u32::from(turn > 100 && verdict.prediction != Prediction::Right);
+        }
+        assert_eq!(wrong, 0);
+    }
+}

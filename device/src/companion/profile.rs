@@ -1,0 +1,268 @@
+//! What a modelled CPU is made of: sizes, ways, policies, latencies.
+
+/// How a set chooses the entry that makes room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Replacement {
+    /// The entry that was used longest ago.
+    LeastRecentlyUsed,
+    /// A binary tree of pointers away from the entries used last; the ways are a power of two, at most 32.
+    Tree,
+    /// The first entry not used since all others were; at most 32 ways.
+    NotRecentlyUsed,
+    /// Any entry, drawn from the seeded generator.
+    Random,
+}
+
+/// A cache's size and shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CacheGeometry {
+    /// Bytes that it holds.
+    pub bytes: u64,
+    /// Ways of a set.
+    pub ways: u32,
+    /// How a set makes room.
+    pub replacement: Replacement,
+}
+
+impl CacheGeometry {
+    /// The geometry of a cache that makes room by least recent use.
+    #[must_use]
+    pub const fn lru(bytes: u64, ways: u32) -> CacheGeometry {
+        CacheGeometry { bytes, ways, replacement: Replacement::LeastRecentlyUsed }
+    }
+
+    /// The same cache with another way to make room.
+    #[must_use]
+    pub const fn replaced(self, replacement: Replacement) -> CacheGeometry {
+        CacheGeometry { replacement, ..self }
+    }
+}
+
+/// How a level beyond the first gets its lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Only lines that the level before displaces; a line that moves up leaves.
+    Victims,
+    /// Every line on its way up; a line displaced here leaves the levels before too.
+    Inclusive,
+}
+
+/// What a store does to the first-level data cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WritePolicy {
+    /// The line is taken in and written there.
+    Back,
+    /// The second level is written; the first is updated where it has the line, and takes none in.
+    Through,
+}
+
+/// The second level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SecondLevel {
+    /// One cache for code and data.
+    Unified(CacheGeometry),
+    /// One cache for each; both are filled on the way up.
+    Split {
+        /// For code.
+        instruction: CacheGeometry,
+        /// For data.
+        data: CacheGeometry,
+    },
+}
+
+/// The states that a line can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Modified, exclusive, shared: a modified line that another cluster reads is written to memory.
+    Mesi,
+    /// Also owned: a modified line that another cluster reads stays, and is written when it is displaced.
+    Moesi,
+}
+
+/// The caches of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Caches {
+    /// Bits of an address within what the fetcher reads at once.
+    pub fetch_bits: u8,
+    /// Bits of an address within a line of the first level.
+    pub line_bits: u8,
+    /// Bits of an address within a line of the further levels; what moves between clusters and memory.
+    pub outer_line_bits: u8,
+    /// The first-level instruction cache of each core.
+    pub instruction: CacheGeometry,
+    /// The first-level data cache of each core.
+    pub data: CacheGeometry,
+    /// What a store does to the data cache.
+    pub data_write: WritePolicy,
+    /// The second level of the cluster.
+    pub second: SecondLevel,
+    /// How the second level gets its lines.
+    pub second_fill: Fill,
+    /// The third level of the cluster, if it has one, and how it gets its lines.
+    pub third: Option<(CacheGeometry, Fill)>,
+    /// The states of a line.
+    pub protocol: Protocol,
+}
+
+/// A translation buffer, or a part of one, for some page sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferGeometry {
+    /// How many translations it holds.
+    pub entries: u32,
+    /// Ways of a set; as many as entries where it is fully associative.
+    pub ways: u32,
+    /// The page sizes that it holds, as bits of an address within the page, ascending, at most three. A larger page is held in pieces of
+    /// the largest of these.
+    pub page_bits: &'static [u8],
+}
+
+/// The translation buffers of a core. A level without a buffer is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Translation {
+    /// For code: first and second level.
+    pub instruction: [&'static [BufferGeometry]; 2],
+    /// For data: first and second level.
+    pub data: [&'static [BufferGeometry]; 2],
+    /// Code uses the second level of data.
+    pub shared_second: bool,
+    /// How many upper-level table entries a walk remembers; 0 for none.
+    pub walk_entries: u32,
+}
+
+/// How the direction of a conditional branch is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Two-bit counters, chosen by the outcomes of the last branches and by the address.
+    Global {
+        /// Outcomes of the core's last conditional branches that choose.
+        history: u8,
+        /// Bits of the index, the history's among them: 2 to that power counters.
+        index: u8,
+    },
+    /// Two-bit counters, chosen by the branch's own last outcomes and by the address.
+    Local {
+        /// Outcomes of the branch that choose.
+        history: u8,
+        /// Bits of the address that choose the branch's history.
+        histories: u8,
+        /// Bits of the index, the history's among them.
+        index: u8,
+    },
+}
+
+/// The branch predictor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PredictorGeometry {
+    /// How directions are predicted.
+    pub direction: Direction,
+    /// 2 to this power targets are remembered.
+    pub target_bits: u8,
+    /// Entries of the return address stack, at most 64.
+    pub return_stack: u8,
+}
+
+/// Cycles that things take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Costs {
+    /// Instructions (micro-operations) that begin in a cycle.
+    pub width: u8,
+    /// From a load to the use of its data: first level.
+    pub first: u16,
+    /// Second level.
+    pub second: u16,
+    /// Third level.
+    pub third: u16,
+    /// Another cluster's cache in the package.
+    pub other_cluster: u16,
+    /// The package's memory, a page being open.
+    pub memory: u16,
+    /// What another package adds.
+    pub remote: u16,
+    /// The package's near memory, where it has some.
+    pub near_memory: u16,
+    /// What a translation of the second level adds.
+    pub second_translation: u16,
+    /// A page-table walk, beside the entries that it reads.
+    pub walk: u16,
+    /// A mispredicted branch.
+    pub misprediction: u16,
+    /// A taken branch that the predictor did not know.
+    pub bubble: u16,
+    /// An access that crosses the width of a cache access.
+    pub misaligned: u16,
+    /// A division.
+    pub divide: u16,
+    /// A serialising instruction, beyond the drain.
+    pub serialize: u16,
+    /// A far transfer, an interrupt or an exception.
+    pub far: u16,
+    /// The part of a locked operation in which it may still be discarded.
+    pub locked_speculative: u16,
+    /// The part in which it is sure to complete, with the line at hand.
+    pub locked_final: u16,
+    /// A load of a segment register: the time until another can begin.
+    pub segment_load: u16,
+    /// Stores, and with them missed lines, that can wait; at most 64.
+    pub stores: u8,
+    /// Cycles in which the instructions behind a load that missed fill the reorder buffer; 0 where there is none.
+    pub reorder: u16,
+}
+
+/// The memory of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryGeometry {
+    /// Bits of an address within an open page of DRAM, all of its channels together.
+    pub page_bits: u8,
+    /// Bits that choose the bank: those above the page's.
+    pub bank_bits: u8,
+    /// Pages that can be open at once.
+    pub open_pages: u8,
+    /// Cycles of the core's clock to open a page.
+    pub open: u16,
+    /// Cycles of the core's clock to close one.
+    pub close: u16,
+    /// Bytes of a direct-mapped memory-side cache, a power of two; 0 for none.
+    pub near_bytes: u64,
+}
+
+/// The prefetcher of data: it follows adjacent lines that missed one after the other, and fetches into the second level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Prefetcher {
+    /// Adjacent missed lines, ascending or descending, that begin a stream.
+    pub after: u8,
+    /// How many lines beyond the last of them it fetches.
+    pub ahead: u8,
+    /// Streams that it follows, at most 16.
+    pub streams: u8,
+    /// It stops at the end of a piece of so many bits.
+    pub within_bits: u8,
+}
+
+/// A modelled CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    /// The name of the part, as the registry and `pmulab` have it.
+    pub name: &'static str,
+    /// The CPU in words.
+    pub title: &'static str,
+    /// Where the numbers come from.
+    pub sources: &'static [&'static str],
+    /// Cores that share a second level.
+    pub cores: u8,
+    /// Threads of a core.
+    pub threads: u8,
+    /// The caches.
+    pub caches: Caches,
+    /// The translation buffers.
+    pub translation: Translation,
+    /// The branch predictor.
+    pub predictor: PredictorGeometry,
+    /// What things cost.
+    pub costs: Costs,
+    /// The memory of a package.
+    pub memory: MemoryGeometry,
+    /// The prefetcher of data, if there is one.
+    pub prefetcher: Option<Prefetcher>,
+    /// Write-combining buffers of a thread, at most 16.
+    pub write_combining: u8,
+}

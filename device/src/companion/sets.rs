@@ -1,0 +1,298 @@
+//! Sets of entries: what caches and translation buffers are made of.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::Replacement;
+
+/// Bits below an entry's key: flags that belong to its owner.
+const FLAGS: u32 = 4;
+
+/// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
+///
+/// A set that makes room by least recent use keeps its words in the order of their use, so that the one looked for is mostly the first.
+#[derive(Clone, Debug)]
+pub(super) struct Sets {
+    words: Box<[u64]>,
+    /// Pointers of the tree, or marks of use: one word a set.
+    marks: Box<[u32]>,
+    ways: usize,
+    mask: u64,
+    replacement: Replacement,
+    random: u64,
+}
+
+impl Sets {
+    /// Empty sets: `entries` in sets of `ways`, brought to what can be.
+    pub(super) fn new(entries: u64, ways: u32, replacement: Replacement, seed: u64) -> Sets {
+        let ways = ways.clamp(1, 128);
+        let sets = (entries / u64::from(ways)).max(1);
+        // The greatest power of two that is not above.
+        let sets = 1u64 << (63 - sets.leading_zeros());
+        let marked = matches!(replacement, Replacement::Tree | Replacement::NotRecentlyUsed);
+        Sets {
+            words: vec![0; sets as usize * ways as usize].into_boxed_slice(),
+            marks: vec![0; if marked { sets as usize } else { 0 }].into_boxed_slice(),
+            ways: ways as usize,
+            mask: sets - 1,
+            replacement,
+            random: seed | 1,
+        }
+    }
+
+    fn first(&self, index: u64) -> usize {
+        (index & self.mask) as usize * self.ways
+    }
+
+    fn set(&self, index: u64) -> &[u64] {
+        let first = self.first(index);
+        self.words.get(first..first + self.ways).unwrap_or(&[])
+    }
+
+    fn set_mut(&mut self, index: u64) -> &mut [u64] {
+        let first = self.first(index);
+        self.words.get_mut(first..first + self.ways).unwrap_or(&mut [])
+    }
+
+    /// The word of `key`, without its being a use. Words whose lowest three flags are clear are not there.
+    pub(super) fn peek(&self, index: u64, key: u64) -> Option<u64> {
+        self.set(index).iter().copied().find(|word| word >> FLAGS == key && word & 7 != 0)
+    }
+
+    /// The word of `key`, which is used.
+    #[inline]
+    pub(super) fn touch(&mut self, index: u64, key: u64) -> Option<u64> {
+        let first = self.first(index);
+        let ways = self.ways;
+        let set = self.words.get_mut(first..first + ways)?;
+        let front = *set.first()?;
+        if front >> FLAGS == key && front & 7 != 0 && self.replacement == Replacement::LeastRecentlyUsed {
+            return Some(front);
+        }
+        let way = set.iter().position(|word| word >> FLAGS == key && word & 7 != 0)?;
+        let word = *set.get(way)?;
+        match self.replacement {
+            Replacement::LeastRecentlyUsed => {
+                if let Some(used) = set.get_mut(..=way) {
+                    used.rotate_right(1);
+                }
+            }
+            _ => self.mark(index, way),
+        }
+        Some(word)
+    }
+
+    /// Gives the word of `key` other flags.
+    pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
+        if let Some(word) = self.set_mut(index).iter_mut().find(|word| **word >> FLAGS == key && **word & 7 != 0) {
+            *word = key << FLAGS | flags & 15;
+        }
+    }
+
+    /// Takes the word of `key` out; its place is the next to be filled.
+    pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
+        let ordered = self.replacement == Replacement::LeastRecentlyUsed;
+        let set = self.set_mut(index);
+        let way = set.iter().position(|word| word >> FLAGS == key && word & 7 != 0)?;
+        let word = *set.get(way)?;
+        if let Some(place) = set.get_mut(way) {
+            *place = 0;
+        }
+        if ordered && let Some(rest) = set.get_mut(way..) {
+            rest.rotate_left(1);
+        }
+        Some(word)
+    }
+
+    /// Puts `word` in as the one used last, in place of one with the same key, and returns what made room: 0 where nothing had to.
+    pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
+        let replacement = self.replacement;
+        let set = self.set_mut(index);
+        let ways = set.len();
+        let (mut same, mut empty, mut invalid) = (None, None, None);
+        for (way, present) in set.iter().enumerate() {
+            if *present == 0 {
+                empty = empty.or(Some(way));
+            } else if *present & 7 == 0 {
+                invalid = invalid.or(Some(way));
+            } else if *present >> FLAGS == word >> FLAGS {
+                same = Some(way);
+            }
+        }
+        let way = match (same.or(empty).or(invalid), replacement) {
+            (Some(way), _) => way,
+            (None, Replacement::LeastRecentlyUsed) => ways - 1,
+            (None, Replacement::Tree) => self.tree(index),
+            (None, Replacement::NotRecentlyUsed) => self.unused(index),
+            (None, Replacement::Random) => self.draw() as usize % ways,
+        };
+        let Some(place) = self.set_mut(index).get_mut(way) else { return 0 };
+        let victim = core::mem::replace(place, word);
+        match replacement {
+            Replacement::LeastRecentlyUsed => {
+                if let Some(used) = self.set_mut(index).get_mut(..=way) {
+                    used.rotate_right(1);
+                }
+            }
+            _ => self.mark(index, way),
+        }
+        if same.is_some() { 0 } else { victim }
+    }
+
+    /// Empties every place whose word `gone` says yes to.
+    pub(super) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
+        let ordered = self.replacement == Replacement::LeastRecentlyUsed;
+        for set in self.words.chunks_exact_mut(self.ways) {
+            let mut kept = 0;
+            for way in 0..set.len() {
+                let Some(word) = set.get(way).copied() else { continue };
+                let stays = word != 0 && !gone(word);
+                if !stays && let Some(place) = set.get_mut(way) {
+                    *place = 0;
+                }
+                if ordered && stays {
+                    set.swap(kept, way);
+                    kept += 1;
+                }
+            }
+        }
+    }
+
+    /// A use of `way`, for the policies that keep marks.
+    fn mark(&mut self, index: u64, way: usize) {
+        let ways = self.ways;
+        let set = (index & self.mask) as usize;
+        let Some(marks) = self.marks.get_mut(set) else { return };
+        match self.replacement {
+            Replacement::Tree => {
+                // Each node on the way points to the half that was not used: 1 is the right one.
+                let (mut node, mut low, mut span) = (1u32, 0, ways);
+                while span > 1 {
+                    span /= 2;
+                    let right = way >= low + span;
+                    *marks = if right { *marks & !(1 << node) } else { *marks | 1 << node };
+                    low += if right { span } else { 0 };
+                    node = 2 * node + u32::from(right);
+                }
+            }
+            Replacement::NotRecentlyUsed => {
+                let all = if ways >= 32 { u32::MAX } else { (1 << ways) - 1 };
+                *marks |= 1 << (way & 31);
+                if *marks & all == all {
+                    *marks = 1 << (way & 31);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the tree of a set points.
+    fn tree(&self, index: u64) -> usize {
+        let marks = self.marks.get((index & self.mask) as usize).copied().unwrap_or(0);
+        let (mut node, mut low, mut span) = (1u32, 0, self.ways);
+        while span > 1 {
+            span /= 2;
+            let right = marks >> node & 1 == 1;
+            low += if right { span } else { 0 };
+            node = 2 * node + u32::from(right);
+        }
+        low
+    }
+
+    /// The first way of a set that is not marked.
+    fn unused(&self, index: u64) -> usize {
+        let marks = self.marks.get((index & self.mask) as usize).copied().unwrap_or(0);
+        (marks.trailing_ones() as usize).min(self.ways - 1)
+    }
+
+    /// The next of the seeded generator's numbers (xorshift).
+    fn draw(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random >> 8
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&self.words);
+        for marks in &self.marks {
+            writer.word(u64::from(*marks));
+        }
+        writer.word(self.random);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        reader.words(&mut self.words)?;
+        for marks in &mut self.marks {
+            *marks = reader.word()? as u32;
+        }
+        self.random = reader.word()? | 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(replacement: Replacement) -> Sets {
+        let mut sets = Sets::new(4, 4, replacement, 7);
+        for key in 1..=4 {
+            assert_eq!(sets.insert(0, key << 4 | 1), 0);
+        }
+        sets
+    }
+
+    #[test]
+    fn least_recent_use_gives_up_the_entry_used_longest_ago() {
+        let mut sets = filled(Replacement::LeastRecentlyUsed);
+        sets.touch(0, 1);
+        sets.touch(0, 3);
+        assert_eq!(sets.insert(0, 5 << 4 | 1) >> 4, 2);
+        assert_eq!(sets.insert(0, 6 << 4 | 1) >> 4, 4);
+        assert_eq!(sets.insert(0, 7 << 4 | 1) >> 4, 1);
+    }
+
+    #[test]
+    fn the_tree_points_away_from_what_was_used() {
+        let mut sets = filled(Replacement::Tree);
+        // Filled 0, 1, 2, 3: the root points left, the left half to way 0.
+        assert_eq!(sets.insert(0, 5 << 4 | 1) >> 4, 1);
+        // Now the root points right, there to way 2.
+        assert_eq!(sets.insert(0, 6 << 4 | 1) >> 4, 3);
+        sets.touch(0, 2);
+        // Key 2 is in way 1: the root points right, there to way 3.
+        assert_eq!(sets.insert(0, 7 << 4 | 1) >> 4, 4);
+    }
+
+    #[test]
+    fn not_recent_use_takes_the_first_without_a_mark() {
+        let mut sets = filled(Replacement::NotRecentlyUsed);
+        // The fourth fill marked the last way and forgot the others.
+        assert_eq!(sets.insert(0, 5 << 4 | 1) >> 4, 1);
+        sets.touch(0, 2);
+        assert_eq!(sets.insert(0, 6 << 4 | 1) >> 4, 3);
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_victims() {
+        let victims = |seed| {
+            let mut sets = Sets::new(4, 4, Replacement::Random, seed);
+            (1..=40u64).map(|key| sets.insert(0, key << 4 | 1)).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(victims(3), victims(3));
+        assert_ne!(victims(3), victims(99));
+    }
+
+    #[test]
+    fn a_place_that_was_emptied_is_filled_first() {
+        for replacement in [Replacement::LeastRecentlyUsed, Replacement::Tree, Replacement::NotRecentlyUsed, Replacement::Random] {
+            let mut sets = filled(replacement);
+            assert_eq!(sets.remove(0, 3).map(|word| word >> 4), Some(3));
+            assert_eq!(sets.peek(0, 3), None);
+            assert_eq!(sets.insert(0, 9 << 4 | 1), 0, "{replacement:?}");
+            assert!([1, 2, 4, 9].iter().all(|key| sets.peek(0, *key).is_some()));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which signals the companion makes.
+
+use vm_pmu_arch::feed::{BranchKind, Prediction, Signal};
+
+use super::cause::Cause;
+use super::follower::Clock;
+use super::instruction::Transfer;
+use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::tally::Tally;
+
+/// What every profile makes.
+const ALWAYS: &[Signal] = &[
+    Signal::BranchesMispredicted,
+    Signal::BranchesTakenMispredicted,
+    Signal::ConditionalBranchesTakenMispredicted,
+    Signal::ConditionalBranchesNotTakenMispredicted,
+    Signal::IndirectJumpsMispredicted,
+    Signal::IndirectCallsMispredicted,
+    Signal::NearReturnsMispredicted,
+    Signal::ReturnStackHits,
+    Signal::ReturnStackOverflows,
+    Signal::PipelineFlushes,
+    Signal::FrontEndResteers,
+    Signal::RelativeBranchesNotTakenPredicted,
+    Signal::RelativeBranchesNotTakenMispredicted,
+    Signal::RelativeBranchesTakenPredicted,
+    Signal::RelativeBranchesTakenMispredicted,
+    Signal::ReturnBranchesTakenPredicted,
+    Signal::ReturnBranchesTakenWrongTarget,
+    Signal::IndirectBranchesTakenPredicted,
+    Signal::IndirectBranchesTakenWrongTarget,
+    Signal::SelfModifyingCodeRestarts,
+    Signal::InstructionFetches,
+    Signal::InstructionCacheHits,
+    Signal::InstructionCacheMisses,
+    Signal::InstructionCacheRefillsL2,
+    Signal::InstructionCacheRefillsSystem,
+    Signal::InstructionCacheInvalidations,
+    Signal::InstructionTlbL2Misses,
+    Signal::InstructionTlbMissesAll,
+    Signal::InstructionWalks,
+    Signal::InstructionWalkFills,
+    Signal::InstructionWalksFromL2,
+    Signal::InstructionWalksFromOtherCore,
+    Signal::InstructionWalksFromMemory,
+    Signal::DataCacheAccesses,
+    Signal::DataCacheReads,
+    Signal::MemoryReferences,
+    Signal::DataCacheMisses,
+    Signal::DataCacheMissesLocked,
+    Signal::DataCacheLoadMisses,
+    Signal::DataCacheStoreMisses,
+    Signal::DataCacheRefillsL2Shared,
+    Signal::DataCacheRefillsL2Exclusive,
+    Signal::DataCacheRefillsL2Modified,
+    Signal::DataCacheRefillsSystemShared,
+    Signal::DataCacheRefillsSystemExclusive,
+    Signal::DataCacheRefillsSystemModified,
+    Signal::DataCacheEvictionsInvalid,
+    Signal::DataCacheEvictionsShared,
+    Signal::DataCacheInvalidations,
+    Signal::MisalignedAccesses,
+    Signal::MisalignedLoads,
+    Signal::MisalignedStores,
+    Signal::LineSplitLoads,
+    Signal::LineSplitStores,
+    Signal::DataTlbL2Misses,
+    Signal::DataTlbMissesAll,
+    Signal::DataWalks,
+    Signal::DataWalkFills,
+    Signal::DataWalksFromL2,
+    Signal::DataWalksFromOtherCore,
+    Signal::DataWalksFromMemory,
+    Signal::UncacheableRequests,
+    Signal::UncacheableLoads,
+    Signal::UncacheableStores,
+    Signal::WriteCombiningFlushes,
+    Signal::StreamingStoreFlushes,
+    Signal::L2RequestsInstruction,
+    Signal::L2RequestsData,
+    Signal::L2RequestsWalk,
+    Signal::L2RequestsSnoop,
+    Signal::L2MissesInstruction,
+    Signal::L2MissesData,
+    Signal::L2MissesWalk,
+    Signal::L2Fills,
+    Signal::L2References,
+    Signal::L2Misses,
+    Signal::L2LoadHits,
+    Signal::L2StoreHits,
+    Signal::L2FetchHits,
+    Signal::L2FetchMisses,
+    Signal::L2CastoutsModified,
+    Signal::L2CastoutsClean,
+    Signal::LoadsFromL2,
+    Signal::FetchesFromL2,
+    Signal::SnoopRequests,
+    Signal::SystemReadsExclusive,
+    Signal::SystemReadsModified,
+    Signal::SystemReadsShared,
+    Signal::SystemQuadwordsWritten,
+    Signal::VictimBlocks,
+    Signal::ReadBlocks,
+    Signal::ReadBlocksShared,
+    Signal::ReadBlocksModified,
+    Signal::ChangesToDirty,
+    Signal::ProbeMisses,
+    Signal::ProbeHitsClean,
+    Signal::ProbeHitsDirtyCancelled,
+    Signal::DramPageHits,
+    Signal::DramPageMisses,
+    Signal::DramPageConflicts,
+    Signal::DramTurnaroundsReadToWrite,
+    Signal::DramTurnaroundsWriteToRead,
+    Signal::MemoryReads,
+    Signal::MemoryWrites,
+    Signal::BusTransactions,
+    Signal::BusLineReadsData,
+    Signal::BusLineReadsInstruction,
+    Signal::BusOwnershipReads,
+    Signal::BusInvalidations,
+    Signal::BusLineWrites,
+    Signal::BusReadsHitClean,
+    Signal::BusReadsHitModified,
+    Signal::BusOwnershipReadsHitModified,
+    Signal::LoadsBeyondL2,
+    Signal::LoadsBeyondL3,
+    Signal::LoadsFromLocalMemory,
+    Signal::LoadsFromRemoteMemory,
+    Signal::LoadsFromOtherCoreClean,
+    Signal::LoadsFromOtherCoreModified,
+    Signal::LoadsFromOtherPackageModified,
+    Signal::FetchesBeyondL3,
+    Signal::FetchesFromLocalMemory,
+    Signal::FetchesFromRemoteMemory,
+    Signal::FetchesFromOtherCore,
+    Signal::FetchesFromOtherPackage,
+];
+
+/// With an owned state.
+const OWNED: &[Signal] =
+    &[Signal::DataCacheRefillsL2Owned, Signal::DataCacheEvictionsOwned, Signal::ProbeHitsDirty, Signal::BusInvalidationsHitModified];
+
+/// With a data cache that takes in what is stored.
+const WRITE_BACK: &[Signal] = &[Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
+
+/// With a second level of victims alone, or no third level behind one that is not.
+const WRITES_BACK_SECOND: &[Signal] = &[Signal::L2Writebacks];
+
+/// With a second level that every line passes.
+const INCLUSIVE: &[Signal] = &[
+    Signal::DataCacheReadMisses,
+    Signal::L2DataReads,
+    Signal::L2DataWrites,
+    Signal::L2DataLookupHits,
+    Signal::L2DataLookupMisses,
+    Signal::L2DataLineRequests,
+    Signal::L2DataStoreHitsShared,
+    Signal::L2LoadMisses,
+    Signal::L2StoreMisses,
+    Signal::L2InstructionDemandHits,
+    Signal::L2InstructionDemandMisses,
+    Signal::InstructionCacheFills,
+];
+
+/// With a second level of translation buffers.
+const SECOND_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::DataTlbL1Misses, Signal::InstructionTlbL1Misses];
+
+const THIRD: &[Signal] = &[
+    Signal::L3Hits,
+    Signal::L3Misses,
+    Signal::L3References,
+    Signal::L3Reads,
+    Signal::L3Writes,
+    Signal::L3LoadHits,
+    Signal::L3LoadMisses,
+    Signal::L3InstructionDemandHits,
+    Signal::L3InstructionDemandMisses,
+    Signal::L3DataReadHits,
+    Signal::L3DataReadMisses,
+    Signal::L3Insertions,
+    Signal::L3Evictions,
+    Signal::L3Castouts,
+    Signal::LoadsFromL3,
+    Signal::FetchesFromL3,
+    Signal::DataWalksFromL3,
+    Signal::InstructionWalksFromL3,
+];
+
+const THIRD_OF_VICTIMS: &[Signal] = &[Signal::L3CastinsHit, Signal::L3CastinsMiss];
+const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
+const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
+const PREFETCHER: &[Signal] = &[Signal::DataPrefetchAttempts, Signal::DataPrefetchesCancelled];
+const WALK_CACHE: &[Signal] = &[Signal::WalkCacheMisses];
+const PAGE_TABLE: &[Signal] = &[Signal::DramPageTableOverflows];
+
+const NEAR_MEMORY: &[Signal] = &[
+    Signal::NearMemoryReads,
+    Signal::NearMemoryWrites,
+    Signal::MemorySideCacheHitsClean,
+    Signal::MemorySideCacheHitsModified,
+    Signal::MemorySideCacheMissesClean,
+    Signal::MemorySideCacheMissesModified,
+];
+
+/// With a clock of the companion's own.
+const TIME: &[Signal] =
+    &[Signal::Cycles, Signal::FloatingPointIdleCycles, Signal::InstructionsDispersed, Signal::SlotsNotDispersed, Signal::SlotsOvercounted];
+
+/// Whether a companion of this profile and with this clock makes `signal`.
+pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
+    let caches = &profile.caches;
+    let third = caches.third.map(|(_, fill)| fill);
+    let second = profile.translation.data[1].len() + profile.translation.instruction[1].len() > 0;
+    let exclusive = caches.second_fill == Fill::Victims;
+    let banks = 1u32 << profile.memory.bank_bits.min(31);
+    let parts: [(bool, &[Signal]); 14] = [
+        (true, ALWAYS),
+        (caches.protocol == Protocol::Moesi, OWNED),
+        (caches.data_write == WritePolicy::Back, WRITE_BACK),
+        (exclusive || third.is_none(), WRITES_BACK_SECOND),
+        (!exclusive, INCLUSIVE),
+        (second, SECOND_TRANSLATION),
+        (third.is_some(), THIRD),
+        (third == Some(Fill::Victims), THIRD_OF_VICTIMS),
+        (third == Some(Fill::Inclusive), THIRD_INCLUSIVE),
+        (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
+        (profile.prefetcher.is_some(), PREFETCHER),
+        (profile.translation.walk_entries > 0, WALK_CACHE),
+        (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
+        (profile.memory.near_bytes > 0, NEAR_MEMORY),
+    ];
+    let timed = || TIME.contains(&signal) || Cause::ALL.iter().any(|cause| cause.states().iter().any(|states| states.contains(&signal)));
+    parts.iter().any(|(has, signals)| *has && signals.contains(&signal)) || clock == Clock::Companion && timed()
+}
+
+/// Tells what the predictor made of a branch.
+#[inline]
+pub(super) fn count_branch(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
+    let right = prediction == Prediction::Right;
+    let taken = transfer.taken;
+    let detail = match (transfer.kind, taken, prediction) {
+        (BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall, true, Prediction::Right) => {
+            Signal::RelativeBranchesTakenPredicted
+        }
+        (BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall, true, _) => Signal::RelativeBranchesTakenMispredicted,
+        (BranchKind::Conditional, false, Prediction::Right) => Signal::RelativeBranchesNotTakenPredicted,
+        (BranchKind::Conditional, false, _) => Signal::RelativeBranchesNotTakenMispredicted,
+        (BranchKind::Return, _, Prediction::Right) => Signal::ReturnBranchesTakenPredicted,
+        (BranchKind::Return, _, _) => Signal::ReturnBranchesTakenWrongTarget,
+        (_, _, Prediction::Right) => Signal::IndirectBranchesTakenPredicted,
+        _ => Signal::IndirectBranchesTakenWrongTarget,
+    };
+    tally.add(detail, 1);
+    if right {
+        return;
+    }
+    tally.add(Signal::BranchesMispredicted, 1);
+    tally.add(Signal::BranchesTakenMispredicted, u64::from(taken));
+    let kind = match transfer.kind {
+        BranchKind::Conditional if taken => Signal::ConditionalBranchesTakenMispredicted,
+        BranchKind::Conditional => Signal::ConditionalBranchesNotTakenMispredicted,
+        BranchKind::IndirectJump => Signal::IndirectJumpsMispredicted,
+        BranchKind::IndirectCall => Signal::IndirectCallsMispredicted,
+        BranchKind::Return => Signal::NearReturnsMispredicted,
+        BranchKind::DirectJump => Signal::DirectJumpsMispredicted,
+        BranchKind::DirectCall | BranchKind::Far => Signal::DirectCallsMispredicted,
+    };
+    tally.add(kind, 1);
+}

@@ -1,0 +1,140 @@
+//! Save and restore.
+
+use alloc::vec::Vec;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::{Companion, Follower};
+
+/// The version of the saved form: it changes whenever what is saved does, or what it means.
+pub const STATE_VERSION: u32 = 1;
+
+/// The first word of a saved companion.
+const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUCMP");
+
+/// Why saved bytes were refused. The companion is then as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The bytes are no saved companion.
+    NotAState,
+    /// They were saved in another form.
+    Version {
+        /// The version that they say.
+        saved: u32,
+    },
+    /// They were saved from a companion of another CPU, or of another number of packages or threads.
+    Shape,
+    /// There are not as many followers as threads, or they are not in order.
+    Followers,
+    /// They end too early, do not end, or hold what no companion could.
+    Damaged,
+}
+
+impl core::fmt::Display for RestoreError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            RestoreError::NotAState => formatter.write_str("these bytes are no saved companion: pass what `save` returned"),
+            RestoreError::Version { saved } => {
+                write!(formatter, "the state has version {saved} and this library reads version {STATE_VERSION}")
+            }
+            RestoreError::Shape => formatter.write_str("the state is of another CPU or topology: build the companion as it was when saved"),
+            RestoreError::Followers => formatter.write_str("a state is saved and restored with one follower a thread, in their order"),
+            RestoreError::Damaged => formatter.write_str("the state is damaged: pass all the bytes that `save` returned"),
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+/// Two sums over the bytes, so that a changed, lost or exchanged byte shows (Fletcher's).
+fn checksum(bytes: &[u8]) -> u64 {
+    let (low, high) = bytes.iter().fold((1u64, 0u64), |(low, high), byte| {
+        let low = (low + u64::from(*byte)) % 0xFFFF_FFFB;
+        (low, (high + low) % 0xFFFF_FFFB)
+    });
+    high << 32 | low
+}
+
+impl Companion {
+    /// Everything that the companion and its `followers` remember, in a stable form. `followers` are those of all threads, in order,
+    /// with everything delivered and no host thread running them.
+    ///
+    /// # Errors
+    /// [`RestoreError::Followers`] when they are not one a thread.
+    pub fn save(&self, followers: &[&Follower<'_>]) -> Result<Vec<u8>, RestoreError> {
+        if followers.len() != self.threads() || !followers.iter().enumerate().all(|(number, follower)| follower.number() == number) {
+            return Err(RestoreError::Followers);
+        }
+        let mut writer = Writer::default();
+        writer.word(MAGIC);
+        writer.word(u64::from(STATE_VERSION));
+        self.shape().into_iter().for_each(|word| writer.word(word));
+        self.system.clusters.iter().for_each(|cluster| cluster.lock().save(&mut writer));
+        self.system.shared.lock().memories.iter().for_each(|memory| memory.save(&mut writer));
+        self.tables.iter().for_each(|tables| tables.save(&mut writer));
+        followers.iter().for_each(|follower| follower.save(&mut writer));
+        writer.word(checksum(&writer.0));
+        Ok(writer.0)
+    }
+
+    /// Makes the companion and its `followers` remember what was saved. Bytes that do not fit are refused.
+    ///
+    /// # Errors
+    /// [`RestoreError`], and nothing is changed.
+    pub fn restore(&self, bytes: &[u8], followers: &mut [&mut Follower<'_>]) -> Result<(), RestoreError> {
+        if followers.len() != self.threads() || !followers.iter().enumerate().all(|(number, follower)| follower.number() == number) {
+            return Err(RestoreError::Followers);
+        }
+        let mut reader = Reader(bytes);
+        let word = |reader: &mut Reader<'_>| reader.word().map_err(|Damaged| RestoreError::NotAState);
+        if word(&mut reader)? != MAGIC {
+            return Err(RestoreError::NotAState);
+        }
+        let version = word(&mut reader)? as u32;
+        if version != STATE_VERSION {
+            return Err(RestoreError::Version { saved: version });
+        }
+        for expected in self.shape() {
+            if word(&mut reader)? != expected {
+                return Err(RestoreError::Shape);
+            }
+        }
+        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(RestoreError::Damaged)?;
+        if checksum(body) != u64::from_le_bytes(*sum) {
+            return Err(RestoreError::Damaged);
+        }
+        // What is read is put in place only when all of it could be read.
+        let before = self.save(&followers.iter().map(|follower| &**follower).collect::<Vec<_>>())?;
+        let result = self.load(&mut reader, followers);
+        if result.is_err() {
+            let mut reader = Reader(before.get(8 * (2 + self.shape().len())..).unwrap_or(&[]));
+            self.load(&mut reader, followers).map_err(|Damaged| RestoreError::Damaged)?;
+        }
+        result.map_err(|Damaged| RestoreError::Damaged)
+    }
+
+    fn load(&self, reader: &mut Reader<'_>, followers: &mut [&mut Follower<'_>]) -> Result<(), Damaged> {
+        for cluster in &self.system.clusters {
+            cluster.lock().load(reader)?;
+        }
+        for memory in &mut self.system.shared.lock().memories {
+            memory.load(reader)?;
+        }
+        for tables in &self.tables {
+            tables.load(reader)?;
+        }
+        for follower in followers {
+            follower.load(reader)?;
+        }
+        // The sum is left.
+        if reader.0.len() == 8 { Ok(()) } else { Err(Damaged) }
+    }
+
+    /// What must be the same: the CPU and its numbers, packages and threads.
+    fn shape(&self) -> [u64; 4] {
+        let name = self.system.profile.name.bytes().fold(0u64, |sum, byte| sum.wrapping_mul(257).wrapping_add(u64::from(byte)));
+        let caches = &self.system.profile.caches;
+        let lines = [caches.instruction, caches.data].iter().fold(0u64, |sum, cache| sum.wrapping_mul(31).wrapping_add(cache.bytes));
+        [name, lines, self.packages as u64, self.per_package as u64]
+    }
+}

@@ -1,0 +1,199 @@
+//! What a thread keeps of its own stores and misses: write-combining buffers and the prefetcher's streams.
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::Prefetcher;
+
+const MOST: usize = 16;
+
+/// Write-combining buffers: a line each, and which of its bytes have been written, the oldest first.
+#[derive(Clone, Debug)]
+pub(super) struct Combining {
+    lines: [(u64, u128); MOST],
+    used: u8,
+    most: u8,
+}
+
+/// A buffer that is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) line: u64,
+    /// Every byte of the line has been written.
+    pub(super) whole: bool,
+    /// Pieces of eight bytes with something in them.
+    pub(super) quadwords: u64,
+}
+
+impl Combining {
+    pub(super) fn new(buffers: u8) -> Combining {
+        Combining { lines: [(0, 0); MOST], used: 0, most: buffers.clamp(1, MOST as u8) }
+    }
+
+    fn open(&mut self) -> &mut [(u64, u128)] {
+        self.lines.get_mut(..usize::from(self.used)).unwrap_or(&mut [])
+    }
+
+    fn take(&mut self, place: usize, bytes: u32) -> Option<Written> {
+        let (line, mask) = *self.open().get(place)?;
+        if let Some(rest) = self.open().get_mut(place..) {
+            rest.rotate_left(1);
+        }
+        self.used -= 1;
+        let all = if bytes >= 128 { u128::MAX } else { (1 << bytes) - 1 };
+        let quadwords = (0..16).filter(|piece| mask >> (8 * piece) & 0xFF != 0).count() as u64;
+        Some(Written { line, whole: mask == all, quadwords })
+    }
+
+    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is full.
+    pub(super) fn store(&mut self, line: u64, offset: u32, size: u32, bytes: u32) -> [Option<Written>; 2] {
+        let mut out = [None; 2];
+        let place = match self.open().iter().position(|(open, _)| *open == line) {
+            Some(place) => place,
+            None => {
+                if self.used >= self.most {
+                    out[0] = self.take(0, bytes);
+                }
+                let place = usize::from(self.used);
+                self.used += 1;
+                if let Some(open) = self.open().get_mut(place) {
+                    *open = (line, 0);
+                }
+                place
+            }
+        };
+        let span = size.min(bytes.saturating_sub(offset));
+        let mask = if span >= 128 { u128::MAX } else { ((1u128 << span) - 1) << offset.min(127) };
+        let all = if bytes >= 128 { u128::MAX } else { (1 << bytes) - 1 };
+        let full = self.open().get_mut(place).is_some_and(|(_, written)| {
+            *written |= mask;
+            *written == all
+        });
+        if full {
+            out[1] = self.take(place, bytes);
+        }
+        out
+    }
+
+    /// The oldest buffer, to be written out.
+    pub(super) fn oldest(&mut self, bytes: u32) -> Option<Written> {
+        self.take(0, bytes)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(u64::from(self.used));
+        for (line, mask) in self.lines {
+            writer.words(&[line, mask as u64, (mask >> 64) as u64]);
+        }
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let used = reader.word()?;
+        if used > u64::from(self.most) {
+            return Err(Damaged);
+        }
+        self.used = used as u8;
+        for place in &mut self.lines {
+            let line = reader.word()?;
+            *place = (line, u128::from(reader.word()?) | u128::from(reader.word()?) << 64);
+        }
+        Ok(())
+    }
+}
+
+/// A stream: the line that missed last, how many adjacent ones did, and whether they descend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stream {
+    last: u64,
+    length: u8,
+    down: bool,
+}
+
+/// The prefetcher's streams, the one that grew last first.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    streams: [Stream; MOST],
+}
+
+impl Streams {
+    pub(super) fn new() -> Streams {
+        Streams { streams: [Stream::default(); MOST] }
+    }
+
+    /// Line `line` missed: the line to fetch, if a stream says so. `line_bits` are the bits of an address within a line.
+    pub(super) fn missed(&mut self, prefetcher: &Prefetcher, line: u64, line_bits: u8) -> Option<u64> {
+        let most = usize::from(prefetcher.streams).clamp(1, MOST);
+        let streams = self.streams.get_mut(..most)?;
+        let follows = |stream: &Stream| stream.length > 0 && (stream.last.wrapping_add(1) == line || line.wrapping_add(1) == stream.last);
+        let place = streams.iter().position(follows);
+        let stream = match place.and_then(|place| streams.get(place)) {
+            Some(stream) => {
+                let down = line < stream.last;
+                let goes_on = stream.length == 1 || down == stream.down;
+                Stream { last: line, length: if goes_on { stream.length.saturating_add(1) } else { 2 }, down }
+            }
+            None => Stream { last: line, length: 1, down: false },
+        };
+        let place = place.unwrap_or(most - 1);
+        if let Some(used) = streams.get_mut(..=place) {
+            used.rotate_right(1);
+        }
+        if let Some(first) = streams.first_mut() {
+            *first = stream;
+        }
+        if stream.length < prefetcher.after.max(2) {
+            return None;
+        }
+        let ahead = u64::from(prefetcher.ahead);
+        let target = if stream.down { line.checked_sub(ahead)? } else { line.checked_add(ahead)? };
+        let piece = prefetcher.within_bits.saturating_sub(line_bits).min(63);
+        (target >> piece == line >> piece).then_some(target)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        for stream in &self.streams {
+            writer.words(&[stream.last, u64::from(stream.length) << 1 | u64::from(stream.down)]);
+        }
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for stream in &mut self.streams {
+            let (last, word) = (reader.word()?, reader.word()?);
+            *stream = Stream { last, length: (word >> 1) as u8, down: word & 1 == 1 };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFETCHER: Prefetcher = Prefetcher { after: 2, ahead: 2, streams: 4, within_bits: 12 };
+
+    #[test]
+    fn two_adjacent_misses_begin_a_stream_that_ends_with_its_page() {
+        let mut streams = Streams::new();
+        let mut fetched = |line| streams.missed(&PREFETCHER, line, 6);
+        assert_eq!([64, 65, 66, 70].map(&mut fetched), [None, Some(67), Some(68), None]);
+        assert_eq!([125, 126, 127].map(&mut fetched), [None, None, None]);
+        assert_eq!([50, 49, 48, 49].map(&mut fetched), [None, Some(47), Some(46), Some(51)]);
+    }
+
+    #[test]
+    fn a_buffer_is_written_out_when_full_or_when_its_place_is_needed() {
+        let mut combining = Combining::new(2);
+        for quarter in 0..3 {
+            assert_eq!(combining.store(7, 16 * quarter, 16, 64), [None; 2]);
+        }
+        assert_eq!(combining.store(7, 48, 16, 64)[1], Some(Written { line: 7, whole: true, quadwords: 8 }));
+        assert_eq!(combining.store(1, 0, 4, 64), [None; 2]);
+        assert_eq!(combining.store(2, 8, 8, 64), [None; 2]);
+        assert_eq!(combining.store(3, 0, 8, 64)[0], Some(Written { line: 1, whole: false, quadwords: 1 }));
+        assert_eq!(combining.oldest(64).map(|written| written.line), Some(2));
+        assert_eq!(combining.oldest(64).map(|written| written.line), Some(3));
+        assert!(combining.is_empty());
+    }
+}

@@ -1,0 +1,218 @@
+//! What lies between clusters: probes, and the way to memory.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use spin::Mutex;
+use vm_pmu_arch::feed::{DataSource, Signal};
+
+use super::cluster::{Ask, Cluster, Departures, Request};
+use super::line::LineState;
+use super::memory::{Memory, Traffic};
+use super::profile::{Profile, Protocol};
+use super::tally::Tally;
+
+/// What the system answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Response {
+    pub(super) state: LineState,
+    pub(super) source: DataSource,
+    pub(super) latency: u32,
+}
+
+/// The clusters, each behind its own lock, and what they share, behind one.
+///
+/// Whoever holds the lock of the shared part may take clusters' locks, one at a time. Whoever holds a cluster's lock takes no other. So
+/// nobody waits for somebody who waits for him.
+#[derive(Debug)]
+pub(super) struct System {
+    pub(super) profile: Profile,
+    pub(super) clusters: Box<[Mutex<Cluster>]>,
+    pub(super) shared: Mutex<Shared>,
+    pub(super) clusters_per_package: usize,
+    /// Bytes of physical memory that belong to each package; all to the first where 0.
+    pub(super) memory_per_package: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) memories: Box<[Memory]>,
+}
+
+impl System {
+    pub(super) fn new(profile: &Profile, packages: usize, clusters: usize, memory_per_package: u64, seed: u64) -> System {
+        let number = packages * clusters;
+        let cluster = |number: usize| Mutex::new(Cluster::new(profile, seed.wrapping_add(number as u64)));
+        let memories = (0..packages).map(|_| Memory::new(&profile.memory, profile.caches.outer_line_bits));
+        System {
+            profile: *profile,
+            clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),
+            shared: Mutex::new(Shared { memories: memories.collect::<Vec<_>>().into_boxed_slice() }),
+            clusters_per_package: clusters.max(1),
+            memory_per_package,
+        }
+    }
+
+    /// The package whose memory holds line `outer`.
+    fn home(&self, outer: u64) -> usize {
+        let packages = self.clusters.len() / self.clusters_per_package;
+        let address = outer << self.profile.caches.outer_line_bits.min(63);
+        address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
+    }
+
+    /// Cluster `from` asks for line `outer`.
+    pub(super) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
+        let costs = &self.profile.costs;
+        let package = from / self.clusters_per_package;
+        let takes = matches!(request, Request::ReadModified | Request::Upgrade);
+        count_request(ask, request, tally);
+        let (mut dirty, mut clean) = (None, None);
+        for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
+            let found = cluster.lock().probe(outer, takes);
+            count_probe(found, request, tally);
+            if found.dirty() {
+                dirty = Some(number);
+            } else if found != LineState::Invalid {
+                clean = Some(number);
+            }
+        }
+        let state = match (takes, dirty.or(clean)) {
+            (true, _) => LineState::Modified,
+            (false, Some(_)) => LineState::Shared,
+            (false, None) => LineState::Exclusive,
+        };
+        let near = |number: usize| number / self.clusters_per_package == package;
+        let (source, latency) = match dirty {
+            Some(holder) if near(holder) => (DataSource::OtherCore { modified: true }, u32::from(costs.other_cluster)),
+            Some(_) => (DataSource::OtherPackage { modified: true }, u32::from(costs.other_cluster) + u32::from(costs.remote)),
+            // Leave alone moves no data; probing costs as much as another cluster's answer.
+            None if request == Request::Upgrade => (DataSource::Cache(1), u32::from(costs.other_cluster)),
+            None => self.from_memory(shared, package, outer, tally),
+        };
+        if dirty.is_some() && self.profile.caches.protocol == Protocol::Mesi && !takes {
+            // Without an owner, memory gets what the holder had.
+            self.write(shared, outer, tally);
+        }
+        if request == Request::Upgrade {
+            tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
+        } else {
+            count_response(ask, state, source, clean.is_some(), tally);
+        }
+        Response { state, source, latency }
+    }
+
+    fn from_memory(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
+        let home = self.home(outer);
+        let latency = shared.memories.get_mut(home).map_or(0, |memory| memory.access(outer, Traffic::Read, &self.profile.costs, tally));
+        if home == package {
+            (DataSource::LocalMemory, latency)
+        } else {
+            (DataSource::RemoteMemory, latency + u32::from(self.profile.costs.remote))
+        }
+    }
+
+    /// Line `outer` is written to memory.
+    fn write(&self, shared: &mut Shared, outer: u64, tally: &mut Tally) {
+        let home = self.home(outer);
+        if let Some(memory) = shared.memories.get_mut(home) {
+            memory.access(outer, Traffic::WriteBack, &self.profile.costs, tally);
+        }
+    }
+
+    /// Lines that a cluster gave up are written to memory.
+    pub(super) fn depart(&self, shared: &mut Shared, out: &mut Departures, tally: &mut Tally) {
+        for outer in out.take() {
+            tally.add(Signal::VictimBlocks, 1);
+            tally.add(Signal::BusLineWrites, 1);
+            tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
+            self.write(shared, outer, tally);
+        }
+    }
+
+    /// A write-combining buffer with `quadwords` pieces of line `outer` is written out: every cache loses the line.
+    pub(super) fn stream(&self, outer: u64, whole: bool, quadwords: u64, tally: &mut Tally) {
+        let mut shared = self.shared.lock();
+        tally.add(Signal::WriteCombiningFlushes, 1);
+        tally.add(Signal::StreamingStoreFlushes, 1);
+        tally.add(Signal::SystemQuadwordsWritten, quadwords);
+        let mut dirty = false;
+        for cluster in &self.clusters {
+            dirty |= cluster.lock().flush(outer);
+        }
+        let home = self.home(outer);
+        if let Some(memory) = shared.memories.get_mut(home) {
+            if dirty && !whole {
+                memory.access(outer, Traffic::WriteBack, &self.profile.costs, tally);
+            }
+            memory.access(outer, Traffic::Stream, &self.profile.costs, tally);
+        }
+    }
+
+    /// Line `outer` leaves every cache.
+    pub(super) fn flush(&self, outer: u64, tally: &mut Tally) {
+        let mut shared = self.shared.lock();
+        let mut out = Departures::default();
+        for cluster in &self.clusters {
+            if cluster.lock().flush(outer) {
+                out.push(outer);
+            }
+        }
+        self.depart(&mut shared, &mut out, tally);
+    }
+}
+
+fn count_request(ask: Ask, request: Request, tally: &mut Tally) {
+    tally.add(Signal::BusTransactions, 1);
+    let (block, bus) = match request {
+        Request::Read => (Signal::ReadBlocks, Signal::BusLineReadsData),
+        Request::ReadCode => (Signal::ReadBlocksShared, Signal::BusLineReadsInstruction),
+        Request::ReadModified => (Signal::ReadBlocksModified, Signal::BusOwnershipReads),
+        Request::Upgrade => (Signal::ChangesToDirty, Signal::BusInvalidations),
+    };
+    tally.add(block, 1);
+    tally.add(bus, 1);
+    tally.add(Signal::LoadsBeyondL2, u64::from(ask == Ask::Load));
+    tally.add(Signal::LoadsBeyondL3, u64::from(ask == Ask::Load));
+    tally.add(Signal::FetchesBeyondL3, u64::from(ask == Ask::Fetch));
+}
+
+fn count_probe(found: LineState, request: Request, tally: &mut Tally) {
+    let (probe, bus) = match (found, request) {
+        (LineState::Invalid, _) => (Signal::ProbeMisses, None),
+        (LineState::Modified | LineState::Owned, Request::Upgrade) => (Signal::ProbeHitsDirty, Some(Signal::BusInvalidationsHitModified)),
+        (LineState::Modified | LineState::Owned, Request::ReadModified) => {
+            (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusOwnershipReadsHitModified))
+        }
+        (LineState::Modified | LineState::Owned, _) => (Signal::ProbeHitsDirtyCancelled, Some(Signal::BusReadsHitModified)),
+        (_, Request::Read | Request::ReadCode) => (Signal::ProbeHitsClean, Some(Signal::BusReadsHitClean)),
+        _ => (Signal::ProbeHitsClean, None),
+    };
+    tally.add(probe, 1);
+    if let Some(bus) = bus {
+        tally.add(bus, 1);
+    }
+}
+
+fn count_response(ask: Ask, state: LineState, source: DataSource, clean: bool, tally: &mut Tally) {
+    tally.add(
+        match state {
+            LineState::Modified => Signal::SystemReadsModified,
+            LineState::Exclusive => Signal::SystemReadsExclusive,
+            _ => Signal::SystemReadsShared,
+        },
+        1,
+    );
+    let signal = match (ask, source) {
+        (Ask::Load, DataSource::OtherCore { .. }) => Signal::LoadsFromOtherCoreModified,
+        (Ask::Load, DataSource::OtherPackage { .. }) => Signal::LoadsFromOtherPackageModified,
+        (Ask::Load, DataSource::RemoteMemory) => Signal::LoadsFromRemoteMemory,
+        (Ask::Load, _) if clean => Signal::LoadsFromOtherCoreClean,
+        (Ask::Load, _) => Signal::LoadsFromLocalMemory,
+        (Ask::Fetch, DataSource::OtherCore { .. }) => Signal::FetchesFromOtherCore,
+        (Ask::Fetch, DataSource::OtherPackage { .. }) => Signal::FetchesFromOtherPackage,
+        (Ask::Fetch, DataSource::RemoteMemory) => Signal::FetchesFromRemoteMemory,
+        (Ask::Fetch, _) => Signal::FetchesFromLocalMemory,
+        _ => return,
+    };
+    tally.add(signal, 1);
+}

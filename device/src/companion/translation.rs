@@ -1,0 +1,261 @@
+//! Translation buffers and page-table walks.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::{BufferGeometry, Replacement, Translation as Geometry};
+use super::sets::Sets;
+
+/// What an embedder tells of an address whose translation no buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Walk {
+    /// Physical addresses of the table entries that lead to the page, root first.
+    pub entries: [u64; 5],
+    /// How many of them there are.
+    pub levels: u8,
+    /// Bits of an address within the page.
+    pub page_bits: u8,
+    /// The translation survives [`Invalidation::NonGlobal`].
+    pub global: bool,
+}
+
+impl Walk {
+    /// A page of this size that no table has to be read for.
+    #[must_use]
+    pub const fn direct(page_bits: u8) -> Walk {
+        Walk { entries: [0; 5], levels: 0, page_bits, global: false }
+    }
+
+    /// The physical addresses that a walk reads, root first.
+    #[must_use]
+    pub fn entries(&self) -> &[u64] {
+        self.entries.get(..usize::from(self.levels)).unwrap_or(&self.entries)
+    }
+}
+
+/// Who knows the guest's page tables. Asked only when no translation buffer holds an address.
+pub trait PageTables {
+    /// What leads to the page of the virtual address `address`.
+    fn walk(&mut self, address: u64) -> Walk;
+}
+
+/// Page tables of an embedder that has none: every page has this many bits, and no table is read for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untranslated(pub u8);
+
+impl PageTables for Untranslated {
+    fn walk(&mut self, _address: u64) -> Walk {
+        Walk::direct(self.0)
+    }
+}
+
+/// Translations that the processor forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Invalidation {
+    /// All of the core.
+    All,
+    /// All but those of global pages.
+    NonGlobal,
+    /// That of the page with this virtual address.
+    Page(u64),
+}
+
+/// Flags of an entry.
+const PRESENT: u64 = 1;
+const GLOBAL: u64 = 8;
+
+/// Where a translation was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    First,
+    /// In the second level, with what the first has to take in.
+    Second(Walk),
+    Nowhere,
+}
+
+#[derive(Clone, Debug)]
+struct Buffer {
+    sets: Sets,
+    page_bits: &'static [u8],
+}
+
+impl Buffer {
+    fn new(geometry: &BufferGeometry) -> Buffer {
+        let sets = Sets::new(u64::from(geometry.entries), geometry.ways, Replacement::LeastRecentlyUsed, 1);
+        Buffer { sets, page_bits: geometry.page_bits }
+    }
+
+    /// The set's index and the key of `address` in pages of `bits`, the size's number being `size`.
+    fn place(address: u64, bits: u8, size: usize, thread: u8) -> (u64, u64) {
+        let page = address >> (bits & 63);
+        (page, (page & ((1 << 52) - 1)) << 8 | u64::from(thread & 0x3F) << 2 | size as u64 & 3)
+    }
+
+    #[inline]
+    fn touch(&mut self, address: u64, thread: u8) -> Option<Walk> {
+        self.page_bits.iter().enumerate().find_map(|(size, bits)| {
+            let (index, key) = Buffer::place(address, *bits, size, thread);
+            self.sets.touch(index, key).map(|word| Walk { global: word & GLOBAL != 0, ..Walk::direct(*bits) })
+        })
+    }
+
+    /// Takes in the translation of `address` if it holds pages of that size or smaller ones.
+    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
+        let fitting = self.page_bits.iter().enumerate().rev().find(|(_, bits)| **bits <= walk.page_bits);
+        if let Some((size, bits)) = fitting {
+            let (index, key) = Buffer::place(address, *bits, size, thread);
+            let global = if walk.global { GLOBAL } else { 0 };
+            self.sets.insert(index, key << 4 | PRESENT | global);
+        }
+    }
+
+    fn forget(&mut self, what: Invalidation, thread: u8) {
+        match what {
+            Invalidation::All => self.sets.discard(|_| true),
+            Invalidation::NonGlobal => self.sets.discard(|word| word & GLOBAL == 0),
+            Invalidation::Page(address) => {
+                for (size, bits) in self.page_bits.iter().enumerate() {
+                    let (index, key) = Buffer::place(address, *bits, size, thread);
+                    self.sets.remove(index, key);
+                }
+            }
+        }
+    }
+}
+
+/// One level: buffers side by side, for different page sizes.
+#[derive(Clone, Debug)]
+struct Level {
+    buffers: Box<[Buffer]>,
+    /// The one that answered last is asked first. A translation is in one of them, so this changes no answer.
+    last: usize,
+}
+
+impl Level {
+    fn new(geometry: &[BufferGeometry]) -> Level {
+        Level { buffers: geometry.iter().map(Buffer::new).collect::<Vec<_>>().into_boxed_slice(), last: 0 }
+    }
+
+    #[inline]
+    fn touch(&mut self, address: u64, thread: u8) -> Option<Walk> {
+        if let Some(walk) = self.buffers.get_mut(self.last).and_then(|buffer| buffer.touch(address, thread)) {
+            return Some(walk);
+        }
+        let last = self.last;
+        let others = self.buffers.iter_mut().enumerate().filter(|(number, _)| *number != last);
+        let (number, walk) = others.into_iter().find_map(|(number, buffer)| buffer.touch(address, thread).map(|walk| (number, walk)))?;
+        self.last = number;
+        Some(walk)
+    }
+
+    /// Takes a translation in: into the buffer whose pages are the largest that fit.
+    fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
+        let best = |buffer: &Buffer| buffer.page_bits.iter().copied().filter(|bits| *bits <= walk.page_bits).max();
+        let most = self.buffers.iter().filter_map(best).max();
+        if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
+            buffer.fill(address, thread, walk);
+        }
+    }
+}
+
+/// The translation buffers of one core.
+#[derive(Clone, Debug)]
+pub(super) struct Translations {
+    first: [Level; 2],
+    second: [Level; 2],
+    shared_second: bool,
+    upper: Option<Sets>,
+}
+
+/// The number of the side: translations of code, and of data.
+pub(super) const CODE: usize = 0;
+pub(super) const DATA: usize = 1;
+
+impl Translations {
+    pub(super) fn new(geometry: &Geometry) -> Translations {
+        let upper = (geometry.walk_entries > 0)
+            .then(|| Sets::new(u64::from(geometry.walk_entries), geometry.walk_entries, Replacement::LeastRecentlyUsed, 1));
+        Translations {
+            first: [Level::new(geometry.instruction[0]), Level::new(geometry.data[0])],
+            second: [Level::new(geometry.instruction[1]), Level::new(geometry.data[1])],
+            shared_second: geometry.shared_second,
+            upper,
+        }
+    }
+
+    fn second(&mut self, side: usize) -> Option<&mut Level> {
+        let side = if self.shared_second { DATA } else { side };
+        self.second.get_mut(side)
+    }
+
+    /// Whether the first level has a translation, which is then used.
+    #[inline]
+    pub(super) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
+        self.first.get_mut(side).is_some_and(|level| level.touch(address, thread).is_some())
+    }
+
+    /// Looks a translation up. One that only the second level has goes into the first by [`fill_first`](Self::fill_first).
+    #[inline]
+    pub(super) fn find(&mut self, side: usize, address: u64, thread: u8) -> Found {
+        if self.find_first(side, address, thread) {
+            return Found::First;
+        }
+        match self.second(side).and_then(|level| level.touch(address, thread)) {
+            Some(walk) => Found::Second(walk),
+            None => Found::Nowhere,
+        }
+    }
+
+    /// Takes a translation into the first level.
+    pub(super) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+        if let Some(level) = self.first.get_mut(side) {
+            level.fill(address, thread, walk);
+        }
+    }
+
+    /// Takes a translation into both levels.
+    pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
+        self.fill_first(side, address, thread, walk);
+        if let Some(level) = self.second(side) {
+            level.fill(address, thread, walk);
+        }
+    }
+
+    /// The first entry of a walk that must be read: those above it are remembered. The upper entries of the walk are from now on.
+    pub(super) fn shorten(&mut self, walk: &Walk) -> usize {
+        let Some(upper) = self.upper.as_mut() else { return 0 };
+        let above = walk.entries().split_last().map_or(&[][..], |(_, above)| above);
+        let known = (0..above.len()).rev().find(|level| above.get(*level).is_some_and(|entry| upper.touch(0, entry >> 3).is_some()));
+        let begin = known.map_or(0, |level| level + 1);
+        for entry in above.iter().skip(begin) {
+            upper.insert(0, (entry >> 3) << 4 | PRESENT);
+        }
+        begin
+    }
+
+    pub(super) fn forget(&mut self, what: Invalidation, thread: u8) {
+        for level in self.first.iter_mut().chain(&mut self.second) {
+            level.buffers.iter_mut().for_each(|buffer| buffer.forget(what, thread));
+        }
+        if let Some(upper) = self.upper.as_mut() {
+            upper.discard(|_| true);
+        }
+    }
+
+    fn sets(&self) -> impl Iterator<Item = &Sets> {
+        self.first.iter().chain(&self.second).flat_map(|level| level.buffers.iter().map(|buffer| &buffer.sets)).chain(&self.upper)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.sets().for_each(|sets| sets.save(writer));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let levels = self.first.iter_mut().chain(&mut self.second);
+        for sets in levels.flat_map(|level| level.buffers.iter_mut().map(|buffer| &mut buffer.sets)).chain(&mut self.upper) {
+            sets.load(reader)?;
+        }
+        Ok(())
+    }
+}
