@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iced_x86::code_asm::*;
 use vm_pmu::arch::feed::{BranchKind, Record, Records};
 use vm_pmu_guest_tests::attach::record;
-use vm_pmu_guest_tests::engine::interp::{Alerts, Config, EmptyBus, Image, Limits, Machine, Observer, Step};
+use vm_pmu_guest_tests::engine::interp::{Alerts, Config, CpuView, EmptyBus, Image, Limits, Machine, Observer, Step};
 
 const CODE: u64 = 0x10_0000;
 const DATA: u64 = 0x20_0000;
@@ -13,7 +13,7 @@ const DATA: u64 = 0x20_0000;
 struct Keeper(Records, Vec<Record>);
 
 impl Observer for Keeper {
-    fn retire(&mut self, step: &Step) -> Alerts {
+    fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
         self.1.extend(record(step, self.0));
         Alerts::NONE
     }

@@ -178,7 +178,7 @@ impl Observer for Cpu<'_> {
     }
 
     #[inline]
-    fn retire(&mut self, step: &Step) -> Alerts {
+    fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;

@@ -564,3 +564,28 @@ fn vector_moves() {
     let last = m.observer(0).expect("CPU 0").steps.iter().any(|s| s.kind == StepKind::Exception { vector: 13 });
     assert!(last);
 }
+
+#[test]
+fn streaming_stores_write_like_others_but_need_alignment() {
+    let (m, exit) = Guest::new(|a| {
+        a.mov(rdi, DATA)?;
+        a.mov(rcx, cr4)?;
+        a.or(rcx, 1 << 9)?;
+        a.mov(cr4, rcx)?;
+        a.mov(rax, 0x1111_2222_3333_4444u64)?;
+        a.movq(xmm0, rax)?;
+        a.movntdq(xmmword_ptr(rdi), xmm0)?;
+        a.movntps(xmmword_ptr(rdi + 16), xmm0)?;
+        a.movntpd(xmmword_ptr(rdi + 32), xmm0)?;
+        a.movnti(qword_ptr(rdi + 49), rax)?;
+        a.movntdq(xmmword_ptr(rdi + 1), xmm0)
+    })
+    .handler(13, stop)
+    .run();
+    assert_eq!(exit, Exit::Halted);
+    for at in [0, 16, 32, 49] {
+        assert_eq!(m.memory().read(DATA + at, 8), 0x1111_2222_3333_4444);
+    }
+    let streams = m.observer(0).expect("CPU 0").steps.iter().filter(|step| step.instruction.class == InstructionClass::Streaming);
+    assert_eq!(streams.map(|step| step.store_bytes).collect::<Vec<_>>(), [16, 16, 16, 8]);
+}

@@ -3,5 +3,6 @@
 mod exceptions;
 mod instructions;
 mod machines;
+mod observed;
 mod properties;
 mod support;

@@ -6,8 +6,9 @@ pub(crate) use iced_x86::IcedError;
 pub(crate) use iced_x86::code_asm::*;
 pub(crate) use proptest::prelude::*;
 pub(crate) use vm_pmu_guest_tests::engine::interp::{
-    Alerts, BranchKind, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, Interrupter, Limits, Machine, MachineBus, MachineError,
-    Mode, Observer, PerformanceMask, SegmentSet, Step, StepKind, Stop, Unobserved, selector,
+    Alerts, BranchKind, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, InstructionClass, Interrupter, Invalidation, Limits,
+    Machine, MachineBus, MachineError, Mode, Observer, PageWalk, PerformanceMask, SegmentSet, Step, StepKind, Stop, Touched, Unobserved,
+    selector,
 };
 
 pub(crate) const CODE: u64 = 0x10_0000;
@@ -123,7 +124,7 @@ impl Observer for Log {
         self.contexts.push((cpu.cpl(), cpu.interrupts_enabled(), cpu.halted()));
     }
 
-    fn retire(&mut self, step: &Step) -> Alerts {
+    fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
         self.steps.push(*step);
         if self.alert_at == Some(self.steps.len()) { Alerts::PERFORMANCE_INTERRUPT } else { Alerts::NONE }
     }

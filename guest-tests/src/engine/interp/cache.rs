@@ -39,6 +39,7 @@ pub(crate) struct CodeCache {
     crossing: Option<Box<Decoded>>,
     // The page that was executed last, and for which linear page, rights and TLB contents.
     current: usize,
+    frame: u64,
     linear: u64,
     epoch: u32,
     user: bool,
@@ -46,7 +47,7 @@ pub(crate) struct CodeCache {
 
 impl CodeCache {
     pub(crate) fn new() -> Self {
-        Self { pages: Vec::new(), by_frame: HashMap::new(), crossing: None, current: 0, linear: u64::MAX, epoch: 0, user: false }
+        Self { pages: Vec::new(), by_frame: HashMap::new(), crossing: None, current: 0, frame: 0, linear: u64::MAX, epoch: 0, user: false }
     }
 
     /// Drops everything that was decoded.
@@ -63,6 +64,7 @@ impl CodeCache {
         if self.linear != rip >> 12 || self.epoch != core.tlb.epoch() || self.user != (core.cpl == 3) {
             self.enter_page(core)?;
         }
+        core.step.physical = self.frame + rip % PAGE;
         let index = self.current;
         let Some(page) = self.pages.get_mut(index) else {
             return self.uncached(core);
@@ -80,8 +82,10 @@ impl CodeCache {
 
     #[cold]
     fn enter_page(&mut self, core: &mut Core) -> Result<(), Fault> {
+        core.step.physical = 0;
         let at = core.translate(core.rip, grant::EXECUTE)?;
         let frame = at.address & !(PAGE - 1);
+        self.frame = frame;
         self.current = if at.ram { self.page(frame) } else { usize::MAX };
         self.linear = core.rip >> 12;
         self.epoch = core.tlb.epoch();

@@ -57,8 +57,9 @@ impl<O: Observer> Cpu<O> {
         let rsp = core.gpr[RSP];
         let outcome = match self.cache.fetch(core) {
             Ok(decoded) => {
-                core.step.instruction = decoded.info;
+                // The length first: read after the copy, it waits for the copy's store.
                 core.next = rip.wrapping_add(u64::from(decoded.info.length));
+                core.step.instruction = decoded.info;
                 core.gpr[usize::from(super::state::NEXT)] = core.next;
                 execute(core, decoded, &mut self.observer).map_err(|f| if decoded.stack { f.on_stack() } else { f })
             }
@@ -93,11 +94,12 @@ impl<O: Observer> Cpu<O> {
     #[inline]
     fn finish(&mut self) {
         let core = &mut *self.core;
-        core.rip = core.next;
         core.step.next_rip = core.next;
-        core.cycles = core.cycles.wrapping_add(u64::from(core.step.cycles));
-        let alerts = self.observer.retire(&core.step);
+        let mut cycles = core.step.cycles;
+        let alerts = self.observer.retire(&core.step, &CpuView::new(core));
+        core.rip = core.next;
         if alerts.any() {
+            cycles = alerts.cycles.unwrap_or(cycles);
             if alerts.performance_interrupt {
                 core.performance_interrupt();
             }
@@ -105,6 +107,7 @@ impl<O: Observer> Cpu<O> {
                 core.stop(Stop::Observer);
             }
         }
+        core.cycles = core.cycles.wrapping_add(u64::from(cycles));
         if core.context_changed {
             core.context_changed = false;
             self.observer.context(&CpuView::new(core));
@@ -165,6 +168,8 @@ impl<O: Observer> Cpu<O> {
     fn event(&mut self, deliver: impl FnOnce(&mut Core)) {
         let core = &mut *self.core;
         core.attention = true;
+        // Nothing was fetched, so the code cache need not know.
+        core.step.physical = core.page_walk(core.rip).map_or(0, |walk| walk.physical);
         core.step.cpl = core.cpl;
         core.step.interrupts_masked = core.rflags & IF == 0;
         core.step.interrupt_pending = core.apic.interrupt_pending();

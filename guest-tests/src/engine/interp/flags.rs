@@ -61,8 +61,12 @@ pub(crate) const CR0_PG: u64 = 1 << 31;
 
 /// CR4: time-stamp disable.
 pub(crate) const CR4_TSD: u64 = 1 << 2;
+/// CR4: page-size extensions.
+pub(crate) const CR4_PSE: u64 = 1 << 4;
 /// CR4: physical-address extension.
 pub(crate) const CR4_PAE: u64 = 1 << 5;
+/// CR4: global pages.
+pub(crate) const CR4_PGE: u64 = 1 << 7;
 /// CR4: FXSAVE and SSE support.
 pub(crate) const CR4_OSFXSR: u64 = 1 << 9;
 /// CR4: RDFSBASE and its kin.

@@ -250,6 +250,8 @@ impl<O: Observer> Machine<O> {
         let mut began = vec![0; self.cpus.len()];
         loop {
             let mut running = false;
+            // Cycles that passed on the CPU that ran longest.
+            let mut ran = 0;
             // Cycles until the first halted CPU wakes by itself, if one does.
             let mut wake: Option<u64> = None;
             for (index, (cpu, began)) in self.cpus.iter_mut().zip(&mut began).enumerate() {
@@ -275,11 +277,11 @@ impl<O: Observer> Machine<O> {
                         break;
                     }
                 }
+                ran = ran.max(cpu.core.cycles.saturating_sub(*began));
             }
             let passed = match (running, wake) {
                 (true, _) if alone => continue,
-                // The time the others ran.
-                (true, _) => u64::from(quantum),
+                (true, _) => ran,
                 (false, Some(n)) => n,
                 (false, None) if self.shared.interrupter.any_full() => continue,
                 (false, None) => return Exit::Halted,

@@ -4,7 +4,7 @@ use iced_x86::{Code, EncodingKind, Instruction, MemorySize, Mnemonic, OpKind};
 
 use super::decode::{shared_with_sse, unsupported};
 use super::op::{Decoded, Op, Operand};
-use super::step::{Prefetch, SimdClass};
+use super::step::{InstructionClass, Prefetch, SimdClass};
 
 /// The operation of a valid instruction.
 #[rustfmt::skip]
@@ -84,6 +84,7 @@ pub(crate) fn operation(i: &Instruction) -> Op {
         | M::Prefetchwt1 | M::Prefetch => Op::Prefetch,
         M::Clflush | M::Clflushopt | M::Clwb => Op::Clflush,
         M::Movaps | M::Movapd | M::Movdqa | M::Movups | M::Movupd | M::Movdqu
+        | M::Movntps | M::Movntpd | M::Movntdq
             if xmm_pair(i) => Op::MovX,
         M::Pxor | M::Xorps | M::Xorpd if xmm_pair(i) => Op::XorX,
         M::Movq | M::Movd => match (class(i, 0), class(i, 1)) {
@@ -225,8 +226,8 @@ fn sizes(i: &Instruction, d: &mut Decoded) {
     }
     if d.op == Op::MovX {
         // The aligned forms fault on misaligned operands.
-        let aligned = matches!(i.mnemonic(), Mnemonic::Movaps | Mnemonic::Movapd | Mnemonic::Movdqa);
-        d.code = u8::from(aligned);
+        let unaligned = matches!(i.mnemonic(), Mnemonic::Movups | Mnemonic::Movupd | Mnemonic::Movdqu);
+        d.code = u8::from(!unaligned);
     }
     if d.op == Op::MovXLow {
         d.size = 8;
@@ -241,6 +242,7 @@ fn stack_default(d: &mut Decoded) {
 fn classes(i: &Instruction, d: &mut Decoded) {
     d.info.cpuid = d.op == Op::Cpuid;
     d.info.clflush = d.op == Op::Clflush;
+    d.info.class = class_of(i, d.op);
     d.info.prefetch = match i.mnemonic() {
         Mnemonic::Prefetchnta => Some(Prefetch::Nta),
         Mnemonic::Prefetcht0 => Some(Prefetch::T0),
@@ -256,6 +258,29 @@ fn classes(i: &Instruction, d: &mut Decoded) {
         _ if matches!(d.op, Op::MovX | Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr | Op::XorX) => Some(SimdClass::Sse),
         _ => None,
     };
+}
+
+fn class_of(i: &Instruction, op: Op) -> InstructionClass {
+    match op {
+        // AMD's manual does not except MOV to CR8.
+        Op::Cpuid
+        | Op::Iret
+        | Op::MovToCr
+        | Op::MovToDr
+        | Op::Wrmsr
+        | Op::Lgdt
+        | Op::Lidt
+        | Op::Lldt
+        | Op::Ltr
+        | Op::Wbinvd
+        | Op::Invlpg => InstructionClass::Serializing,
+        Op::Div | Op::Idiv => InstructionClass::Divide,
+        Op::Mul | Op::ImulOne | Op::Imul | Op::Imul3 => InstructionClass::Multiply,
+        Op::Fence => InstructionClass::Fence,
+        Op::Movnti => InstructionClass::Streaming,
+        _ if matches!(i.mnemonic(), Mnemonic::Movntps | Mnemonic::Movntpd | Mnemonic::Movntdq) => InstructionClass::Streaming,
+        _ => InstructionClass::Plain,
+    }
 }
 
 fn micro_ops(d: &Decoded) -> u8 {

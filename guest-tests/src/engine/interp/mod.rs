@@ -3,8 +3,8 @@
 //! [`Machine`] runs an [`Image`] on one or more CPUs with local APICs; an [`Observer`] per CPU
 //! hears of every step and answers RDMSR, WRMSR and RDPMC; a [`MachineBus`] answers for ports and
 //! device memory. One step is one instruction, one iteration of a REP string instruction, or one
-//! taken interrupt or exception, and takes one cycle, so a run on one host thread is the same on
-//! every host.
+//! taken interrupt or exception, and takes one cycle unless the observer answers with another
+//! number, so a run on one host thread is the same on every host.
 //!
 //! The engine knows 64-bit mode only. A valid instruction or mode it does not have ends the run
 //! with [`Stop::Unsupported`] or [`Stop::UnsupportedMode`]; no guest can make it panic. SMEP, SMAP,
@@ -48,4 +48,7 @@ pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use memory::{Memory, MemoryError};
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
-pub use step::{Access, Branch, BranchKind, InstructionInfo, Prefetch, SegmentSet, SimdClass, Step, StepKind};
+pub use paging::PageWalk;
+pub use step::{
+    Access, Branch, BranchKind, InstructionClass, InstructionInfo, Invalidation, Prefetch, SegmentSet, SimdClass, Step, StepKind, Touched,
+};

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::flags::{EFER_LMA, EFER_LME, EFER_NXE, EFER_SCE};
 use super::paging::PHYSICAL_BITS;
 use super::state::{Core, FS, GS};
+use super::step::Invalidation;
 
 const TSC: u32 = 0x10;
 const APIC_BASE: u32 = 0x1b;
@@ -56,6 +57,7 @@ impl Core {
                 }
                 self.msrs.apic_base = value & !0x1ff | self.msrs.apic_base & 1 << 8;
                 self.apic.set_enabled(value & 1 << 11 != 0);
+                // The engine's translations know which pages are the APIC's; a processor's do not, so the step tells of nothing.
                 self.tlb.flush();
             }
             SYSENTER_CS => self.msrs.sysenter[0] = value & 0xffff_ffff,
@@ -76,8 +78,10 @@ impl Core {
                 if value & !(writable | fixed) != 0 || value & EFER_LME == 0 {
                     return Err(Fault::GP0);
                 }
+                if (self.msrs.efer ^ value) & EFER_NXE != 0 {
+                    self.forget(Invalidation::All);
+                }
                 self.msrs.efer = value & writable | fixed;
-                self.tlb.flush();
             }
             STAR => self.msrs.star = value,
             LSTAR => self.msrs.lstar = address(value)?,

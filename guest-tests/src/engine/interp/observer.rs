@@ -2,6 +2,7 @@
 
 use super::apic::Apic;
 use super::cpuid::CpuidResult;
+use super::paging::PageWalk;
 use super::state::Core;
 use super::step::Step;
 
@@ -17,17 +18,20 @@ pub struct Alerts {
     pub performance_interrupt: bool,
     /// Stop the machine with [`Exit::Observer`](super::Exit::Observer).
     pub stop: bool,
+    /// How many cycles the step took, instead of [`Step::cycles`]; 0 for one that ran beside the step before it. All of the
+    /// engine's clocks follow. Without meaning after halted cycles.
+    pub cycles: Option<u32>,
 }
 
 impl Alerts {
     /// Nothing.
-    pub const NONE: Self = Self { performance_interrupt: false, stop: false };
+    pub const NONE: Self = Self { performance_interrupt: false, stop: false, cycles: None };
     /// The performance-counter interrupt.
-    pub const PERFORMANCE_INTERRUPT: Self = Self { performance_interrupt: true, stop: false };
+    pub const PERFORMANCE_INTERRUPT: Self = Self { performance_interrupt: true, ..Self::NONE };
 
     #[inline]
     pub(crate) fn any(self) -> bool {
-        self.performance_interrupt | self.stop
+        self.performance_interrupt | self.stop | self.cycles.is_some()
     }
 }
 
@@ -66,7 +70,7 @@ impl<'a> CpuView<'a> {
         self.core.cpl
     }
 
-    /// RIP; during a hook, that of the instruction being executed.
+    /// RIP; up to [`Observer::retire`] that of the current step.
     #[must_use]
     pub fn rip(&self) -> u64 {
         self.core.rip
@@ -145,8 +149,8 @@ impl<'a> CpuView<'a> {
         self.core.msrs.efer
     }
 
-    /// Cycles since the start, halted ones included. During a hook the current step's are not in
-    /// it yet.
+    /// Cycles since the start, halted ones included. Up to [`Observer::retire`] the current step's
+    /// are not in it yet.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.core.cycles
@@ -156,6 +160,13 @@ impl<'a> CpuView<'a> {
     #[must_use]
     pub fn tsc(&self) -> u64 {
         self.core.tsc()
+    }
+
+    /// How the guest's page tables translate `address`, whatever the right to use it; `None` where nothing is mapped. Nothing
+    /// changes by looking: no accessed or dirty bit, no fault, no cached translation.
+    #[must_use]
+    pub fn page_walk(&self, address: u64) -> Option<PageWalk> {
+        self.core.page_walk(address)
     }
 
     /// The local APIC.
@@ -198,10 +209,10 @@ pub trait Observer: Send {
         let _ = cpu;
     }
 
-    /// Something happened.
+    /// Something happened. Registers and memory are as the step left them, RIP and the cycles as it found them.
     #[inline]
-    fn retire(&mut self, step: &Step) -> Alerts {
-        let _ = step;
+    fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
+        let _ = (step, cpu);
         Alerts::NONE
     }
 

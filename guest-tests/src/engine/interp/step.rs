@@ -74,6 +74,26 @@ pub struct Access {
     pub locked: bool,
 }
 
+/// What a prefetch or CLFLUSH names, which is no access: no data goes to a register or comes from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Linear address.
+    pub address: u64,
+    /// Physical address.
+    pub physical: u64,
+}
+
+/// Translations that a step made the processor forget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalidation {
+    /// All of them: MOV to CR3 without CR4.PGE, and a change of CR0.WP, CR4.PSE, CR4.PGE or EFER.NXE.
+    All,
+    /// All but those of global pages: MOV to CR3 with CR4.PGE.
+    NonGlobal,
+    /// That of the page with this linear address, global or not: INVLPG.
+    Page(u64),
+}
+
 /// The prefetch instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefetch {
@@ -100,6 +120,25 @@ pub enum SimdClass {
     Mmx,
     /// SSE, SSE2 and later.
     Sse,
+}
+
+/// Instructions that hold a processor up in their own way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionClass {
+    /// All others.
+    #[default]
+    Plain,
+    /// What serialises on AMD processors: CPUID, IRET, MOV to control and debug registers, WRMSR, LGDT, LIDT, LLDT, LTR, INVD,
+    /// WBINVD, INVLPG.
+    Serializing,
+    /// DIV, IDIV.
+    Divide,
+    /// MUL, IMUL.
+    Multiply,
+    /// LFENCE, MFENCE, SFENCE.
+    Fence,
+    /// Stores past the caches: MOVNTI, MOVNTDQ, MOVNTPS, MOVNTPD.
+    Streaming,
 }
 
 /// A set of segment registers.
@@ -156,6 +195,8 @@ pub struct InstructionInfo {
     pub clflush: bool,
     /// CPUID.
     pub cpuid: bool,
+    /// What a model of timing must tell apart.
+    pub class: InstructionClass,
     /// A prefetch instruction.
     pub prefetch: Option<Prefetch>,
     /// The floating-point or vector class.
@@ -169,6 +210,8 @@ pub struct Step {
     pub kind: StepKind,
     /// Address of the instruction; for a taken interrupt, of the one that was interrupted.
     pub rip: u64,
+    /// Physical address of the byte at `rip`; 0 if that could not be fetched.
+    pub physical: u64,
     /// Where execution continues.
     pub next_rip: u64,
     /// CPL at the start of the step.
@@ -177,7 +220,8 @@ pub struct Step {
     pub interrupts_masked: bool,
     /// The local APIC held an interrupt above the processor priority at the start of the step.
     pub interrupt_pending: bool,
-    /// Cycles the step took: one for every step.
+    /// Cycles the step takes unless the observer answers otherwise with [`Alerts::cycles`](super::Alerts::cycles): one for every
+    /// step.
     pub cycles: u32,
     /// What the encoding says; all zero for taken interrupts and exceptions.
     pub instruction: InstructionInfo,
@@ -185,6 +229,10 @@ pub struct Step {
     pub branch: Option<Branch>,
     /// Segment registers whose descriptors were loaded.
     pub segment_loads: SegmentSet,
+    /// What a prefetch or CLFLUSH names; `None` for a prefetch of what may not be read, which does nothing.
+    pub touched: Option<Touched>,
+    /// Translations that were forgotten.
+    pub invalidation: Option<Invalidation>,
     /// Data loads, including what RET, POP and IRET read. Reads of descriptor tables, task-state
     /// segments and page tables are not counted.
     pub loads: u8,
@@ -221,6 +269,8 @@ impl Step {
         self.cycles = 1;
         self.branch = None;
         self.segment_loads = SegmentSet(0);
+        self.touched = None;
+        self.invalidation = None;
         self.loads = 0;
         self.stores = 0;
         self.load_bytes = 0;

@@ -71,7 +71,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, d: &Decoded, observer: &mut 
             core.write(d, d.dst, d.size, if moved { value } else { old })
         }
         Op::Set => core.write(d, d.dst, 1, u64::from(alu::condition(d.code, core.rflags))),
-        Op::Nop | Op::Pause | Op::Fence | Op::Prefetch => Ok(()),
+        Op::Nop | Op::Pause | Op::Fence => Ok(()),
         Op::Loop | Op::Loope | Op::Loopne | Op::Jrcxz => core.counted(d),
         Op::Movs | Op::Stos | Op::Lods | Op::Scas | Op::Cmps | Op::Ins | Op::Outs => core.string(d),
         Op::Rdpmc => {
@@ -236,6 +236,10 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
         Op::MovToSeg | Op::PopSeg => core.move_to_segment(d),
         Op::MovFromSeg | Op::PushSeg => core.move_from_segment(d),
         Op::Rdfsbase | Op::Rdgsbase | Op::Wrfsbase | Op::Wrgsbase => core.segment_base(d),
+        Op::Prefetch => {
+            core.prefetch(d);
+            Ok(())
+        }
         Op::Clflush => core.clflush(d),
         Op::MovX | Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr | Op::XorX => core.vector_move(d),
         _ => {

@@ -4,12 +4,14 @@ use super::super::alu;
 use super::super::cpuid::{self, CpuidResult};
 use super::super::fault::{Fault, Stop};
 use super::super::flags::{
-    self, CR0_AM, CR0_CD, CR0_EM, CR0_ET, CR0_MP, CR0_NE, CR0_NW, CR0_PE, CR0_PG, CR0_TS, CR0_WP, CR4_PAE, CR4_TSD, CR4_VALID, IF, IOPL,
+    self, CR0_AM, CR0_CD, CR0_EM, CR0_ET, CR0_MP, CR0_NE, CR0_NW, CR0_PE, CR0_PG, CR0_TS, CR0_WP, CR4_PAE, CR4_PGE, CR4_PSE, CR4_TSD,
+    CR4_VALID, IF, IOPL,
 };
 use super::super::mnemonic::number;
 use super::super::op::{Decoded, Op, Operand};
-use super::super::paging::PHYSICAL_BITS;
+use super::super::paging::{PHYSICAL_BITS, grant};
 use super::super::state::{Core, RAX, RBX, RCX, RDX, Shadow};
+use super::super::step::{Invalidation, Touched};
 
 /// Bytes of console text kept; more is dropped, so that no guest can exhaust the host.
 const CONSOLE: usize = 1 << 20;
@@ -191,15 +193,17 @@ impl Core {
                     return Err(Fault::GP0);
                 }
                 self.cr3 = value;
-                self.tlb.flush();
+                self.forget(if self.cr4 & CR4_PGE != 0 { Invalidation::NonGlobal } else { Invalidation::All });
             }
             4 => {
                 if value & !CR4_VALID != 0 || value & CR4_PAE == 0 {
                     return Err(Fault::GP0);
                 }
                 self.context_changed |= self.cr4 != value;
+                if (self.cr4 ^ value) & (CR4_PSE | CR4_PGE) != 0 {
+                    self.forget(Invalidation::All);
+                }
                 self.cr4 = value;
-                self.tlb.flush();
             }
             8 => {
                 if value > 15 {
@@ -223,8 +227,10 @@ impl Core {
         if value >> 32 != 0 || value & CR0_PG == 0 || value & CR0_PE == 0 || inconsistent {
             return Err(Fault::GP0);
         }
+        if (self.cr0 ^ value) & CR0_WP != 0 {
+            self.forget(Invalidation::All);
+        }
         self.cr0 = value & VALID | CR0_ET;
-        self.tlb.flush();
         Ok(())
     }
 
@@ -280,7 +286,7 @@ impl Core {
     pub(crate) fn invalidate(&mut self, d: &Decoded) -> Result<(), Fault> {
         self.supervisor()?;
         if d.op == Op::Invlpg {
-            self.tlb.flush();
+            self.forget(Invalidation::Page(self.linear(d)));
         }
         self.serialised = true;
         Ok(())
@@ -288,7 +294,15 @@ impl Core {
 
     /// CLFLUSH and its kin touch the line like a load of a byte.
     pub(crate) fn clflush(&mut self, d: &Decoded) -> Result<(), Fault> {
-        let va = self.linear(d);
-        self.translate(va, super::super::paging::grant::READ).map(|_| ())
+        let address = self.linear(d);
+        let physical = self.translate(address, grant::READ)?.address;
+        self.step.touched = Some(Touched { address, physical });
+        Ok(())
+    }
+
+    /// The prefetches, which leave memory and page tables alone and never fault.
+    pub(crate) fn prefetch(&mut self, d: &Decoded) {
+        let address = self.linear(d);
+        self.step.touched = self.peek_translation(address, grant::READ).map(|physical| Touched { address, physical });
     }
 }
