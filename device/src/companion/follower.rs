@@ -31,12 +31,14 @@ pub enum Clock {
 pub struct Outcome {
     /// What the predictor made of its transfer.
     pub prediction: Prediction,
-    /// From issue to data of its first access, in cycles.
+    /// From issue to data, in cycles: the longest of its accesses.
     pub latency: u32,
-    /// Where the data of its first access came from.
+    /// Where the data of that access came from.
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
+    /// The cycles that went by with it, once it has been delivered; `None` where the companion does not keep time.
+    pub cycles: Option<u32>,
     /// It has made an access already.
     accessed: bool,
 }
@@ -63,7 +65,7 @@ pub struct Follower<'a> {
     line: Option<u64>,
     /// The piece of code that the fetcher read last, unless a transfer threw it away.
     piece: Option<u64>,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
     pub(super) demand: Demand,
 }
 
@@ -124,6 +126,12 @@ impl<'a> Follower<'a> {
     #[inline]
     pub fn keeps_time(&self) -> bool {
         self.active && self.clock == Clock::Companion
+    }
+
+    /// Whether it makes `signal` at the moment; then the embedder does not add it as well.
+    #[must_use]
+    pub fn supplies(&self, signal: Signal) -> bool {
+        self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
     /// What became of the last instruction.

@@ -131,16 +131,19 @@ impl Signals {
     }
 
     /// Adds what `step` did, as far as `demand` names it.
+    ///
+    /// With `held`, somebody else lets cycles go by, and what holds in them.
     #[inline]
-    pub(super) fn add(&self, step: &Step, entered_mask: bool, demand: &Demand, totals: &Totals) {
+    pub(super) fn add(&self, step: &Step, entered_mask: bool, held: bool, demand: &Demand, totals: &Totals) {
         let sink = Sink { demand, totals };
-        sink.add(Signal::Cycles, u64::from(step.cycles));
+        let cycles = if held { 0 } else { u64::from(step.cycles) };
+        sink.add(Signal::Cycles, cycles);
         let has = |group| self.groups & group != 0;
         if has(group::RETIREMENT) {
             retirement(step, &sink);
         }
         if has(group::MASKED) {
-            self.masked(step, entered_mask, &sink);
+            self.masked(step, cycles, entered_mask, &sink);
         }
         if has(group::BRANCHES) {
             branches(step, &sink);
@@ -161,13 +164,18 @@ impl Signals {
         }
     }
 
-    fn masked(&self, step: &Step, entered_mask: bool, sink: &Sink<'_>) {
+    /// The states that hold in every cycle of `step`.
+    pub(super) fn states(&self, step: &Step) -> [Option<Signal>; 2] {
+        [step.interrupts_masked.then_some(Signal::InterruptsMaskedCycles), self.pending.then_some(Signal::InterruptsMaskedPendingCycles)]
+    }
+
+    fn masked(&self, step: &Step, cycles: u64, entered_mask: bool, sink: &Sink<'_>) {
         if step.interrupts_masked {
-            sink.add(Signal::InterruptsMaskedCycles, u64::from(step.cycles));
+            sink.add(Signal::InterruptsMaskedCycles, cycles);
             sink.add(Signal::InterruptsMaskedEntries, u64::from(entered_mask));
         }
         if self.pending {
-            sink.add(Signal::InterruptsMaskedPendingCycles, u64::from(step.cycles));
+            sink.add(Signal::InterruptsMaskedPendingCycles, cycles);
             sink.add(Signal::InterruptsMaskedPendingEntries, u64::from(self.began_pending));
         }
     }
@@ -235,7 +243,8 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     }
     let unlisted = (u64::from(step.loads) + u64::from(step.stores)).saturating_sub(step.accesses().len() as u64);
     let unlisted_crossing = u64::from(step.misaligned).saturating_sub(crossing).min(unlisted);
-    sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing);
+    let prefetched = u64::from(step.touched.is_some() && step.instruction.prefetch.is_some());
+    sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing + prefetched);
 }
 
 fn classes(step: &Step, sink: &Sink<'_>) {

@@ -245,11 +245,11 @@ pub struct Step {
     /// Accesses that crossed an 8-byte boundary.
     pub misaligned: u8,
     recorded: u8,
-    list: [Access; 4],
+    list: [Access; 6],
 }
 
 impl Step {
-    /// The first four memory accesses, in program order. A locked or plain read-modify-write shows
+    /// The first six memory accesses, in program order: all of them but for string instructions beyond one iteration and deep ENTERs. A locked or plain read-modify-write shows
     /// as a load and a store.
     #[must_use]
     pub fn accesses(&self) -> &[Access] {
