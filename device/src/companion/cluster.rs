@@ -65,7 +65,7 @@ pub(super) enum Served {
 /// Lines that leave the cluster for memory: few at a time.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
-    lines: [u64; 16],
+    lines: [u64; 4],
     count: usize,
 }
 
@@ -150,11 +150,12 @@ impl Cluster {
         self.shape.outer_line_bits.saturating_sub(self.shape.line_bits)
     }
 
-    /// Tells what others did to the cluster.
+    /// Tells what others did to the cluster. Returns whether code was taken away.
     #[inline]
-    pub(super) fn read_mail(&mut self, tally: &mut Tally) {
-        if self.mail == Mail::default() {
-            return;
+    pub(super) fn read_mail(&mut self, tally: &mut Tally) -> bool {
+        // Whatever is done to a cluster is done by a snoop.
+        if self.mail.snoops == 0 {
+            return false;
         }
         let mail = core::mem::take(&mut self.mail);
         tally.add(Signal::L2RequestsSnoop, mail.snoops);
@@ -162,23 +163,23 @@ impl Cluster {
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
+        mail.code_invalidations != 0
     }
 
-    /// Whether the first level has both the translation of `address` and, as it is asked for, line `inner`; then both are used.
+    /// Asks for line `inner` of `address` if the first level has the translation, which is then used; `None` if it has not.
     #[inline]
-    pub(super) fn has_at_once(&mut self, core: usize, thread: u8, ask: Ask, address: u64, inner: u64) -> bool {
-        let through = self.shape.data_write == WritePolicy::Through;
-        let Some(caches) = self.cores.get_mut(core) else { return false };
-        let there = match caches.data.peek(inner, inner) {
-            Some(_) if ask == Ask::Load => true,
-            Some(word) => !through && Line(word).state() == LineState::Modified,
-            None => false,
-        };
-        if !there || !caches.translations.find_first(DATA, address, thread) {
-            return false;
-        }
-        caches.data.touch(inner, inner);
-        true
+    pub(super) fn serve_translated(
+        &mut self,
+        core: usize,
+        thread: u8,
+        ask: Ask,
+        address: u64,
+        inner: u64,
+        tally: &mut Tally,
+        out: &mut Departures,
+    ) -> Option<Served> {
+        let caches = self.cores.get_mut(core)?;
+        caches.translations.find_first(DATA, address, thread).then(|| self.serve(core, ask, inner, tally, out))
     }
 
     /// Asks for the first-level line `inner` for `core`.

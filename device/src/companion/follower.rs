@@ -43,6 +43,9 @@ pub struct Outcome {
     accessed: bool,
 }
 
+/// Which level of the cluster had a line, where it came from, and the cycles until it is here.
+type Answer = (Option<Level>, DataSource, u32);
+
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
 /// One host thread at a time uses it, the one that runs the thread. What threads share is behind locks that are held for single accesses.
@@ -223,7 +226,7 @@ impl<'a> Follower<'a> {
             Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
             _ => {}
         }
-        let (level, source, latency) = self.line(Ask::Fetch, line);
+        let (level, source, latency) = self.ask(Ask::Fetch, line);
         let cause = match (level, source) {
             (Some(Level::Second), _) => Cause::FetchSecond,
             (Some(Level::Third), _) => Cause::FetchThird,
@@ -275,7 +278,7 @@ impl<'a> Follower<'a> {
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
         let mut cost = u32::from(self.system.profile.costs.walk);
         for entry in walk.entries().iter().skip(begin) {
-            let (level, source, latency) = self.line(Ask::Walk, entry >> line_bits);
+            let (level, source, latency) = self.ask(Ask::Walk, entry >> line_bits);
             let signal = match (side, level, source) {
                 (CODE, Some(Level::Third), _) => Signal::InstructionWalksFromL3,
                 (CODE, Some(_), _) => Signal::InstructionWalksFromL2,
@@ -298,41 +301,48 @@ impl<'a> Follower<'a> {
     }
 
     /// Asks for a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
+        self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
+    }
+
+    /// The same. With an `address`, only if the first level has its translation.
     #[inline]
-    fn line(&mut self, ask: Ask, inner: u64) -> (Option<Level>, DataSource, u32) {
-        let Some(cluster) = self.system.clusters.get(self.cluster) else { return (None, DataSource::Unknown, 0) };
+    fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
+        let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
         let mut out = Departures::default();
         let (served, inner_bits) = {
             let mut cluster = cluster.lock();
-            if cluster.mail.code_invalidations != 0 {
+            if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
-            cluster.read_mail(&mut self.tally);
-            (cluster.serve(self.core, ask, inner, &mut self.tally, &mut out), cluster.inner_bits())
+            let served = match address {
+                Some(address) => cluster.serve_translated(self.core, self.thread, ask, address, inner, &mut self.tally, &mut out)?,
+                None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
+            };
+            (served, cluster.inner_bits())
         };
-        let outer = inner >> inner_bits;
         let answer = match served {
-            Served::By(Level::First) => return (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
+            Served::By(Level::First) => return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first))),
             Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
             Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
             Served::Not(request) => {
                 let mut shared = self.system.shared.lock();
-                let response = self.system.request(&mut shared, self.cluster, ask, request, outer, &mut self.tally);
+                let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
                 let code_written = cluster.lock().install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
                 self.system.depart(&mut shared, &mut out, &mut self.tally);
                 drop(shared);
                 if code_written {
                     self.code_written(inner);
                 }
-                return (None, response.source, response.latency);
+                return Some((None, response.source, response.latency));
             }
         };
         if !out.is_empty() {
             self.system.depart(&mut self.system.shared.lock(), &mut out, &mut self.tally);
         }
-        answer
+        Some(answer)
     }
 
     /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.
@@ -370,8 +380,17 @@ impl<'a> Follower<'a> {
         }
         let first = access.physical >> line_bits;
         let last = access.physical.wrapping_add(size - 1) >> line_bits;
-        if first == last && !access.uncached && self.quick(access, first) {
-            return self.note(u32::from(costs.first), DataSource::Cache(1), Translation::Hit(1));
+        let ask = match access.kind {
+            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
+            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
+            AccessKind::PrefetchStore => Ask::PrefetchStore,
+            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
+            _ => Ask::Load,
+        };
+        let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
+        // The way of nearly all accesses: the first level has the translation, so one lock is enough.
+        if simple && let Some((level, source, latency)) = self.line(ask, first, Some(access.address)) {
+            return self.accessed(access, ask, first, Translation::Hit(1), level, source, latency);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
         match translation {
@@ -397,42 +416,31 @@ impl<'a> Follower<'a> {
         if first != last {
             self.tally.add(if stores { Signal::LineSplitStores } else { Signal::LineSplitLoads }, 1);
         }
-        let ask = match access.kind {
-            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
-            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
-            AccessKind::PrefetchStore => Ask::PrefetchStore,
-            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
-            _ => Ask::Load,
-        };
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
-            let (level, source, latency) = self.line(ask, line);
-            if level != Some(Level::First) {
-                self.missed(access, ask, line, level, source, latency);
-            } else if ask == Ask::Store {
-                self.timing.store(0, &mut self.tally);
-            }
-            self.note(latency, source, translation);
+            let (level, source, latency) = self.ask(ask, line);
+            self.accessed(access, ask, line, translation, level, source, latency);
         }
     }
 
-    /// The way of nearly all accesses, under one lock: the first level has the translation, and the line as it is needed.
+    /// A line was accessed.
     #[inline]
-    fn quick(&mut self, access: &Access, line: u64) -> bool {
-        let ask = match access.kind {
-            AccessKind::Load => Ask::Load,
-            AccessKind::Store => Ask::Store,
-            _ => return false,
-        };
-        let Some(cluster) = self.system.clusters.get(self.cluster) else { return false };
-        let mut cluster = cluster.lock();
-        if !cluster.has_at_once(self.core, self.thread, ask, access.address, line) {
-            return false;
-        }
-        drop(cluster);
-        if ask == Ask::Store {
+    #[allow(clippy::too_many_arguments)]
+    fn accessed(
+        &mut self,
+        access: &Access,
+        ask: Ask,
+        line: u64,
+        translation: Translation,
+        level: Option<Level>,
+        source: DataSource,
+        latency: u32,
+    ) {
+        if level != Some(Level::First) {
+            self.missed(access, ask, line, level, source, latency);
+        } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
         }
-        true
+        self.note(latency, source, translation);
     }
 
     /// An access did not find its line in the first level.
@@ -463,7 +471,7 @@ impl<'a> Follower<'a> {
             && followed
             && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
         {
-            self.line(Ask::Hardware, target);
+            self.ask(Ask::Hardware, target);
         }
     }
 

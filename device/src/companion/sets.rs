@@ -105,21 +105,33 @@ impl Sets {
         Some(word)
     }
 
+    /// The ways with the key of `word`, with nothing, and with a word that is no more there.
+    #[inline]
+    fn scan(set: &[u64], word: u64) -> (Option<usize>, Option<usize>, Option<usize>) {
+        let first = |from: usize, bits: u64| (bits != 0).then(|| from + bits.trailing_zeros() as usize);
+        let (mut same, mut empty, mut invalid) = (None, None, None);
+        for (number, part) in set.chunks(64).enumerate() {
+            // Without branches: most sets are looked at to the end.
+            let (mut keys, mut zeros, mut gone) = (0u64, 0u64, 0u64);
+            for (way, present) in part.iter().enumerate() {
+                let there = present & 7 != 0;
+                keys |= u64::from(there & ((present ^ word) >> FLAGS == 0)) << way;
+                zeros |= u64::from(*present == 0) << way;
+                gone |= u64::from(!there) << way;
+            }
+            same = same.or(first(64 * number, keys));
+            empty = empty.or(first(64 * number, zeros));
+            invalid = invalid.or(first(64 * number, gone));
+        }
+        (same, empty, invalid)
+    }
+
     /// Puts `word` in as the one used last, in place of one with the same key, and returns what made room: 0 where nothing had to.
     pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
         let replacement = self.replacement;
         let set = self.set_mut(index);
         let ways = set.len();
-        let (mut same, mut empty, mut invalid) = (None, None, None);
-        for (way, present) in set.iter().enumerate() {
-            if *present == 0 {
-                empty = empty.or(Some(way));
-            } else if *present & 7 == 0 {
-                invalid = invalid.or(Some(way));
-            } else if *present >> FLAGS == word >> FLAGS {
-                same = Some(way);
-            }
-        }
+        let (same, empty, invalid) = Sets::scan(set, word);
         let way = match (same.or(empty).or(invalid), replacement) {
             (Some(way), _) => way,
             (None, Replacement::LeastRecentlyUsed) => ways - 1,
