@@ -14,7 +14,7 @@
 //! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches. Accesses beyond the first four of an
 //!   instruction count one each, and one more if misaligned.
 //! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
-//! - Of the SSE set the interpreter has moves and logic only: all count as packed.
+//! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
 
 mod board;

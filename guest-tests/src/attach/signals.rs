@@ -67,6 +67,7 @@ const GROUPS: &[(u32, &[Signal])] = &[
             Signal::X87Instructions,
             Signal::MmxInstructions,
             Signal::PackedSseInstructions,
+            Signal::ScalarSseInstructions,
             Signal::FloatingPointIdleCycles,
         ],
     ),
@@ -259,7 +260,8 @@ fn classes(step: &Step, sink: &Sink<'_>) {
     match simd {
         Some(SimdClass::X87) => sink.add(Signal::X87Instructions, 1),
         Some(SimdClass::Mmx) => sink.add(Signal::MmxInstructions, 1),
-        Some(SimdClass::Sse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::PackedSse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarSseInstructions, 1),
         None => {}
     }
 }

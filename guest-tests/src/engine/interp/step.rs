@@ -118,8 +118,10 @@ pub enum SimdClass {
     X87,
     /// MMX and 3DNow!.
     Mmx,
-    /// SSE, SSE2 and later.
-    Sse,
+    /// SSE, SSE2 and later, on all elements of the operands, or on the operands as a whole.
+    PackedSse,
+    /// SSE, SSE2 and later, on the lowest element: here MOVD and MOVQ.
+    ScalarSse,
 }
 
 /// Instructions that hold a processor up in their own way.
