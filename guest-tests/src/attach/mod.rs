@@ -15,6 +15,8 @@
 //!   instruction count one each, and one more if misaligned.
 //! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
 //! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
+//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
+//!   ports never match.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
 
 mod board;

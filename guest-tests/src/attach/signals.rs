@@ -25,6 +25,7 @@ mod group {
     pub(super) const SEGMENTS: u32 = 16;
     pub(super) const CLASSES: u32 = 32;
     pub(super) const FETCHES: u32 = 64;
+    pub(super) const BREAKPOINTS: u32 = 128;
 }
 
 const GROUPS: &[(u32, &[Signal])] = &[
@@ -72,6 +73,7 @@ const GROUPS: &[(u32, &[Signal])] = &[
         ],
     ),
     (group::FETCHES, &[Signal::InstructionFetches]),
+    (group::BREAKPOINTS, BREAKPOINTS),
 ];
 
 /// In the order of the bits of a [`SegmentSet`].
@@ -83,6 +85,10 @@ const SEGMENTS: &[Signal] = &[
     Signal::SegmentLoadsFs,
     Signal::SegmentLoadsGs,
 ];
+
+/// By the number of the debug register.
+const BREAKPOINTS: &[Signal] =
+    &[Signal::BreakpointMatches0, Signal::BreakpointMatches1, Signal::BreakpointMatches2, Signal::BreakpointMatches3];
 
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +165,11 @@ impl Signals {
         }
         if has(group::FETCHES) {
             sink.add(Signal::InstructionFetches, self.fetched);
+        }
+        if has(group::BREAKPOINTS) {
+            for (number, signal) in BREAKPOINTS.iter().enumerate() {
+                sink.add(*signal, u64::from(step.breakpoints >> number & 1));
+            }
         }
     }
 
