@@ -290,6 +290,33 @@ fn instruction_fetches_are_one_for_each_aligned_piece_and_each_transfer() {
 }
 
 #[test]
+fn breakpoint_matches_count_once_a_step_though_not_enabled() {
+    let report = run_guest("watcher", |k| {
+        let buffer = k.reserve(64) as u32;
+        let code: Result<(), IcedError> = (|| {
+            let a = &mut k.a;
+            a.mov(ebx, buffer)?;
+            a.mov(dr0, rbx)?;
+            a.mov(dr2, rbx)?;
+            a.mov(eax, 0x0D0F_0000u32)?; // DR0: loads and stores of four bytes; DR2: stores of four
+            a.mov(dr7, rax)
+        })();
+        code.unwrap();
+        k.wrmsr(0xC001_0000, 0x0042_00DC).unwrap();
+        k.wrmsr(0xC001_0001, 0x0042_00DE).unwrap();
+        k.a.mov(eax, dword_ptr(rbx)).unwrap();
+        k.a.inc(dword_ptr(rbx)).unwrap();
+        k.a.mov(dword_ptr(rbx + 4), eax).unwrap();
+        for (counter, name, right) in [(0, "DR0", 2), (1, "DR2", 1)] {
+            k.rdmsr(0xC001_0004 + counter).unwrap();
+            k.check_is(name, rax, right).unwrap();
+        }
+    });
+    assert!(report.passed, "{}", explain(&report));
+    assert_eq!(report.counts[0].driven_by, "breakpoint_matches0");
+}
+
+#[test]
 fn every_cpu_asks_for_its_own_interrupts() {
     let report = run("k8", "two-cpus", &options()).unwrap();
     let requested: Vec<_> = report.interrupts.iter().map(|line| (line.thread, line.counter, line.requested)).collect();

@@ -14,7 +14,9 @@
 //! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches, and one for a prefetch. Accesses beyond the
 //!   first six of an instruction count one each, and one more if misaligned.
 //! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
-//! - Of the SSE set the interpreter has moves and logic only: all count as packed.
+//! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
+//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
+//!   ports never match.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
 
 mod board;

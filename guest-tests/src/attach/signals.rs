@@ -25,6 +25,7 @@ mod group {
     pub(super) const SEGMENTS: u32 = 16;
     pub(super) const CLASSES: u32 = 32;
     pub(super) const FETCHES: u32 = 64;
+    pub(super) const BREAKPOINTS: u32 = 128;
 }
 
 const GROUPS: &[(u32, &[Signal])] = &[
@@ -67,10 +68,12 @@ const GROUPS: &[(u32, &[Signal])] = &[
             Signal::X87Instructions,
             Signal::MmxInstructions,
             Signal::PackedSseInstructions,
+            Signal::ScalarSseInstructions,
             Signal::FloatingPointIdleCycles,
         ],
     ),
     (group::FETCHES, &[Signal::InstructionFetches]),
+    (group::BREAKPOINTS, BREAKPOINTS),
 ];
 
 /// In the order of the bits of a [`SegmentSet`].
@@ -82,6 +85,10 @@ const SEGMENTS: &[Signal] = &[
     Signal::SegmentLoadsFs,
     Signal::SegmentLoadsGs,
 ];
+
+/// By the number of the debug register.
+const BREAKPOINTS: &[Signal] =
+    &[Signal::BreakpointMatches0, Signal::BreakpointMatches1, Signal::BreakpointMatches2, Signal::BreakpointMatches3];
 
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
@@ -161,6 +168,11 @@ impl Signals {
         }
         if has(group::FETCHES) {
             sink.add(Signal::InstructionFetches, self.fetched);
+        }
+        if has(group::BREAKPOINTS) {
+            for (number, signal) in BREAKPOINTS.iter().enumerate() {
+                sink.add(*signal, u64::from(step.breakpoints >> number & 1));
+            }
         }
     }
 
@@ -268,7 +280,8 @@ fn classes(step: &Step, sink: &Sink<'_>) {
     match simd {
         Some(SimdClass::X87) => sink.add(Signal::X87Instructions, 1),
         Some(SimdClass::Mmx) => sink.add(Signal::MmxInstructions, 1),
-        Some(SimdClass::Sse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::PackedSse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarSseInstructions, 1),
         None => {}
     }
 }
