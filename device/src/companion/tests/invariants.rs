@@ -189,9 +189,12 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
         let companion = Builder::of(profile).packages(2).threads(threads).clock(Clock::Companion).memory_per_package(0x2000_0000).build();
         let rig = Rig::new(2 * threads);
         let mut followers: Vec<_> = (0..2 * threads).map(|number| (follow(&companion, number), Noise::new(number as u64))).collect();
-        for _ in 0..24_000 / threads {
+        for round in 0..24_000 / threads {
             for (follower, noise) in &mut followers {
-                noise.next(|instruction| rig.run(follower, instruction));
+                noise.next(|instruction| follower.execute(instruction, &mut Tables));
+                if round % 20 == 0 {
+                    rig.deliver(follower);
+                }
             }
         }
         let (made, said): (Vec<&str>, Vec<&str>) = (

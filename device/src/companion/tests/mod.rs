@@ -142,7 +142,12 @@ impl Noise {
         }
         let length = 1 + self.draw(8) as u8;
         let next = self.address + u64::from(length);
-        let code = 0x40_0000 + if self.draw(8) == 0 { self.draw(64) * 0x2_0000 + self.draw(4) * 8 } else { self.draw(512) * 4 };
+        // Hot code, code that thrashes a set of every cache, and code on more pages than the first level of translation has.
+        let code = match self.draw(16) {
+            0 => 0x40_0000 + self.draw(64) * 0x2_0000 + self.draw(4) * 8,
+            1 => 0xD0_0000 + self.draw(40) * 0x1000,
+            _ => 0x40_0000 + self.draw(512) * 4,
+        };
         let (kind, taken, target) = match self.draw(24) {
             0..=5 => (BranchKind::Conditional, self.draw(3) == 0, code),
             6 => (BranchKind::DirectJump, true, code),
