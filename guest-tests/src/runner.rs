@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use vm_pmu::arch::registry::NAMES;
+use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
-use vm_pmu::{Address, Part};
+use vm_pmu::{Address, Part, Signal};
 
-use crate::attach::{Board, Cpu, Lines};
+use crate::attach::{Board, Cpu, Lines, supplies};
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
@@ -18,6 +19,8 @@ use crate::report::{Check, Register, Report};
 const ENGINE: &str = "interp";
 /// The most CPUs that the engine takes.
 const MAX_CPUS: usize = 255;
+/// Bytes of memory.
+const RAM: u64 = 32 << 20;
 
 /// How a guest is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +35,15 @@ pub struct Options {
     pub cpus: usize,
     /// A counter that one core uses for the northbridge stays usable to the others.
     pub share_counters: bool,
+    /// The companion makes what the engine does not know: caches, translation, prediction, timing.
+    pub companion: bool,
     /// How many of the things that pass between each CPU and its PMU are kept for the report.
     pub trace: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false, trace: 0 }
+        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false, companion: true, trace: 0 }
     }
 }
 
@@ -86,6 +91,11 @@ pub enum RunError {
         /// Why.
         error: iced_x86::IcedError,
     },
+    /// The guest counts what only the companion makes, and there is none.
+    NeedsCompanion {
+        /// Its name.
+        guest: String,
+    },
     /// The engine refused the guest.
     Machine(MachineError),
 }
@@ -103,6 +113,7 @@ impl fmt::Display for RunError {
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
             Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
+            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: run it with the companion on"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
         }
     }
@@ -135,14 +146,15 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
     if Part::named(pmu).is_none() {
         return Err(RunError::UnknownPmu { name: pmu.to_owned() });
     }
-    let (image, cpus) = match guests::named(pmu, guest) {
+    match guests::named(pmu, guest) {
+        Some(known) if known.needs_companion && !options.companion => Err(RunError::NeedsCompanion { guest: guest.to_owned() }),
         Some(known) => {
             let image = (known.build)().map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
-            (image, known.cpus)
+            let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
+            run_image(pmu, guest, &image, known.cpus, clock, options)
         }
-        None => (load(pmu, guest)?, options.cpus),
-    };
-    run_image(pmu, guest, &image, cpus, options)
+        None => run_image(pmu, guest, &load(pmu, guest)?, options.cpus, Clock::Companion, options),
+    }
 }
 
 fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
@@ -154,11 +166,11 @@ fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
     Image::elf(&bytes).map_err(|error| RunError::BadImage { path: path.to_owned(), error })
 }
 
-/// Runs an image on `cpus` CPUs; `name` is the guest's in the report.
+/// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
 ///
 /// # Errors
 /// [`RunError`], where there is nothing to run it on.
-pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Options) -> Result<Report, RunError> {
+pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let mut part = Part::named(pmu).ok_or_else(|| RunError::UnknownPmu { name: pmu.to_owned() })?;
     if let Some(revision) = &options.revision {
         let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
@@ -173,7 +185,12 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
         builder = builder.share_counters();
     }
     let pmus = builder.build(lines.clone());
+    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
     let config = Config {
+        ram: RAM,
         cpus,
         mode: if options.parallel { Mode::Parallel } else { Mode::default() },
         user: vec![protocol::USER],
@@ -183,17 +200,21 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, options: &Op
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
         cpu.record(options.trace);
+        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower, RAM);
+        }
         cpu
     };
     let mut machine = Machine::new(&config, image, Arc::new(Board::new(part)), attach).map_err(RunError::Machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
+    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();
             report.instructions += cpu.instructions();
-            report.counts.extend(cpu.ledger().counts(part));
+            report.counts.extend(cpu.ledger().counts(part, &knows));
             report.trace.extend_from_slice(cpu.trace());
         }
         if let Some(thread) = pmus.thread(index) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use iced_x86::code_asm::*;
+use vm_pmu::companion::Clock;
 use vm_pmu_guest_tests::engine::interp::Image;
 use vm_pmu_guest_tests::guests::runtime::{Kernel, USER_CODE, User};
 use vm_pmu_guest_tests::guests::{self, protocol};
@@ -29,7 +30,7 @@ fn json(report: &Report) -> String {
 
 /// Runs a guest that only CPU 0 takes part in.
 fn run_guest(name: &str, build: impl FnOnce(&mut Kernel)) -> Report {
-    run_image("k8", name, &assemble(build), 1, &options()).unwrap()
+    run_image("k8", name, &assemble(build), 1, Clock::Embedder, &options()).unwrap()
 }
 
 fn assemble(build: impl FnOnce(&mut Kernel)) -> Image {
@@ -114,14 +115,18 @@ fn the_ledger_outlives_reloads_and_reprogramming() {
 #[test]
 fn the_ledger_names_what_was_selected() {
     let report = run_guest("names", |k| {
-        for (n, select) in [(0, 0x0143_0724), (1, 0x00C6_00CD), (2, 0x0042_0041), (3, 0x0041_FFF0)] {
+        for (n, select) in [(0, 0x0143_0724), (1, 0x00C6_00CD), (2, 0x0042_00D6), (3, 0x0041_FFF0)] {
             k.wrmsr(0xC001_0000 + n, select).unwrap();
         }
     });
     let names: Vec<&str> = report.counts.iter().map(|count| count.event.as_str()).collect();
     let locked = "LOCKED_OPS:EXECUTED:CYCLES_SPECULATIVE_PHASE:CYCLES_NON_SPECULATIVE_PHASE:uk:c=1";
-    assert_eq!(names, [locked, "INTERRUPTS_MASKED_CYCLES:k:e:i", "DATA_CACHE_MISSES:k", "0xf0:0xff:u"]);
-    assert!(report.counts[2].driven_by.starts_with("data_cache_misses (not known to this engine)"), "{}", report.counts[2].driven_by);
+    assert_eq!(names, [locked, "INTERRUPTS_MASKED_CYCLES:k:e:i", "DISPATCH_STALL_FOR_RESERVATION_STATION_FULL:k", "0xf0:0xff:u"]);
+    assert!(
+        report.counts[2].driven_by.starts_with("dispatch_stall_reservation_station_cycles (not known to this engine)"),
+        "{}",
+        report.counts[2].driven_by
+    );
     assert_eq!(report.counts[3].fidelity, "injected");
     let last = report.registers.iter().find(|register| register.name == "PerfEvtSel3").unwrap();
     assert_eq!(last.value, 0x0041_FFF0);
@@ -280,8 +285,35 @@ fn instruction_fetches_are_one_for_each_aligned_piece_and_each_transfer() {
     kernel.rdpmc(0).unwrap();
     kernel.check_is("pieces", rax, 4).unwrap();
     kernel.a.ret().unwrap();
-    let report = run_image("k8", "fetches", &kernel.finish().unwrap(), 1, &options()).unwrap();
+    let report = run_image("k8", "fetches", &kernel.finish().unwrap(), 1, Clock::Embedder, &options()).unwrap();
     assert!(report.passed, "{}", explain(&report));
+}
+
+#[test]
+fn breakpoint_matches_count_once_a_step_though_not_enabled() {
+    let report = run_guest("watcher", |k| {
+        let buffer = k.reserve(64) as u32;
+        let code: Result<(), IcedError> = (|| {
+            let a = &mut k.a;
+            a.mov(ebx, buffer)?;
+            a.mov(dr0, rbx)?;
+            a.mov(dr2, rbx)?;
+            a.mov(eax, 0x0D0F_0000u32)?; // DR0: loads and stores of four bytes; DR2: stores of four
+            a.mov(dr7, rax)
+        })();
+        code.unwrap();
+        k.wrmsr(0xC001_0000, 0x0042_00DC).unwrap();
+        k.wrmsr(0xC001_0001, 0x0042_00DE).unwrap();
+        k.a.mov(eax, dword_ptr(rbx)).unwrap();
+        k.a.inc(dword_ptr(rbx)).unwrap();
+        k.a.mov(dword_ptr(rbx + 4), eax).unwrap();
+        for (counter, name, right) in [(0, "DR0", 2), (1, "DR2", 1)] {
+            k.rdmsr(0xC001_0004 + counter).unwrap();
+            k.check_is(name, rax, right).unwrap();
+        }
+    });
+    assert!(report.passed, "{}", explain(&report));
+    assert_eq!(report.counts[0].driven_by, "breakpoint_matches0");
 }
 
 #[test]

@@ -14,7 +14,7 @@ struct Keeper(Records, Vec<Record>);
 
 impl Observer for Keeper {
     fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
-        self.1.extend(record(step, self.0));
+        self.1.extend(record(step, self.0, None));
         Alerts::NONE
     }
 }

@@ -24,8 +24,10 @@ pub(super) enum Ask {
     PrefetchStore,
     /// Read once: it is not kept when the first level gives it up.
     PrefetchOnce,
-    /// The prefetcher of data.
+    /// The prefetcher of data, for loads.
     Hardware,
+    /// The prefetcher of data, for stores.
+    HardwareStore,
 }
 
 impl Ask {
@@ -65,7 +67,7 @@ pub(super) enum Served {
 /// Lines that leave the cluster for memory: few at a time.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
-    lines: [u64; 16],
+    lines: [u64; 4],
     count: usize,
 }
 
@@ -116,6 +118,10 @@ pub(super) struct Cluster {
     pub(super) second_code: Option<Sets>,
     pub(super) third: Option<Sets>,
     pub(super) mail: Mail,
+    /// Followers that are active: if there are none, nobody reads the mail.
+    pub(super) listeners: u32,
+    /// A store took a copy of code away, since somebody looked.
+    pub(super) code_written: bool,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -142,7 +148,7 @@ impl Cluster {
             SecondLevel::Split { instruction, data } => (sets(data, outer), Some(sets(instruction, outer))),
         };
         let third = caches.third.map(|(geometry, _)| sets(geometry, outer));
-        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default() }
+        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default(), listeners: 0, code_written: false }
     }
 
     /// How many lines of the first level make one of the outer levels, as bits.
@@ -150,11 +156,12 @@ impl Cluster {
         self.shape.outer_line_bits.saturating_sub(self.shape.line_bits)
     }
 
-    /// Tells what others did to the cluster.
+    /// Tells what others did to the cluster. Returns whether code was taken away.
     #[inline]
-    pub(super) fn read_mail(&mut self, tally: &mut Tally) {
-        if self.mail == Mail::default() {
-            return;
+    pub(super) fn read_mail(&mut self, tally: &mut Tally) -> bool {
+        // Whatever is done to a cluster is done by a snoop.
+        if self.mail.snoops == 0 {
+            return false;
         }
         let mail = core::mem::take(&mut self.mail);
         tally.add(Signal::L2RequestsSnoop, mail.snoops);
@@ -162,23 +169,23 @@ impl Cluster {
         tally.add(Signal::DataCacheInvalidations, mail.data_invalidations);
         tally.add(Signal::InstructionCacheInvalidations, mail.code_invalidations);
         tally.add(Signal::SystemQuadwordsWritten, mail.quadwords);
+        mail.code_invalidations != 0
     }
 
-    /// Whether the first level has both the translation of `address` and, as it is asked for, line `inner`; then both are used.
+    /// Asks for line `inner` of `address` if the first level has the translation, which is then used; `None` if it has not.
     #[inline]
-    pub(super) fn has_at_once(&mut self, core: usize, thread: u8, ask: Ask, address: u64, inner: u64) -> bool {
-        let through = self.shape.data_write == WritePolicy::Through;
-        let Some(caches) = self.cores.get_mut(core) else { return false };
-        let there = match caches.data.peek(inner, inner) {
-            Some(_) if ask == Ask::Load => true,
-            Some(word) => !through && Line(word).state() == LineState::Modified,
-            None => false,
-        };
-        if !there || !caches.translations.find_first(DATA, address, thread) {
-            return false;
-        }
-        caches.data.touch(inner, inner);
-        true
+    pub(super) fn serve_translated(
+        &mut self,
+        core: usize,
+        thread: u8,
+        ask: Ask,
+        address: u64,
+        inner: u64,
+        tally: &mut Tally,
+        out: &mut Departures,
+    ) -> Option<Served> {
+        let caches = self.cores.get_mut(core)?;
+        caches.translations.find_first(DATA, address, thread).then(|| self.serve(core, ask, inner, tally, out))
     }
 
     /// Asks for the first-level line `inner` for `core`.
@@ -208,12 +215,20 @@ impl Cluster {
         }
     }
 
-    /// Takes in what the system answered: the line and its state. Returns whether code that is being executed was written.
-    pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) -> bool {
+    /// Takes in what the system answered: the line and its state.
+    pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) {
         match self.shape.second_fill {
             Fill::Victims => self.install_exclusive(core, ask, inner, state, tally, out),
             Fill::Inclusive => self.install_inclusive(core, ask, inner, state, tally, out),
         }
+    }
+
+    /// A follower of the cluster has become active, or is no longer.
+    pub(super) fn listen(&mut self, active: bool) {
+        if self.listeners == 0 {
+            self.mail = Mail::default();
+        }
+        self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
     }
 
     /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.

@@ -36,6 +36,7 @@ impl Follower<'_> {
             passed += self.play(true, thread, held);
         }
         self.timing.told();
+        self.outcome.cycles = time.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
         passed
     }
 

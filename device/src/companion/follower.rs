@@ -31,15 +31,23 @@ pub enum Clock {
 pub struct Outcome {
     /// What the predictor made of its transfer.
     pub prediction: Prediction,
-    /// From issue to data of its first access, in cycles.
+    /// From issue to data, in cycles: the longest of its accesses.
     pub latency: u32,
-    /// Where the data of its first access came from.
+    /// Where the data of that access came from.
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
+    /// The cycles that went by with it, once it has been delivered; `None` where the companion does not keep time.
+    pub cycles: Option<u32>,
     /// It has made an access already.
     accessed: bool,
 }
+
+/// Bits of an address within the smallest page there is.
+const SMALLEST_PAGE: u32 = 12;
+
+/// Which level of the cluster had a line, where it came from, and the cycles until it is here.
+type Answer = (Option<Level>, DataSource, u32);
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
@@ -53,6 +61,8 @@ pub struct Follower<'a> {
     core: usize,
     thread: u8,
     clock: Clock,
+    /// It follows even while nobody counts.
+    always: bool,
     active: bool,
     pub(super) tally: Tally,
     path: Path,
@@ -63,13 +73,13 @@ pub struct Follower<'a> {
     line: Option<u64>,
     /// The piece of code that the fetcher read last, unless a transfer threw it away.
     piece: Option<u64>,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
     pub(super) demand: Demand,
 }
 
 impl<'a> Follower<'a> {
     /// The follower of thread `number`, which is at `place` when every cluster is counted as full.
-    pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock) -> Follower<'a> {
+    pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock, always: bool) -> Follower<'a> {
         let profile = &system.profile;
         let threads = usize::from(profile.threads.max(1));
         let per_cluster = threads * usize::from(profile.cores.max(1));
@@ -81,6 +91,7 @@ impl<'a> Follower<'a> {
             core: place % per_cluster / threads,
             thread: (place % threads) as u8,
             clock,
+            always,
             active: false,
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
@@ -107,8 +118,18 @@ impl<'a> Follower<'a> {
         self.timing.told();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
-        self.active = time || !self.tally.is_empty() || demand.records() != Records::None;
+        let active = self.always || time || !self.tally.is_empty() || demand.records() != Records::None;
+        self.set_active(active);
         self.timing.running = self.keeps_time();
+    }
+
+    fn set_active(&mut self, active: bool) {
+        if self.active != active
+            && let Some(cluster) = self.system.clusters.get(self.cluster)
+        {
+            cluster.lock().listen(active);
+        }
+        self.active = active;
     }
 
     /// Whether anything that it makes is demanded. If not, nothing needs to be told to it, and what is told is not looked at: caches,
@@ -124,6 +145,12 @@ impl<'a> Follower<'a> {
     #[inline]
     pub fn keeps_time(&self) -> bool {
         self.active && self.clock == Clock::Companion
+    }
+
+    /// Whether it makes `signal` at the moment; then the embedder does not add it as well.
+    #[must_use]
+    pub fn supplies(&self, signal: Signal) -> bool {
+        self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
     /// What became of the last instruction.
@@ -215,7 +242,7 @@ impl<'a> Follower<'a> {
             Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
             _ => {}
         }
-        let (level, source, latency) = self.line(Ask::Fetch, line);
+        let (level, source, latency) = self.ask(Ask::Fetch, line);
         let cause = match (level, source) {
             (Some(Level::Second), _) => Cause::FetchSecond,
             (Some(Level::Third), _) => Cause::FetchThird,
@@ -267,7 +294,7 @@ impl<'a> Follower<'a> {
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
         let mut cost = u32::from(self.system.profile.costs.walk);
         for entry in walk.entries().iter().skip(begin) {
-            let (level, source, latency) = self.line(Ask::Walk, entry >> line_bits);
+            let (level, source, latency) = self.ask(Ask::Walk, entry >> line_bits);
             let signal = match (side, level, source) {
                 (CODE, Some(Level::Third), _) => Signal::InstructionWalksFromL3,
                 (CODE, Some(_), _) => Signal::InstructionWalksFromL2,
@@ -290,41 +317,55 @@ impl<'a> Follower<'a> {
     }
 
     /// Asks for a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
+        self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
+    }
+
+    /// The same. With an `address`, only if the first level has its translation.
     #[inline]
-    fn line(&mut self, ask: Ask, inner: u64) -> (Option<Level>, DataSource, u32) {
-        let Some(cluster) = self.system.clusters.get(self.cluster) else { return (None, DataSource::Unknown, 0) };
+    fn line(&mut self, ask: Ask, inner: u64, address: Option<u64>) -> Option<Answer> {
+        let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
         let mut out = Departures::default();
-        let (served, inner_bits) = {
+        let (served, inner_bits, code_written) = {
             let mut cluster = cluster.lock();
-            if cluster.mail.code_invalidations != 0 {
+            if cluster.read_mail(&mut self.tally) {
                 self.line = None;
             }
-            cluster.read_mail(&mut self.tally);
-            (cluster.serve(self.core, ask, inner, &mut self.tally, &mut out), cluster.inner_bits())
+            let served = match address {
+                Some(address) => cluster.serve_translated(self.core, self.thread, ask, address, inner, &mut self.tally, &mut out)?,
+                None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
+            };
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written))
         };
-        let outer = inner >> inner_bits;
+        if code_written {
+            self.code_written(inner);
+        }
         let answer = match served {
-            Served::By(Level::First) => return (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
+            Served::By(Level::First) => return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first))),
             Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
             Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
             Served::Not(request) => {
                 let mut shared = self.system.shared.lock();
-                let response = self.system.request(&mut shared, self.cluster, ask, request, outer, &mut self.tally);
-                let code_written = cluster.lock().install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
+                let code_written = {
+                    let mut cluster = cluster.lock();
+                    cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                    core::mem::take(&mut cluster.code_written)
+                };
                 self.system.depart(&mut shared, &mut out, &mut self.tally);
                 drop(shared);
                 if code_written {
                     self.code_written(inner);
                 }
-                return (None, response.source, response.latency);
+                return Some((None, response.source, response.latency));
             }
         };
         if !out.is_empty() {
             self.system.depart(&mut self.system.shared.lock(), &mut out, &mut self.tally);
         }
-        answer
+        Some(answer)
     }
 
     /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.
@@ -349,12 +390,13 @@ impl<'a> Follower<'a> {
         if access.kind == AccessKind::Flush {
             let outer_bits = profile.caches.outer_line_bits.min(63);
             self.translate(DATA, access.address, tables);
-            self.system.flush(access.physical >> outer_bits, &mut self.tally);
+            self.system.flush(self.cluster, access.physical >> outer_bits, &mut self.tally);
             return;
         }
         let pieces = ((access.address & 7) + size).div_ceil(8);
         self.tally.add(Signal::DataCacheAccesses, pieces);
-        self.tally.add(if stores { Signal::MemoryReferences } else { Signal::DataCacheReads }, u64::from(!stores));
+        self.tally.add(Signal::MemoryReferences, 1);
+        self.tally.add(Signal::DataCacheReads, u64::from(!stores));
         if pieces > size.div_ceil(8) {
             self.tally.add(Signal::MisalignedAccesses, 1);
             self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
@@ -362,14 +404,24 @@ impl<'a> Follower<'a> {
         }
         let first = access.physical >> line_bits;
         let last = access.physical.wrapping_add(size - 1) >> line_bits;
-        if first == last && !access.uncached && self.quick(access, first) {
-            return self.note(u32::from(costs.first), DataSource::Cache(1), Translation::Hit(1));
+        let ask = match access.kind {
+            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
+            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
+            AccessKind::PrefetchStore => Ask::PrefetchStore,
+            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
+            _ => Ask::Load,
+        };
+        let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
+        // The way of nearly all accesses: the first level has the translation, so one lock is enough.
+        if simple && let Some((level, source, latency)) = self.line(ask, first, Some(access.address)) {
+            return self.accessed(access, ask, first, Translation::Hit(1), level, source, latency);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
-        match translation {
-            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
-            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
-            _ => {}
+        self.translated(translation, cost);
+        let end = access.address.wrapping_add(size - 1);
+        if access.address >> SMALLEST_PAGE != end >> SMALLEST_PAGE {
+            let (translation, cost) = self.translate(DATA, end, tables);
+            self.translated(translation, cost);
         }
         if access.uncached {
             self.tally.add(Signal::UncacheableRequests, 1);
@@ -389,48 +441,50 @@ impl<'a> Follower<'a> {
         if first != last {
             self.tally.add(if stores { Signal::LineSplitStores } else { Signal::LineSplitLoads }, 1);
         }
-        let ask = match access.kind {
-            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
-            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
-            AccessKind::PrefetchStore => Ask::PrefetchStore,
-            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
-            _ => Ask::Load,
-        };
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
-            let (level, source, latency) = self.line(ask, line);
-            if level != Some(Level::First) {
-                self.missed(access, ask, line, level, source, latency);
-            } else if ask == Ask::Store {
-                self.timing.store(0, &mut self.tally);
-            }
-            self.note(latency, source, translation);
+            let (level, source, latency) = self.ask(ask, line);
+            self.accessed(access, ask, line, translation, level, source, latency);
         }
     }
 
-    /// The way of nearly all accesses, under one lock: the first level has the translation, and the line as it is needed.
-    #[inline]
-    fn quick(&mut self, access: &Access, line: u64) -> bool {
-        let ask = match access.kind {
-            AccessKind::Load => Ask::Load,
-            AccessKind::Store => Ask::Store,
-            _ => return false,
-        };
-        let Some(cluster) = self.system.clusters.get(self.cluster) else { return false };
-        let mut cluster = cluster.lock();
-        if !cluster.has_at_once(self.core, self.thread, ask, access.address, line) {
-            return false;
+    /// A translation of data was looked up.
+    fn translated(&mut self, translation: Translation, cost: u32) {
+        match translation {
+            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
+            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
+            _ => {}
         }
-        drop(cluster);
-        if ask == Ask::Store {
+    }
+
+    /// A line was accessed.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    fn accessed(
+        &mut self,
+        access: &Access,
+        ask: Ask,
+        line: u64,
+        translation: Translation,
+        level: Option<Level>,
+        source: DataSource,
+        latency: u32,
+    ) {
+        if level != Some(Level::First) {
+            self.missed(access, ask, line, level, source, latency);
+        } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
         }
-        true
+        self.note(latency, source, translation);
     }
 
     /// An access did not find its line in the first level.
     fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource, latency: u32) {
         let profile = &self.system.profile;
         let costs = profile.costs;
+        if level.is_none() && source == DataSource::Cache(1) {
+            // The line was here, and leave to write it had to be asked for.
+            return self.timing.store(latency, &mut self.tally);
+        }
         self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
         let wait = latency.saturating_sub(u32::from(costs.first));
         let (cause, full) = match (level, source) {
@@ -455,7 +509,7 @@ impl<'a> Follower<'a> {
             && followed
             && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
         {
-            self.line(Ask::Hardware, target);
+            self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
         }
     }
 
@@ -477,7 +531,7 @@ impl<'a> Follower<'a> {
     }
 
     fn send(&mut self, written: Written) {
-        self.system.stream(written.line, written.whole, written.quadwords, &mut self.tally);
+        self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
         self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
     }
 
@@ -565,5 +619,11 @@ impl<'a> Follower<'a> {
         self.timing.load_state(reader)?;
         self.streams.load(reader)?;
         self.combining.load(reader)
+    }
+}
+
+impl Drop for Follower<'_> {
+    fn drop(&mut self) {
+        self.set_active(false);
     }
 }

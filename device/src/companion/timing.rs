@@ -168,7 +168,8 @@ impl Timing {
     /// A store takes `latency` cycles to be done; it waits in the buffer, and for a place there.
     #[inline]
     pub(super) fn store(&mut self, latency: u32, tally: &mut Tally) {
-        if !self.running {
+        // What is done at once waits behind others, or not at all.
+        if !self.running || latency == 0 && self.waiting == 0 {
             return;
         }
         self.retire_stores();

@@ -1,6 +1,10 @@
 //! From a litmus program to text.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use core::fmt;
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::Signal;

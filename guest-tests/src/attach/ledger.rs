@@ -8,7 +8,6 @@ use vm_pmu::arch::k8::{PerfEvtSel, Register as K8Register, Slot};
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::Thread;
 
-use super::signals::supplies;
 use crate::report::Count;
 
 /// The bits of PerfEvtSel that say what is counted: all but PC, INT and EN.
@@ -118,14 +117,14 @@ impl Ledger {
         }
     }
 
-    /// The counts, in the order in which they were first selected.
+    /// The counts, in the order in which they were first selected. Of a signal that nobody `knows`, that is said.
     #[must_use]
-    pub fn counts(&self, part: vm_pmu::Part) -> Vec<Count> {
-        self.rows.iter().map(|row| describe(self.thread, row, part)).collect()
+    pub fn counts(&self, part: vm_pmu::Part, knows: &dyn Fn(Signal) -> bool) -> Vec<Count> {
+        self.rows.iter().map(|row| describe(self.thread, row, part, knows)).collect()
     }
 }
 
-fn describe(thread: usize, row: &Row, part: vm_pmu::Part) -> Count {
+fn describe(thread: usize, row: &Row, part: vm_pmu::Part, knows: &dyn Fn(Signal) -> bool) -> Count {
     let Some(selection) = row.selection else {
         return Count {
             thread,
@@ -181,17 +180,17 @@ fn describe(thread: usize, row: &Row, part: vm_pmu::Part) -> Count {
         count: row.count,
         unit: unit.word().to_owned(),
         fidelity: fidelity.word().to_owned(),
-        driven_by: driven_by(select, &picked, fidelity),
+        driven_by: driven_by(select, &picked, fidelity, knows),
     }
 }
 
 /// The signals or the rule; a signal that the engine does not know is named as such, so that its zero misleads nobody.
-fn driven_by(select: PerfEvtSel, picked: &[&'static Entry], fidelity: Fidelity) -> String {
+fn driven_by(select: PerfEvtSel, picked: &[&'static Entry], fidelity: Fidelity, knows: &dyn Fn(Signal) -> bool) -> String {
     let mut names: Vec<String> = Vec::new();
     let mut rules: Vec<&str> = Vec::new();
     for entry in picked {
         let signals = if select.e() && !entry.edges.is_empty() { entry.edges } else { entry.signals };
-        names.extend(signals.iter().map(|signal| source(*signal)));
+        names.extend(signals.iter().map(|signal| source(*signal, knows)));
         if !entry.rule.is_empty() && !rules.contains(&entry.rule) {
             rules.push(entry.rule);
         }
@@ -205,6 +204,6 @@ fn driven_by(select: PerfEvtSel, picked: &[&'static Entry], fidelity: Fidelity) 
     }
 }
 
-fn source(signal: Signal) -> String {
-    if supplies(signal) { signal.name().to_owned() } else { format!("{} (not known to this engine)", signal.name()) }
+fn source(signal: Signal, knows: &dyn Fn(Signal) -> bool) -> String {
+    if knows(signal) { signal.name().to_owned() } else { format!("{} (not known to this engine)", signal.name()) }
 }

@@ -11,13 +11,16 @@
 //!   ring 3, IRETQ to ring 3 in ring 0.
 //! - `instruction_fetches` is one for each aligned 16-byte piece that execution moves into, in sequence or by a transfer; a taken
 //!   transfer always fetches anew.
-//! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches. Accesses beyond the first four of an
-//!   instruction count one each, and one more if misaligned.
+//! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches, and one for a prefetch. Accesses beyond the
+//!   first six of an instruction count one each, and one more if misaligned.
 //! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
-//! - Of the SSE set the interpreter has moves and logic only: all count as packed.
+//! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
+//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
+//!   ports never match.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
 
 mod board;
+mod following;
 mod ledger;
 mod lines;
 mod record;
@@ -31,13 +34,15 @@ pub use record::record;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, Demand, Signal};
+use vm_pmu::arch::feed::{Context, Demand, Signal, SignalSet};
+use vm_pmu::companion::Follower;
 use vm_pmu::topology::Thread;
 
 use crate::report::{Action, Trace};
 use trace::Recorder;
 
 use crate::engine::interp::{Alerts, CpuView, Gp, Observer, Step};
+use following::Following;
 use signals::Signals;
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
@@ -46,7 +51,10 @@ pub struct Cpu<'a> {
     thread: Thread<'a, Lines>,
     lines: &'a Lines,
     signals: Signals,
+    companion: Option<Following<'a>>,
     demand: Demand,
+    /// What of the demand the companion does not make.
+    own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
     masked: bool,
@@ -65,7 +73,9 @@ impl<'a> Cpu<'a> {
             thread,
             lines,
             signals: Signals::default(),
+            companion: None,
             demand: Demand::default(),
+            own: Demand::default(),
             followed: Vec::new(),
             masked: true,
             instructions: 0,
@@ -75,6 +85,18 @@ impl<'a> Cpu<'a> {
         };
         cpu.renew_demand();
         cpu
+    }
+
+    /// Has `follower` make what the interpreter does not know. What lies at or above the physical address `ram` belongs to devices.
+    pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
+        self.companion = Some(Following::new(follower, ram));
+        self.renew_demand();
+    }
+
+    /// The companion that follows the CPU, if one does.
+    #[must_use]
+    pub fn companion(&self) -> Option<&Follower<'a>> {
+        self.companion.as_ref().map(|following| &following.follower)
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -109,8 +131,16 @@ impl<'a> Cpu<'a> {
 
     fn renew_demand(&mut self) {
         self.demand = self.thread.demand();
-        self.followed = self.demand.signals().iter().filter(|signal| supplies(*signal)).collect();
-        self.signals.renew(&self.demand);
+        if let Some(following) = &mut self.companion {
+            following.follower.renew(&self.demand);
+        }
+        let follower = self.companion.as_ref().map(|following| &following.follower);
+        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let mut own = SignalSet::EMPTY;
+        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
+        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+        self.signals.renew(&self.own);
     }
 
     fn context_of(cpu: &CpuView<'_>) -> Context {
@@ -178,7 +208,7 @@ impl Observer for Cpu<'_> {
     }
 
     #[inline]
-    fn retire(&mut self, step: &Step, _: &CpuView<'_>) -> Alerts {
+    fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
@@ -187,16 +217,42 @@ impl Observer for Cpu<'_> {
             self.renew_demand();
         }
         self.signals.track(step);
-        if !self.followed.is_empty() {
-            self.signals.add(step, entered_mask, &self.demand, self.thread.totals());
-            if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
-                self.thread.service();
+        let mut cycles = None;
+        let Cpu { companion, signals, own, followed, thread, .. } = self;
+        let add = |held: bool| {
+            if !followed.is_empty() {
+                signals.add(step, entered_mask, held, own, thread.totals());
+                if followed.iter().any(|signal| thread.reached(*signal)) {
+                    thread.service();
+                }
             }
+        };
+        match companion {
+            Some(following) => {
+                if following.follower.is_active() {
+                    following.execute(step, cpu);
+                    let held = following.follower.keeps_time();
+                    let states = if held { signals.states(step) } else { [None; 2] };
+                    let mut wanted = [Signal::Cycles; 2];
+                    let mut count = 0;
+                    for state in states.into_iter().flatten().filter(|state| own.wants(*state)) {
+                        wanted[count] = state;
+                        count += 1;
+                    }
+                    let passed = following.follower.deliver(thread, &wanted[..count], || add(held));
+                    cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
+                } else {
+                    add(false);
+                }
+                following.forget(step);
+            }
+            None => add(false),
         }
-        if let Some(record) = record(step, self.demand.records()) {
+        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
+        if let Some(record) = record(step, self.demand.records(), outcome) {
             self.thread.record(&record);
         }
-        self.interrupts(step.next_rip)
+        Alerts { cycles, ..self.interrupts(step.next_rip) }
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {

@@ -1,24 +1,26 @@
 //! From a step of the interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, DataSource, Memory, Prediction, Record, Records, Translation};
+use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Record, Records};
+use vm_pmu::companion::Outcome;
 
 use crate::engine::interp::{BranchKind as Kind, Step};
 
 /// The record of a retired instruction, if `wanted` asks for one of it. What an interpreter cannot know (latencies, where data came
-/// from, what a predictor made of a branch) is left unknown.
+/// from, what a predictor made of a branch) is the companion's `outcome`, and unknown without one.
 #[must_use]
-pub fn record(step: &Step, wanted: Records) -> Option<Record> {
+pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option<Record> {
     let taken = step.branch.is_some_and(|branch| branch.taken);
     let asked = match wanted {
         Records::None => false,
         Records::TakenBranches => taken,
         Records::AtDeadline | Records::Every => true,
     };
+    let outcome = outcome.copied().unwrap_or_default();
     (asked && step.retired()).then(|| Record {
         address: step.rip,
         slot: 0,
         encoding: step.instruction.encoding,
-        cycles: step.cycles,
+        cycles: outcome.cycles.unwrap_or(step.cycles),
         branch: step.branch.map(|branch| Branch {
             kind: match branch.kind {
                 Kind::Conditional => BranchKind::Conditional,
@@ -31,16 +33,16 @@ pub fn record(step: &Step, wanted: Records) -> Option<Record> {
             },
             taken: branch.taken,
             target: branch.target,
-            prediction: Prediction::None,
+            prediction: outcome.prediction,
         }),
         memory: step.accesses().first().map(|access| Memory {
             address: access.address,
             size: access.size,
             load: step.loads != 0,
             store: step.stores != 0,
-            latency: 0,
-            source: DataSource::Unknown,
-            translation: Translation::Unknown,
+            latency: outcome.latency,
+            source: outcome.source,
+            translation: outcome.translation,
         }),
     })
 }

@@ -25,6 +25,7 @@ mod group {
     pub(super) const SEGMENTS: u32 = 16;
     pub(super) const CLASSES: u32 = 32;
     pub(super) const FETCHES: u32 = 64;
+    pub(super) const BREAKPOINTS: u32 = 128;
 }
 
 const GROUPS: &[(u32, &[Signal])] = &[
@@ -67,10 +68,12 @@ const GROUPS: &[(u32, &[Signal])] = &[
             Signal::X87Instructions,
             Signal::MmxInstructions,
             Signal::PackedSseInstructions,
+            Signal::ScalarSseInstructions,
             Signal::FloatingPointIdleCycles,
         ],
     ),
     (group::FETCHES, &[Signal::InstructionFetches]),
+    (group::BREAKPOINTS, BREAKPOINTS),
 ];
 
 /// In the order of the bits of a [`SegmentSet`].
@@ -82,6 +85,10 @@ const SEGMENTS: &[Signal] = &[
     Signal::SegmentLoadsFs,
     Signal::SegmentLoadsGs,
 ];
+
+/// By the number of the debug register.
+const BREAKPOINTS: &[Signal] =
+    &[Signal::BreakpointMatches0, Signal::BreakpointMatches1, Signal::BreakpointMatches2, Signal::BreakpointMatches3];
 
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
@@ -131,16 +138,19 @@ impl Signals {
     }
 
     /// Adds what `step` did, as far as `demand` names it.
+    ///
+    /// With `held`, somebody else lets cycles go by, and what holds in them.
     #[inline]
-    pub(super) fn add(&self, step: &Step, entered_mask: bool, demand: &Demand, totals: &Totals) {
+    pub(super) fn add(&self, step: &Step, entered_mask: bool, held: bool, demand: &Demand, totals: &Totals) {
         let sink = Sink { demand, totals };
-        sink.add(Signal::Cycles, u64::from(step.cycles));
+        let cycles = if held { 0 } else { u64::from(step.cycles) };
+        sink.add(Signal::Cycles, cycles);
         let has = |group| self.groups & group != 0;
         if has(group::RETIREMENT) {
             retirement(step, &sink);
         }
         if has(group::MASKED) {
-            self.masked(step, entered_mask, &sink);
+            self.masked(step, cycles, entered_mask, &sink);
         }
         if has(group::BRANCHES) {
             branches(step, &sink);
@@ -159,15 +169,25 @@ impl Signals {
         if has(group::FETCHES) {
             sink.add(Signal::InstructionFetches, self.fetched);
         }
+        if has(group::BREAKPOINTS) {
+            for (number, signal) in BREAKPOINTS.iter().enumerate() {
+                sink.add(*signal, u64::from(step.breakpoints >> number & 1));
+            }
+        }
     }
 
-    fn masked(&self, step: &Step, entered_mask: bool, sink: &Sink<'_>) {
+    /// The states that hold in every cycle of `step`.
+    pub(super) fn states(&self, step: &Step) -> [Option<Signal>; 2] {
+        [step.interrupts_masked.then_some(Signal::InterruptsMaskedCycles), self.pending.then_some(Signal::InterruptsMaskedPendingCycles)]
+    }
+
+    fn masked(&self, step: &Step, cycles: u64, entered_mask: bool, sink: &Sink<'_>) {
         if step.interrupts_masked {
-            sink.add(Signal::InterruptsMaskedCycles, u64::from(step.cycles));
+            sink.add(Signal::InterruptsMaskedCycles, cycles);
             sink.add(Signal::InterruptsMaskedEntries, u64::from(entered_mask));
         }
         if self.pending {
-            sink.add(Signal::InterruptsMaskedPendingCycles, u64::from(step.cycles));
+            sink.add(Signal::InterruptsMaskedPendingCycles, cycles);
             sink.add(Signal::InterruptsMaskedPendingEntries, u64::from(self.began_pending));
         }
     }
@@ -235,7 +255,8 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     }
     let unlisted = (u64::from(step.loads) + u64::from(step.stores)).saturating_sub(step.accesses().len() as u64);
     let unlisted_crossing = u64::from(step.misaligned).saturating_sub(crossing).min(unlisted);
-    sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing);
+    let prefetched = u64::from(step.touched.is_some() && step.instruction.prefetch.is_some());
+    sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing + prefetched);
 }
 
 fn classes(step: &Step, sink: &Sink<'_>) {
@@ -259,7 +280,8 @@ fn classes(step: &Step, sink: &Sink<'_>) {
     match simd {
         Some(SimdClass::X87) => sink.add(Signal::X87Instructions, 1),
         Some(SimdClass::Mmx) => sink.add(Signal::MmxInstructions, 1),
-        Some(SimdClass::Sse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::PackedSse) => sink.add(Signal::PackedSseInstructions, 1),
+        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarSseInstructions, 1),
         None => {}
     }
 }

@@ -21,6 +21,10 @@ pub struct Guest {
     pub summary: &'static str,
     /// How many CPUs it needs.
     pub cpus: usize,
+    /// It counts what only the companion makes.
+    pub needs_companion: bool,
+    /// It relies on every step being one cycle: the companion keeps no time for it.
+    pub foretells_cycles: bool,
     /// Assembles it.
     pub build: fn() -> Built<Image>,
 }

@@ -94,9 +94,22 @@ pub struct RunArguments {
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
+    /// Caches, translation, prediction and timing of the part, where the engine has none
+    #[arg(long, value_enum, default_value_t)]
+    pub companion: Switch,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Something that is there or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// It is there.
+    #[default]
+    On,
+    /// It is not.
+    Off,
 }
 
 /// Arguments of `pmulab guests`.

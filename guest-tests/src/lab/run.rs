@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::cli::{Format, RunArguments};
+use super::cli::{Format, RunArguments, Switch};
 use super::error::Error;
 use super::number::counted;
 use super::output::Output;
@@ -169,6 +169,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         revision: arguments.revision.clone(),
         cpus: arguments.cpus,
         trace: arguments.trace,
+        companion: arguments.companion == Switch::On,
         ..Options::default()
     };
     let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };

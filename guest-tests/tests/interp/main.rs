@@ -1,5 +1,6 @@
 //! The interpreter against results worked out from the AMD64 and Intel manuals.
 
+mod breakpoints;
 mod exceptions;
 mod instructions;
 mod machines;

@@ -289,6 +289,25 @@ fn instructions_tell_what_holds_a_processor_up() {
 }
 
 #[test]
+fn vector_instructions_are_scalar_or_packed() {
+    let m = run(|a| {
+        a.mov(rdi, DATA)?;
+        a.mov(rcx, cr4)?;
+        a.or(rcx, 1 << 9)?;
+        a.mov(cr4, rcx)?;
+        a.movaps(xmm0, xmmword_ptr(rdi))?;
+        a.pxor(xmm0, xmm0)?;
+        a.movntps(xmmword_ptr(rdi), xmm0)?;
+        a.movd(xmm0, eax)?;
+        a.movq(xmm1, xmm0)?;
+        a.movq(qword_ptr(rdi), xmm1)
+    });
+    let classes = steps(&m).iter().filter_map(|step| step.instruction.simd);
+    let (packed, scalar) = (SimdClass::PackedSse, SimdClass::ScalarSse);
+    assert_eq!(classes.collect::<Vec<_>>(), [packed, packed, packed, scalar, scalar, scalar]);
+}
+
+#[test]
 fn returns_from_interrupts_serialise() {
     let (m, exit) = Guest::new(|a| {
         a.int3()?;

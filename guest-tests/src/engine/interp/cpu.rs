@@ -54,6 +54,8 @@ impl<O: Observer> Cpu<O> {
         core.step.interrupts_masked = core.rflags & IF == 0;
         core.step.interrupt_pending = core.apic.interrupt_pending();
         let traps = core.rflags & TF != 0;
+        // Both are rare: one question for the two.
+        let debugged = traps | core.matching;
         let rsp = core.gpr[RSP];
         let outcome = match self.cache.fetch(core) {
             Ok(decoded) => {
@@ -71,10 +73,8 @@ impl<O: Observer> Cpu<O> {
                     core.step.kind = StepKind::Iteration;
                     core.next = rip;
                 }
-                // INT n and SYSCALL clear TF before the trap is due; POPF clears it after.
-                if traps && (core.rflags & TF != 0 || core.step.branch.is_none()) {
-                    core.debug_trap = true;
-                    core.attention = true;
+                if debugged {
+                    core.debug(traps);
                 }
             }
             Err(fault) => {
@@ -85,6 +85,7 @@ impl<O: Observer> Cpu<O> {
                 if fault == Fault::Stop || core.stop.is_some() {
                     return;
                 }
+                core.match_breakpoints();
             }
         }
         self.finish();
@@ -176,6 +177,7 @@ impl<O: Observer> Cpu<O> {
         deliver(core);
         core.repeating = false;
         if core.stop.is_none() {
+            core.match_breakpoints();
             self.finish();
         }
     }

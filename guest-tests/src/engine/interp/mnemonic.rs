@@ -255,7 +255,8 @@ fn classes(i: &Instruction, d: &mut Decoded) {
     d.info.simd = match i.mnemonic() {
         Mnemonic::Emms | Mnemonic::Femms => Some(SimdClass::Mmx),
         Mnemonic::Fnop | Mnemonic::Wait => Some(SimdClass::X87),
-        _ if matches!(d.op, Op::MovX | Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr | Op::XorX) => Some(SimdClass::Sse),
+        _ if matches!(d.op, Op::MovX | Op::XorX) => Some(SimdClass::PackedSse),
+        _ if matches!(d.op, Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr) => Some(SimdClass::ScalarSse),
         _ => None,
     };
 }

@@ -8,8 +8,8 @@
 //!
 //! The engine knows 64-bit mode only. A valid instruction or mode it does not have ends the run
 //! with [`Stop::Unsupported`] or [`Stop::UnsupportedMode`]; no guest can make it panic. SMEP, SMAP,
-//! PCID, x2APIC, instruction and data breakpoints, alignment checks, x87 and most of SSE are
-//! absent.
+//! PCID, x2APIC, alignment checks, x87 and most of SSE are absent. The debug registers match, which
+//! the step tells, but raise no #DB.
 //!
 //! Instruction fetch after a store by the same CPU sees the store at once. Code that another CPU
 //! modifies in parallel is seen once the executing CPU has serialised, as the manuals ask.
@@ -18,6 +18,7 @@ mod access;
 mod alu;
 mod apic;
 mod boot;
+mod breakpoint;
 mod cache;
 mod cpu;
 mod cpuid;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
+use super::breakpoint::DR7_RESET;
 use super::fault::{Fault, Stop};
 use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
@@ -124,6 +125,8 @@ pub(crate) struct Core {
     pub(crate) cr3: u64,
     pub(crate) cr4: u64,
     pub(crate) dr: [u64; 8],
+    /// The debug registers may match something.
+    pub(crate) matching: bool,
     pub(crate) msrs: Msrs,
     pub(crate) stop: Option<Box<Stop>>,
 }
@@ -163,7 +166,8 @@ impl Core {
             cr2: 0,
             cr3: 0,
             cr4: flags::CR4_PAE,
-            dr: [0, 0, 0, 0, 0, 0, 0xffff_0ff0, 0x400],
+            dr: [0, 0, 0, 0, 0, 0, 0xffff_0ff0, DR7_RESET],
+            matching: false,
             msrs: Msrs {
                 efer: flags::EFER_SCE | flags::EFER_LME | flags::EFER_LMA | flags::EFER_NXE,
                 star: 0,

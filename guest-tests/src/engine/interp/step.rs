@@ -118,8 +118,10 @@ pub enum SimdClass {
     X87,
     /// MMX and 3DNow!.
     Mmx,
-    /// SSE, SSE2 and later.
-    Sse,
+    /// SSE, SSE2 and later, on all elements of the operands, or on the operands as a whole.
+    PackedSse,
+    /// SSE, SSE2 and later, on the lowest element: here MOVD and MOVQ.
+    ScalarSse,
 }
 
 /// Instructions that hold a processor up in their own way.
@@ -233,6 +235,9 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// Translations that were forgotten.
     pub invalidation: Option<Invalidation>,
+    /// Debug registers that match, bit n for DRn, whether DR7 enables the breakpoint or not: as its type and length say, the
+    /// instruction if it retires, its stores, or its loads and stores. Accesses to ports never match.
+    pub breakpoints: u8,
     /// Data loads, including what RET, POP and IRET read. Reads of descriptor tables, task-state
     /// segments and page tables are not counted.
     pub loads: u8,
@@ -245,11 +250,11 @@ pub struct Step {
     /// Accesses that crossed an 8-byte boundary.
     pub misaligned: u8,
     recorded: u8,
-    list: [Access; 4],
+    list: [Access; 6],
 }
 
 impl Step {
-    /// The first four memory accesses, in program order. A locked or plain read-modify-write shows
+    /// The first six memory accesses, in program order: all of them but for string instructions beyond one iteration and deep ENTERs. A locked or plain read-modify-write shows
     /// as a load and a store.
     #[must_use]
     pub fn accesses(&self) -> &[Access] {
@@ -271,6 +276,7 @@ impl Step {
         self.segment_loads = SegmentSet(0);
         self.touched = None;
         self.invalidation = None;
+        self.breakpoints = 0;
         self.loads = 0;
         self.stores = 0;
         self.load_bytes = 0;
@@ -279,8 +285,9 @@ impl Step {
         self.recorded = 0;
     }
 
+    /// Counts an access; tells whether it is listed too.
     #[inline]
-    pub(crate) fn record(&mut self, access: Access) {
+    pub(crate) fn record(&mut self, access: Access) -> bool {
         let size = u16::from(access.size);
         if access.is_write {
             self.stores = self.stores.saturating_add(1);
@@ -292,9 +299,11 @@ impl Step {
         if (access.address & 7) + u64::from(size) > 8 && (access.address & 7 != 0 || size <= 8) {
             self.misaligned = self.misaligned.saturating_add(1);
         }
-        if let Some(slot) = self.list.get_mut(usize::from(self.recorded)) {
-            *slot = access;
-            self.recorded += 1;
-        }
+        let Some(slot) = self.list.get_mut(usize::from(self.recorded)) else {
+            return false;
+        };
+        *slot = access;
+        self.recorded += 1;
+        true
     }
 }

@@ -53,24 +53,34 @@ fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
 }
 
 macro_rules! guests {
-    ($( $name:literal $cpus:literal $module:ident $summary:literal; )+) => {
+    ($( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
         /// The guests.
         pub static GUESTS: &[Guest] = &[
-            $( Guest { pmu: "k8", name: $name, summary: $summary, cpus: $cpus, build: $module::build } ),+
+            $( Guest {
+                pmu: "k8",
+                name: $name,
+                summary: $summary,
+                cpus: $cpus,
+                needs_companion: guests!(companion $footing),
+                foretells_cycles: !guests!(companion $footing),
+                build: $module::build,
+            } ),+
         ];
     };
+    (companion steps) => { false };
+    (companion companion) => { true };
 }
 
 guests! {
-    "count" 1 count "counts a known mix of instructions by every exact event, read by RDMSR and RDPMC";
-    "filter" 1 filter "counts ring 3 and ring 0 apart and together";
-    "overflow" 1 overflow "takes an interrupt after exactly N instructions, as NMI and as vector, masked, late and rearmed";
-    "profile" 1 profile "samples where ring 3 is every 97 instructions and hands back a histogram";
-    "edge-mask" 1 edge_mask "counts masked interrupts, edges, and cycles by counter mask and inversion";
-    "northbridge" 2 northbridge "has two cores claim, block and hand over counters of the northbridge";
-    "user-rdpmc" 1 user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
-    "hostile" 1 hostile "writes patterns to every register and its neighbours, at both rings, and counts afterwards";
-    "linux-probe" 1 linux_probe "does what Linux does: probe, start, stop, sample by NMI";
-    "nmi-watchdog" 1 nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
-    "two-cpus" 2 two_cpus "has two CPUs count and overflow by themselves at the same time";
+    "count" 1 steps count "counts a known mix of instructions by every exact event, read by RDMSR and RDPMC";
+    "filter" 1 steps filter "counts ring 3 and ring 0 apart and together";
+    "overflow" 1 steps overflow "takes an interrupt after exactly N instructions, as NMI and as vector, masked, late and rearmed";
+    "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
+    "edge-mask" 1 steps edge_mask "counts masked interrupts, edges, and cycles by counter mask and inversion";
+    "northbridge" 2 steps northbridge "has two cores claim, block and hand over counters of the northbridge";
+    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
+    "hostile" 1 steps hostile "writes patterns to every register and its neighbours, at both rings, and counts afterwards";
+    "linux-probe" 1 steps linux_probe "does what Linux does: probe, start, stop, sample by NMI";
+    "nmi-watchdog" 1 steps nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
+    "two-cpus" 2 steps two_cpus "has two CPUs count and overflow by themselves at the same time";
 }

@@ -1,8 +1,8 @@
 //! `northbridge`: what one core selects there, the other cannot use.
 //!
 //! The manual, section 10.2: when either core of a dual-core part selects a northbridge event, that PerfEvtSel and its PerfCtr cannot
-//! be used by the other core. Who holds a counter shows in the other core's counter of the same number standing still. No engine
-//! here drives a northbridge signal, so the counts themselves must stay at zero.
+//! be used by the other core. Who holds a counter shows in the other core's counter of the same number standing still. There is no
+//! graphics aperture here, so the counts themselves must stay at zero.
 
 use iced_x86::code_asm::*;
 
@@ -10,8 +10,8 @@ use super::{COUNTER, EN, INSTRUCTIONS, OS, SELECT, USR, disable, enable};
 use crate::engine::interp::Image;
 use crate::guests::runtime::{Built, Kernel, here};
 
-/// DRAM_ACCESSES_PAGE, hit, miss and conflict.
-const DRAM: u64 = 0x07E0 | USR | OS;
+/// GART, all of it.
+const GART: u64 = 0x07EE | USR | OS;
 const OWN: u64 = INSTRUCTIONS | OS;
 
 struct Phases {
@@ -42,15 +42,15 @@ pub(super) fn build() -> Built<Image> {
 fn first_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 0)?;
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, DRAM)?;
+    enable(k, 0, GART)?;
     phases.pass(k, 1)?;
     phases.pass(k, 2)?;
     k.rdmsr(COUNTER)?;
-    k.check_is("DRAM accesses, which nothing here makes known", rax, 0)?;
+    k.check_is("accesses through the aperture, which is not there", rax, 0)?;
     // Left behind with EN clear it holds nothing.
-    disable(k, 0, DRAM)?;
+    disable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
-    k.check_is("core 0: the select left behind", rax, DRAM)?;
+    k.check_is("core 0: the select left behind", rax, GART)?;
     phases.pass(k, 3)?;
     // Now core 1 holds counter 0.
     phases.pass(k, 4)?;
@@ -58,14 +58,14 @@ fn first_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     enable(k, 0, OWN)?;
     still(k, "core 0, counter 0 held by core 1", true)?;
     k.wrmsr(COUNTER + 1, 0)?;
-    enable(k, 1, DRAM)?;
+    enable(k, 1, GART)?;
     k.rdmsr(SELECT + 1)?;
-    k.check_is("core 0: another counter for the northbridge", rax, DRAM | EN)?;
+    k.check_is("core 0: another counter for the northbridge", rax, GART | EN)?;
     disable(k, 1, 0)?;
     // Core 0 asks for it too, and gets it when core 1 lets go.
-    enable(k, 0, DRAM)?;
+    enable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
-    k.check_is("core 0: a select that waits", rax, DRAM | EN)?;
+    k.check_is("core 0: a select that waits", rax, GART | EN)?;
     phases.pass(k, 5)?;
     phases.pass(k, 6)?;
     disable(k, 0, 0)?;
@@ -99,11 +99,11 @@ fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     still(k, "core 1, counter 0 let go by core 0", false)?;
     disable(k, 0, 0)?;
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, DRAM)?;
+    enable(k, 0, GART)?;
     phases.pass(k, 4)?;
     phases.pass(k, 5)?;
     k.rdmsr(COUNTER)?;
-    k.check_is("core 1: DRAM accesses, which nothing here makes known", rax, 0)?;
+    k.check_is("core 1: accesses through the aperture, which is not there", rax, 0)?;
     // Lets go in favour of core 0, which waits.
     enable(k, 0, OWN)?;
     still(k, "core 1, counter 0 handed over to core 0", true)?;

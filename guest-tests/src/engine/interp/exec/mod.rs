@@ -253,7 +253,7 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
 fn check_unit(core: &Core, d: &Decoded) -> Result<(), Fault> {
     let emulated = core.cr0 & CR0_EM != 0;
     match d.info.simd {
-        Some(SimdClass::Sse) if emulated || core.cr4 & CR4_OSFXSR == 0 => Err(Fault::UD),
+        Some(SimdClass::PackedSse | SimdClass::ScalarSse) if emulated || core.cr4 & CR4_OSFXSR == 0 => Err(Fault::UD),
         Some(SimdClass::Mmx) if emulated => Err(Fault::UD),
         Some(SimdClass::X87) if emulated => Err(Fault::without(exception::NM)),
         _ if core.cr0 & CR0_TS != 0 => Err(Fault::without(exception::NM)),

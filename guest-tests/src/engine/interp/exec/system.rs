@@ -256,7 +256,7 @@ impl Core {
         }
     }
 
-    /// MOV to and from debug registers, which only store.
+    /// MOV to and from debug registers.
     pub(crate) fn debug_register(&mut self, d: &Decoded) -> Result<(), Fault> {
         let to = d.op == Op::MovToDr;
         let n = match number(if to { d.dst } else { d.src }) {
@@ -279,6 +279,7 @@ impl Core {
             7 => value & 0xffff_23ff | 0x400,
             _ => value,
         };
+        self.renew_breakpoints();
         Ok(())
     }
 

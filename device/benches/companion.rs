@@ -1,0 +1,105 @@
+//! What the companion costs: per access and per branch, with the bare loop that only keeps totals beside it in the same run.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vm_pmu::Signal;
+use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet, Totals};
+use vm_pmu::companion::{Access, AccessKind, Builder, Clock, Follower, Instruction, Transfer, Untranslated};
+use vm_pmu::topology;
+
+/// Instructions in one measurement, and in one block.
+const INSTRUCTIONS: u64 = 4096;
+const BLOCK: u64 = 8;
+
+fn demand(signals: &[Signal]) -> Demand {
+    let mut set = SignalSet::EMPTY;
+    signals.iter().for_each(|signal| set.insert(*signal));
+    let mut demand = Demand::default();
+    demand.replace(set, false, Records::None);
+    demand
+}
+
+const CODE: Instruction<'static> = Instruction {
+    address: 0x40_0000,
+    physical: 0x40_0000,
+    length: 4,
+    micro_ops: 1,
+    class: vm_pmu::companion::Class::Simple,
+    floating_point: false,
+    segment_loads: 0,
+    accesses: &[],
+    transfer: None,
+};
+
+/// Runs a block after the other: `tell` tells the follower of one instruction.
+fn run(
+    follower: &mut Follower<'_>,
+    totals: &Totals,
+    thread: &topology::Thread<'_, impl vm_pmu::irq::InterruptLine>,
+    mut tell: impl FnMut(&mut Follower<'_>, u64),
+) {
+    for block in 0..INSTRUCTIONS / BLOCK {
+        for instruction in 0..BLOCK {
+            tell(follower, block * BLOCK + instruction);
+        }
+        follower.deliver(thread, &[], || {
+            totals.add(Signal::InstructionsRetired, BLOCK);
+        });
+    }
+}
+
+fn companion(criterion: &mut Criterion) {
+    let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {});
+    let thread = machine.thread(0).expect("one thread");
+    let totals = thread.totals();
+    let mut group = criterion.benchmark_group("companion");
+    group.throughput(Throughput::Elements(INSTRUCTIONS));
+    group.bench_function("bare", |bencher| {
+        bencher.iter(|| {
+            for _ in 0..INSTRUCTIONS / BLOCK {
+                totals.add(Signal::InstructionsRetired, black_box(BLOCK));
+            }
+        });
+    });
+    for (name, clock) in [("events", Clock::Embedder), ("time", Clock::Companion)] {
+        let companion = Builder::new("k8").expect("known").clock(clock).build();
+        let mut follower = companion.follower(0).expect("one thread");
+        follower.renew(&Demand::default());
+        group.bench_function(BenchmarkId::new("idle", name), |bencher| {
+            bencher.iter(|| run(&mut follower, totals, &thread, |follower, _| follower.execute(black_box(&CODE), &mut Untranslated(12))));
+        });
+        follower.renew(&demand(&[Signal::Cycles, Signal::DataCacheMisses, Signal::BranchesMispredicted]));
+        group.bench_function(BenchmarkId::new("plain", name), |bencher| {
+            bencher.iter(|| run(&mut follower, totals, &thread, |follower, _| follower.execute(black_box(&CODE), &mut Untranslated(12))));
+        });
+        group.bench_function(BenchmarkId::new("branch", name), |bencher| {
+            bencher.iter(|| {
+                run(&mut follower, totals, &thread, |follower, number| {
+                    let transfer = Transfer { kind: BranchKind::Conditional, taken: number % 3 == 0, target: 0x40_0000 };
+                    follower.execute(black_box(&Instruction { transfer: Some(transfer), ..CODE }), &mut Untranslated(12));
+                });
+            });
+        });
+        for kib in [2u64, 48, 512, 8192] {
+            for (kind, word) in [(AccessKind::Load, "load"), (AccessKind::Store, "store")] {
+                let lines = kib << 10 >> 6;
+                let mut at = 0;
+                group.bench_function(BenchmarkId::new(format!("{word} {kib} KiB"), name), |bencher| {
+                    bencher.iter(|| {
+                        run(&mut follower, totals, &thread, |follower, _| {
+                            at = (at + 17) % lines;
+                            let address = 0x100_0000 + at * 64;
+                            let accesses = [Access { address, physical: address, size: 8, kind, ..Access::default() }];
+                            follower.execute(black_box(&Instruction { accesses: &accesses, ..CODE }), &mut Untranslated(12));
+                        });
+                    });
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, companion);
+criterion_main!(benches);
