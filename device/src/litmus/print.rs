@@ -124,6 +124,8 @@ impl fmt::Display for Printed<'_> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
