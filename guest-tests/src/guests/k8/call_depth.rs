@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::measure::{Count, begin, count, measure};
+use super::measure::{Count, begin, count, identities, measure};
 use crate::engine::interp::Image;
 use crate::guests::runtime::{Built, Kernel, here};
 
@@ -52,6 +52,10 @@ pub(super) fn build() -> Built<Image> {
             k.a.call(nest)
         })?;
     }
+    identities(&mut k, "20 calls", &|k| {
+        k.a.mov(ecx, 20)?;
+        k.a.call(nest)
+    })?;
     measure(&mut k, "a return address dropped", 2, &DROPPED, &|k| {
         let a = &mut k.a;
         let (mut outer, mut inner, mut after, mut end) = (a.create_label(), a.create_label(), a.create_label(), a.create_label());

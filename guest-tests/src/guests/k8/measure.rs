@@ -63,14 +63,15 @@ pub(super) type Part<'a> = &'a dyn Fn(&mut Kernel) -> Built<()>;
 
 const NOTHING: Part<'static> = &|_| Ok(());
 
-/// What a round consists of. The parts may use RAX, RBX, RCX, RDX, RSI and RDI.
+/// What a round consists of. The parts may use RAX, RBX, RCX, RDX,
+/// RSI and RDI.
 pub(super) struct Round<'a> {
     /// Rounds to warm up.
     pub(super) warm: usize,
     /// Before the counters are cleared.
     pub(super) before: Part<'a>,
-    /// While they count.
-    pub(super) body: Part<'a>,
+    /// Clears the counters by [`clear`], does what is measured, and reads them by [`read`].
+    pub(super) window: Part<'a>,
     /// After they were read.
     pub(super) after: Part<'a>,
 }
@@ -88,7 +89,7 @@ pub(super) fn begin(k: &mut Kernel) -> Built<()> {
 
 /// Measures `body`, after `warm` rounds to warm up.
 pub(super) fn measure(k: &mut Kernel, what: &str, warm: usize, counts: &[Count], body: Part<'_>) -> Built<()> {
-    rounds(k, what, counts, &Round { warm, before: NOTHING, body, after: NOTHING })
+    rounds(k, what, counts, &Round { warm, before: NOTHING, window: &|k| around(k, body), after: NOTHING })
 }
 
 /// Measures rounds.
@@ -118,7 +119,7 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
 pub(super) fn identities(k: &mut Kernel, what: &str, body: Part<'_>) -> Built<()> {
     let event = |select| count("an event", select, 0);
     let events = [0x0041, 0x1F42, 0x0142, 0x1F43, 0x0081, 0x0082, 0x0083].map(event);
-    take(k, &events, &Round { warm: 1, before: NOTHING, body, after: NOTHING })?;
+    take(k, &events, &Round { warm: 1, before: NOTHING, window: &|k| around(k, body), after: NOTHING })?;
     let groups = events.len().div_ceil(GROUP);
     for (name, one, other) in [("data cache misses and refills", 0, 1), ("refills from the system, and by state", 2, 3)] {
         held(k, one, groups, rax)?;
@@ -142,6 +143,37 @@ fn held(k: &mut Kernel, n: usize, groups: usize, to: AsmRegister64) -> Built<()>
         k.a.shl(to, 32)?;
     }
     k.a.shr(to, 32)
+}
+
+/// Clears the counters: 23 bytes of code. Changes RAX, RCX and RDX.
+pub(super) fn clear(a: &mut CodeAssembler) -> Built<()> {
+    a.mov(ecx, COUNTER)?;
+    a.xor(eax, eax)?;
+    a.xor(edx, edx)?;
+    a.wrmsr()?;
+    for _ in 1..GROUP {
+        a.inc(ecx)?;
+        a.wrmsr()?;
+    }
+    Ok(())
+}
+
+/// Reads the counters and keeps what they show: 19 bytes of code for each, of which the first seven read it. Changes RAX, RCX and RDX.
+pub(super) fn read(a: &mut CodeAssembler) -> Built<()> {
+    for (n, (low, high)) in (0..).zip(HELD) {
+        a.mov(ecx, COUNTER + n)?;
+        a.rdmsr()?;
+        a.shld(high, low, 32)?;
+        a.shl(low, 32)?;
+        a.or(low, rax)?;
+    }
+    Ok(())
+}
+
+fn around(k: &mut Kernel, body: Part<'_>) -> Built<()> {
+    clear(&mut k.a)?;
+    body(k)?;
+    read(&mut k.a)
 }
 
 fn program(k: &mut Kernel, group: &[Count]) -> Built<()> {
@@ -169,17 +201,7 @@ fn take(k: &mut Kernel, batch: &[Count], round: &Round<'_>) -> Built<()> {
     program(k, groups[0])?;
     here(&mut k.a, &mut window)?;
     (round.before)(k)?;
-    for n in 0..GROUP {
-        k.wrmsr(COUNTER + n as u32, 0)?;
-    }
-    (round.body)(k)?;
-    for (n, (low, high)) in (0..).zip(HELD) {
-        k.a.mov(ecx, COUNTER + n)?;
-        k.a.rdmsr()?;
-        k.a.shld(high, low, 32)?;
-        k.a.shl(low, 32)?;
-        k.a.or(low, rax)?;
-    }
+    (round.window)(k)?;
     (round.after)(k)?;
     k.a.jmp(rbp)?;
     for (n, group) in groups.iter().enumerate().skip(1) {

@@ -4,15 +4,24 @@
 //! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
 //! disables it is not counted.
 
+mod branches;
+mod call_depth;
+mod chase;
+mod code;
 mod count;
 mod edge_mask;
+mod false_sharing;
 mod filter;
 mod hostile;
 mod linux_probe;
+mod measure;
 mod nmi_watchdog;
 mod northbridge;
 mod overflow;
+mod page_stride;
 mod profile;
+mod self_modifying;
+mod stride;
 mod ticker;
 mod two_cpus;
 mod user_rdpmc;
