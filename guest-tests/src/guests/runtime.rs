@@ -38,9 +38,11 @@ const USER_CODE_SELECTOR: u32 = 0x20 | 3;
 const TASK: u16 = 0x28;
 
 /// The local APIC's page.
-const APIC: u32 = 0xFEE0_0000;
+pub const APIC: u32 = 0xFEE0_0000;
 /// The end-of-interrupt register.
 pub const APIC_EOI: u32 = 0xB0;
+/// The first of the eight interrupt request registers, 32 vectors each, 10h apart.
+pub const APIC_IRR: u32 = 0x200;
 /// The interrupt command register's low half.
 pub const APIC_ICR: u32 = 0x300;
 /// The timer's entry in the local vector table.

@@ -1,9 +1,9 @@
 //! `false-sharing`: two CPUs that increment words of their own, first in lines of their own, then in one line.
 //!
-//! The CPUs take turns, and pass each other the turn by an interrupt that the other one waits for, halted. A line of memory for the
-//! turn would be shared itself, and who polls it when is nobody's to say. The local APIC is not cached, so only the words make traffic.
-//! One CPU runs at a time, and what it did has been counted before the other goes on: what is counted is the same however the machine
-//! runs its CPUs.
+//! The CPUs take turns, and pass each other the turn by an interrupt that the other one waits for. A line of memory for the turn would
+//! be shared itself, and who polls it when is nobody's to say; the local APIC is not cached, so only the words make traffic. What one
+//! CPU did has been counted before the other sees the interrupt: what is counted is the same however the machine runs its CPUs. Nobody
+//! halts, because a counter of the northbridge stands still while its core does.
 //!
 //! Both measure the same rounds. Counters 0 and 1 belong to CPU 0, which counts with them what happens to the northbridge: that is, what
 //! both do. Each begins a round when the other is ready, and is done when the other has read its counters.
@@ -12,7 +12,7 @@ use iced_x86::code_asm::*;
 
 use super::measure::{Count, Part, Round, UNUSED, begin, clear, count, read, rounds};
 use crate::engine::interp::Image;
-use crate::guests::runtime::{APIC_EOI, APIC_ICR, Built, Kernel, here};
+use crate::guests::runtime::{APIC, APIC_EOI, APIC_ICR, APIC_IRR, Built, Kernel, here};
 
 /// Turns of each CPU in a round.
 const TURNS: u64 = 50;
@@ -164,9 +164,16 @@ fn pass(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_ICR, TO_OTHERS)
 }
 
-/// Waits for the turn, which may have come already: an interrupt that waits is taken behind the HLT.
+/// Waits for the turn, which may have come already: looks until the interrupt is requested, then takes it.
 fn wait(k: &mut Kernel) -> Built<()> {
-    k.a.sti()?;
-    k.a.hlt()?;
-    k.a.cli()
+    let a = &mut k.a;
+    let mut again = a.create_label();
+    a.mov(eax, APIC)?;
+    here(a, &mut again)?;
+    a.pause()?;
+    a.test(dword_ptr(rax + APIC_IRR + u32::from(VECTOR) / 32 * 0x10), 1 << (VECTOR % 32))?;
+    a.je(again)?;
+    a.sti()?;
+    a.nop()?;
+    a.cli()
 }

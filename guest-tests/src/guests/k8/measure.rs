@@ -2,7 +2,8 @@
 //!
 //! Every count here depends on what caches, translation buffers and predictor hold when it begins. So what is measured runs in rounds:
 //! some to warm up, then one for every four events. From round to round nothing but the body touches memory, branches on a condition,
-//! calls or returns, and all code of a round has run before, so that each measured round begins as the one before it ended.
+//! calls or returns, so that each measured round begins as the one before it ended. All code of it has run before. In the first round to
+//! warm up it had not: the lines of its end are read from memory last, which a second round hides where open pages of DRAM are counted.
 //!
 //! Counters are never disabled in between: a machine that looks at caches only while somebody counts must see every round.
 //!
@@ -66,7 +67,7 @@ const NOTHING: Part<'static> = &|_| Ok(());
 /// What a round consists of. The parts may use RAX, RBX, RCX, RDX,
 /// RSI and RDI.
 pub(super) struct Round<'a> {
-    /// Rounds to warm up.
+    /// Rounds to warm up, at least one.
     pub(super) warm: usize,
     /// Before the counters are cleared.
     pub(super) before: Part<'a>,
@@ -185,30 +186,38 @@ fn program(k: &mut Kernel, group: &[Count]) -> Built<()> {
 
 /// The rounds of one batch; the counts are in R8 to R15 afterwards.
 fn take(k: &mut Kernel, batch: &[Count], round: &Round<'_>) -> Built<()> {
-    let (mut window, mut first) = (k.a.create_label(), k.a.create_label());
     let groups: Vec<&[Count]> = batch.chunks(GROUP).collect();
-    // RBP says where a round leads to: no condition, no call and no memory is needed.
-    let warm = round.warm;
-    let mut places: Vec<CodeLabel> = (0..warm + groups.len() + 1).map(|_| k.a.create_label()).collect();
-    for place in 0..=warm {
-        here(&mut k.a, &mut places[place])?;
-        k.a.lea(rbp, ptr(places[place + 1]))?;
-        if place < warm {
-            k.a.jmp(first)?;
-        }
+    let mut window = k.a.create_label();
+    // RDI says where programming leads to, RBP where a round does: no condition, no call and no memory is needed.
+    let mut programs: Vec<CodeLabel> = groups.iter().map(|_| k.a.create_label()).collect();
+    let mut end = k.a.create_label();
+    // Everything is programmed once for its code to be known, the first group last.
+    for program in programs.iter().rev() {
+        let mut back = k.a.create_label();
+        k.a.lea(rdi, ptr(back))?;
+        k.a.jmp(*program)?;
+        here(&mut k.a, &mut back)?;
     }
-    here(&mut k.a, &mut first)?;
-    program(k, groups[0])?;
+    for _ in 1..round.warm {
+        let mut back = k.a.create_label();
+        k.a.lea(rbp, ptr(back))?;
+        k.a.jmp(window)?;
+        here(&mut k.a, &mut back)?;
+    }
+    // At least once. From here on nothing is executed for the first time.
+    k.a.lea(rbp, ptr(programs[0]))?;
+    k.a.jmp(window)?;
+    for n in 0..groups.len() {
+        here(&mut k.a, &mut programs[n])?;
+        program(k, groups[n])?;
+        k.a.lea(rbp, ptr(*programs.get(n + 1).unwrap_or(&end)))?;
+        k.a.jmp(rdi)?;
+    }
     here(&mut k.a, &mut window)?;
     (round.before)(k)?;
     (round.window)(k)?;
     (round.after)(k)?;
+    k.a.lea(rdi, ptr(window))?;
     k.a.jmp(rbp)?;
-    for (n, group) in groups.iter().enumerate().skip(1) {
-        here(&mut k.a, &mut places[warm + n])?;
-        k.a.lea(rbp, ptr(places[warm + n + 1]))?;
-        program(k, group)?;
-        k.a.jmp(window)?;
-    }
-    here(&mut k.a, &mut places[warm + groups.len()])
+    here(&mut k.a, &mut end)
 }

@@ -92,4 +92,12 @@ guests! {
     "linux-probe" 1 steps linux_probe "does what Linux does: probe, start, stop, sample by NMI";
     "nmi-watchdog" 1 steps nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
     "two-cpus" 2 steps two_cpus "has two CPUs count and overflow by themselves at the same time";
+    "chase" 1 companion chase "follows pointers through 2 KiB to 8 MiB";
+    "stride" 1 companion stride "loads at distances from 8 to 4160 bytes";
+    "page-stride" 1 companion page_stride "loads from up to 1024 pages of 4 KiB, and forgets their translations";
+    "branches" 1 companion branches "takes branches that predict and branches that do not";
+    "call-depth" 1 companion call_depth "nests up to 20 calls";
+    "code" 1 companion code "jumps through up to 2 MiB of code and up to 1024 pages";
+    "false-sharing" 2 companion false_sharing "has two CPUs write words in one line in turn";
+    "self-modifying" 1 companion self_modifying "stores into code, and past the caches";
 }

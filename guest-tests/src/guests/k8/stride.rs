@@ -49,7 +49,7 @@ struct Shape {
 }
 
 impl Shape {
-    const fn counts(&self) -> [Count; 20] {
+    const fn counts(&self) -> [Count; 16] {
         let system = self.misses - self.found;
         // What the prefetcher reads comes from the system too, but goes to the L2 cache.
         let read = system + self.attempts - self.cancelled;
@@ -68,13 +68,9 @@ impl Shape {
             count("L2_FILL_WRITEBACK:L2_FILLS", 0x017F, self.misses + self.attempts - self.cancelled),
             count("L2_FILL_WRITEBACK:L2_WRITEBACKS", 0x027F, 0),
             count("SYSTEM_READ_RESPONSES:EXCLUSIVE", 0x016C, read),
-            count("SYSTEM_READ_RESPONSES in other states", 0x066C, 0),
             count("DRAM_ACCESSES_PAGE:HIT", 0x01E0, read - self.pages),
             count("DRAM_ACCESSES_PAGE:MISS", 0x02E0, self.pages),
             count("DRAM_ACCESSES_PAGE:CONFLICT", 0x04E0, 0),
-            count("L1_DTLB_AND_L2_DTLB_MISS", 0x46, 0),
-            count("MISALIGNED_ACCESSES", 0x47, 0),
-            count("CACHE_BLOCK:VICTIM_WRITEBACK", 0x01EA, 0),
         ]
     }
 }
