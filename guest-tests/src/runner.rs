@@ -186,7 +186,9 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     }
     let pmus = builder.build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
-    let companion = followed.map(|builder| builder.threads(cpus).clock(clock).build());
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
     let config = Config {
         ram: RAM,
         cpus,

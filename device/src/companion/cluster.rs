@@ -24,8 +24,10 @@ pub(super) enum Ask {
     PrefetchStore,
     /// Read once: it is not kept when the first level gives it up.
     PrefetchOnce,
-    /// The prefetcher of data.
+    /// The prefetcher of data, for loads.
     Hardware,
+    /// The prefetcher of data, for stores.
+    HardwareStore,
 }
 
 impl Ask {
@@ -116,6 +118,10 @@ pub(super) struct Cluster {
     pub(super) second_code: Option<Sets>,
     pub(super) third: Option<Sets>,
     pub(super) mail: Mail,
+    /// Followers that are active: if there are none, nobody reads the mail.
+    pub(super) listeners: u32,
+    /// A store took a copy of code away, since somebody looked.
+    pub(super) code_written: bool,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -142,7 +148,7 @@ impl Cluster {
             SecondLevel::Split { instruction, data } => (sets(data, outer), Some(sets(instruction, outer))),
         };
         let third = caches.third.map(|(geometry, _)| sets(geometry, outer));
-        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default() }
+        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default(), listeners: 0, code_written: false }
     }
 
     /// How many lines of the first level make one of the outer levels, as bits.
@@ -209,12 +215,20 @@ impl Cluster {
         }
     }
 
-    /// Takes in what the system answered: the line and its state. Returns whether code that is being executed was written.
-    pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) -> bool {
+    /// Takes in what the system answered: the line and its state.
+    pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) {
         match self.shape.second_fill {
             Fill::Victims => self.install_exclusive(core, ask, inner, state, tally, out),
             Fill::Inclusive => self.install_inclusive(core, ask, inner, state, tally, out),
         }
+    }
+
+    /// A follower of the cluster has become active, or is no longer.
+    pub(super) fn listen(&mut self, active: bool) {
+        if self.listeners == 0 {
+            self.mail = Mail::default();
+        }
+        self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
     }
 
     /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.

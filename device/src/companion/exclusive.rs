@@ -11,7 +11,7 @@ impl Cluster {
         match ask {
             Ask::Fetch => self.fetch(core, line, tally, out),
             Ask::Walk => self.walk(core, line, tally),
-            Ask::Hardware => self.prefetch(core, line, tally),
+            Ask::Hardware | Ask::HardwareStore => self.prefetch(core, ask, line, tally),
             _ => self.data(core, ask, line, tally, out),
         }
     }
@@ -100,13 +100,13 @@ impl Cluster {
         Served::Not(Request::Read)
     }
 
-    fn prefetch(&mut self, core: usize, line: u64, tally: &mut Tally) -> Served {
+    fn prefetch(&mut self, core: usize, ask: Ask, line: u64, tally: &mut Tally) -> Served {
         tally.add(Signal::DataPrefetchAttempts, 1);
         if self.first_level_has(core, line) || self.second.peek(line, line).is_some() {
             tally.add(Signal::DataPrefetchesCancelled, 1);
             return Served::By(Level::Second);
         }
-        Served::Not(Request::Read)
+        Served::Not(if ask == Ask::HardwareStore { Request::ReadModified } else { Request::Read })
     }
 
     fn first_level_has(&self, core: usize, line: u64) -> bool {
@@ -122,27 +122,23 @@ impl Cluster {
         state: LineState,
         tally: &mut Tally,
         out: &mut Departures,
-    ) -> bool {
+    ) {
         match ask {
             Ask::Fetch => {
                 tally.add(Signal::InstructionCacheRefillsSystem, 1);
                 self.place_code(core, Line::new(line, state), tally, out);
-                false
             }
-            Ask::Walk | Ask::Hardware => {
-                self.take_victim(Line::new(line, state), tally, out);
-                false
-            }
+            Ask::Walk | Ask::Hardware | Ask::HardwareStore => self.take_victim(Line::new(line, state), tally, out),
             _ => {
-                let Some(caches) = self.cores.get_mut(core) else { return false };
+                let Some(caches) = self.cores.get_mut(core) else { return };
                 if let Some(word) = caches.data.peek(line, line) {
                     // Leave to write a line that was here.
                     caches.data.change(line, line, Line(word).with_state(state).0);
-                    return caches.code.remove(line, line).is_some();
+                    self.code_written |= caches.code.remove(line, line).is_some();
+                    return;
                 }
                 count_system_refill(state, tally);
                 self.place_data(core, Line::new(line, state), ask == Ask::PrefetchOnce, tally, out);
-                false
             }
         }
     }
@@ -156,14 +152,19 @@ impl Cluster {
         }
         let state = victim.state();
         count_eviction(state, tally);
+        let number = victim.number();
         match state {
             LineState::Invalid => {}
+            _ if caches.code.peek(number, number).is_some() => {
+                // The copy of the code stands for both.
+                caches.code.change(number, number, Line::new(number, state).0);
+            }
             _ if victim.bypasses() => {
                 if state.dirty() {
-                    out.push(victim.number());
+                    out.push(number);
                 }
             }
-            _ => self.take_victim(Line::new(victim.number(), state), tally, out),
+            _ => self.take_victim(Line::new(number, state), tally, out),
         }
     }
 

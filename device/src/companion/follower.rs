@@ -43,6 +43,9 @@ pub struct Outcome {
     accessed: bool,
 }
 
+/// Bits of an address within the smallest page there is.
+const SMALLEST_PAGE: u32 = 12;
+
 /// Which level of the cluster had a line, where it came from, and the cycles until it is here.
 type Answer = (Option<Level>, DataSource, u32);
 
@@ -58,6 +61,8 @@ pub struct Follower<'a> {
     core: usize,
     thread: u8,
     clock: Clock,
+    /// It follows even while nobody counts.
+    always: bool,
     active: bool,
     pub(super) tally: Tally,
     path: Path,
@@ -74,7 +79,7 @@ pub struct Follower<'a> {
 
 impl<'a> Follower<'a> {
     /// The follower of thread `number`, which is at `place` when every cluster is counted as full.
-    pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock) -> Follower<'a> {
+    pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock, always: bool) -> Follower<'a> {
         let profile = &system.profile;
         let threads = usize::from(profile.threads.max(1));
         let per_cluster = threads * usize::from(profile.cores.max(1));
@@ -86,6 +91,7 @@ impl<'a> Follower<'a> {
             core: place % per_cluster / threads,
             thread: (place % threads) as u8,
             clock,
+            always,
             active: false,
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
@@ -112,8 +118,18 @@ impl<'a> Follower<'a> {
         self.timing.told();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
-        self.active = time || !self.tally.is_empty() || demand.records() != Records::None;
+        let active = self.always || time || !self.tally.is_empty() || demand.records() != Records::None;
+        self.set_active(active);
         self.timing.running = self.keeps_time();
+    }
+
+    fn set_active(&mut self, active: bool) {
+        if self.active != active
+            && let Some(cluster) = self.system.clusters.get(self.cluster)
+        {
+            cluster.lock().listen(active);
+        }
+        self.active = active;
     }
 
     /// Whether anything that it makes is demanded. If not, nothing needs to be told to it, and what is told is not looked at: caches,
@@ -311,7 +327,7 @@ impl<'a> Follower<'a> {
         let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
         let mut out = Departures::default();
-        let (served, inner_bits) = {
+        let (served, inner_bits, code_written) = {
             let mut cluster = cluster.lock();
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
@@ -320,8 +336,11 @@ impl<'a> Follower<'a> {
                 Some(address) => cluster.serve_translated(self.core, self.thread, ask, address, inner, &mut self.tally, &mut out)?,
                 None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
             };
-            (served, cluster.inner_bits())
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written))
         };
+        if code_written {
+            self.code_written(inner);
+        }
         let answer = match served {
             Served::By(Level::First) => return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first))),
             Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
@@ -330,7 +349,11 @@ impl<'a> Follower<'a> {
             Served::Not(request) => {
                 let mut shared = self.system.shared.lock();
                 let response = self.system.request(&mut shared, self.cluster, ask, request, inner >> inner_bits, &mut self.tally);
-                let code_written = cluster.lock().install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                let code_written = {
+                    let mut cluster = cluster.lock();
+                    cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
+                    core::mem::take(&mut cluster.code_written)
+                };
                 self.system.depart(&mut shared, &mut out, &mut self.tally);
                 drop(shared);
                 if code_written {
@@ -367,12 +390,13 @@ impl<'a> Follower<'a> {
         if access.kind == AccessKind::Flush {
             let outer_bits = profile.caches.outer_line_bits.min(63);
             self.translate(DATA, access.address, tables);
-            self.system.flush(access.physical >> outer_bits, &mut self.tally);
+            self.system.flush(self.cluster, access.physical >> outer_bits, &mut self.tally);
             return;
         }
         let pieces = ((access.address & 7) + size).div_ceil(8);
         self.tally.add(Signal::DataCacheAccesses, pieces);
-        self.tally.add(if stores { Signal::MemoryReferences } else { Signal::DataCacheReads }, u64::from(!stores));
+        self.tally.add(Signal::MemoryReferences, 1);
+        self.tally.add(Signal::DataCacheReads, u64::from(!stores));
         if pieces > size.div_ceil(8) {
             self.tally.add(Signal::MisalignedAccesses, 1);
             self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
@@ -393,10 +417,11 @@ impl<'a> Follower<'a> {
             return self.accessed(access, ask, first, Translation::Hit(1), level, source, latency);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
-        match translation {
-            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
-            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
-            _ => {}
+        self.translated(translation, cost);
+        let end = access.address.wrapping_add(size - 1);
+        if access.address >> SMALLEST_PAGE != end >> SMALLEST_PAGE {
+            let (translation, cost) = self.translate(DATA, end, tables);
+            self.translated(translation, cost);
         }
         if access.uncached {
             self.tally.add(Signal::UncacheableRequests, 1);
@@ -419,6 +444,15 @@ impl<'a> Follower<'a> {
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
             let (level, source, latency) = self.ask(ask, line);
             self.accessed(access, ask, line, translation, level, source, latency);
+        }
+    }
+
+    /// A translation of data was looked up.
+    fn translated(&mut self, translation: Translation, cost: u32) {
+        match translation {
+            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
+            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
+            _ => {}
         }
     }
 
@@ -447,6 +481,10 @@ impl<'a> Follower<'a> {
     fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource, latency: u32) {
         let profile = &self.system.profile;
         let costs = profile.costs;
+        if level.is_none() && source == DataSource::Cache(1) {
+            // The line was here, and leave to write it had to be asked for.
+            return self.timing.store(latency, &mut self.tally);
+        }
         self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
         let wait = latency.saturating_sub(u32::from(costs.first));
         let (cause, full) = match (level, source) {
@@ -471,7 +509,7 @@ impl<'a> Follower<'a> {
             && followed
             && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
         {
-            self.ask(Ask::Hardware, target);
+            self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
         }
     }
 
@@ -493,7 +531,7 @@ impl<'a> Follower<'a> {
     }
 
     fn send(&mut self, written: Written) {
-        self.system.stream(written.line, written.whole, written.quadwords, &mut self.tally);
+        self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
         self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
     }
 
@@ -581,5 +619,11 @@ impl<'a> Follower<'a> {
         self.timing.load_state(reader)?;
         self.streams.load(reader)?;
         self.combining.load(reader)
+    }
+}
+
+impl Drop for Follower<'_> {
+    fn drop(&mut self) {
+        self.set_active(false);
     }
 }

@@ -13,7 +13,7 @@ impl Cluster {
         if ask == Ask::Fetch {
             return self.fetch_through(core, inner, outer, tally, out);
         }
-        if ask == Ask::Hardware {
+        if matches!(ask, Ask::Hardware | Ask::HardwareStore) {
             tally.add(Signal::DataPrefetchAttempts, 1);
             if self.second.peek(outer, outer).is_some() {
                 tally.add(Signal::DataPrefetchesCancelled, 1);
@@ -22,7 +22,10 @@ impl Cluster {
         } else if ask != Ask::Walk && self.first_level_answers(core, ask, inner, tally) {
             return Served::By(Level::First);
         }
-        tally.add(if ask == Ask::Walk { Signal::L2RequestsWalk } else { Signal::L2RequestsData }, u64::from(ask != Ask::Hardware));
+        tally.add(
+            if ask == Ask::Walk { Signal::L2RequestsWalk } else { Signal::L2RequestsData },
+            u64::from(!matches!(ask, Ask::Hardware | Ask::HardwareStore)),
+        );
         tally.add(Signal::L2References, 1);
         tally.add(if ask.writes() { Signal::L2DataWrites } else { Signal::L2DataReads }, 1);
         let (state, level) = match self.second.touch(outer, outer) {
@@ -46,7 +49,7 @@ impl Cluster {
             return Served::Not(Request::Upgrade);
         }
         if level == Level::Second {
-            if !matches!(ask, Ask::Walk | Ask::Hardware) {
+            if !matches!(ask, Ask::Walk | Ask::Hardware | Ask::HardwareStore) {
                 tally.add(if ask.writes() { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
                 if !ask.writes() || self.shape.data_write == WritePolicy::Back {
                     count_second_refill(state, tally);
@@ -93,9 +96,10 @@ impl Cluster {
         let outer = inner >> bits;
         let through = self.shape.data_write == WritePolicy::Through;
         match ask {
-            Ask::Walk | Ask::Hardware | Ask::Fetch => return,
+            Ask::Walk | Ask::Hardware | Ask::HardwareStore | Ask::Fetch => return,
             _ if ask.writes() => {
                 let code = self.second.peek(outer, outer).is_some_and(|word| Line(word).bypasses());
+                self.code_written |= code;
                 self.second.change(outer, outer, LineState::Modified as u64);
                 self.leave_siblings(core, outer, code, true);
                 if through {
@@ -104,7 +108,8 @@ impl Cluster {
             }
             _ => {}
         }
-        let alone = !through && state.writable() && !self.siblings_have(core, outer);
+        let fetched = self.second.peek(outer, outer).is_some_and(|word| Line(word).bypasses());
+        let alone = !through && state.writable() && !fetched && !self.siblings_have(core, outer);
         let placed = match (ask.writes(), alone) {
             (true, _) => LineState::Modified,
             (false, true) => LineState::Exclusive,
@@ -114,7 +119,7 @@ impl Cluster {
             self.leave_siblings(core, outer, false, false);
         }
         let Some(caches) = self.cores.get_mut(core) else { return };
-        let victim = Line(caches.data.insert(inner, Line::new(inner, placed).0));
+        let victim = Line(caches.data.put(inner, Line::new(inner, placed).0));
         if victim.0 != 0 {
             count_eviction(victim.state(), tally);
         }
@@ -189,7 +194,7 @@ impl Cluster {
             }
         }
         if let Some(caches) = self.cores.get_mut(core) {
-            caches.code.insert(inner, Line::new(inner, LineState::Shared).0);
+            caches.code.put(inner, Line::new(inner, LineState::Shared).0);
         }
     }
 
@@ -215,14 +220,16 @@ impl Cluster {
         if ask != Ask::Fetch {
             tally.add(if found.is_some() { Signal::L3DataReadHits } else { Signal::L3DataReadMisses }, 1);
         }
-        found.map(|word| Line(word).state())
+        let state = found.map(|word| Line(word).state())?;
+        // What stays here is written to memory from here; the level before begins anew.
+        Some(if fill == Fill::Inclusive && state.dirty() { LineState::Exclusive } else { state })
     }
 
     /// The second level of data takes a line in; what it displaces leaves the first level too.
     fn second_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         tally.add(Signal::L2Fills, 1);
         tally.add(Signal::L2DataLineRequests, 1);
-        let victim = Line(self.second.insert(line.number(), line.0));
+        let victim = Line(self.second.put(line.number(), line.0));
         if victim.0 != 0 {
             self.leave_first(victim.number(), victim.bypasses());
             self.cast_out(victim, tally, out);
@@ -233,7 +240,7 @@ impl Cluster {
     fn code_takes(&mut self, line: Line, tally: &mut Tally, out: &mut Departures) {
         let Some(code) = self.second_code.as_mut() else { return self.second_takes(line, tally, out) };
         let line = line.with_state(LineState::Shared);
-        let victim = Line(code.insert(line.number(), line.0));
+        let victim = Line(code.put(line.number(), line.0));
         if victim.0 != 0 {
             tally.add(Signal::L2InstructionEvictions, 1);
             self.leave_first(victim.number(), true);
@@ -258,9 +265,8 @@ impl Cluster {
         match (self.shape.third, self.third.as_mut()) {
             (Some((_, Fill::Victims)), Some(third)) => {
                 tally.add(Signal::L3Insertions, 1);
-                let there = third.remove(victim.number(), victim.number()).is_some();
-                tally.add(if there { Signal::L3CastinsHit } else { Signal::L3CastinsMiss }, 1);
-                let displaced = Line(third.insert(victim.number(), Line::new(victim.number(), victim.state()).0));
+                tally.add(Signal::L3CastinsMiss, 1);
+                let displaced = Line(third.put(victim.number(), Line::new(victim.number(), victim.state()).0));
                 self.third_gives_up(displaced, tally, out);
             }
             (Some((_, Fill::Inclusive)), Some(third)) if dirty => {
@@ -294,10 +300,10 @@ impl Cluster {
         state: LineState,
         tally: &mut Tally,
         out: &mut Departures,
-    ) -> bool {
+    ) {
         let outer = inner >> self.inner_bits();
         if let (Some((_, Fill::Inclusive)), Some(third)) = (self.shape.third, self.third.as_mut()) {
-            let displaced = Line(third.insert(outer, Line::new(outer, state).0));
+            let displaced = Line(third.put(outer, Line::new(outer, state).0));
             tally.add(Signal::L3Insertions, 1);
             if displaced.0 != 0 {
                 // What is displaced here leaves the levels before, and what they had newer goes along.
@@ -313,22 +319,17 @@ impl Cluster {
         if ask == Ask::Fetch {
             self.code_takes(Line::new(outer, state), tally, out);
             self.refill_code(core, inner, Level::Sibling, tally);
-            return false;
+            return;
         }
-        let mut code_written = false;
         match self.second.peek(outer, outer) {
             // Leave to write a line that was here.
-            Some(word) => {
-                code_written = state == LineState::Modified && Line(word).bypasses();
-                self.second.change(outer, outer, Line(word).with_state(state).0);
-            }
+            Some(word) => self.second.change(outer, outer, Line(word).with_state(state).0),
             None => self.second_takes(Line::new(outer, state), tally, out),
         }
-        if !matches!(ask, Ask::Walk | Ask::Hardware) {
+        if !matches!(ask, Ask::Walk | Ask::Hardware | Ask::HardwareStore) {
             count_system_refill(state, tally);
         }
         self.refill_first(core, ask, inner, state, tally);
-        code_written
     }
 }
 
@@ -337,7 +338,7 @@ fn count_second_miss(ask: Ask, tally: &mut Tally) {
     tally.add(Signal::L2DataLookupMisses, 1);
     match ask {
         Ask::Walk => tally.add(Signal::L2MissesWalk, 1),
-        Ask::Hardware => {}
+        Ask::Hardware | Ask::HardwareStore => {}
         _ => {
             tally.add(Signal::L2MissesData, 1);
             tally.add(if ask.writes() { Signal::L2StoreMisses } else { Signal::L2LoadMisses }, 1);

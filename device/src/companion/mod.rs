@@ -95,6 +95,7 @@ pub struct Builder {
     packages: usize,
     threads: usize,
     clock: Clock,
+    always: bool,
     seed: u64,
     memory_per_package: u64,
 }
@@ -109,7 +110,7 @@ impl Builder {
     /// A companion for one package with one thread of this CPU.
     #[must_use]
     pub fn of(profile: &Profile) -> Builder {
-        Builder { profile: *profile, packages: 1, threads: 1, clock: Clock::Embedder, seed: 1, memory_per_package: 0 }
+        Builder { profile: *profile, packages: 1, threads: 1, clock: Clock::Embedder, always: false, seed: 1, memory_per_package: 0 }
     }
 
     /// How many packages: 1 to 65,535, into which any other number is brought.
@@ -128,6 +129,13 @@ impl Builder {
     #[must_use]
     pub fn clock(self, clock: Clock) -> Builder {
         Builder { clock, ..self }
+    }
+
+    /// Follows every thread even while nobody counts what the companion makes: caches are as warm as they would be, and with
+    /// [`Clock::Companion`] time keeps one pace. The usual is to follow on demand only.
+    #[must_use]
+    pub fn always(self) -> Builder {
+        Builder { always: true, ..self }
     }
 
     /// Where random replacement begins.
@@ -152,7 +160,7 @@ impl Builder {
         let system = System::new(&self.profile, self.packages, clusters, self.memory_per_package, self.seed);
         let cores = self.packages * clusters * usize::from(self.profile.cores.max(1));
         let tables = (0..cores).map(|_| Tables::new(&self.profile.predictor)).collect::<Vec<_>>().into_boxed_slice();
-        Companion { system, tables, packages: self.packages, per_package: self.threads, clock: self.clock }
+        Companion { system, tables, packages: self.packages, per_package: self.threads, clock: self.clock, always: self.always }
     }
 }
 
@@ -167,6 +175,7 @@ pub struct Companion {
     packages: usize,
     per_package: usize,
     clock: Clock,
+    always: bool,
 }
 
 impl Companion {
@@ -205,6 +214,6 @@ impl Companion {
         // A package whose last cluster is not full leaves places unused.
         let place = number / self.per_package * self.system.clusters_per_package * cores * threads + number % self.per_package;
         let tables = self.tables.get(place / threads)?;
-        Some(Follower::new(&self.system, tables, number, place, self.clock))
+        Some(Follower::new(&self.system, tables, number, place, self.clock, self.always))
     }
 }

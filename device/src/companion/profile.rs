@@ -111,9 +111,10 @@ pub struct BufferGeometry {
     pub entries: u32,
     /// Ways of a set; as many as entries where it is fully associative.
     pub ways: u32,
-    /// The page sizes that it holds, as bits of an address within the page, ascending, at most three. A larger page is held in pieces of
-    /// the largest of these.
+    /// The page sizes that it holds, as bits of an address within the page, ascending, at most three.
     pub page_bits: &'static [u8],
+    /// It holds larger pages too, in pieces of the largest of these sizes.
+    pub pieces: bool,
 }
 
 /// The translation buffers of a core. A level without a buffer is absent.

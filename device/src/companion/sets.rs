@@ -105,51 +105,40 @@ impl Sets {
         Some(word)
     }
 
-    /// The ways with the key of `word`, with nothing, and with a word that is no more there.
-    #[inline]
-    fn scan(set: &[u64], word: u64) -> (Option<usize>, Option<usize>, Option<usize>) {
-        let first = |from: usize, bits: u64| (bits != 0).then(|| from + bits.trailing_zeros() as usize);
-        let (mut same, mut empty, mut invalid) = (None, None, None);
-        for (number, part) in set.chunks(64).enumerate() {
-            // Without branches: most sets are looked at to the end.
-            let (mut keys, mut zeros, mut gone) = (0u64, 0u64, 0u64);
-            for (way, present) in part.iter().enumerate() {
-                let there = present & 7 != 0;
-                keys |= u64::from(there & ((present ^ word) >> FLAGS == 0)) << way;
-                zeros |= u64::from(*present == 0) << way;
-                gone |= u64::from(!there) << way;
-            }
-            same = same.or(first(64 * number, keys));
-            empty = empty.or(first(64 * number, zeros));
-            invalid = invalid.or(first(64 * number, gone));
-        }
-        (same, empty, invalid)
-    }
-
-    /// Puts `word` in as the one used last, in place of one with the same key, and returns what made room: 0 where nothing had to.
+    /// Puts in `word`, whose key is not there, as the one used last, and returns what made room: 0 where a place was empty.
     pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
         let replacement = self.replacement;
         let set = self.set_mut(index);
         let ways = set.len();
-        let (same, empty, invalid) = Sets::scan(set, word);
-        let way = match (same.or(empty).or(invalid), replacement) {
+        let free = set.iter().position(|present| present & 7 == 0);
+        let way = match (free, replacement) {
             (Some(way), _) => way,
             (None, Replacement::LeastRecentlyUsed) => ways - 1,
             (None, Replacement::Tree) => self.tree(index),
             (None, Replacement::NotRecentlyUsed) => self.unused(index),
             (None, Replacement::Random) => self.draw() as usize % ways,
         };
-        let Some(place) = self.set_mut(index).get_mut(way) else { return 0 };
+        let set = self.set_mut(index);
+        let Some(place) = set.get_mut(way) else { return 0 };
         let victim = core::mem::replace(place, word);
         match replacement {
             Replacement::LeastRecentlyUsed => {
-                if let Some(used) = self.set_mut(index).get_mut(..=way) {
+                if let Some(used) = set.get_mut(..=way) {
                     used.rotate_right(1);
                 }
             }
             _ => self.mark(index, way),
         }
-        if same.is_some() { 0 } else { victim }
+        victim
+    }
+
+    /// Puts `word` in, in place of one with the same key if there is one, and returns what made room.
+    pub(super) fn put(&mut self, index: u64, word: u64) -> u64 {
+        if self.touch(index, word >> FLAGS).is_some() {
+            self.change(index, word >> FLAGS, word);
+            return 0;
+        }
+        self.insert(index, word)
     }
 
     /// Empties every place whose word `gone` says yes to.
@@ -226,6 +215,12 @@ impl Sets {
         self.random >> 8
     }
 
+    /// Every word that is there.
+    #[cfg(test)]
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().copied().filter(|word| word & 7 != 0)
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.words);
         for marks in &self.marks {
@@ -239,7 +234,8 @@ impl Sets {
         for marks in &mut self.marks {
             *marks = reader.word()? as u32;
         }
-        self.random = reader.word()? | 1;
+        // The generator never comes to 0, and never leaves it.
+        self.random = reader.word()?.max(1);
         Ok(())
     }
 }

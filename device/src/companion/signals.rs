@@ -29,7 +29,6 @@ const ALWAYS: &[Signal] = &[
     Signal::ReturnBranchesTakenWrongTarget,
     Signal::IndirectBranchesTakenPredicted,
     Signal::IndirectBranchesTakenWrongTarget,
-    Signal::SelfModifyingCodeRestarts,
     Signal::InstructionFetches,
     Signal::InstructionCacheHits,
     Signal::InstructionCacheMisses,
@@ -138,8 +137,13 @@ const ALWAYS: &[Signal] = &[
 ];
 
 /// With an owned state.
-const OWNED: &[Signal] =
-    &[Signal::DataCacheRefillsL2Owned, Signal::DataCacheEvictionsOwned, Signal::ProbeHitsDirty, Signal::BusInvalidationsHitModified];
+const OWNED: &[Signal] = &[
+    Signal::DataCacheRefillsL2Owned,
+    Signal::DataCacheRefillsSystemOwned,
+    Signal::DataCacheEvictionsOwned,
+    Signal::ProbeHitsDirty,
+    Signal::BusInvalidationsHitModified,
+];
 
 /// With a data cache that takes in what is stored.
 const WRITE_BACK: &[Signal] = &[Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
@@ -163,8 +167,9 @@ const INCLUSIVE: &[Signal] = &[
     Signal::InstructionCacheFills,
 ];
 
-/// With a second level of translation buffers.
-const SECOND_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::DataTlbL1Misses, Signal::InstructionTlbL1Misses];
+/// With a second level of translation buffers, for data and for code.
+const SECOND_DATA_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::DataTlbL1Misses];
+const SECOND_CODE_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::InstructionTlbL1Misses];
 
 const THIRD: &[Signal] = &[
     Signal::L3Hits,
@@ -187,8 +192,9 @@ const THIRD: &[Signal] = &[
     Signal::InstructionWalksFromL3,
 ];
 
-const THIRD_OF_VICTIMS: &[Signal] = &[Signal::L3CastinsHit, Signal::L3CastinsMiss];
+const THIRD_OF_VICTIMS: &[Signal] = &[Signal::L3CastinsMiss];
 const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
+const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
 const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
 const PREFETCHER: &[Signal] = &[Signal::DataPrefetchAttempts, Signal::DataPrefetchesCancelled];
 const WALK_CACHE: &[Signal] = &[Signal::WalkCacheMisses];
@@ -204,33 +210,54 @@ const NEAR_MEMORY: &[Signal] = &[
 ];
 
 /// With a clock of the companion's own.
-const TIME: &[Signal] =
-    &[Signal::Cycles, Signal::FloatingPointIdleCycles, Signal::InstructionsDispersed, Signal::SlotsNotDispersed, Signal::SlotsOvercounted];
+const TIME: &[Signal] = &[Signal::Cycles, Signal::FloatingPointIdleCycles, Signal::InstructionsDispersed, Signal::SlotsNotDispersed];
+
+/// Of the causes' states those that need a level, an owner or a cost that not every CPU has.
+fn has_cause(profile: &Profile, cause: Cause) -> bool {
+    let translation = &profile.translation;
+    match cause {
+        Cause::FetchThird | Cause::LoadThird => profile.caches.third.is_some(),
+        Cause::FetchTranslation => !translation.instruction[1].is_empty() || translation.shared_second,
+        Cause::DataTranslation => !translation.data[1].is_empty(),
+        Cause::SegmentLoad => profile.costs.segment_load != 0,
+        Cause::Misaligned => profile.costs.misaligned != 0,
+        Cause::LoadRemote => profile.costs.remote != 0,
+        Cause::FullSecond => profile.costs.reorder != 0 && profile.costs.second > profile.costs.reorder,
+        Cause::FullThird => profile.costs.reorder != 0 && profile.caches.third.is_some(),
+        Cause::FullOtherCluster | Cause::FullMemory | Cause::FullRemote => profile.costs.reorder != 0,
+        _ => true,
+    }
+}
 
 /// Whether a companion of this profile and with this clock makes `signal`.
 pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     let caches = &profile.caches;
     let third = caches.third.map(|(_, fill)| fill);
-    let second = profile.translation.data[1].len() + profile.translation.instruction[1].len() > 0;
+    let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 14] = [
+    let parts: [(bool, &[Signal]); 16] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.data_write == WritePolicy::Back, WRITE_BACK),
         (exclusive || third.is_none(), WRITES_BACK_SECOND),
         (!exclusive, INCLUSIVE),
-        (second, SECOND_TRANSLATION),
+        (!translation.data[1].is_empty(), SECOND_DATA_TRANSLATION),
+        (!translation.instruction[1].is_empty() || translation.shared_second, SECOND_CODE_TRANSLATION),
         (third.is_some(), THIRD),
         (third == Some(Fill::Victims), THIRD_OF_VICTIMS),
         (third == Some(Fill::Inclusive), THIRD_INCLUSIVE),
         (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
+        (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.prefetcher.is_some(), PREFETCHER),
         (profile.translation.walk_entries > 0, WALK_CACHE),
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
-    let timed = || TIME.contains(&signal) || Cause::ALL.iter().any(|cause| cause.states().iter().any(|states| states.contains(&signal)));
+    let timed = || {
+        TIME.contains(&signal)
+            || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
+    };
     parts.iter().any(|(has, signals)| *has && signals.contains(&signal)) || clock == Clock::Companion && timed()
 }
 

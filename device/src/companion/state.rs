@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::bytes::{Damaged, Reader, Writer};
-use super::{Companion, Follower};
+use super::{Companion, Follower, SecondLevel};
 
 /// The version of the saved form: it changes whenever what is saved does, or what it means.
 pub const STATE_VERSION: u32 = 1;
@@ -130,11 +130,22 @@ impl Companion {
         if reader.0.len() == 8 { Ok(()) } else { Err(Damaged) }
     }
 
-    /// What must be the same: the CPU and its numbers, packages and threads.
+    /// What must be the same: the CPU with all its sizes, packages and threads.
     fn shape(&self) -> [u64; 4] {
-        let name = self.system.profile.name.bytes().fold(0u64, |sum, byte| sum.wrapping_mul(257).wrapping_add(u64::from(byte)));
-        let caches = &self.system.profile.caches;
-        let lines = [caches.instruction, caches.data].iter().fold(0u64, |sum, cache| sum.wrapping_mul(31).wrapping_add(cache.bytes));
-        [name, lines, self.packages as u64, self.per_package as u64]
+        let profile = &self.system.profile;
+        let fold = |sum: u64, number: u64| (sum ^ number).wrapping_mul(0x0100_0000_01B3).rotate_left(7);
+        let name = profile.name.bytes().fold(0, |sum, byte| fold(sum, u64::from(byte)));
+        let caches = &profile.caches;
+        let second = match caches.second {
+            SecondLevel::Unified(geometry) => [Some(geometry), None],
+            SecondLevel::Split { instruction, data } => [Some(instruction), Some(data)],
+        };
+        let levels = [Some(caches.instruction), Some(caches.data), second[0], second[1], caches.third.map(|(geometry, _)| geometry)];
+        let sizes = levels.iter().flatten().fold(0, |sum, cache| fold(fold(sum, cache.bytes), u64::from(cache.ways)));
+        let buffers = profile.translation.instruction.iter().chain(&profile.translation.data).flat_map(|level| level.iter());
+        let sizes = buffers.fold(sizes, |sum, buffer| fold(fold(sum, u64::from(buffer.entries)), u64::from(buffer.ways)));
+        let predictor = &profile.predictor;
+        let sizes = fold(fold(sizes, u64::from(predictor.target_bits)), u64::from(predictor.return_stack));
+        [name, fold(sizes, profile.memory.near_bytes), self.packages as u64, self.per_package as u64]
     }
 }

@@ -81,27 +81,26 @@ impl System {
             (false, Some(_)) => LineState::Shared,
             (false, None) => LineState::Exclusive,
         };
+        if request == Request::Upgrade {
+            // No cache line has to come, unless an owner elsewhere had it.
+            tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
+            return Response { state, source: DataSource::Cache(1), latency: u32::from(costs.other_cluster) };
+        }
         let near = |number: usize| number / self.clusters_per_package == package;
         let (source, latency) = match dirty {
             Some(holder) if near(holder) => (DataSource::OtherCore { modified: true }, u32::from(costs.other_cluster)),
             Some(_) => (DataSource::OtherPackage { modified: true }, u32::from(costs.other_cluster) + u32::from(costs.remote)),
-            // Leave alone moves no data; probing costs as much as another cluster's answer.
-            None if request == Request::Upgrade => (DataSource::Cache(1), u32::from(costs.other_cluster)),
-            None => self.from_memory(shared, package, outer, tally),
+            None => self.read_memory(shared, package, outer, tally),
         };
         if dirty.is_some() && self.profile.caches.protocol == Protocol::Mesi && !takes {
             // Without an owner, memory gets what the holder had.
             self.write(shared, outer, tally);
         }
-        if request == Request::Upgrade {
-            tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
-        } else {
-            count_response(ask, state, source, clean.is_some(), tally);
-        }
+        count_response(ask, state, source, clean.is_some(), tally);
         Response { state, source, latency }
     }
 
-    fn from_memory(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
+    fn read_memory(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
         let home = self.home(outer);
         let latency = shared.memories.get_mut(home).map_or(0, |memory| memory.access(outer, Traffic::Read, &self.profile.costs, tally));
         if home == package {
@@ -129,16 +128,14 @@ impl System {
         }
     }
 
-    /// A write-combining buffer with `quadwords` pieces of line `outer` is written out: every cache loses the line.
-    pub(super) fn stream(&self, outer: u64, whole: bool, quadwords: u64, tally: &mut Tally) {
+    /// Cluster `from` writes out a write-combining buffer with `quadwords` pieces of line `outer`, all of them if `whole`: every cache
+    /// loses the line.
+    pub(super) fn stream(&self, from: usize, outer: u64, whole: bool, quadwords: u64, tally: &mut Tally) {
         let mut shared = self.shared.lock();
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
-        let mut dirty = false;
-        for cluster in &self.clusters {
-            dirty |= cluster.lock().flush(outer);
-        }
+        let dirty = self.take_everywhere(from, outer, whole, tally);
         let home = self.home(outer);
         if let Some(memory) = shared.memories.get_mut(home) {
             if dirty && !whole {
@@ -148,16 +145,35 @@ impl System {
         }
     }
 
-    /// Line `outer` leaves every cache.
-    pub(super) fn flush(&self, outer: u64, tally: &mut Tally) {
+    /// Cluster `from` has line `outer` leave every cache.
+    pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
-        for cluster in &self.clusters {
-            if cluster.lock().flush(outer) {
-                out.push(outer);
-            }
+        if self.take_everywhere(from, outer, false, tally) {
+            out.push(outer);
         }
         self.depart(&mut shared, &mut out, tally);
+    }
+
+    /// Takes line `outer` from every cache, probing those of other clusters. What is to be written `whole` needs no answer: a dirty line is
+    /// as good as a clean one. Returns whether one was dirty.
+    fn take_everywhere(&self, from: usize, outer: u64, whole: bool, tally: &mut Tally) -> bool {
+        let mut dirty = false;
+        for (number, cluster) in self.clusters.iter().enumerate() {
+            if number == from {
+                dirty |= cluster.lock().flush(outer);
+                continue;
+            }
+            let found = cluster.lock().probe(outer, true);
+            dirty |= found.dirty();
+            let signal = match found {
+                LineState::Invalid => Signal::ProbeMisses,
+                found if found.dirty() && !whole => Signal::ProbeHitsDirty,
+                _ => Signal::ProbeHitsClean,
+            };
+            tally.add(signal, 1);
+        }
+        dirty
     }
 }
 

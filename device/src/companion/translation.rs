@@ -63,7 +63,12 @@ pub enum Invalidation {
 
 /// Flags of an entry.
 const PRESENT: u64 = 1;
+/// It is a piece of a larger page.
+const PIECE: u64 = 2;
 const GLOBAL: u64 = 8;
+
+/// Bits of an address within the largest page that is cut in pieces: forgetting one page forgets every piece so near.
+const LARGEST_CUT: u32 = 30;
 
 /// Where a translation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +83,13 @@ pub(super) enum Found {
 struct Buffer {
     sets: Sets,
     page_bits: &'static [u8],
+    pieces: bool,
 }
 
 impl Buffer {
     fn new(geometry: &BufferGeometry) -> Buffer {
         let sets = Sets::new(u64::from(geometry.entries), geometry.ways, Replacement::LeastRecentlyUsed, 1);
-        Buffer { sets, page_bits: geometry.page_bits }
+        Buffer { sets, page_bits: geometry.page_bits, pieces: geometry.pieces }
     }
 
     /// The set's index and the key of `address` in pages of `bits`, the size's number being `size`.
@@ -100,13 +106,19 @@ impl Buffer {
         })
     }
 
-    /// Takes in the translation of `address` if it holds pages of that size or smaller ones.
+    /// The size that it holds a page in: its own, or the largest piece.
+    fn fitting(&self, page_bits: u8) -> Option<(usize, u8)> {
+        let fits = |bits: u8| bits == page_bits || self.pieces && bits < page_bits;
+        self.page_bits.iter().copied().enumerate().rev().find(|(_, bits)| fits(*bits))
+    }
+
+    /// Takes in the translation of `address`, if it holds pages of that size.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
-        let fitting = self.page_bits.iter().enumerate().rev().find(|(_, bits)| **bits <= walk.page_bits);
-        if let Some((size, bits)) = fitting {
-            let (index, key) = Buffer::place(address, *bits, size, thread);
+        if let Some((size, bits)) = self.fitting(walk.page_bits) {
+            let (index, key) = Buffer::place(address, bits, size, thread);
             let global = if walk.global { GLOBAL } else { 0 };
-            self.sets.insert(index, key << 4 | PRESENT | global);
+            let piece = if bits < walk.page_bits { PIECE } else { 0 };
+            self.sets.put(index, key << 4 | PRESENT | piece | global);
         }
     }
 
@@ -119,6 +131,14 @@ impl Buffer {
                     let (index, key) = Buffer::place(address, *bits, size, thread);
                     self.sets.remove(index, key);
                 }
+                let sizes = self.page_bits;
+                self.sets.discard(|word| {
+                    let (page, size) = (word >> 12, (word >> 4 & 3) as usize);
+                    let near = sizes.get(size).is_some_and(|bits| {
+                        page >> LARGEST_CUT.saturating_sub(u32::from(*bits)) == address >> LARGEST_CUT & ((1 << 52) - 1)
+                    });
+                    word & PIECE != 0 && near
+                });
             }
         }
     }
@@ -151,7 +171,7 @@ impl Level {
 
     /// Takes a translation in: into the buffer whose pages are the largest that fit.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
-        let best = |buffer: &Buffer| buffer.page_bits.iter().copied().filter(|bits| *bits <= walk.page_bits).max();
+        let best = |buffer: &Buffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| most.is_some() && best(buffer) == most) {
             buffer.fill(address, thread, walk);

@@ -6,11 +6,13 @@ use super::super::{
 };
 
 /// Fully associative: 32 translations of 4 KiB and 8 of 2 MiB, for code as for data.
-const FIRST: &[BufferGeometry] =
-    &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12] }, BufferGeometry { entries: 8, ways: 8, page_bits: &[21] }];
+const FIRST: &[BufferGeometry] = &[
+    BufferGeometry { entries: 32, ways: 32, page_bits: &[12], pieces: true },
+    BufferGeometry { entries: 8, ways: 8, page_bits: &[21], pieces: true },
+];
 
 /// 512 translations of 4 KiB in four ways; larger pages are not held.
-const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 512, ways: 4, page_bits: &[12] }];
+const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 512, ways: 4, page_bits: &[12], pieces: false }];
 
 /// AMD Athlon 64 and Opteron (family 0Fh), at 2 GHz with DDR-400.
 pub const K8: Profile = Profile {

@@ -5,12 +5,12 @@ use super::super::{
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 
-const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 48, ways: 48, page_bits: &[12] }];
-const MICRO: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 8, page_bits: &[12] }];
+const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 48, ways: 48, page_bits: &[12], pieces: true }];
+const MICRO: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 8, page_bits: &[12], pieces: true }];
 const DATA: &[BufferGeometry] = &[
-    BufferGeometry { entries: 256, ways: 8, page_bits: &[12] },
-    BufferGeometry { entries: 128, ways: 8, page_bits: &[21] },
-    BufferGeometry { entries: 16, ways: 16, page_bits: &[30] },
+    BufferGeometry { entries: 256, ways: 8, page_bits: &[12], pieces: true },
+    BufferGeometry { entries: 128, ways: 8, page_bits: &[21], pieces: true },
+    BufferGeometry { entries: 16, ways: 16, page_bits: &[30], pieces: true },
 ];
 
 /// A tile of the Intel Xeon Phi 7250: two cores of four threads and the second level that they share, at 1.4 GHz, with MCDRAM as a

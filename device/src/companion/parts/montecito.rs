@@ -5,8 +5,8 @@ use super::super::{
     SecondLevel, Translation, WritePolicy,
 };
 
-const FIRST: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12] }];
-const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 128, ways: 128, page_bits: &[12, 16, 24] }];
+const FIRST: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12], pieces: true }];
+const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 128, ways: 128, page_bits: &[12, 16, 24], pieces: true }];
 
 /// Montecito, at 1.6 GHz with 12 MiB of third-level cache for each core. The two threads of a core share its caches and its translation
 /// buffers, whose entries carry the thread's number.

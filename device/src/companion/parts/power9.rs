@@ -6,9 +6,9 @@ use super::super::{
 };
 
 /// The effective-to-real address translation: pages of 4 KiB, 64 KiB and 2 MiB.
-const ERAT: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: &[12, 16, 21] }];
+const ERAT: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: &[12, 16, 21], pieces: true }];
 /// The translation lookaside buffer, for code and data.
-const TLB: &[BufferGeometry] = &[BufferGeometry { entries: 1024, ways: 4, page_bits: &[12, 16, 21] }];
+const TLB: &[BufferGeometry] = &[BufferGeometry { entries: 1024, ways: 4, page_bits: &[12, 16, 21], pieces: true }];
 
 /// Two POWER9 cores of four threads, and the second and third level that they share, at 3.8 GHz.
 pub const POWER9: Profile = Profile {

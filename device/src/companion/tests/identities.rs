@@ -1,0 +1,163 @@
+//! What the manuals say must add up.
+
+use super::super::{Clock, parts};
+use super::*;
+
+/// Runs noise on every thread of two full clusters, with a clock of the companion's own.
+fn noisy(name: &str, steps: usize) -> Rig {
+    let profile = parts::named(name).unwrap();
+    let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
+    let companion = Builder::of(profile).threads(threads).clock(Clock::Companion).build();
+    let rig = Rig::new(threads);
+    let mut followers: Vec<_> = (0..threads).map(|number| (follow(&companion, number), Noise::new(7 + number as u64))).collect();
+    for _ in 0..steps {
+        for (follower, noise) in &mut followers {
+            noise.next(|instruction| rig.run(follower, instruction));
+        }
+    }
+    rig
+}
+
+fn every_part(check: impl Fn(&str, &Rig, usize)) {
+    for profile in parts::ALL {
+        let rig = noisy(profile.name, 6_000 / usize::from(profile.cores * profile.threads));
+        for thread in 0..rig.machine.threads() {
+            check(profile.name, &rig, thread);
+        }
+    }
+}
+
+#[test]
+fn every_cycle_of_montecito_has_one_cause() {
+    // Sections 3.2.1.4 and 4.6: cycles are bubbles or complete something; bubbles are flushes, the memory pipeline, execution, the
+    // register stack, or the front end.
+    every_part(|name, rig, thread| {
+        let get = |signal| rig.get(thread, signal);
+        let flushes = get(Signal::FlushExceptionCycles) + get(Signal::FlushBranchCycles);
+        let back_end = get(Signal::StallMemoryCycles) + get(Signal::StallExecutionCycles) + get(Signal::StallRegisterStackCycles);
+        let front_end = get(Signal::FrontEndEmptyL2Cycles)
+            + get(Signal::FrontEndEmptyL3Cycles)
+            + get(Signal::FrontEndEmptyMemoryCycles)
+            + get(Signal::FrontEndEmptyTranslationCycles)
+            + get(Signal::FrontEndEmptyBubbleCycles);
+        assert!(get(Signal::Cycles) > 0);
+        assert_eq!(get(Signal::Cycles), get(Signal::RetirementCycles) + flushes + back_end + front_end, "{name} thread {thread}");
+    });
+}
+
+#[test]
+fn every_issue_slot_of_montecito_is_used_or_not() {
+    // Section 4.4: six slots a cycle in which dispersal does not stall.
+    every_part(|name, rig, thread| {
+        let get = |signal| rig.get(thread, signal);
+        let width = u64::from(parts::named(name).unwrap().costs.width);
+        let slots = width * (get(Signal::Cycles) - get(Signal::DispersalStallCycles));
+        assert_eq!(slots, get(Signal::InstructionsDispersed) + get(Signal::SlotsNotDispersed) - get(Signal::SlotsOvercounted), "{name}");
+    });
+}
+
+#[test]
+fn the_parts_of_the_cpi_stack_of_power9_add_up() {
+    // Section 5.9, tables 5-11 and 5-12: each level of the tree is the sum of the one below.
+    every_part(|name, rig, thread| {
+        let get = |signal| rig.get(thread, signal);
+        let sum = |signals: &[Signal]| signals.iter().map(|signal| rig.get(thread, *signal)).sum::<u64>();
+        assert_eq!(get(Signal::Cycles), sum(&[Signal::RetirementCycles, Signal::FrontEndEmptyCycles, Signal::StallCycles]), "{name}");
+        let front_end = [
+            Signal::FrontEndEmptyL2Cycles,
+            Signal::FrontEndEmptyL3Cycles,
+            Signal::FrontEndEmptyMemoryCycles,
+            Signal::FrontEndEmptyTranslationCycles,
+            Signal::FrontEndEmptyBubbleCycles,
+            Signal::FrontEndEmptyMispredictionCycles,
+            Signal::FrontEndEmptyExceptionCycles,
+        ];
+        assert_eq!(get(Signal::FrontEndEmptyCycles), sum(&front_end), "{name}");
+        let stalls = [Signal::StallMemoryCycles, Signal::StallExecutionCycles, Signal::StallRegisterStackCycles];
+        assert_eq!(get(Signal::StallCycles), sum(&stalls), "{name}");
+        let misses = [
+            Signal::StallLoadL2Cycles,
+            Signal::StallLoadL3Cycles,
+            Signal::StallLoadOtherCoreCycles,
+            Signal::StallLoadLocalMemoryCycles,
+            Signal::StallLoadRemoteCycles,
+        ];
+        assert_eq!(get(Signal::StallLoadMissCycles), sum(&misses), "{name}");
+        assert!(get(Signal::StallMemoryCycles) >= get(Signal::StallLoadMissCycles) + get(Signal::StallTranslationCycles), "{name}");
+    });
+}
+
+#[test]
+fn dispatch_stalls_of_k8_have_a_reason_each() {
+    every_part(|name, rig, thread| {
+        let reasons = [
+            Signal::DispatchStallSerializationCycles,
+            Signal::DispatchStallSegmentLoadCycles,
+            Signal::DispatchStallReorderBufferCycles,
+            Signal::DispatchStallLoadStoreCycles,
+            Signal::DispatchStallAllQuietCycles,
+            Signal::DispatchStallFarTransferCycles,
+        ];
+        let sum: u64 = reasons.iter().map(|signal| rig.get(thread, *signal)).sum();
+        assert_eq!(rig.get(thread, Signal::DispatchStallCycles), sum, "{name}");
+    });
+}
+
+const FROM_SECOND: [Signal; 4] = [
+    Signal::DataCacheRefillsL2Shared,
+    Signal::DataCacheRefillsL2Exclusive,
+    Signal::DataCacheRefillsL2Owned,
+    Signal::DataCacheRefillsL2Modified,
+];
+const FROM_SYSTEM: [Signal; 5] = [
+    Signal::DataCacheRefillsSystemInvalid,
+    Signal::DataCacheRefillsSystemShared,
+    Signal::DataCacheRefillsSystemExclusive,
+    Signal::DataCacheRefillsSystemOwned,
+    Signal::DataCacheRefillsSystemModified,
+];
+
+#[test]
+fn every_miss_of_k8_is_a_refill() {
+    // Section 10.2.1.3 on events 41h to 43h, and 10.2.1.5 on 81h to 83h; each streaming store is one more miss.
+    let companion = Builder::new("k8").unwrap().threads(3).build();
+    let rig = Rig::new(3);
+    let mut followers: Vec<_> = (0..3).map(|number| (follow(&companion, number), Noise::new(99 + number as u64))).collect();
+    let mut streaming = 0;
+    for _ in 0..20_000 {
+        for (follower, noise) in &mut followers {
+            noise.next(|instruction| {
+                streaming +=
+                    instruction.accesses.iter().filter(|access| access.kind == AccessKind::StreamingStore && !access.uncached).count()
+                        as u64;
+                rig.run(follower, instruction);
+            });
+        }
+    }
+    let refills = rig.sum(&FROM_SECOND) + rig.sum(&FROM_SYSTEM);
+    assert!(refills > 10_000);
+    assert_eq!(rig.sum(&[Signal::DataCacheMisses]), refills + streaming);
+    assert_eq!(rig.sum(&[Signal::L2MissesData]), rig.sum(&FROM_SYSTEM));
+    assert_eq!(rig.sum(&[Signal::L2RequestsData]), refills);
+    let code = rig.sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem]);
+    assert_eq!(rig.sum(&[Signal::InstructionCacheMisses]), code);
+    assert_eq!(rig.sum(&[Signal::L2MissesInstruction]), rig.sum(&[Signal::InstructionCacheRefillsSystem]));
+}
+
+#[test]
+fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
+    // Section 3.1: reads less the misses are what cores got from MCDRAM, writes less the reads of DDR are what they wrote.
+    let rig = noisy("knl", 4_000);
+    let misses = [Signal::MemorySideCacheMissesClean, Signal::MemorySideCacheMissesModified];
+    let hits = [Signal::MemorySideCacheHitsClean, Signal::MemorySideCacheHitsModified];
+    let read = rig.sum(&[Signal::NearMemoryReads]) - rig.sum(&misses);
+    assert_eq!(read, rig.sum(&hits));
+    assert!(read > 0 && rig.sum(&misses) > 0);
+    let written = rig.sum(&[Signal::NearMemoryWrites]) - rig.sum(&[Signal::MemoryReads]);
+    assert!(written > 0);
+    // Lines given up by a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
+    let given_up = rig.sum(&[Signal::VictimBlocks, Signal::StreamingStoreFlushes, Signal::BusReadsHitModified]);
+    assert!(written >= given_up, "{written} of {given_up}");
+    let merged = written - given_up;
+    assert!(merged <= rig.sum(&[Signal::StreamingStoreFlushes]), "only a partial buffer can write a line back before itself");
+}

@@ -1,0 +1,227 @@
+//! What must hold whatever is executed.
+
+use alloc::collections::BTreeMap;
+
+use super::super::cluster::Cluster;
+use super::super::line::{Line, LineState};
+use super::super::{Clock, Fill, Replacement, RestoreError, parts};
+use super::*;
+
+/// Every valid line of a cluster: by outer number, the strongest state there.
+fn lines(cluster: &Cluster) -> BTreeMap<u64, LineState> {
+    let mut all = BTreeMap::new();
+    let mut see = |number: u64, state: LineState| {
+        let strongest = all.entry(number).or_insert(state);
+        *strongest = state.max(*strongest);
+    };
+    let bits = cluster.inner_bits();
+    for caches in &cluster.cores {
+        for word in caches.data.words().chain(caches.code.words()) {
+            see(Line(word).number() >> bits, Line(word).state());
+        }
+    }
+    for sets in [Some(&cluster.second), cluster.second_code.as_ref(), cluster.third.as_ref()].into_iter().flatten() {
+        sets.words().for_each(|word| see(Line(word).number(), Line(word).state()));
+    }
+    all
+}
+
+#[test]
+fn a_line_that_one_cluster_may_write_no_other_has() {
+    for profile in parts::ALL {
+        let threads = 3 * usize::from(profile.cores) * usize::from(profile.threads);
+        let companion = Builder::of(profile).threads(threads).build();
+        let rig = Rig::new(threads);
+        let mut followers: Vec<_> = (0..threads).map(|number| (follow(&companion, number), Noise::new(1000 + number as u64))).collect();
+        for round in 0..12_000 / threads {
+            for (follower, noise) in &mut followers {
+                noise.next(|instruction| rig.run(follower, instruction));
+            }
+            if round % 97 != 0 {
+                continue;
+            }
+            let clusters: Vec<_> = companion.system.clusters.iter().map(|cluster| lines(&cluster.lock())).collect();
+            for (number, here) in clusters.iter().enumerate() {
+                for (line, state) in here.iter().filter(|(_, state)| state.writable()) {
+                    let elsewhere = clusters.iter().enumerate().any(|(other, there)| other != number && there.contains_key(line));
+                    assert!(!elsewhere, "{}: line {line:#x} is {state:?} in cluster {number} and in another", profile.name);
+                }
+                let owners = |line| clusters.iter().filter(|there| there.get(line).is_some_and(|state: &LineState| state.dirty())).count();
+                assert!(here.keys().all(|line| owners(line) <= 1), "{}: two owners", profile.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_is_once_in_a_set_and_an_inclusive_level_has_it_too() {
+    for profile in parts::ALL {
+        let threads = usize::from(profile.cores) * usize::from(profile.threads);
+        let companion = Builder::of(profile).threads(threads).build();
+        let rig = Rig::new(threads);
+        let mut followers: Vec<_> = (0..threads).map(|number| (follow(&companion, number), Noise::new(5 + number as u64))).collect();
+        for _ in 0..20_000 / threads {
+            for (follower, noise) in &mut followers {
+                noise.next(|instruction| rig.run(follower, instruction));
+            }
+        }
+        let cluster = companion.system.clusters.first().unwrap().lock();
+        let numbers = |sets: &super::super::sets::Sets| {
+            let mut all: Vec<u64> = sets.words().map(|word| Line(word).number()).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{}: a line twice", profile.name);
+            all
+        };
+        let second = numbers(&cluster.second);
+        let code = cluster.second_code.as_ref().map_or_else(|| second.clone(), numbers);
+        let bits = cluster.inner_bits();
+        for caches in &cluster.cores {
+            let (data, fetched) = (numbers(&caches.data), numbers(&caches.code));
+            let within = |line: &u64, level: &[u64]| level.binary_search(&(line >> bits)).is_ok();
+            match profile.caches.second_fill {
+                Fill::Inclusive => {
+                    assert!(data.iter().all(|line| within(line, &second)), "{}: data beyond the second level", profile.name);
+                    assert!(fetched.iter().all(|line| within(line, &code)), "{}: code beyond the second level", profile.name);
+                }
+                Fill::Victims => {
+                    assert!(!data.iter().chain(&fetched).any(|line| within(line, &second)), "{}: a line in both levels", profile.name);
+                }
+            }
+        }
+        if let (Some((_, fill)), Some(third)) = (profile.caches.third, cluster.third.as_ref()) {
+            let third = numbers(third);
+            let has = |line: &u64| third.binary_search(line).is_ok();
+            match fill {
+                Fill::Inclusive => assert!(second.iter().chain(&code).all(has), "{}: a line beyond the third level", profile.name),
+                Fill::Victims => assert!(!second.iter().any(has), "{}: a line in both levels", profile.name),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_delivered_together_is_what_is_delivered_apart() {
+    for profile in parts::ALL {
+        let run = |block: usize| {
+            let companion = Builder::of(profile).clock(Clock::Companion).build();
+            let rig = Rig::new(1);
+            let (mut follower, mut noise) = (follow(&companion, 0), Noise::new(3));
+            for number in 1..=4_000 {
+                noise.next(|instruction| follower.execute(instruction, &mut Tables));
+                if number % block == 0 {
+                    rig.deliver(&mut follower);
+                }
+            }
+            rig.all()
+        };
+        assert!(run(1) == run(40), "{}", profile.name);
+    }
+}
+
+#[test]
+fn restored_it_goes_on_as_if_nothing_had_been() {
+    for profile in parts::ALL {
+        let random = super::super::Profile {
+            caches: super::super::Caches { data: profile.caches.data.replaced(Replacement::Random), ..profile.caches },
+            ..**profile
+        };
+        let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
+        let build = || Builder::of(&random).threads(threads).clock(Clock::Companion).seed(5).build();
+        let step = |rig: &Rig, followers: &mut Vec<Follower<'_>>, noises: &mut Vec<Noise>, steps: usize| {
+            for _ in 0..steps {
+                for (follower, noise) in followers.iter_mut().zip(noises.iter_mut()) {
+                    noise.next(|instruction| rig.run(follower, instruction));
+                }
+            }
+        };
+        let first = build();
+        let mut followers: Vec<_> = (0..threads).map(|number| follow(&first, number)).collect();
+        let mut noises: Vec<_> = (0..threads).map(|number| Noise::new(number as u64)).collect();
+        step(&Rig::new(threads), &mut followers, &mut noises, 3_000 / threads);
+        let saved = first.save(&followers.iter().collect::<Vec<_>>()).unwrap();
+
+        let second = build();
+        let mut others: Vec<_> = (0..threads).map(|number| follow(&second, number)).collect();
+        second.restore(&saved, &mut others.iter_mut().collect::<Vec<_>>()).unwrap();
+        assert!(second.save(&others.iter().collect::<Vec<_>>()).unwrap() == saved, "{}", profile.name);
+        let mut same: Vec<_> = noises.iter().map(|noise| Noise { calls: noise.calls.clone(), ..*noise }).collect();
+        let (here, there) = (Rig::new(threads), Rig::new(threads));
+        step(&here, &mut followers, &mut noises, 3_000 / threads);
+        step(&there, &mut others, &mut same, 3_000 / threads);
+        assert!(here.all() == there.all(), "{}", profile.name);
+    }
+}
+
+#[test]
+fn saved_bytes_that_do_not_fit_are_refused_and_change_nothing() {
+    let companion = Builder::new("k8").unwrap().build();
+    let mut follower = follow(&companion, 0);
+    let rig = Rig::new(1);
+    let mut noise = Noise::new(1);
+    (0..500).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
+    let saved = companion.save(&[&follower]).unwrap();
+    let mut restore = |bytes: &[u8]| {
+        let result = companion.restore(bytes, &mut [&mut follower]);
+        assert!(result.is_ok() || companion.save(&[&follower]).unwrap() == saved);
+        result
+    };
+    assert_eq!(restore(&saved), Ok(()));
+    assert_eq!(restore(&[]), Err(RestoreError::NotAState));
+    assert_eq!(restore(&[0; 4096]), Err(RestoreError::NotAState));
+    assert_eq!(restore(saved.get(..saved.len() - 8).unwrap()), Err(RestoreError::Damaged));
+    let changed = |at: usize| {
+        let mut bytes = saved.clone();
+        bytes[at] ^= 0x40;
+        bytes
+    };
+    assert_eq!(restore(&changed(8)), Err(RestoreError::Version { saved: 0x41 }));
+    assert_eq!(restore(&changed(16)), Err(RestoreError::Shape));
+    assert_eq!(restore(&changed(saved.len() / 2)), Err(RestoreError::Damaged));
+    assert_eq!(companion.save(&[]), Err(RestoreError::Followers));
+}
+
+#[test]
+fn what_it_says_it_makes_it_makes_and_nothing_else() {
+    for profile in parts::ALL {
+        let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
+        let companion = Builder::of(profile).packages(2).threads(threads).clock(Clock::Companion).memory_per_package(0x2000_0000).build();
+        let rig = Rig::new(2 * threads);
+        let mut followers: Vec<_> = (0..2 * threads).map(|number| (follow(&companion, number), Noise::new(number as u64))).collect();
+        for round in 0..24_000 / threads {
+            for (follower, noise) in &mut followers {
+                noise.next(|instruction| follower.execute(instruction, &mut Tables));
+                if round % 20 == 0 {
+                    rig.deliver(follower);
+                }
+            }
+        }
+        let (made, said): (Vec<&str>, Vec<&str>) = (
+            Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),
+            Signal::all().filter(|signal| companion.supplies(*signal)).map(Signal::name).collect(),
+        );
+        let missing: Vec<&&str> = said.iter().filter(|name| !made.contains(name)).collect();
+        assert!(
+            made.iter().all(|name| said.contains(name)),
+            "{}: makes {:?}",
+            profile.name,
+            made.iter().filter(|name| !said.contains(name)).collect::<Vec<_>>()
+        );
+        assert!(missing.is_empty(), "{}: does not make {missing:?}", profile.name);
+    }
+}
+
+#[test]
+fn a_follower_that_nobody_asks_does_nothing() {
+    let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
+    let rig = Rig::new(1);
+    let mut follower = companion.follower(0).unwrap();
+    let before = companion.save(&[&follower]).unwrap();
+    follower.renew(&Demand::default());
+    assert!(!follower.is_active() && !follower.keeps_time());
+    let mut noise = Noise::new(1);
+    (0..500).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));
+    assert!(rig.all().iter().all(|total| *total == 0));
+    assert!(companion.save(&[&follower]).unwrap() == before);
+}

@@ -1,0 +1,189 @@
+//! Streams with a known answer, and what must hold of every stream.
+
+mod answers;
+mod identities;
+mod invariants;
+
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet};
+
+use super::{Access, AccessKind, Builder, Class, Companion, Follower, Instruction, PageTables, Transfer, Walk};
+use crate::topology::{self, Machine};
+
+/// A machine whose totals take what followers make.
+struct Rig {
+    machine: Machine<fn(usize, u32)>,
+}
+
+/// A demand of every signal.
+fn everything() -> Demand {
+    let mut signals = SignalSet::EMPTY;
+    Signal::all().for_each(|signal| signals.insert(signal));
+    let mut demand = Demand::default();
+    demand.replace(signals, false, Records::None);
+    demand
+}
+
+impl Rig {
+    fn new(threads: usize) -> Rig {
+        let line: fn(usize, u32) = |_, _| {};
+        Rig { machine: topology::Builder::new("k8").unwrap().threads(threads).build(line) }
+    }
+
+    fn run(&self, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
+        follower.execute(instruction, &mut Tables);
+        self.deliver(follower);
+    }
+
+    fn deliver(&self, follower: &mut Follower<'_>) {
+        follower.deliver(&self.machine.thread(follower.number()).unwrap(), &[], || {});
+    }
+
+    fn get(&self, thread: usize, signal: Signal) -> u64 {
+        self.machine.thread(thread).unwrap().totals().get(signal)
+    }
+
+    /// Over all threads.
+    fn sum(&self, signals: &[Signal]) -> u64 {
+        (0..self.machine.threads()).flat_map(|thread| signals.iter().map(move |signal| self.get(thread, *signal))).sum()
+    }
+
+    fn all(&self) -> Vec<u64> {
+        (0..self.machine.threads()).flat_map(|thread| Signal::all().map(move |signal| self.get(thread, signal))).collect()
+    }
+}
+
+/// Four levels of tables, far away from everything else; pages of 4 KiB, and of 2 MiB from 1 GiB up.
+struct Tables;
+
+impl PageTables for Tables {
+    fn walk(&mut self, address: u64) -> Walk {
+        let large = address >> 30 & 1 == 1;
+        let entry = |level: u32| 0x7000_0000 + u64::from(level) * 0x100_0000 + (address >> (12 + 9 * level)) * 8 % 0x10_0000;
+        let entries = [entry(3), entry(2), entry(1), entry(0), 0];
+        Walk { entries, levels: if large { 3 } else { 4 }, page_bits: if large { 21 } else { 12 }, global: address >> 29 & 1 == 1 }
+    }
+}
+
+fn follow(companion: &Companion, number: usize) -> Follower<'_> {
+    let mut follower = companion.follower(number).unwrap();
+    follower.renew(&everything());
+    follower
+}
+
+fn load(address: u64) -> Access {
+    Access { address, physical: address, size: 8, ..Access::default() }
+}
+
+fn store(address: u64) -> Access {
+    Access { kind: AccessKind::Store, ..load(address) }
+}
+
+/// A stream of everything that an instruction can be, the same for the same seed.
+struct Noise {
+    state: u64,
+    address: u64,
+    calls: Vec<u64>,
+}
+
+impl Noise {
+    fn new(seed: u64) -> Noise {
+        Noise { state: seed, address: 0x40_0000, calls: Vec::new() }
+    }
+
+    fn draw(&mut self, below: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % below
+    }
+
+    /// Hot data, data that thrash a set of every cache, data of the size of a cache level, and data without end.
+    fn data(&mut self) -> u64 {
+        match self.draw(8) {
+            0..=3 => 0x100_0000 + self.draw(256) * 8,
+            4 => 0x200_0000 + self.draw(64) * 0x10_0000,
+            5 => 0x300_0000 + self.draw(1 << 16) * 8,
+            6 => 0x4000_0000 + self.draw(1 << 22) * 64,
+            _ if self.draw(4) == 0 => {
+                let (first, apart) = if self.draw(2) == 0 { (0x200_0000, 0x10_0000) } else { (0x40_0000, 0x2_0000) };
+                Tables.walk(first + self.draw(64) * apart).entries[3]
+            }
+            _ => self.address & !7,
+        }
+    }
+
+    fn access(&mut self) -> Access {
+        let address = self.data() + if self.draw(8) == 0 { self.draw(64) } else { 0 };
+        let size = 1 << self.draw(5);
+        let kind = match self.draw(40) {
+            0..=19 => AccessKind::Load,
+            20..=31 => AccessKind::Store,
+            32 => AccessKind::StreamingStore,
+            33 => AccessKind::PrefetchLoad,
+            34 => AccessKind::PrefetchStore,
+            35 => AccessKind::PrefetchOnce,
+            36 => AccessKind::Flush,
+            37 => AccessKind::RegisterStackLoad,
+            38 => AccessKind::RegisterStackStore,
+            _ => AccessKind::Load,
+        };
+        let plain = matches!(kind, AccessKind::Load | AccessKind::Store);
+        Access { address, physical: address, size, kind, locked: plain && self.draw(16) == 0, uncached: plain && self.draw(64) == 0 }
+    }
+
+    /// Draws the next instruction and shows it to `tell`.
+    fn next(&mut self, tell: impl FnOnce(&Instruction<'_>)) {
+        let count = self.draw(3) as usize;
+        let mut accesses: Vec<Access> = (0..count).map(|_| self.access()).collect();
+        if self.draw(512) == 0 {
+            // More stores that miss than can wait.
+            let first = 0x5000_0000 + self.draw(1 << 10) * 0x1_0000;
+            accesses = (0..80).map(|number| store(first + number * 256)).collect();
+        }
+        let length = 1 + self.draw(8) as u8;
+        let next = self.address + u64::from(length);
+        // Hot code, code that thrashes a set of every cache, and code on more pages than the first level of translation has.
+        let code = match self.draw(16) {
+            0 => 0x40_0000 + self.draw(64) * 0x2_0000 + self.draw(4) * 8,
+            1 => 0xD0_0000 + self.draw(40) * 0x1000,
+            _ => 0x40_0000 + self.draw(512) * 4,
+        };
+        let (kind, taken, target) = match self.draw(24) {
+            0..=5 => (BranchKind::Conditional, self.draw(3) == 0, code),
+            6 => (BranchKind::DirectJump, true, code),
+            7 => (BranchKind::IndirectJump, true, 0x40_0000 + self.draw(2) * 64),
+            8 | 9 => (BranchKind::DirectCall, true, code),
+            10 => (BranchKind::IndirectCall, true, 0x40_0100 + self.draw(2) * 64),
+            11 | 12 => (BranchKind::Return, true, self.calls.pop().unwrap_or(0x40_0000)),
+            13 => (BranchKind::Far, true, 0x40_0000),
+            _ => (BranchKind::Conditional, false, 0),
+        };
+        let branches = target != 0;
+        if matches!(kind, BranchKind::DirectCall | BranchKind::IndirectCall) && self.calls.len() < 40 {
+            self.calls.push(next);
+        }
+        let class = match self.draw(64) {
+            0 => Class::Divide,
+            1 => Class::Fence,
+            2 => Class::Serializing,
+            3 => Class::Exception,
+            _ => Class::Simple,
+        };
+        let instruction = Instruction {
+            address: self.address,
+            physical: self.address,
+            length: if class == Class::Exception { 0 } else { length },
+            micro_ops: 1 + u8::from(self.draw(8) == 0) * self.draw(9) as u8,
+            class,
+            floating_point: self.draw(8) == 0,
+            segment_loads: u8::from(self.draw(32) == 0) * 2,
+            accesses: &accesses,
+            transfer: branches.then_some(Transfer { kind, taken, target }),
+        };
+        tell(&instruction);
+        self.address = if branches && taken { target } else { next };
+        if self.address > 0x100_0000 {
+            self.address = 0x40_0000;
+        }
+    }
+}
