@@ -158,10 +158,11 @@ fn caches(profile: &Profile, caches: &Caches) -> Rows {
 
 fn buffers(buffers: &[BufferGeometry]) -> String {
     let one = |buffer: &BufferGeometry| {
-        let BufferGeometry { entries, ways, page_bits } = *buffer;
+        let BufferGeometry { entries, ways, page_bits, pieces } = *buffer;
         let shape = if ways == entries { "fully associative".to_owned() } else { counted(ways as usize, "way") };
         let pages: Vec<String> = page_bits.iter().map(|bits| piece(*bits)).collect();
-        format!("{}, {shape}: {}", counted(entries as usize, "translation"), pages.join(", "))
+        let larger = if pieces { "" } else { " only" };
+        format!("{}, {shape}: {}{larger}", counted(entries as usize, "translation"), pages.join(", "))
     };
     if buffers.is_empty() { NONE.to_owned() } else { buffers.iter().map(one).collect::<Vec<_>>().join("<br>") }
 }
