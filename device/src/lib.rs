@@ -5,6 +5,9 @@
 //! [`Demand`] names; compares with the [`Deadlines`]; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
+//!
+//! The crate needs an allocator and no standard library, whatever features are on.
+#![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -25,6 +28,8 @@ struct LitmusFiles;
 struct CompanionChapter;
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 pub mod bus;
 #[cfg(feature = "companion")]

@@ -1,5 +1,7 @@
 //! Programs made of arbitrary bytes, for fuzzers and property tests.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::Catalogue;

@@ -29,6 +29,8 @@ mod print;
 mod run;
 mod trial;
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::feed::Signal;
 use vm_pmu_arch::model::{Occurrence, Reset};

@@ -1,7 +1,12 @@
 //! From text to a litmus program.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::feed::Signal;
@@ -28,7 +33,7 @@ impl fmt::Display for ParseError {
     }
 }
 
-impl std::error::Error for ParseError {}
+impl core::error::Error for ParseError {}
 
 /// The most threads of one machine.
 const MAX_THREADS: usize = 1024;
@@ -230,7 +235,7 @@ fn edits(left: &[u8], right: &[u8]) -> usize {
         let mut before = index + 1;
         for (cell, other) in row.iter_mut().skip(1).zip(right) {
             before = (before + 1).min(*cell + 1).min(diagonal + usize::from(letter != other));
-            diagonal = std::mem::replace(cell, before);
+            diagonal = core::mem::replace(cell, before);
         }
         if let Some(first) = row.first_mut() {
             *first = index + 1;

@@ -1,6 +1,10 @@
 //! From a litmus program to text.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use core::fmt;
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::Signal;
@@ -120,6 +124,8 @@ impl fmt::Display for Printed<'_> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,11 @@
 //! Doing what a litmus file says.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt;
 
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
@@ -25,7 +30,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl core::error::Error for Failure {}
 
 /// The most repetitions of one `feed`: a file cannot run for ever.
 const MAX_REPEAT: u64 = 10_000_000;

@@ -1,6 +1,11 @@
 //! The contract put on trial: one program done in several ways must look the same in all of them.
 
-use std::fmt;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
@@ -45,7 +50,7 @@ impl fmt::Display for Broken {
     }
 }
 
-impl std::error::Error for Broken {}
+impl core::error::Error for Broken {}
 
 /// Interrupt requests: the thread and its counter.
 #[derive(Default)]

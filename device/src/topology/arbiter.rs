@@ -1,5 +1,7 @@
 //! Who holds a counter that several threads of a package could use.
 
+use alloc::boxed::Box;
+use alloc::vec;
 use spin::Mutex;
 
 /// The most counters of one thread.

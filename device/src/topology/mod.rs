@@ -17,6 +17,8 @@ mod view;
 
 pub use thread::Thread;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Release;
 

@@ -34,7 +34,7 @@ pub use record::record;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, Demand, Signal, SignalSet};
+use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
 use vm_pmu::companion::Follower;
 use vm_pmu::topology::Thread;
 
@@ -53,6 +53,10 @@ pub struct Cpu<'a> {
     signals: Signals,
     companion: Option<Following<'a>>,
     demand: Demand,
+    /// The epoch of the thread's demand when it was last looked at.
+    epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
     /// What of the demand the companion does not make.
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
@@ -75,6 +79,8 @@ impl<'a> Cpu<'a> {
             signals: Signals::default(),
             companion: None,
             demand: Demand::default(),
+            epoch: 0,
+            watched: Demand::default(),
             own: Demand::default(),
             followed: Vec::new(),
             masked: true,
@@ -90,6 +96,12 @@ impl<'a> Cpu<'a> {
     /// Has `follower` make what the interpreter does not know. What lies at or above the physical address `ram` belongs to devices.
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
         self.companion = Some(Following::new(follower, ram));
+        self.renew_demand();
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::None);
         self.renew_demand();
     }
 
@@ -130,7 +142,8 @@ impl<'a> Cpu<'a> {
     }
 
     fn renew_demand(&mut self) {
-        self.demand = self.thread.demand();
+        self.epoch = self.thread.epoch();
+        self.demand = self.thread.demand().with(&self.watched);
         if let Some(following) = &mut self.companion {
             following.follower.renew(&self.demand);
         }
@@ -212,7 +225,7 @@ impl Observer for Cpu<'_> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        if self.demand.epoch() != self.thread.epoch() {
+        if self.epoch != self.thread.epoch() {
             // This CPU's write changed what it must report, or another's did.
             self.renew_demand();
         }
