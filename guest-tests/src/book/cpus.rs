@@ -10,8 +10,11 @@ use vm_pmu::companion::{
 
 use crate::lab::number::{counted, grouped};
 
-/// A part of the page: what each row says of one CPU.
+/// What each row of a part says of one CPU.
 type Rows = Vec<(&'static str, String)>;
+
+/// A part of the page: its title, and what makes its rows.
+type Part = (&'static str, fn(&Profile) -> Rows);
 
 /// What is not there.
 const NONE: &str = "none";
@@ -22,7 +25,7 @@ pub(super) fn page() -> String {
          mean, the chapter tells. Cycles are those of the core's clock. The sources stand [below](#sources), and what they leave open in \
          [Decisions](decisions.md#the-companion).\n",
     );
-    let parts: [(&str, fn(&Profile) -> Rows); 6] = [
+    let parts: [Part; 6] = [
         ("Caches", |profile| caches(profile, &profile.caches)),
         ("Translation", |profile| translation(&profile.translation)),
         ("Prediction", |profile| prediction(&profile.predictor)),
