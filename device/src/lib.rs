@@ -23,6 +23,10 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/litmus.md")]
 struct LitmusFiles;
 
+#[cfg(all(doctest, feature = "companion"))]
+#[doc = include_str!("../../docs/src/companion.md")]
+struct CompanionChapter;
+
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

@@ -1,4 +1,6 @@
-//! The pages of the book that are made from the project's own data: signals, events, conformance.
+//! The pages of the book that are made from the project's own data: signals, events, modelled CPUs, conformance.
+
+mod cpus;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,12 +14,15 @@ use vm_pmu::arch::feed::Kind;
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::litmus::Litmus;
 
+use crate::known::Known;
+
 /// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
 ///
 /// # Errors
 /// When a litmus file cannot be read or understood.
 pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
+    pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.extend(
         NAMES.iter().filter_map(|name| Part::named(name)).map(|part| (PathBuf::from(format!("{}-events.md", part.name())), events(part))),
     );
@@ -49,10 +54,15 @@ fn events(part: Part) -> String {
     let catalogue = part.catalogue();
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
-         instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n",
+         instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n*Told by* says who in this \
+         project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
+         neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
         catalogue.title, catalogue.manual, catalogue.max_per_cycle,
     );
-    page.push_str("| select | mask | event | counts | driven by | what it counts |\n| --- | --- | --- | --- | --- | --- |\n");
+    page.push_str(
+        "| select | mask | event | counts | driven by | told by | what it counts |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    let known = Known::of(part);
     let mut rule = "";
     for entry in catalogue.entries.iter().filter(|entry| entry.listed) {
         // A unit mask that shares its event's rule does not repeat it.
@@ -67,10 +77,11 @@ fn events(part: Part) -> String {
             if entry.since.is_empty() || entry.umask.is_some() { String::new() } else { format!(" Revision {} and later.", entry.since) };
         let _ = writeln!(
             page,
-            "| {:02X}h | {mask} | {name} | {} | {} | {}{since} |",
+            "| {:02X}h | {mask} | {name} | {} | {} | {} | {}{since} |",
             entry.select,
             entry.counts.word(),
             cell(&driver(entry)),
+            known.by(entry.signals),
             cell(entry.summary),
         );
     }

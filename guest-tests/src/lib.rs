@@ -5,6 +5,7 @@ pub mod attach;
 pub mod book;
 pub mod engine;
 pub mod guests;
+pub mod known;
 pub mod lab;
 pub mod report;
 pub mod runner;

@@ -85,6 +85,14 @@ mod list {
     }
 
     #[test]
+    fn the_long_list_says_who_tells_an_event() {
+        let long = |text: &str| shown(&["list", "--long", "--search", text]);
+        assert!(long("DATA_CACHE_MISSES").contains("told by companion. Work begun on a wrong path"));
+        assert!(long("CPU_CLK_UNHALTED").contains("told by engine or companion."));
+        assert!(long("dispatch_stall_branch_abort_cycles").contains("told by embedder."));
+    }
+
+    #[test]
     fn what_the_tables_of_the_manual_lack_is_shown_on_request() {
         assert!(!shown(&["list"]).contains("L2_WRITEBACKS"));
         assert!(shown(&["list", "--all"]).contains("L2_WRITEBACKS"));

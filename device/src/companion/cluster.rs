@@ -172,15 +172,15 @@ impl Cluster {
         mail.code_invalidations != 0
     }
 
-    /// Asks for line `inner` of `address` if the first level has the translation, which is then used; `None` if it has not.
+    /// Asks for line `inner` of an address, told with its thread, if the first level has the translation, which is then used; `None` if it
+    /// has not.
     #[inline]
     pub(super) fn serve_translated(
         &mut self,
         core: usize,
-        thread: u8,
         ask: Ask,
-        address: u64,
         inner: u64,
+        (thread, address): (u8, u64),
         tally: &mut Tally,
         out: &mut Departures,
     ) -> Option<Served> {

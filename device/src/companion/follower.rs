@@ -64,6 +64,9 @@ pub struct Follower<'a> {
     /// It follows even while nobody counts.
     always: bool,
     active: bool,
+    /// Something of fetches and accesses is looked at, and something of branches.
+    memory: bool,
+    branches: bool,
     pub(super) tally: Tally,
     path: Path,
     pub(super) timing: Timing,
@@ -93,6 +96,8 @@ impl<'a> Follower<'a> {
             clock,
             always,
             active: false,
+            memory: false,
+            branches: false,
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
             timing: Timing::new(&profile.costs),
@@ -120,6 +125,9 @@ impl<'a> Follower<'a> {
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         let active = self.always || time || !self.tally.is_empty() || demand.records() != Records::None;
         self.set_active(active);
+        let whole = self.always || time || clock == Clock::Companion && active || demand.records() != Records::None;
+        self.branches = whole || self.tally.told().iter().any(|signal| signals::of_branches(*signal));
+        self.memory = whole || self.tally.told().iter().any(|signal| !signals::of_branches(*signal));
         self.timing.running = self.keeps_time();
     }
 
@@ -138,6 +146,13 @@ impl<'a> Follower<'a> {
     #[inline]
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Whether it looks at fetches and accesses at the moment, and not at branches alone.
+    #[must_use]
+    #[inline]
+    pub fn follows_accesses(&self) -> bool {
+        self.active && self.memory
     }
 
     /// Whether it makes the cycles at the moment.
@@ -167,6 +182,10 @@ impl<'a> Follower<'a> {
         }
         self.outcome = Outcome::default();
         let costs = self.system.profile.costs;
+        if !self.memory {
+            // Nobody looks at anything but branches.
+            return self.branch(instruction);
+        }
         if instruction.length != 0 {
             self.fetch(instruction, tables);
         }
@@ -205,6 +224,11 @@ impl<'a> Follower<'a> {
         for access in instruction.accesses {
             self.access(access, tables);
         }
+        self.branch(instruction);
+    }
+
+    #[inline]
+    fn branch(&mut self, instruction: &Instruction<'_>) {
         if let Some(transfer) = instruction.transfer {
             let next = instruction.address.wrapping_add(u64::from(instruction.length));
             self.transfer(instruction.address, next, &transfer, instruction.class);
@@ -333,7 +357,7 @@ impl<'a> Follower<'a> {
                 self.line = None;
             }
             let served = match address {
-                Some(address) => cluster.serve_translated(self.core, self.thread, ask, address, inner, &mut self.tally, &mut out)?,
+                Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out)?,
                 None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
             };
             (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written))
@@ -413,8 +437,8 @@ impl<'a> Follower<'a> {
         };
         let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
         // The way of nearly all accesses: the first level has the translation, so one lock is enough.
-        if simple && let Some((level, source, latency)) = self.line(ask, first, Some(access.address)) {
-            return self.accessed(access, ask, first, Translation::Hit(1), level, source, latency);
+        if simple && let Some(answer) = self.line(ask, first, Some(access.address)) {
+            return self.accessed(access, ask, first, Translation::Hit(1), answer);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
         self.translated(translation, cost);
@@ -442,8 +466,8 @@ impl<'a> Follower<'a> {
             self.tally.add(if stores { Signal::LineSplitStores } else { Signal::LineSplitLoads }, 1);
         }
         for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
-            let (level, source, latency) = self.ask(ask, line);
-            self.accessed(access, ask, line, translation, level, source, latency);
+            let answer = self.ask(ask, line);
+            self.accessed(access, ask, line, translation, answer);
         }
     }
 
@@ -458,19 +482,9 @@ impl<'a> Follower<'a> {
 
     /// A line was accessed.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
-    fn accessed(
-        &mut self,
-        access: &Access,
-        ask: Ask,
-        line: u64,
-        translation: Translation,
-        level: Option<Level>,
-        source: DataSource,
-        latency: u32,
-    ) {
+    fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
         if level != Some(Level::First) {
-            self.missed(access, ask, line, level, source, latency);
+            self.missed(access, ask, line, (level, source, latency));
         } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
         }
@@ -478,7 +492,7 @@ impl<'a> Follower<'a> {
     }
 
     /// An access did not find its line in the first level.
-    fn missed(&mut self, access: &Access, ask: Ask, line: u64, level: Option<Level>, source: DataSource, latency: u32) {
+    fn missed(&mut self, access: &Access, ask: Ask, line: u64, (level, source, latency): Answer) {
         let profile = &self.system.profile;
         let costs = profile.costs;
         if level.is_none() && source == DataSource::Cache(1) {
@@ -565,6 +579,9 @@ impl<'a> Follower<'a> {
         if class == Class::Exception {
             self.line = None;
             return self.timing.redirected();
+        }
+        if !self.branches {
+            return;
         }
         let verdict = self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target);
         self.outcome.prediction = verdict.prediction;

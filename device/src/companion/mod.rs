@@ -107,10 +107,19 @@ impl Builder {
         parts::named(name).map(Builder::of)
     }
 
-    /// A companion for one package with one thread of this CPU.
+    /// A companion for one package with one thread of this CPU. Numbers that cannot be, such as a cache without ways, are brought to the
+    /// nearest that can.
     #[must_use]
     pub fn of(profile: &Profile) -> Builder {
-        Builder { profile: *profile, packages: 1, threads: 1, clock: Clock::Embedder, always: false, seed: 1, memory_per_package: 0 }
+        Builder {
+            profile: profile.in_range(),
+            packages: 1,
+            threads: 1,
+            clock: Clock::Embedder,
+            always: false,
+            seed: 1,
+            memory_per_package: 0,
+        }
     }
 
     /// How many packages: 1 to 65,535, into which any other number is brought.

@@ -267,3 +267,77 @@ pub struct Profile {
     /// Write-combining buffers of a thread, at most 16.
     pub write_combining: u8,
 }
+
+impl CacheGeometry {
+    fn in_range(self) -> CacheGeometry {
+        let ways = self.ways.clamp(1, 64);
+        let marks = matches!(self.replacement, Replacement::Tree | Replacement::NotRecentlyUsed);
+        let replacement = if marks && ways > 32 { Replacement::LeastRecentlyUsed } else { self.replacement };
+        CacheGeometry { bytes: self.bytes.min(1 << 28), ways, replacement }
+    }
+}
+
+impl Profile {
+    /// The profile with every number brought to one that can be: whoever describes a CPU of his own gets something bounded, whatever he
+    /// writes.
+    pub(super) fn in_range(mut self) -> Profile {
+        self.cores = self.cores.clamp(1, 64);
+        self.threads = self.threads.clamp(1, 64);
+        let caches = &mut self.caches;
+        caches.line_bits = caches.line_bits.clamp(4, 12);
+        // A second level of victims takes them as they are.
+        let most = if caches.second_fill == Fill::Victims { caches.line_bits } else { caches.line_bits + 3 };
+        caches.outer_line_bits = caches.outer_line_bits.clamp(caches.line_bits, most);
+        caches.fetch_bits = caches.fetch_bits.min(caches.line_bits);
+        caches.instruction = caches.instruction.in_range();
+        caches.data = caches.data.in_range();
+        caches.second = match (caches.second_fill, caches.second) {
+            (Fill::Inclusive, SecondLevel::Split { instruction, data }) => {
+                SecondLevel::Split { instruction: instruction.in_range(), data: data.in_range() }
+            }
+            (_, SecondLevel::Unified(geometry) | SecondLevel::Split { data: geometry, .. }) => SecondLevel::Unified(geometry.in_range()),
+        };
+        // Behind a second level of victims there is none.
+        let third = caches.third.filter(|_| caches.second_fill == Fill::Inclusive);
+        caches.third = third.map(|(geometry, fill)| (geometry.in_range(), fill));
+        let predictor = &mut self.predictor;
+        predictor.direction = match predictor.direction {
+            Direction::Global { history, index } => Direction::Global { history: history.min(32), index: index.min(24) },
+            Direction::Local { history, histories, index } => {
+                Direction::Local { history: history.min(8), histories: histories.min(24), index: index.min(24) }
+            }
+        };
+        predictor.target_bits = predictor.target_bits.min(24);
+        self.memory.near_bytes = self.memory.near_bytes.min(1 << 32);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Builder, parts};
+
+    #[test]
+    fn the_modelled_cpus_are_what_they_say() {
+        for profile in parts::ALL {
+            assert_eq!(profile.in_range(), **profile, "{}", profile.name);
+        }
+    }
+
+    #[test]
+    fn a_cpu_that_cannot_be_is_brought_to_one_that_can() {
+        let mut strange = parts::MONTECITO;
+        strange.cores = 0;
+        strange.caches.line_bits = 0;
+        strange.caches.outer_line_bits = 255;
+        strange.caches.data.ways = 0;
+        strange.caches.instruction.bytes = u64::MAX;
+        strange.caches.instruction.ways = 1 << 20;
+        strange.predictor.return_stack = 255;
+        strange.predictor.target_bits = 255;
+        strange.memory.open_pages = 0;
+        strange.costs.width = 0;
+        strange.costs.stores = 0;
+        assert!(Builder::of(&strange).build().follower(0).is_some());
+    }
+}

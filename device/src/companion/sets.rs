@@ -30,6 +30,8 @@ impl Sets {
         let sets = (entries / u64::from(ways)).max(1);
         // The greatest power of two that is not above.
         let sets = 1u64 << (63 - sets.leading_zeros());
+        // Marks are 32 bits a set.
+        let replacement = if ways > 32 && replacement != Replacement::Random { Replacement::LeastRecentlyUsed } else { replacement };
         let marked = matches!(replacement, Replacement::Tree | Replacement::NotRecentlyUsed);
         Sets {
             words: vec![0; sets as usize * ways as usize].into_boxed_slice(),

@@ -8,8 +8,8 @@ use super::instruction::Transfer;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
 
-/// What every profile makes.
-const ALWAYS: &[Signal] = &[
+/// What every profile makes of branches.
+const BRANCHES: &[Signal] = &[
     Signal::BranchesMispredicted,
     Signal::BranchesTakenMispredicted,
     Signal::ConditionalBranchesTakenMispredicted,
@@ -29,6 +29,10 @@ const ALWAYS: &[Signal] = &[
     Signal::ReturnBranchesTakenWrongTarget,
     Signal::IndirectBranchesTakenPredicted,
     Signal::IndirectBranchesTakenWrongTarget,
+];
+
+/// What every profile makes of fetches and accesses.
+const ALWAYS: &[Signal] = &[
     Signal::InstructionFetches,
     Signal::InstructionCacheHits,
     Signal::InstructionCacheMisses,
@@ -229,6 +233,11 @@ fn has_cause(profile: &Profile, cause: Cause) -> bool {
     }
 }
 
+/// Whether `signal` is made of branches alone.
+pub(super) fn of_branches(signal: Signal) -> bool {
+    BRANCHES.contains(&signal)
+}
+
 /// Whether a companion of this profile and with this clock makes `signal`.
 pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     let caches = &profile.caches;
@@ -236,7 +245,8 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 16] = [
+    let parts: [(bool, &[Signal]); 17] = [
+        (true, BRANCHES),
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.data_write == WritePolicy::Back, WRITE_BACK),

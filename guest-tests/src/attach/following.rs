@@ -27,29 +27,52 @@ impl<'a> Following<'a> {
 
     /// Tells the follower what a step did.
     pub(super) fn execute(&mut self, step: &Step, cpu: &CpuView<'_>) {
+        match (step.accesses(), step.touched) {
+            ([], None) => self.tell(step, cpu, &[]),
+            ([access], None) if together(access) => {
+                let streaming = step.instruction.class == InstructionClass::Streaming;
+                let access = self.kind(whole(access), access, streaming);
+                self.tell(step, cpu, &[access]);
+            }
+            _ => self.execute_several(step, cpu),
+        }
+    }
+
+    fn execute_several(&mut self, step: &Step, cpu: &CpuView<'_>) {
         let mut list = [Access::default(); MOST];
         let mut count = 0;
         let streaming = step.instruction.class == InstructionClass::Streaming;
         for access in step.accesses() {
             for part in parts(access, cpu).into_iter().flatten() {
-                push(&mut list, &mut count, Access { uncached: part.physical >= self.ram, ..kind(part, access, streaming) });
+                push(&mut list, &mut count, self.kind(part, access, streaming));
             }
         }
-        if let Some(touched) = step.touched {
+        if let Some(touched) = step.touched.filter(|touched| touched.physical < self.ram) {
             let kind = match step.instruction.prefetch {
                 Some(Prefetch::Nta) => AccessKind::PrefetchOnce,
                 Some(Prefetch::Write) => AccessKind::PrefetchStore,
                 Some(_) => AccessKind::PrefetchLoad,
                 None => AccessKind::Flush,
             };
-            if touched.physical < self.ram {
-                push(
-                    &mut list,
-                    &mut count,
-                    Access { address: touched.address, physical: touched.physical, size: 1, kind, ..Access::default() },
-                );
-            }
+            push(
+                &mut list,
+                &mut count,
+                Access { address: touched.address, physical: touched.physical, size: 1, kind, ..Access::default() },
+            );
         }
+        self.tell(step, cpu, list.get(..count).unwrap_or(&[]));
+    }
+
+    fn kind(&self, part: Access, access: &StepAccess, streaming: bool) -> Access {
+        let kind = match (access.is_write, streaming) {
+            (false, _) => AccessKind::Load,
+            (true, false) => AccessKind::Store,
+            (true, true) => AccessKind::StreamingStore,
+        };
+        Access { kind, locked: access.locked, uncached: part.physical >= self.ram, ..part }
+    }
+
+    fn tell(&mut self, step: &Step, cpu: &CpuView<'_>, accesses: &[Access]) {
         let taken = matches!(step.kind, StepKind::Interrupt { .. } | StepKind::Nmi | StepKind::Exception { .. });
         let instruction = Instruction {
             address: step.rip,
@@ -60,7 +83,7 @@ impl<'a> Following<'a> {
             class: if taken { Class::Exception } else { class(step.instruction.class) },
             floating_point: step.instruction.simd.is_some(),
             segment_loads: segment_loads(step.segment_loads),
-            accesses: list.get(..count).unwrap_or(&[]),
+            accesses,
             transfer: step.branch.map(|branch| Transfer { kind: transfer(branch.kind), taken: branch.taken, target: branch.target }),
         };
         self.follower.execute(&instruction, &mut Tables(cpu));
@@ -96,13 +119,22 @@ fn push(list: &mut [Access; MOST], count: &mut usize, access: Access) {
     }
 }
 
+fn whole(access: &StepAccess) -> Access {
+    Access { address: access.address, physical: access.physical, size: access.size, ..Access::default() }
+}
+
+/// Whether an access lies in one page.
+fn together(access: &StepAccess) -> bool {
+    u64::from(access.size) <= PAGE - access.address % PAGE
+}
+
 /// An access as one that lies together in physical memory, or as two.
 fn parts(access: &StepAccess, cpu: &CpuView<'_>) -> [Option<Access>; 2] {
-    let whole = Access { address: access.address, physical: access.physical, size: access.size, ..Access::default() };
-    let left = PAGE - access.address % PAGE;
-    if u64::from(access.size) <= left {
+    let whole = whole(access);
+    if together(access) {
         return [Some(whole), None];
     }
+    let left = PAGE - access.address % PAGE;
     let next = access.address.wrapping_add(left);
     let physical = cpu.page_walk(next).map_or(access.physical + left, |walk| walk.physical);
     if physical == access.physical + left {
@@ -110,15 +142,6 @@ fn parts(access: &StepAccess, cpu: &CpuView<'_>) -> [Option<Access>; 2] {
     }
     let size = access.size - left as u8;
     [Some(Access { size: left as u8, ..whole }), Some(Access { address: next, physical, size, ..whole })]
-}
-
-fn kind(part: Access, access: &StepAccess, streaming: bool) -> Access {
-    let kind = match (access.is_write, streaming) {
-        (false, _) => AccessKind::Load,
-        (true, false) => AccessKind::Store,
-        (true, true) => AccessKind::StreamingStore,
-    };
-    Access { kind, locked: access.locked, ..part }
 }
 
 fn class(class: InstructionClass) -> Class {

@@ -52,6 +52,8 @@ pub struct Cpu<'a> {
     lines: &'a Lines,
     signals: Signals,
     companion: Option<Following<'a>>,
+    /// The companion is active.
+    accompanied: bool,
     demand: Demand,
     /// The epoch of the thread's demand when it was last looked at.
     epoch: u32,
@@ -78,6 +80,7 @@ impl<'a> Cpu<'a> {
             lines,
             signals: Signals::default(),
             companion: None,
+            accompanied: false,
             demand: Demand::default(),
             epoch: 0,
             watched: Demand::default(),
@@ -152,8 +155,55 @@ impl<'a> Cpu<'a> {
         let mut own = SignalSet::EMPTY;
         self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.accompanied = follower.is_some_and(Follower::is_active);
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
         self.signals.renew(&self.own);
+    }
+
+    /// Adds what the engine itself knows of a step. With `held`, somebody else lets its cycles go by.
+    #[inline]
+    fn add(&mut self, step: &Step, entered_mask: bool, held: bool) {
+        add(step, entered_mask, held, (&self.signals, &self.own, &self.followed), &self.thread);
+    }
+
+    fn tell_record(&self, step: &Step) {
+        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
+        if let Some(record) = record(step, self.demand.records(), outcome) {
+            self.thread.record(&record);
+        }
+    }
+
+    /// A step that the companion must know of.
+    fn retire_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>, entered_mask: bool) -> Alerts {
+        let mut cycles = None;
+        let Cpu { companion, signals, own, followed, thread, .. } = self;
+        match companion.as_mut().filter(|following| following.follower.is_active()) {
+            Some(following) => {
+                if step.branch.is_some() || following.follower.follows_accesses() {
+                    following.execute(step, cpu);
+                }
+                let held = following.follower.keeps_time();
+                let mut states = [Signal::Cycles; 2];
+                let mut count = 0;
+                if held {
+                    for state in signals.states(step).into_iter().flatten().filter(|state| own.wants(*state)) {
+                        states[count] = state;
+                        count += 1;
+                    }
+                }
+                let events = || add(step, entered_mask, held, (signals, own, followed), thread);
+                let passed = following.follower.deliver(thread, &states[..count], events);
+                cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
+            }
+            None => self.add(step, entered_mask, false),
+        }
+        if let Some(following) = &mut self.companion {
+            following.forget(step);
+        }
+        if self.demand.records() != Records::None {
+            self.tell_record(step);
+        }
+        Alerts { cycles, ..self.interrupts(step.next_rip) }
     }
 
     fn context_of(cpu: &CpuView<'_>) -> Context {
@@ -187,6 +237,19 @@ impl<'a> Cpu<'a> {
     fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
         let registers = self.thread.registers();
         self.trace.keep(self.thread.number(), self.instructions, cpu.rip(), || trace::access(registers, address, value?, wrote));
+    }
+}
+
+/// Adds what the engine itself knows of a step, as far as it is demanded, and services the PMU at a deadline.
+#[inline]
+fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) {
+    let (signals, own, followed) = what;
+    if followed.is_empty() {
+        return;
+    }
+    signals.add(step, entered_mask, held, own, thread.totals());
+    if followed.iter().any(|signal| thread.reached(*signal)) {
+        thread.service();
     }
 }
 
@@ -230,42 +293,16 @@ impl Observer for Cpu<'_> {
             self.renew_demand();
         }
         self.signals.track(step);
-        let mut cycles = None;
-        let Cpu { companion, signals, own, followed, thread, .. } = self;
-        let add = |held: bool| {
-            if !followed.is_empty() {
-                signals.add(step, entered_mask, held, own, thread.totals());
-                if followed.iter().any(|signal| thread.reached(*signal)) {
-                    thread.service();
-                }
-            }
-        };
-        match companion {
-            Some(following) => {
-                if following.follower.is_active() {
-                    following.execute(step, cpu);
-                    let held = following.follower.keeps_time();
-                    let states = if held { signals.states(step) } else { [None; 2] };
-                    let mut wanted = [Signal::Cycles; 2];
-                    let mut count = 0;
-                    for state in states.into_iter().flatten().filter(|state| own.wants(*state)) {
-                        wanted[count] = state;
-                        count += 1;
-                    }
-                    let passed = following.follower.deliver(thread, &wanted[..count], || add(held));
-                    cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
-                } else {
-                    add(false);
-                }
-                following.forget(step);
-            }
-            None => add(false),
+        if self.accompanied || step.invalidation.is_some() {
+            return self.retire_accompanied(step, cpu, entered_mask);
         }
-        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        if let Some(record) = record(step, self.demand.records(), outcome) {
-            self.thread.record(&record);
+        if !self.followed.is_empty() {
+            self.add(step, entered_mask, false);
         }
-        Alerts { cycles, ..self.interrupts(step.next_rip) }
+        if self.demand.records() != Records::None {
+            self.tell_record(step);
+        }
+        self.interrupts(step.next_rip)
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {

@@ -12,6 +12,7 @@ use super::error::Error;
 use super::number::counted;
 use super::output::Output;
 use super::{PASSED, select, suggest, text};
+use crate::known::Known;
 
 /// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
 #[derive(Clone, Debug, Serialize)]
@@ -60,6 +61,7 @@ struct Group {
 struct Chapter {
     part: Part,
     dialect: &'static dyn Dialect,
+    known: Known,
     groups: Vec<Group>,
 }
 
@@ -105,7 +107,7 @@ fn chapter(part: Part, arguments: &ListArguments) -> Chapter {
         let masks: Vec<&Entry> = masks.collect();
         (is_shown(event) && (whole || !masks.is_empty())).then_some(Group { event, masks })
     });
-    Chapter { part, dialect: dialect::of(part), groups: groups.collect() }
+    Chapter { part, dialect: dialect::of(part), known: Known::of(part), groups: groups.collect() }
 }
 
 fn matches(entry: &Entry, text: &str) -> bool {
@@ -265,7 +267,7 @@ fn show(chapter: &Chapter, group: &Group, widest: usize, long: bool, output: &mu
     let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
-        driven(chapter, event, group.masks.is_empty(), INDENT, output)?;
+        driven(chapter, event, group.masks.is_empty(), event.rule, INDENT, output)?;
     }
     let width = text::widest(group.masks.iter().filter_map(|mask| mask.mask_name()));
     for mask in &group.masks {
@@ -293,21 +295,23 @@ fn show(chapter: &Chapter, group: &Group, widest: usize, long: bool, output: &mu
             writeln!(output, "{line}")?;
         }
         if long {
-            driven(chapter, mask, true, indent, output)?;
+            // What a unit mask shares with its event has been said there.
+            let rule = if mask.rule == event.rule { "" } else { mask.rule };
+            driven(chapter, mask, true, rule, indent, output)?;
         }
     }
     Ok(())
 }
 
-/// What drives an entry, and how an approximate count differs.
-fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
+/// What drives an entry, who tells it, and how an approximate count differs.
+fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, rule: &str, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
     let mut text = match (entry.fidelity, with_signals) {
         (Fidelity::Injected, _) => "Driven by injection only.".to_owned(),
-        (_, true) => format!("Driven by {}.", chapter.signals(entry).join(" + ")),
+        (_, true) => format!("Driven by {}; told by {}.", chapter.signals(entry).join(" + "), chapter.known.by(entry.signals)),
         (_, false) => String::new(),
     };
-    if !entry.rule.is_empty() && entry.umask.is_none() {
-        text = format!("{text} {}", entry.rule);
+    if !rule.is_empty() {
+        text = format!("{text} {rule}");
     }
     for line in text::wrap(&text, output.width.saturating_sub(indent)) {
         writeln!(output, "{:indent$}{line}", "")?;

@@ -159,7 +159,7 @@ fn pages(companion: &Companion, count: u64, page_bits: u8, rounds: u64) -> (u64,
     let rig = Rig::new(1);
     let mut follower = follow(companion, 0);
     for number in 0..rounds * count {
-        let address = 0x4000_0000 + (number % count << page_bits);
+        let address = 0x4000_0000 + ((number % count) << page_bits);
         follower.execute(&accessing(&[load(address)]), &mut Untranslated(page_bits));
         rig.deliver(&mut follower);
     }

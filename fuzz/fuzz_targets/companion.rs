@@ -1,0 +1,153 @@
+//! Arbitrary streams of instructions, by several threads, on every modelled CPU: nothing may panic, what manuals say must add up, and a
+//! companion that is saved and restored on the way goes on as if nothing had been.
+#![no_main]
+
+use arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+use vm_pmu::Signal;
+use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
+use vm_pmu::companion::{
+    Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Invalidation, PageTables, Transfer, Walk, parts,
+};
+use vm_pmu::topology::{self, Machine};
+
+/// Page tables out of an address.
+struct Tables;
+
+impl PageTables for Tables {
+    fn walk(&mut self, address: u64) -> Walk {
+        let entry = |level: u32| (address >> (12 + 9 * level)).wrapping_mul(8);
+        Walk {
+            entries: [entry(3), entry(2), entry(1), entry(0), address],
+            levels: (address >> 40) as u8,
+            page_bits: [12, 16, 21, 30, 0, 255][(address >> 36) as usize % 6],
+            global: address & 0x10_0000 != 0,
+        }
+    }
+}
+
+/// An address: near others, or anywhere.
+fn address(input: &mut Unstructured<'_>) -> arbitrary::Result<u64> {
+    Ok(if input.ratio(7, 8)? { u64::from(input.arbitrary::<u16>()?) << 4 } else { input.arbitrary()? })
+}
+
+fn access(input: &mut Unstructured<'_>) -> arbitrary::Result<Access> {
+    use AccessKind as K;
+    let kinds = [
+        K::Load,
+        K::Store,
+        K::StreamingStore,
+        K::PrefetchLoad,
+        K::PrefetchStore,
+        K::PrefetchOnce,
+        K::Flush,
+        K::RegisterStackLoad,
+        K::RegisterStackStore,
+    ];
+    let address = address(input)?;
+    Ok(Access {
+        address,
+        physical: if input.ratio(15, 16)? { address } else { input.arbitrary()? },
+        size: if input.ratio(15, 16)? { 1 << input.int_in_range(0..=6)? } else { input.arbitrary()? },
+        kind: *input.choose(&kinds)?,
+        locked: input.ratio(1, 16)?,
+        uncached: input.ratio(1, 32)?,
+    })
+}
+
+/// Tells `tell` of an arbitrary instruction.
+fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)) -> arbitrary::Result<()> {
+    use BranchKind as B;
+    let count = input.int_in_range(0..=3)?;
+    let accesses = (0..count).map(|_| access(input)).collect::<arbitrary::Result<Vec<_>>>()?;
+    let at = address(input)?;
+    let kinds = [B::Conditional, B::DirectJump, B::IndirectJump, B::DirectCall, B::IndirectCall, B::Return, B::Far];
+    let transfer = if input.ratio(1, 2)? {
+        Some(Transfer { kind: *input.choose(&kinds)?, taken: input.arbitrary()?, target: address(input)? })
+    } else {
+        None
+    };
+    tell(&Instruction {
+        address: at,
+        physical: if input.ratio(15, 16)? { at } else { input.arbitrary()? },
+        length: input.int_in_range(0..=15)?,
+        micro_ops: input.arbitrary()?,
+        class: *input.choose(&[Class::Simple, Class::Divide, Class::Fence, Class::Serializing, Class::Exception])?,
+        floating_point: input.arbitrary()?,
+        segment_loads: if input.ratio(1, 32)? { input.arbitrary()? } else { 0 },
+        accesses: &accesses,
+        transfer,
+    });
+    Ok(())
+}
+
+fn everything() -> Demand {
+    let mut signals = SignalSet::EMPTY;
+    Signal::all().for_each(|signal| signals.insert(signal));
+    let mut demand = Demand::default();
+    demand.replace(signals, false, Records::None);
+    demand
+}
+
+type Line = fn(usize, u32);
+
+fn deliver(machine: &Machine<Line>, follower: &mut Follower<'_>) {
+    let thread = machine.thread(follower.number()).expect("a thread each");
+    follower.deliver(&thread, &[], || {});
+}
+
+fn followers(companion: &Companion) -> Vec<Follower<'_>> {
+    let mut all: Vec<Follower<'_>> = (0..companion.threads()).filter_map(|number| companion.follower(number)).collect();
+    all.iter_mut().for_each(|follower| follower.renew(&everything()));
+    all
+}
+
+fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    // The two whose caches take least to save are chosen most.
+    let profile = parts::ALL[[0, 0, 0, 1, 1, 2, 3, 4][input.int_in_range(0..=7)?]];
+    let threads = input.int_in_range(1..=3)?;
+    let packages = input.int_in_range(1..=2)?;
+    let companion = Builder::of(profile).threads(threads).packages(packages).clock(Clock::Companion).memory_per_package(1 << 19).build();
+    let line: Line = |_, _| {};
+    let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line);
+    let mut all = followers(&companion);
+    let mut saves = 0;
+    while !input.is_empty() {
+        let number = input.int_in_range(0..=all.len() - 1)?;
+        let follower = &mut all[number];
+        match input.int_in_range(0..=63u8)? {
+            0 => follower.invalidate(Invalidation::All),
+            1 => follower.invalidate(Invalidation::NonGlobal),
+            2 => follower.invalidate(Invalidation::Page(address(input)?)),
+            3 if saves < 2 => {
+                saves += 1;
+                all.iter_mut().for_each(|follower| deliver(&machine, follower));
+                let saved = companion.save(&all.iter().collect::<Vec<_>>()).expect("one a thread");
+                companion.restore(&saved, &mut all.iter_mut().collect::<Vec<_>>()).expect("it was saved here");
+                assert!(companion.save(&all.iter().collect::<Vec<_>>()).expect("one a thread") == saved);
+            }
+            _ => {
+                instruction(input, |instruction| follower.execute(instruction, &mut Tables))?;
+                if input.ratio(3, 4)? {
+                    deliver(&machine, follower);
+                }
+            }
+        }
+    }
+    all.iter_mut().for_each(|follower| deliver(&machine, follower));
+    for number in 0..machine.threads() {
+        let thread = machine.thread(number).expect("it is one of them");
+        let sum = |signals: &[Signal]| signals.iter().map(|signal| thread.totals().get(*signal)).sum::<u64>();
+        assert_eq!(sum(&[Signal::Cycles]), sum(&[Signal::RetirementCycles, Signal::StallCycles, Signal::FrontEndEmptyCycles]));
+        assert_eq!(
+            sum(&[Signal::InstructionCacheMisses]),
+            sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem])
+        );
+    }
+    Ok(())
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    // Input that ends early has been run as far as it went.
+    let _ = run(&mut Unstructured::new(bytes));
+});
