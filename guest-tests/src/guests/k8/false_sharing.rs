@@ -10,7 +10,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::measure::{Count, Part, Round, UNUSED, begin, clear, count, read, rounds};
+use super::measure::{Count, Part, Round, UNUSED, Warm, begin, clear, count, read, rounds};
 use crate::engine::interp::Image;
 use crate::guests::runtime::{APIC, APIC_EOI, APIC_ICR, APIC_IRR, Built, Kernel, here};
 
@@ -120,7 +120,7 @@ pub(super) fn build() -> Built<Image> {
             })?;
             read(&mut k.a)
         };
-        rounds(&mut k, &format!("CPU 0, {what}"), &turn.first(), &Round { warm: 2, before: &wait, window, after: &pass })?;
+        rounds(&mut k, &format!("CPU 0, {what}"), &turn.first(), &Round { warm: Warm::Rounds(2), before: &wait, window, after: &pass })?;
     }
     k.a.ret()?;
     here(&mut k.a, &mut second)?;
@@ -137,7 +137,7 @@ pub(super) fn build() -> Built<Image> {
             read(&mut k.a)
         };
         let nothing: Part<'_> = &|_| Ok(());
-        rounds(&mut k, &format!("CPU 1, {what}"), &turn.second(), &Round { warm: 2, before: nothing, window, after: &wait })?;
+        rounds(&mut k, &format!("CPU 1, {what}"), &turn.second(), &Round { warm: Warm::Rounds(2), before: nothing, window, after: &wait })?;
     }
     k.a.ret()?;
     k.finish()

@@ -64,11 +64,20 @@ pub(super) type Part<'a> = &'a dyn Fn(&mut Kernel) -> Built<()>;
 
 const NOTHING: Part<'static> = &|_| Ok(());
 
+/// What comes before the first round that counts.
+#[derive(Clone, Copy)]
+pub(super) enum Warm<'a> {
+    /// So many rounds, at least one.
+    Rounds(usize),
+    /// Something else; the first round's code is then not warm.
+    By(Part<'a>),
+}
+
 /// What a round consists of. The parts may use RAX, RBX, RCX, RDX,
 /// RSI and RDI.
 pub(super) struct Round<'a> {
-    /// Rounds to warm up, at least one.
-    pub(super) warm: usize,
+    /// What comes before the first round that counts.
+    pub(super) warm: Warm<'a>,
     /// Before the counters are cleared.
     pub(super) before: Part<'a>,
     /// Clears the counters by [`clear`], does what is measured, and reads them by [`read`].
@@ -90,7 +99,12 @@ pub(super) fn begin(k: &mut Kernel) -> Built<()> {
 
 /// Measures `body`, after `warm` rounds to warm up.
 pub(super) fn measure(k: &mut Kernel, what: &str, warm: usize, counts: &[Count], body: Part<'_>) -> Built<()> {
-    rounds(k, what, counts, &Round { warm, before: NOTHING, window: &|k| around(k, body), after: NOTHING })
+    rounds(k, what, counts, &Round { warm: Warm::Rounds(warm), before: NOTHING, window: &|k| around(k, body), after: NOTHING })
+}
+
+/// Measures `body`, after `warm`.
+pub(super) fn measure_after(k: &mut Kernel, what: &str, warm: Part<'_>, counts: &[Count], body: Part<'_>) -> Built<()> {
+    rounds(k, what, counts, &Round { warm: Warm::By(warm), before: NOTHING, window: &|k| around(k, body), after: NOTHING })
 }
 
 /// Measures rounds.
@@ -120,7 +134,7 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
 pub(super) fn identities(k: &mut Kernel, what: &str, body: Part<'_>) -> Built<()> {
     let event = |select| count("an event", select, 0);
     let events = [0x0041, 0x1F42, 0x0142, 0x1F43, 0x0081, 0x0082, 0x0083].map(event);
-    take(k, &events, &Round { warm: 1, before: NOTHING, window: &|k| around(k, body), after: NOTHING })?;
+    take(k, &events, &Round { warm: Warm::Rounds(1), before: NOTHING, window: &|k| around(k, body), after: NOTHING })?;
     let groups = events.len().div_ceil(GROUP);
     for (name, one, other) in [("data cache misses and refills", 0, 1), ("refills from the system, and by state", 2, 3)] {
         held(k, one, groups, rax)?;
@@ -140,7 +154,7 @@ fn held(k: &mut Kernel, n: usize, groups: usize, to: AsmRegister64) -> Built<()>
     // The last one taken is lowest.
     let age = groups - 1 - n / GROUP;
     k.a.mov(to, if age < 2 { low } else { high })?;
-    if age % 2 == 0 {
+    if age.is_multiple_of(2) {
         k.a.shl(to, 32)?;
     }
     k.a.shr(to, 32)
@@ -198,15 +212,23 @@ fn take(k: &mut Kernel, batch: &[Count], round: &Round<'_>) -> Built<()> {
         k.a.jmp(*program)?;
         here(&mut k.a, &mut back)?;
     }
-    for _ in 1..round.warm {
-        let mut back = k.a.create_label();
-        k.a.lea(rbp, ptr(back))?;
-        k.a.jmp(window)?;
-        here(&mut k.a, &mut back)?;
+    match round.warm {
+        Warm::Rounds(rounds) => {
+            for _ in 1..rounds {
+                let mut back = k.a.create_label();
+                k.a.lea(rbp, ptr(back))?;
+                k.a.jmp(window)?;
+                here(&mut k.a, &mut back)?;
+            }
+            // At least once. From here on nothing is executed for the first time.
+            k.a.lea(rbp, ptr(programs[0]))?;
+            k.a.jmp(window)?;
+        }
+        Warm::By(part) => {
+            part(k)?;
+            k.a.lea(rdi, ptr(window))?;
+        }
     }
-    // At least once. From here on nothing is executed for the first time.
-    k.a.lea(rbp, ptr(programs[0]))?;
-    k.a.jmp(window)?;
     for n in 0..groups.len() {
         here(&mut k.a, &mut programs[n])?;
         program(k, groups[n])?;

@@ -108,10 +108,10 @@ fn tables() -> Vec<u8> {
         bytes.extend(entries.flat_map(u64::to_le_bytes));
         bytes.resize(end, 0);
     };
-    table(&mut [TABLES + PAGE | PRESENT].into_iter());
-    table(&mut [TABLES + 2 * PAGE | PRESENT, TABLES + 3 * PAGE | PRESENT].into_iter());
+    table(&mut [(TABLES + PAGE) | PRESENT].into_iter());
+    table(&mut [(TABLES + 2 * PAGE) | PRESENT, (TABLES + 3 * PAGE) | PRESENT].into_iter());
     for first in [0, 512] {
-        table(&mut (first..first + 512).map(|page| PAGES + page * PAGE | PRESENT));
+        table(&mut (first..first + 512).map(|page| (PAGES + page * PAGE) | PRESENT));
     }
     bytes
 }
