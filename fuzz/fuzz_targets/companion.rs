@@ -82,10 +82,8 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
 }
 
 fn everything() -> Demand {
-    let mut signals = SignalSet::EMPTY;
-    Signal::all().for_each(|signal| signals.insert(signal));
     let mut demand = Demand::default();
-    demand.replace(signals, false, Records::None);
+    demand.replace(SignalSet::all(), false, Records::None);
     demand
 }
 

@@ -11,6 +11,8 @@ pub struct Report {
     pub pmu: String,
     /// The engine's name.
     pub engine: String,
+    /// What the companion made: `events`, `events and time`, or nothing if it was `off`.
+    pub companion: String,
     /// Whether the guest ended by itself with status 0 and every check of its own passed.
     pub passed: bool,
     /// How the run ended, in one line.

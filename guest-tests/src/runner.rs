@@ -210,6 +210,12 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
+    report.companion = match companion.as_ref().map(companion::Companion::clock) {
+        None => "off",
+        Some(Clock::Embedder) => "events",
+        Some(Clock::Companion) => "events and time",
+    }
+    .to_owned();
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();

@@ -25,12 +25,10 @@ impl Totals {
         let part = Part::named(guest.pmu).unwrap();
         let pmus = topology::Builder::of(part).threads(guest.cpus).build(lines.clone());
         let companion = Builder::of(profile).threads(guest.cpus).clock(Clock::Companion).build();
-        let mut everything = SignalSet::EMPTY;
-        Signal::all().for_each(|signal| everything.insert(signal));
         let attach = |index: usize| {
             let mut cpu = Cpu::new(pmus.thread(index).unwrap(), &lines);
             cpu.follow(companion.follower(index).unwrap(), RAM);
-            cpu.watch(everything);
+            cpu.watch(SignalSet::all());
             cpu
         };
         let config = Config { ram: RAM, cpus: guest.cpus, user: vec![protocol::USER], ..Config::default() };

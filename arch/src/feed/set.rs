@@ -29,6 +29,20 @@ impl SignalSet {
     /// The set without a signal.
     pub const EMPTY: SignalSet = SignalSet { words: [0; SignalSet::WORDS] };
 
+    /// Every signal there is.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Signal, SignalSet};
+    ///
+    /// assert_eq!(SignalSet::all().iter().count(), Signal::COUNT);
+    /// ```
+    #[must_use]
+    pub fn all() -> SignalSet {
+        let mut all = SignalSet::EMPTY;
+        Signal::all().for_each(|signal| all.insert(signal));
+        all
+    }
+
     /// Adds `signal`.
     pub fn insert(&mut self, signal: Signal) {
         if let Some(word) = self.words.get_mut(signal.index() / 64) {

@@ -252,6 +252,11 @@ impl Cluster {
                 }
             }
         }
+        // Where code has a second level of its own, whoever asks for a line drives it out of there.
+        let code_leaves = take || self.second_code.is_some();
+        if let Some(code) = self.second_code.as_mut() {
+            code.remove(outer, outer);
+        }
         let bits = self.inner_bits();
         let mail = &mut self.mail;
         for caches in &mut self.cores {
@@ -266,7 +271,7 @@ impl Cluster {
                 if let Some(word) = caches.code.peek(inner, inner) {
                     let line = Line(word);
                     strongest = strongest.max(line.state());
-                    if take {
+                    if code_leaves {
                         caches.code.remove(inner, inner);
                         mail.code_invalidations += 1;
                     } else {

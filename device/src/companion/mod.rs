@@ -36,6 +36,7 @@
 //!
 //! What is modelled, what is approximated and what is not, the book's chapter on the companion tells.
 
+mod accesses;
 mod bytes;
 mod cause;
 mod cluster;
@@ -64,7 +65,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
 pub use cause::Cause;
 pub use follower::{Clock, Follower, Outcome};
@@ -78,6 +79,7 @@ pub use translation::{Invalidation, PageTables, Untranslated, Walk};
 
 use predictor::Tables;
 use system::System;
+use tally::Tally;
 
 /// How a [`Companion`] is built.
 ///
@@ -210,6 +212,26 @@ impl Companion {
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         signals::supplies(&self.system.profile, self.clock, signal)
+    }
+
+    /// A device reads or writes `size` bytes of physical memory from `physical` on: caches give up what it writes, and
+    /// answer what it reads. What that did is added to `totals`, those of its package's [`Machine::devices`](crate::topology::Machine::devices), as far
+    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. One host thread at a time may
+    /// call it for a package.
+    pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
+        let mut tally = Tally::new();
+        tally.renew(demand, signals::of_devices);
+        if size != 0 {
+            tally.add(if writes { Signal::UpstreamWrites } else { Signal::UpstreamReads }, 1);
+            let bits = self.system.profile.caches.outer_line_bits.min(63);
+            let last = physical.saturating_add(size - 1);
+            // No device moves more at once than a page of the smallest size; a longer transfer is told in parts.
+            for outer in (physical >> bits..=last >> bits).take(4096 >> bits.min(12)) {
+                let (first, end) = (outer << bits, (outer << bits).saturating_add((1 << bits) - 1));
+                self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
+            }
+        }
+        tally.tell(totals);
     }
 
     /// A follower for thread `number`, counted through all packages, as one that has executed nothing; `None` if there are not so many.

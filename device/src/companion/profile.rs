@@ -111,7 +111,7 @@ pub struct BufferGeometry {
     pub entries: u32,
     /// Ways of a set; as many as entries where it is fully associative.
     pub ways: u32,
-    /// The page sizes that it holds, as bits of an address within the page, ascending, at most three.
+    /// The page sizes that it holds, as bits of an address within the page, ascending, at most four.
     pub page_bits: &'static [u8],
     /// It holds larger pages too, in pieces of the largest of these sizes.
     pub pieces: bool,

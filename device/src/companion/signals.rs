@@ -233,6 +233,27 @@ fn has_cause(profile: &Profile, cause: Cause) -> bool {
     }
 }
 
+/// Whether an access by a device makes `signal`.
+pub(super) fn of_devices(signal: Signal) -> bool {
+    const DEVICES: &[Signal] = &[
+        Signal::UpstreamReads,
+        Signal::UpstreamWrites,
+        Signal::ProbeMisses,
+        Signal::ProbeHitsClean,
+        Signal::ProbeHitsDirty,
+        Signal::ProbeHitsDirtyCancelled,
+        Signal::DramPageHits,
+        Signal::DramPageMisses,
+        Signal::DramPageConflicts,
+        Signal::DramPageTableOverflows,
+        Signal::DramTurnaroundsReadToWrite,
+        Signal::DramTurnaroundsWriteToRead,
+        Signal::MemoryReads,
+        Signal::MemoryWrites,
+    ];
+    DEVICES.contains(&signal) || NEAR_MEMORY.contains(&signal)
+}
+
 /// Whether `signal` is made of branches alone.
 pub(super) fn of_branches(signal: Signal) -> bool {
     BRANCHES.contains(&signal)

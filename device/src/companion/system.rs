@@ -155,6 +155,44 @@ impl System {
         self.depart(&mut shared, &mut out, tally);
     }
 
+    /// A device reads or writes in line `outer`, or writes all of it.
+    pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
+        let mut shared = self.shared.lock();
+        let home = self.home(outer);
+        // No cluster asks: all are probed.
+        let dirty = if writes { self.take_everywhere(usize::MAX, outer, whole, tally) } else { self.read_everywhere(outer, tally) };
+        let Some(memory) = shared.memories.get_mut(home) else { return };
+        let costs = &self.profile.costs;
+        match (writes, dirty) {
+            (true, true) if !whole => {
+                memory.access(outer, Traffic::WriteBack, costs, tally);
+                memory.access(outer, Traffic::Stream, costs, tally);
+            }
+            (true, _) => {
+                memory.access(outer, Traffic::Stream, costs, tally);
+            }
+            // The owner's answer makes the read of memory needless; without an owner's state, memory gets the line.
+            (false, true) if self.profile.caches.protocol == Protocol::Mesi => {
+                memory.access(outer, Traffic::WriteBack, costs, tally);
+            }
+            (false, true) => {}
+            (false, false) => {
+                memory.access(outer, Traffic::Read, costs, tally);
+            }
+        }
+    }
+
+    /// Every cluster answers a read of line `outer`. Returns whether one had it dirty.
+    fn read_everywhere(&self, outer: u64, tally: &mut Tally) -> bool {
+        let mut dirty = false;
+        for cluster in &self.clusters {
+            let found = cluster.lock().probe(outer, false);
+            dirty |= found.dirty();
+            count_probe(found, Request::Read, tally);
+        }
+        dirty
+    }
+
     /// Takes line `outer` from every cache, probing those of other clusters. What is to be written `whole` needs no answer: a dirty line is
     /// as good as a clean one. Returns whether one was dirty.
     fn take_everywhere(&self, from: usize, outer: u64, whole: bool, tally: &mut Tally) -> bool {

@@ -53,7 +53,15 @@ fn take_apart(part: Part, register: &Register) -> Option<Decoded> {
 /// # Errors
 /// The output cannot be written.
 pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
-    writeln!(output, "{} on {}, {} executed by {}", report.guest, report.pmu, counted_instructions(report), report.engine)?;
+    writeln!(
+        output,
+        "{} on {}, {} executed by {}{}",
+        report.guest,
+        report.pmu,
+        counted_instructions(report),
+        report.engine,
+        companion(report)
+    )?;
     console(report, output)?;
     if !report.trace.is_empty() {
         writeln!(output, "\nWhat passed between the guest and its PMU")?;
@@ -74,6 +82,15 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
 
 fn verdict(passed: bool) -> &'static str {
     if passed { "PASS" } else { "FAIL" }
+}
+
+/// What the companion made, for the first line.
+fn companion(report: &Report) -> String {
+    match report.companion.as_str() {
+        "" => String::new(),
+        "off" => "; no companion".to_owned(),
+        made => format!("; the companion makes {made}"),
+    }
 }
 
 fn counted_instructions(report: &Report) -> String {

@@ -6,7 +6,7 @@ use super::super::{
 };
 
 /// Page sizes beyond 4 KiB that a fully associative buffer holds; the others in pieces.
-const PAGES: &[u8] = &[12, 16, 24];
+const PAGES: &[u8] = &[12, 14, 16, 24];
 const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: PAGES, pieces: true }];
 const FIRST_DATA: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: PAGES, pieces: true }];
 const SECOND_DATA: &[BufferGeometry] = &[BufferGeometry { entries: 96, ways: 96, page_bits: PAGES, pieces: true }];

@@ -6,7 +6,7 @@ use super::super::{
 };
 
 const FIRST: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12], pieces: true }];
-const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 128, ways: 128, page_bits: &[12, 16, 24], pieces: true }];
+const SECOND: &[BufferGeometry] = &[BufferGeometry { entries: 128, ways: 128, page_bits: &[12, 14, 16, 24], pieces: true }];
 
 /// Montecito, at 1.6 GHz with 12 MiB of third-level cache for each core. The two threads of a core share its caches and its translation
 /// buffers, whose entries carry the thread's number.
@@ -17,7 +17,7 @@ pub const MONTECITO: Profile = Profile {
         "Dual-Core Update to the Itanium 2 Processor Reference Manual, table 2-9 (caches), table 2-8 (latencies), section 2.4.3 (what threads share), 2.5 (no path between cores)",
         "7-cpu, Itanium 2: translation buffers, penalty of the second level",
         "Itanium 2 Processor Reference Manual 251110: not-recently-used replacement, return stack of 8, misprediction of 6 cycles",
-        "chosen: the third level holds what the second has; a walk of 25 cycles; division in software; far transfers of 15 cycles",
+        "chosen: the third level holds what the second has; a walk of 25 cycles with its entry in the second level; division in software; far transfers of 15 cycles",
     ],
     cores: 1,
     threads: 2,
@@ -48,7 +48,7 @@ pub const MONTECITO: Profile = Profile {
         remote: 200,
         near_memory: 0,
         second_translation: 4,
-        walk: 25,
+        walk: 20,
         misprediction: 6,
         bubble: 1,
         misaligned: 0,
@@ -63,5 +63,6 @@ pub const MONTECITO: Profile = Profile {
     },
     memory: MemoryGeometry { page_bits: 13, bank_bits: 4, open_pages: 16, open: 24, close: 24, near_bytes: 0 },
     prefetcher: None,
-    write_combining: 4,
+    // Four a core, for both threads.
+    write_combining: 2,
 };

@@ -258,3 +258,34 @@ fn an_access_over_two_pages_looks_both_up() {
     assert_eq!(rig.get(0, Signal::MisalignedAccesses), 1);
     assert_eq!(rig.get(0, Signal::DataCacheMisses), 2);
 }
+
+#[test]
+fn a_device_takes_what_it_writes_and_gets_what_it_reads() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let devices = &rig.machine.devices(0).unwrap().totals;
+    let device = |size: u64, writes: bool| companion.device_access(0x8000, size, writes, devices, &everything());
+    let probes = || {
+        let get = |signal| devices.get(signal);
+        [Signal::ProbeMisses, Signal::ProbeHitsClean, Signal::ProbeHitsDirty, Signal::ProbeHitsDirtyCancelled].map(get)
+    };
+    // Section 10.2.1.7 on event ECh: nobody has the line; then it is dirty, and a read gets it from there.
+    device(64, false);
+    assert_eq!(probes(), [1, 0, 0, 0]);
+    run(&rig, &mut follower, &accessing(&[store(0x8000)]));
+    device(64, false);
+    assert_eq!(probes(), [1, 0, 0, 1]);
+    // A write of a part of a dirty line lets memory go on; one of the whole line counts as a clean hit.
+    device(4, true);
+    assert_eq!(probes(), [1, 0, 1, 1]);
+    run(&rig, &mut follower, &accessing(&[store(0x8000)]));
+    device(64, true);
+    assert_eq!(probes(), [1, 1, 1, 1]);
+    assert_eq!([Signal::UpstreamReads, Signal::UpstreamWrites].map(|signal| devices.get(signal)), [2, 2]);
+    // Both writes took the line away.
+    assert_eq!(rig.get(0, Signal::DataCacheMisses), 2);
+    run(&rig, &mut follower, &accessing(&[load(0x8000)]));
+    assert_eq!(rig.get(0, Signal::DataCacheMisses), 3);
+    assert_eq!(rig.get(0, Signal::DataCacheInvalidations), 2);
+}

@@ -19,6 +19,7 @@ fn register(name: &str, value: u64) -> Register {
 
 fn overflow() -> Report {
     Report {
+        companion: "off".to_owned(),
         trace: Vec::new(),
         guest: "overflow".into(),
         pmu: "k8".into(),
@@ -54,7 +55,7 @@ fn overflow() -> Report {
 fn a_report_reads_from_top_to_verdict() {
     let text = shown(|output| report(&overflow(), output));
     let expected = "\
-overflow on k8, 1,204,331 instructions executed by interp
+overflow on k8, 1,204,331 instructions executed by interp; no companion
 
 The guest's console
   | ready

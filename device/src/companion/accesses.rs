@@ -1,0 +1,185 @@
+//! What a follower makes of accesses to memory.
+
+use vm_pmu_arch::feed::{DataSource, Signal, Translation};
+
+use super::cause::Cause;
+use super::cluster::{Ask, Level};
+use super::follower::{Answer, Follower};
+use super::instruction::{Access, AccessKind};
+use super::profile::WritePolicy;
+use super::streams::Written;
+use super::translation::{DATA, PageTables};
+
+/// Bits of an address within the smallest page there is.
+const SMALLEST_PAGE: u32 = 12;
+
+impl Follower<'_> {
+    pub(super) fn access(&mut self, access: &Access, tables: &mut impl PageTables) {
+        let profile = &self.system.profile;
+        let costs = profile.costs;
+        let line_bits = profile.caches.line_bits.min(63);
+        let size = u64::from(access.size.max(1));
+        let stores = matches!(access.kind, AccessKind::Store | AccessKind::StreamingStore | AccessKind::RegisterStackStore);
+        if access.kind == AccessKind::Flush {
+            let outer_bits = profile.caches.outer_line_bits.min(63);
+            self.translate(DATA, access.address, tables);
+            self.system.flush(self.cluster, access.physical >> outer_bits, &mut self.tally);
+            return;
+        }
+        let pieces = ((access.address & 7) + size).div_ceil(8);
+        self.tally.add(Signal::DataCacheAccesses, pieces);
+        self.tally.add(Signal::MemoryReferences, 1);
+        self.tally.add(Signal::DataCacheReads, u64::from(!stores));
+        if pieces > size.div_ceil(8) {
+            self.tally.add(Signal::MisalignedAccesses, 1);
+            self.tally.add(if stores { Signal::MisalignedStores } else { Signal::MisalignedLoads }, 1);
+            self.timing.stall(Cause::Misaligned, if stores { 0 } else { u32::from(costs.misaligned) }, &mut self.tally);
+        }
+        let first = access.physical >> line_bits;
+        let last = access.physical.wrapping_add(size - 1) >> line_bits;
+        let ask = match access.kind {
+            AccessKind::Store | AccessKind::RegisterStackStore => Ask::Store,
+            AccessKind::PrefetchLoad => Ask::PrefetchLoad,
+            AccessKind::PrefetchStore => Ask::PrefetchStore,
+            AccessKind::PrefetchOnce => Ask::PrefetchOnce,
+            _ => Ask::Load,
+        };
+        let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
+        // The way of nearly all accesses: the first level has the translation, so one lock is enough.
+        if simple && let Some(answer) = self.line(ask, first, Some(access.address)) {
+            return self.accessed(access, ask, first, Translation::Hit(1), answer);
+        }
+        let (translation, cost) = self.translate(DATA, access.address, tables);
+        self.translated(translation, cost);
+        let end = access.address.wrapping_add(size - 1);
+        if access.address >> SMALLEST_PAGE != end >> SMALLEST_PAGE {
+            let (translation, cost) = self.translate(DATA, end, tables);
+            self.translated(translation, cost);
+        }
+        if access.uncached {
+            self.tally.add(Signal::UncacheableRequests, 1);
+            self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
+            if stores {
+                self.timing.store(u32::from(costs.memory), &mut self.tally);
+            } else {
+                self.timing.drain(&mut self.tally);
+                self.timing.load(Cause::LoadMemory, Cause::FullMemory, u32::from(costs.memory), costs.reorder, &mut self.tally);
+            }
+            self.note(u32::from(costs.memory), DataSource::Device, translation);
+            return;
+        }
+        if access.kind == AccessKind::StreamingStore {
+            return self.stream(access);
+        }
+        if first != last {
+            self.tally.add(if stores { Signal::LineSplitStores } else { Signal::LineSplitLoads }, 1);
+        }
+        for line in [Some(first), (first != last).then_some(last)].into_iter().flatten() {
+            let answer = self.ask(ask, line);
+            self.accessed(access, ask, line, translation, answer);
+        }
+    }
+
+    /// A translation of data was looked up.
+    fn translated(&mut self, translation: Translation, cost: u32) {
+        match translation {
+            Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
+            Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
+            _ => {}
+        }
+    }
+
+    /// A line was accessed.
+    #[inline]
+    fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
+        if level != Some(Level::First) {
+            self.missed(access, ask, line, (level, source, latency));
+        } else if ask == Ask::Store {
+            self.timing.store(0, &mut self.tally);
+        }
+        self.note(latency, source, translation);
+    }
+
+    /// An access did not find its line in the first level.
+    fn missed(&mut self, access: &Access, ask: Ask, line: u64, (level, source, latency): Answer) {
+        let profile = &self.system.profile;
+        let costs = profile.costs;
+        if level.is_none() && source == DataSource::Cache(1) {
+            // The line was here, and leave to write it had to be asked for.
+            return if access.locked {
+                self.timing.stall(Cause::LockedFinal, latency, &mut self.tally);
+            } else {
+                self.timing.store(latency, &mut self.tally);
+            };
+        }
+        self.tally.add(Signal::DataCacheMissesLocked, u64::from(access.locked && ask == Ask::Load));
+        let wait = latency.saturating_sub(u32::from(costs.first));
+        let (cause, full) = match (level, source) {
+            (Some(Level::Third), _) => (Cause::LoadThird, Cause::FullThird),
+            (Some(_), _) => (Cause::LoadSecond, Cause::FullSecond),
+            (None, DataSource::OtherCore { .. }) => (Cause::LoadOtherCluster, Cause::FullOtherCluster),
+            (None, DataSource::OtherPackage { .. } | DataSource::RemoteMemory) => (Cause::LoadRemote, Cause::FullRemote),
+            (None, _) => (Cause::LoadMemory, Cause::FullMemory),
+        };
+        match (access.kind, access.locked) {
+            (AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore, _) => {
+                self.timing.stall(Cause::RegisterStack, wait, &mut self.tally);
+            }
+            (_, true) => self.timing.stall(Cause::LockedFinal, wait, &mut self.tally),
+            (AccessKind::Load, _) => self.timing.load(cause, full, wait, costs.reorder, &mut self.tally),
+            (AccessKind::Store, _) => self.timing.store(wait, &mut self.tally),
+            _ => {}
+        }
+        // Where stores pass the first level, whether they find their line there is not looked at.
+        let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
+        if let Some(prefetcher) = &profile.prefetcher
+            && followed
+            && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
+        {
+            self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
+        }
+    }
+
+    /// A store that goes around the caches.
+    fn stream(&mut self, access: &Access) {
+        let bits = self.system.profile.caches.outer_line_bits.min(7);
+        let bytes = 1u32 << bits;
+        self.tally.add(Signal::DataCacheMisses, 1);
+        let offset = (access.physical & u64::from(bytes - 1)) as u32;
+        let size = u32::from(access.size.max(1));
+        let here = size.min(bytes - offset);
+        let line = access.physical >> bits;
+        let mut written = self.combining.store(line, offset, here, bytes);
+        written.into_iter().flatten().for_each(|written| self.send(written));
+        if here < size {
+            written = self.combining.store(line.wrapping_add(1), 0, size - here, bytes);
+            written.into_iter().flatten().for_each(|written| self.send(written));
+        }
+    }
+
+    fn send(&mut self, written: Written) {
+        self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
+        self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
+    }
+
+    /// Whatever waits to be combined is written out.
+    pub(super) fn write_out(&mut self) {
+        let bytes = 1u32 << self.system.profile.caches.outer_line_bits.min(7);
+        while !self.combining.is_empty() {
+            let Some(written) = self.combining.oldest(bytes) else { return };
+            self.send(written);
+        }
+    }
+
+    fn note(&mut self, latency: u32, source: DataSource, translation: Translation) {
+        let outcome = &mut self.outcome;
+        if !outcome.accessed || latency > outcome.latency {
+            outcome.latency = latency;
+            outcome.source = source;
+        }
+        if !outcome.accessed {
+            outcome.translation = translation;
+            outcome.accessed = true;
+        }
+    }
+}
