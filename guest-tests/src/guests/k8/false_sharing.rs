@@ -103,6 +103,8 @@ pub(super) fn build() -> Built<Image> {
         ("words in one line, stored alone", &STORES, Access::Store, [common, common + 8]),
     ];
     let met: Vec<u64> = phases.iter().map(|_| k.reserve(8)).collect();
+    // CPU 0 ends the guest: not before CPU 1 has reported.
+    let done = k.reserve(8);
     let mut second = k.a.create_label();
     k.main()?;
     k.a.mov(rbp, rdi)?;
@@ -122,6 +124,7 @@ pub(super) fn build() -> Built<Image> {
         };
         rounds(&mut k, &format!("CPU 0, {what}"), &turn.first(), &Round { warm: Warm::Rounds(2), before: &wait, window, after: &pass })?;
     }
+    k.barrier(done, 2)?;
     k.a.ret()?;
     here(&mut k.a, &mut second)?;
     for ((what, turn, access, [_, word]), met) in phases.iter().zip(&met) {
@@ -139,6 +142,7 @@ pub(super) fn build() -> Built<Image> {
         let nothing: Part<'_> = &|_| Ok(());
         rounds(&mut k, &format!("CPU 1, {what}"), &turn.second(), &Round { warm: Warm::Rounds(2), before: nothing, window, after: &wait })?;
     }
+    k.barrier(done, 2)?;
     k.a.ret()?;
     k.finish()
 }
