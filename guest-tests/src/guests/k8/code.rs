@@ -1,4 +1,4 @@
-//! `code`: chains of jumps, one in each line of the code or one in each page.
+//! `code`: chains of jumps, one in each line of the code, in lines of one set, or one in each page.
 //!
 //! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; behind it the L2 cache of 1024 sets of 16, which
 //! holds what the first level gives up; for pages of 4 KiB 32 translations at once and 512 behind them, four for each of 128 sets.
@@ -11,7 +11,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::measure::{Count, Part, Round, Warm, begin, clear, count, identities, read, rounds};
+use super::measure::{Count, Part, Round, Warm, begin, clear, count, identities_within, read, rounds};
 use crate::engine::interp::Image;
 use crate::guests::runtime::{Built, KERNEL_CODE, Kernel, here};
 
@@ -88,6 +88,27 @@ const FAR: [Count; 12] = {
     ]
 };
 
+/// Lines so far apart share a set of each level.
+const ONE_SET: u64 = 64 << 10;
+/// The first line of the first chain of such lines, which lies behind the sets of kernel and thunk; the next chain's are four sets on.
+const WAYS: u64 = 0x190_7400;
+const WAYS_APART: u64 = 4 * LINE;
+
+/// What a chain over so many lines of one set shows: two stay in the first level, sixteen more in the second.
+const fn one_set(lines: u64) -> [Count; 4] {
+    let misses = if lines <= 2 { 0 } else { lines };
+    let found = if lines <= 2 + 16 { misses } else { 0 };
+    [
+        count("INSTRUCTION_CACHE_FETCHES", 0x80, lines + 2),
+        count("INSTRUCTION_CACHE_MISSES", 0x81, misses),
+        count("INSTRUCTION_CACHE_REFILLS_FROM_L2", 0x82, found),
+        count("INSTRUCTION_CACHE_REFILLS_FROM_SYSTEM", 0x83, misses - found),
+    ]
+}
+
+/// Lines of a chain through one set.
+const SETS: [u64; 4] = [2, 3, 18, 19];
+
 /// What a chain over so many pages of 4 KiB shows, of which `second` find their translation behind the first 32, and `walks` nowhere. A
 /// walk reads the last table's entry; the upper ones are remembered.
 const fn pages(pages: u64, second: u64, walks: u64) -> [Count; 8] {
@@ -135,15 +156,23 @@ pub(super) fn build() -> Built<Image> {
     window(&mut k, "2 MiB", &FAR, LARGE)?;
     window(&mut k, "32 KiB", &near(SMALL_BYTES / LINE, 0), SMALL)?;
     window(&mut k, "128 KiB", &near(MIDDLE_BYTES / LINE, MIDDLE_BYTES / LINE + 1), MIDDLE)?;
+    for (n, lines) in (0..).zip(SETS) {
+        window(&mut k, &format!("{lines} lines of one set"), &one_set(lines), WAYS + n * WAYS_APART)?;
+    }
     for (n, (what, _, counts)) in (0..).zip(&CHAINS) {
         window(&mut k, what, counts, HIGH + n * APART + OFFSET)?;
     }
-    identities(&mut k, "128 KiB", &|k| through(k, MIDDLE))?;
+    identities_within(&mut k, "128 KiB", &|k| through(k, MIDDLE))?;
     k.a.ret()?;
     let mut image = k.finish()?;
     assert!(image.segments.iter().all(|segment| segment.address != KERNEL_CODE || segment.size < MOST_KERNEL));
     for (at, bytes) in [(SMALL, SMALL_BYTES), (MIDDLE, MIDDLE_BYTES), (LARGE, LARGE_BYTES)] {
         image = image.with(at, chain(bytes));
+    }
+    for (first, lines) in (0..).map(|n| WAYS + n * WAYS_APART).zip(SETS) {
+        for n in 0..lines {
+            image = image.with(first + n * ONE_SET, if n + 1 < lines { jump(ONE_SET) } else { LEAVE.to_vec() });
+        }
     }
     for (at, code) in JUMPS.into_iter().zip([jump(PAGE), jump(PAGE), LEAVE.to_vec()]) {
         image = image.with(at + OFFSET, code);
@@ -154,24 +183,17 @@ pub(super) fn build() -> Built<Image> {
 /// Measures the chain that begins at `start`.
 fn window(k: &mut Kernel, what: &str, counts: &[Count], start: u64) -> Built<()> {
     let nothing: Part<'_> = &|_| Ok(());
-    let window: Part<'_> = &|k| {
-        let mut back = k.a.create_label();
-        k.a.mov(rbx, start)?;
-        k.a.mov(edi, BACK as u32)?;
-        k.a.lea(rsi, ptr(back))?;
-        k.a.mov(eax, THUNK as u32)?;
-        k.a.jmp(rax)?;
-        here(&mut k.a, &mut back)
-    };
-    rounds(k, what, counts, &Round { warm: Warm::Rounds(2), before: nothing, window, after: nothing })
+    rounds(k, what, counts, &Round { warm: Warm::Rounds(2), before: nothing, window: &|k| through(k, start), after: nothing })
 }
 
-/// Goes through the chain that begins at `start`.
+/// Goes through the chain that begins at `start`, and counts.
 fn through(k: &mut Kernel, start: u64) -> Built<()> {
     let mut back = k.a.create_label();
     k.a.mov(rbx, start)?;
-    k.a.lea(rdi, ptr(back))?;
-    k.a.jmp(rbx)?;
+    k.a.mov(edi, BACK as u32)?;
+    k.a.lea(rsi, ptr(back))?;
+    k.a.mov(eax, THUNK as u32)?;
+    k.a.jmp(rax)?;
     here(&mut k.a, &mut back)
 }
 

@@ -132,9 +132,14 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
 /// miss is a refill (41h and 42h), each refill from the system one by state (42h and 43h), each miss of the instruction cache a refill
 /// (81h to 83h).
 pub(super) fn identities(k: &mut Kernel, what: &str, body: Part<'_>) -> Built<()> {
+    identities_within(k, what, &|k| around(k, body))
+}
+
+/// The same with a window of the guest's own.
+pub(super) fn identities_within(k: &mut Kernel, what: &str, window: Part<'_>) -> Built<()> {
     let event = |select| count("an event", select, 0);
     let events = [0x0041, 0x1F42, 0x0142, 0x1F43, 0x0081, 0x0082, 0x0083].map(event);
-    take(k, &events, &Round { warm: Warm::Rounds(1), before: NOTHING, window: &|k| around(k, body), after: NOTHING })?;
+    take(k, &events, &Round { warm: Warm::Rounds(1), before: NOTHING, window, after: NOTHING })?;
     let groups = events.len().div_ceil(GROUP);
     for (name, one, other) in [("data cache misses and refills", 0, 1), ("refills from the system, and by state", 2, 3)] {
         held(k, one, groups, rax)?;

@@ -100,6 +100,22 @@ const fn apart(stride: u64) -> Shape {
 const ODD: u64 = 4096 + LINE;
 const SPREAD: Shape = Shape { loads: LARGE.div_ceil(ODD), misses: 0, found: 0, attempts: 0, cancelled: 0, pages: 0 };
 
+/// Lines so far apart share a set of each level.
+const ONE_SET: u64 = 64 << 10;
+
+/// What a round over so many lines of one set shows: two stay in the first level. More find each other gone, and the L2 cache has them as
+/// long as there are sixteen beside the two. One more than that, and every line is displaced just before its turn.
+const fn one_set(lines: u64) -> [Count; 4] {
+    let misses = if lines <= 2 { 0 } else { lines };
+    let found = if lines <= 2 + 16 { misses } else { 0 };
+    [
+        count("DATA_CACHE_MISSES", 0x41, misses),
+        count("DATA_CACHE_REFILLS:L2_EXCLUSIVE", 0x0442, found),
+        count("DATA_CACHE_REFILLS_FROM_SYSTEM:EXCLUSIVE", 0x0443, misses - found),
+        count("DATA_CACHE_LINES_EVICTED:EXCLUSIVE", 0x0444, misses),
+    ]
+}
+
 /// How many of the counts are taken: a round over all lines takes its time.
 const ALL: usize = 16;
 const FIRST: usize = 8;
@@ -120,6 +136,9 @@ pub(super) fn build() -> Built<Image> {
     take("stride 4096", 1, &apart(4096), ALL, &|k| loads(k, 4096, LARGE, 8))?;
     take("stride 4160", 1, &SPREAD, ALL, &|k| loads(k, ODD, LARGE, 1))?;
     take("stride -64", 1, &EACH_LINE, FIRST, &down)?;
+    for lines in [2, 3, 18, 19] {
+        measure(&mut k, &format!("{lines} lines of one set"), 2, &one_set(lines), &|k| loads(k, ONE_SET, lines * ONE_SET, 1))?;
+    }
     identities(&mut k, "stride 256", &|k| loads(k, 256, LARGE, 8))?;
     k.a.ret()?;
     k.finish()
