@@ -24,6 +24,7 @@ const CODE: Instruction<'static> = Instruction {
     address: 0x40_0000,
     physical: 0x40_0000,
     length: 4,
+    next_page: None,
     micro_ops: 1,
     class: vm_pmu::companion::Class::Simple,
     floating_point: false,

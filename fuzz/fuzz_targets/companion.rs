@@ -71,6 +71,7 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
         address: at,
         physical: if input.ratio(15, 16)? { at } else { input.arbitrary()? },
         length: input.int_in_range(0..=15)?,
+        next_page: if input.ratio(1, 32)? { Some(input.arbitrary()?) } else { None },
         micro_ops: input.arbitrary()?,
         class: *input.choose(&[Class::Simple, Class::Divide, Class::Fence, Class::Serializing, Class::Exception])?,
         floating_point: input.arbitrary()?,

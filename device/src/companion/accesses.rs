@@ -4,14 +4,11 @@ use vm_pmu_arch::feed::{DataSource, Signal, Translation};
 
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
-use super::follower::{Answer, Follower};
+use super::follower::{Answer, Follower, SMALLEST_PAGE};
 use super::instruction::{Access, AccessKind};
 use super::profile::WritePolicy;
 use super::streams::Written;
 use super::translation::{DATA, PageTables};
-
-/// Bits of an address within the smallest page there is.
-const SMALLEST_PAGE: u32 = 12;
 
 impl Follower<'_> {
     pub(super) fn access(&mut self, access: &Access, tables: &mut impl PageTables) {

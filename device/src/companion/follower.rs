@@ -42,6 +42,9 @@ pub struct Outcome {
     pub(super) accessed: bool,
 }
 
+/// Bits of an address within the smallest page there is.
+pub(super) const SMALLEST_PAGE: u32 = 12;
+
 /// Which level of the cluster had a line, where it came from, and the cycles until it is here.
 pub(super) type Answer = (Option<Level>, DataSource, u32);
 
@@ -68,8 +71,8 @@ pub struct Follower<'a> {
     pub(super) timing: Timing,
     pub(super) streams: Streams,
     pub(super) combining: Combining,
-    /// The line of code that is being executed.
-    line: Option<u64>,
+    /// The line of code that is being executed, and the number of its virtual page.
+    line: Option<(u64, u64)>,
     /// The piece of code that the fetcher read last, unless a transfer threw it away.
     piece: Option<u64>,
     pub(super) outcome: Outcome,
@@ -244,17 +247,21 @@ impl<'a> Follower<'a> {
         self.piece = Some(last);
         self.tally.add(Signal::InstructionFetches, fetched);
         let line_bits = caches.line_bits.min(63);
-        let physical_end = instruction.physical.wrapping_add(u64::from(instruction.length) - 1);
-        let lines = [instruction.physical >> line_bits, physical_end >> line_bits];
-        let addresses = [instruction.address, end];
-        for (line, address) in lines.into_iter().zip(addresses) {
-            if self.line != Some(line) {
-                self.fetch_line(line, address, tables);
+        let physical_end = match instruction.next_page {
+            Some(next) => next | end & 0xFFF,
+            None => instruction.physical.wrapping_add(u64::from(instruction.length) - 1),
+        };
+        let ends = [(instruction.address, instruction.physical), (end, physical_end)];
+        for (address, physical) in ends {
+            // One line can be code of several pages, each with its own translation.
+            let place = (physical >> line_bits, address >> SMALLEST_PAGE);
+            if self.line != Some(place) {
+                self.fetch_line(place, address, tables);
             }
         }
     }
 
-    fn fetch_line(&mut self, line: u64, address: u64, tables: &mut impl PageTables) {
+    fn fetch_line(&mut self, (line, page): (u64, u64), address: u64, tables: &mut impl PageTables) {
         let costs = self.system.profile.costs;
         let (translation, cost) = self.translate(CODE, address, tables);
         match translation {
@@ -270,7 +277,7 @@ impl<'a> Follower<'a> {
         };
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
-        self.line = Some(line);
+        self.line = Some((line, page));
     }
 
     /// Translates `address`; returns what that cost, as a word and in cycles.
@@ -390,7 +397,7 @@ impl<'a> Follower<'a> {
 
     /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.
     fn code_written(&mut self, inner: u64) {
-        if let Some(line) = self.line
+        if let Some((line, _)) = self.line
             && (line == inner || line.wrapping_add(1) == inner)
         {
             self.tally.add(Signal::SelfModifyingCodeRestarts, 1);
@@ -449,9 +456,9 @@ impl<'a> Follower<'a> {
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        let optional = |value: Option<u64>| [u64::from(value.is_some()), value.unwrap_or(0)];
-        writer.words(&optional(self.line));
-        writer.words(&optional(self.piece));
+        let (line, page) = self.line.unwrap_or_default();
+        writer.words(&[u64::from(self.line.is_some()), line, page]);
+        writer.words(&[u64::from(self.piece.is_some()), self.piece.unwrap_or_default()]);
         self.path.save(writer);
         self.timing.save(writer);
         self.streams.save(writer);
@@ -459,10 +466,10 @@ impl<'a> Follower<'a> {
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        for place in [&mut self.line, &mut self.piece] {
-            let (there, value) = (reader.word()?, reader.word()?);
-            *place = (there & 1 == 1).then_some(value);
-        }
+        let (there, line, page) = (reader.word()?, reader.word()?, reader.word()?);
+        self.line = (there & 1 == 1).then_some((line, page));
+        let (there, piece) = (reader.word()?, reader.word()?);
+        self.piece = (there & 1 == 1).then_some(piece);
         self.path.load(reader)?;
         self.timing.load_state(reader)?;
         self.streams.load(reader)?;

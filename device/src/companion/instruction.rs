@@ -87,6 +87,8 @@ pub struct Instruction<'a> {
     pub physical: u64,
     /// Its bytes; 0 where nothing was fetched.
     pub length: u8,
+    /// The physical address of the next page, if it reaches over into one that does not follow in physical memory.
+    pub next_page: Option<u64>,
     /// Places that it takes in the width of a cycle.
     pub micro_ops: u8,
     /// What decides how long it takes.
@@ -107,6 +109,7 @@ impl Default for Instruction<'_> {
             address: 0,
             physical: 0,
             length: 0,
+            next_page: None,
             micro_ops: 1,
             class: Class::Simple,
             floating_point: false,

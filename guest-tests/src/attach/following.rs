@@ -79,6 +79,7 @@ impl<'a> Following<'a> {
             physical: step.physical,
             // What is interrupted was not fetched for it.
             length: if taken { 0 } else { step.instruction.length },
+            next_page: next_page(step, cpu),
             micro_ops: step.instruction.micro_ops,
             class: if taken { Class::Exception } else { class(step.instruction.class) },
             floating_point: step.instruction.simd.is_some(),
@@ -110,6 +111,16 @@ impl PageTables for Tables<'_, '_> {
         let [first, second, third, fourth] = walk.entries;
         Walk { entries: [first, second, third, fourth, 0], levels: walk.levels, page_bits: walk.page_bits, global: walk.global }
     }
+}
+
+/// Where an instruction goes on that reaches over into a page which does not follow in physical memory.
+fn next_page(step: &Step, cpu: &CpuView<'_>) -> Option<u64> {
+    let left = PAGE - step.rip % PAGE;
+    if u64::from(step.instruction.length) <= left {
+        return None;
+    }
+    let next = cpu.page_walk(step.rip.wrapping_add(left))?.physical;
+    (next != step.physical.wrapping_add(left)).then_some(next)
 }
 
 fn push(list: &mut [Access; MOST], count: &mut usize, access: Access) {

@@ -289,3 +289,46 @@ fn a_device_takes_what_it_writes_and_gets_what_it_reads() {
     assert_eq!(rig.get(0, Signal::DataCacheMisses), 3);
     assert_eq!(rig.get(0, Signal::DataCacheInvalidations), 2);
 }
+
+#[test]
+fn code_of_several_pages_in_one_line_is_translated_for_each() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let code = |page: u64| Instruction { address: 0x100_0000 + page * 0x1000, physical: 0x5000, length: 4, ..Instruction::default() };
+    // 33 pages in turn push each other out of 32 places; the second level has them.
+    for page in (0..33).chain(0..33) {
+        run(&rig, &mut follower, &code(page));
+    }
+    assert_eq!(rig.get(0, Signal::InstructionTlbL2Misses), 33);
+    assert_eq!(rig.get(0, Signal::InstructionTlbL1Misses), 33);
+    assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 1);
+}
+
+#[test]
+fn an_instruction_over_two_pages_is_fetched_from_where_they_are() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let across = Instruction { address: 0x1FFE, physical: 0x5FFE, length: 4, next_page: Some(0x9000), ..Instruction::default() };
+    run(&rig, &mut follower, &across);
+    assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);
+    run(&rig, &mut follower, &Instruction { address: 0x7000, physical: 0x9010, length: 4, ..Instruction::default() });
+    assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);
+}
+
+#[test]
+fn targets_2048_places_apart_take_each_others_place() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let mut jump = |address: u64, target| {
+        let transfer = Some(Transfer { kind: BranchKind::IndirectJump, taken: true, target });
+        let before = rig.get(0, Signal::IndirectJumpsMispredicted);
+        run(&rig, &mut follower, &Instruction { address, physical: address, length: 2, transfer, ..Instruction::default() });
+        rig.get(0, Signal::IndirectJumpsMispredicted) - before
+    };
+    // Addresses count by two bytes: 2,048 places are 4 KiB.
+    assert_eq!([jump(0x1000, 0x40), jump(0x1800, 0x50), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0, 0]);
+    assert_eq!([jump(0x2000, 0x60), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0]);
+}

@@ -171,6 +171,7 @@ impl Noise {
             address: self.address,
             physical: self.address,
             length: if class == Class::Exception { 0 } else { length },
+            next_page: None,
             micro_ops: 1 + u8::from(self.draw(8) == 0) * self.draw(9) as u8,
             class,
             floating_point: self.draw(8) == 0,
