@@ -74,14 +74,19 @@ fn companion(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("plain", name), |bencher| {
             bencher.iter(|| run(&mut follower, totals, &thread, |follower, _| follower.execute(black_box(&CODE), &mut Untranslated(12))));
         });
-        group.bench_function(BenchmarkId::new("branch", name), |bencher| {
-            bencher.iter(|| {
-                run(&mut follower, totals, &thread, |follower, number| {
-                    let transfer = Transfer { kind: BranchKind::Conditional, taken: number % 3 == 0, target: 0x40_0000 };
-                    follower.execute(black_box(&Instruction { transfer: Some(transfer), ..CODE }), &mut Untranslated(12));
-                });
+        let branches = |follower: &mut Follower<'_>| {
+            run(follower, totals, &thread, |follower, number| {
+                let transfer = Transfer { kind: BranchKind::Conditional, taken: number % 3 == 0, target: 0x40_0000 };
+                follower.execute(black_box(&Instruction { transfer: Some(transfer), ..CODE }), &mut Untranslated(12));
             });
-        });
+        };
+        group.bench_function(BenchmarkId::new("branch", name), |bencher| bencher.iter(|| branches(&mut follower)));
+        if clock == Clock::Embedder {
+            // Where nobody looks at caches.
+            let mut follower = companion.follower(0).expect("one thread");
+            follower.renew(&demand(&[Signal::BranchesMispredicted]));
+            group.bench_function(BenchmarkId::new("branch, branches alone", name), |bencher| bencher.iter(|| branches(&mut follower)));
+        }
         for kib in [2u64, 48, 512, 8192] {
             for (kind, word) in [(AccessKind::Load, "load"), (AccessKind::Store, "store")] {
                 let lines = kib << 10 >> 6;

@@ -251,13 +251,14 @@ impl<'a> Follower<'a> {
             Some(next) => next | end & 0xFFF,
             None => instruction.physical.wrapping_add(u64::from(instruction.length) - 1),
         };
-        let ends = [(instruction.address, instruction.physical), (end, physical_end)];
-        for (address, physical) in ends {
-            // One line can be code of several pages, each with its own translation.
-            let place = (physical >> line_bits, address >> SMALLEST_PAGE);
-            if self.line != Some(place) {
-                self.fetch_line(place, address, tables);
-            }
+        // One line can be code of several pages, each with its own translation.
+        let place = |address: u64, physical: u64| (physical >> line_bits, address >> SMALLEST_PAGE);
+        let (begins, ends) = (place(instruction.address, instruction.physical), place(end, physical_end));
+        if self.line != Some(begins) {
+            self.fetch_line(begins, instruction.address, tables);
+        }
+        if begins != ends {
+            self.fetch_line(ends, end, tables);
         }
     }
 
@@ -428,8 +429,10 @@ impl<'a> Follower<'a> {
             self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
             return self.timing.redirected();
         }
-        tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
-        tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
+        if verdict.stack_hit | verdict.stack_overflow {
+            tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
+            tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
+        }
         signals::count_branch(transfer, verdict.prediction, tally);
         if verdict.prediction != Prediction::Right {
             tally.add(Signal::PipelineFlushes, 1);

@@ -9,6 +9,25 @@ use super::profile::Replacement;
 /// Bits below an entry's key: flags that belong to its owner.
 const FLAGS: u32 = 4;
 
+/// The way with `key`. Words whose lowest three flags are clear are not there.
+#[inline]
+fn find(set: &[u64], key: u64) -> Option<usize> {
+    let there = |word: &u64| word >> FLAGS == key && word & 7 != 0;
+    // What is there is mostly among the first. The others are looked at eight at a time, without branches: mostly in vain.
+    let (first, others) = set.split_at(set.len().min(8));
+    if let Some(way) = first.iter().position(there) {
+        return Some(way);
+    }
+    let (eights, rest) = others.as_chunks::<8>();
+    for (number, eight) in eights.iter().enumerate() {
+        let some = eight.iter().fold(false, |some, word| some | (word >> FLAGS == key));
+        if some && let Some(way) = eight.iter().position(there) {
+            return Some(8 * (number + 1) + way);
+        }
+    }
+    rest.iter().position(there).map(|way| 8 * (eights.len() + 1) + way)
+}
+
 /// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
 ///
 /// A set that makes room by least recent use keeps its words in the order of their use, so that the one looked for is mostly the first.
@@ -59,7 +78,8 @@ impl Sets {
 
     /// The word of `key`, without its being a use. Words whose lowest three flags are clear are not there.
     pub(super) fn peek(&self, index: u64, key: u64) -> Option<u64> {
-        self.set(index).iter().copied().find(|word| word >> FLAGS == key && word & 7 != 0)
+        let set = self.set(index);
+        set.get(find(set, key)?).copied()
     }
 
     /// The word of `key`, which is used.
@@ -72,7 +92,7 @@ impl Sets {
         if front >> FLAGS == key && front & 7 != 0 && self.replacement == Replacement::LeastRecentlyUsed {
             return Some(front);
         }
-        let way = set.iter().position(|word| word >> FLAGS == key && word & 7 != 0)?;
+        let way = find(set, key)?;
         let word = *set.get(way)?;
         match self.replacement {
             Replacement::LeastRecentlyUsed => {
@@ -87,7 +107,8 @@ impl Sets {
 
     /// Gives the word of `key` other flags.
     pub(super) fn change(&mut self, index: u64, key: u64, flags: u64) {
-        if let Some(word) = self.set_mut(index).iter_mut().find(|word| **word >> FLAGS == key && **word & 7 != 0) {
+        let set = self.set_mut(index);
+        if let Some(word) = find(set, key).and_then(|way| set.get_mut(way)) {
             *word = key << FLAGS | flags & 15;
         }
     }
@@ -96,7 +117,7 @@ impl Sets {
     pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
         let ordered = self.replacement == Replacement::LeastRecentlyUsed;
         let set = self.set_mut(index);
-        let way = set.iter().position(|word| word >> FLAGS == key && word & 7 != 0)?;
+        let way = find(set, key)?;
         let word = *set.get(way)?;
         if let Some(place) = set.get_mut(way) {
             *place = 0;

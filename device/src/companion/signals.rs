@@ -295,21 +295,21 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
 /// Tells what the predictor made of a branch.
 #[inline]
 pub(super) fn count_branch(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
-    let right = prediction == Prediction::Right;
+    // By whether it was taken, and whether it was predicted.
+    const RELATIVE: [[Signal; 2]; 2] = [
+        [Signal::RelativeBranchesNotTakenMispredicted, Signal::RelativeBranchesNotTakenPredicted],
+        [Signal::RelativeBranchesTakenMispredicted, Signal::RelativeBranchesTakenPredicted],
+    ];
+    const RETURN: [[Signal; 2]; 2] = [[Signal::ReturnBranchesTakenWrongTarget, Signal::ReturnBranchesTakenPredicted]; 2];
+    const INDIRECT: [[Signal; 2]; 2] = [[Signal::IndirectBranchesTakenWrongTarget, Signal::IndirectBranchesTakenPredicted]; 2];
     let taken = transfer.taken;
-    let detail = match (transfer.kind, taken, prediction) {
-        (BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall, true, Prediction::Right) => {
-            Signal::RelativeBranchesTakenPredicted
-        }
-        (BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall, true, _) => Signal::RelativeBranchesTakenMispredicted,
-        (BranchKind::Conditional, false, Prediction::Right) => Signal::RelativeBranchesNotTakenPredicted,
-        (BranchKind::Conditional, false, _) => Signal::RelativeBranchesNotTakenMispredicted,
-        (BranchKind::Return, _, Prediction::Right) => Signal::ReturnBranchesTakenPredicted,
-        (BranchKind::Return, _, _) => Signal::ReturnBranchesTakenWrongTarget,
-        (_, _, Prediction::Right) => Signal::IndirectBranchesTakenPredicted,
-        _ => Signal::IndirectBranchesTakenWrongTarget,
+    let right = prediction == Prediction::Right;
+    let details = match transfer.kind {
+        BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall => &RELATIVE,
+        BranchKind::Return => &RETURN,
+        _ => &INDIRECT,
     };
-    tally.add(detail, 1);
+    tally.add(details[usize::from(taken)][usize::from(right)], 1);
     if right {
         return;
     }
