@@ -113,7 +113,7 @@ impl fmt::Display for RunError {
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
             Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
-            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: run it with the companion on"),
+            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
         }
     }

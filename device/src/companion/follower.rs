@@ -56,6 +56,7 @@ pub struct Follower<'a> {
     pub(super) system: &'a System,
     tables: &'a Tables,
     number: usize,
+    package: usize,
     pub(super) cluster: usize,
     pub(super) core: usize,
     pub(super) thread: u8,
@@ -89,6 +90,7 @@ impl<'a> Follower<'a> {
             system,
             tables,
             number,
+            package: place / per_cluster / system.clusters_per_package,
             cluster: place / per_cluster,
             core: place % per_cluster / threads,
             thread: (place % threads) as u8,
@@ -133,8 +135,9 @@ impl<'a> Follower<'a> {
     fn set_active(&mut self, active: bool) {
         if self.active != active
             && let Some(cluster) = self.system.clusters.get(self.cluster)
+            && cluster.lock().listen(active)
         {
-            cluster.lock().listen(active);
+            self.system.tell_work_abroad(self.package, None);
         }
         self.active = active;
     }
@@ -369,8 +372,14 @@ impl<'a> Follower<'a> {
         if code_written {
             self.code_written(inner);
         }
+        if served == Served::By(Level::First) {
+            return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first)));
+        }
+        if self.system.has_worked_abroad(self.package) {
+            self.system.tell_work_abroad(self.package, Some(&mut self.tally));
+        }
         let answer = match served {
-            Served::By(Level::First) => return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first))),
+            Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
             Served::By(Level::Second) => (Some(Level::Second), DataSource::Cache(2), u32::from(costs.second)),
             Served::By(Level::Third) => (Some(Level::Third), DataSource::Cache(3), u32::from(costs.third)),
             Served::By(Level::Sibling) => (Some(Level::Sibling), DataSource::Cache(1), u32::from(costs.second)),
@@ -382,7 +391,7 @@ impl<'a> Follower<'a> {
                     cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
                     core::mem::take(&mut cluster.code_written)
                 };
-                self.system.depart(&mut shared, &mut out, &mut self.tally);
+                self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
                 if code_written {
                     self.code_written(inner);
@@ -391,7 +400,7 @@ impl<'a> Follower<'a> {
             }
         };
         if !out.is_empty() {
-            self.system.depart(&mut self.system.shared.lock(), &mut out, &mut self.tally);
+            self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
         }
         Some(answer)
     }

@@ -26,8 +26,9 @@ pub(super) struct Memory {
     geometry: MemoryGeometry,
     line_bits: u8,
     pages: [Page; MOST_PAGES],
-    /// The last access wrote.
+    /// The last access wrote, and went to this chip select.
     wrote: bool,
+    select: u64,
     /// One word a line of the memory-side cache: its tag, bit 1 when it is newer than DRAM, bit 0 when there is one.
     near: Box<[u64]>,
 }
@@ -52,6 +53,7 @@ impl Memory {
             line_bits,
             pages: [Page::default(); MOST_PAGES],
             wrote: false,
+            select: 0,
             near: vec![0; lines as usize].into_boxed_slice(),
         }
     }
@@ -109,6 +111,9 @@ impl Memory {
         let above = address >> geometry.page_bits.min(63);
         let bank = above & ((1 << geometry.bank_bits.min(32)) - 1);
         let row = above >> geometry.bank_bits.min(32);
+        let select = bank >> geometry.select_bits.min(32);
+        tally.add(Signal::DramTurnaroundsChipSelect, u64::from(select != self.select));
+        self.select = select;
         let most = usize::from(geometry.open_pages).clamp(1, MOST_PAGES);
         let pages = self.pages.get_mut(..most).unwrap_or(&mut []);
         let known = pages.iter().position(|page| page.open && page.bank == bank);
@@ -138,7 +143,7 @@ impl Memory {
         for page in &self.pages {
             writer.words(&[u64::from(page.open), page.bank, page.row]);
         }
-        writer.word(u64::from(self.wrote));
+        writer.words(&[u64::from(self.wrote), self.select]);
         writer.words(&self.near);
     }
 
@@ -147,16 +152,25 @@ impl Memory {
             *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
         }
         self.wrote = reader.word()? & 1 == 1;
+        self.select = reader.word()?;
         reader.words(&mut self.near)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use vm_pmu_arch::feed::{Demand, Records, SignalSet, Totals};
+
     use super::*;
 
+    fn everything() -> Demand {
+        let mut demand = Demand::default();
+        demand.replace(SignalSet::all(), false, Records::None);
+        demand
+    }
+
     fn k8() -> Memory {
-        let geometry = MemoryGeometry { page_bits: 14, bank_bits: 2, open_pages: 3, open: 30, close: 30, near_bytes: 0 };
+        let geometry = MemoryGeometry { page_bits: 14, bank_bits: 2, select_bits: 1, open_pages: 3, open: 30, close: 30, near_bytes: 0 };
         Memory::new(&geometry, 6)
     }
 
@@ -176,5 +190,21 @@ mod tests {
         // The page used longest ago was closed.
         assert_eq!(cost(0x4000), 0);
         assert_eq!(cost(0x1_0000), 60);
+    }
+
+    #[test]
+    fn the_bus_turns_between_chip_selects_and_between_reads_and_writes() {
+        let mut memory = k8();
+        let mut tally = Tally::new();
+        tally.renew(&everything(), |_| true);
+        // Two banks of 16 KiB a chip select: to the second one, within it, and back; then a write, and a read.
+        for (address, writes) in [(0x8000u64, false), (0xC000, false), (0x4000, false), (0x4000, true), (0x4000, false)] {
+            memory.dram(address >> 6, writes, &mut tally);
+        }
+        let totals = Totals::new();
+        tally.tell(&totals);
+        assert_eq!(totals.get(Signal::DramTurnaroundsChipSelect), 2);
+        assert_eq!(totals.get(Signal::DramTurnaroundsReadToWrite), 1);
+        assert_eq!(totals.get(Signal::DramTurnaroundsWriteToRead), 1);
     }
 }

@@ -19,7 +19,14 @@ const STRONGLY_TAKEN: u8 = 3;
 /// pays a plain load and store.
 #[derive(Debug)]
 pub(super) struct Tables {
-    geometry: PredictorGeometry,
+    /// Outcomes that choose a counter: as many bits, and their mask.
+    history: u32,
+    outcomes: u64,
+    /// The masks of the counters', the histories' and the targets' places.
+    index: u64,
+    kept: u64,
+    place: u64,
+    target_bits: u32,
     counters: Box<[AtomicU8]>,
     /// Last outcomes of single branches, where they are kept.
     histories: Box<[AtomicU8]>,
@@ -33,12 +40,17 @@ const fn low(bits: u8) -> u64 {
 
 impl Tables {
     pub(super) fn new(geometry: &PredictorGeometry) -> Tables {
-        let (index, histories) = match geometry.direction {
-            Direction::Global { index, .. } => (index, 0),
-            Direction::Local { index, histories, .. } => (index, 1usize << histories.min(24)),
+        let (history, index, histories) = match geometry.direction {
+            Direction::Global { history, index } => (history, index, 0),
+            Direction::Local { history, index, histories } => (history, index, 1usize << histories.min(24)),
         };
         Tables {
-            geometry: *geometry,
+            history: u32::from(history.min(63)),
+            outcomes: low(history),
+            index: low(index.min(24)),
+            kept: (histories as u64).saturating_sub(1),
+            place: low(geometry.target_bits.min(24)),
+            target_bits: u32::from(geometry.target_bits.min(24)),
             counters: (0..1usize << index.min(24)).map(|_| AtomicU8::new(WEAKLY_NOT_TAKEN)).collect(),
             histories: (0..histories).map(|_| AtomicU8::new(0)).collect(),
             targets: (0..1usize << geometry.target_bits.min(24)).map(|_| AtomicU64::new(0)).collect(),
@@ -53,19 +65,17 @@ impl Tables {
     /// Predicts and learns the direction of the conditional branch at `address`.
     #[inline]
     fn direction(&self, address: u64, taken: bool, last: &mut u64) -> bool {
-        let (outcomes, history, index) = match self.geometry.direction {
-            Direction::Global { history, index } => (*last & low(history), history, index),
-            Direction::Local { history, histories, index } => {
-                let cell = self.histories.get((Tables::fold(address) & low(histories)) as usize);
-                let outcomes = u64::from(cell.map_or(0, |cell| cell.load(Relaxed))) & low(history);
-                if let Some(cell) = cell {
-                    cell.store((outcomes << 1 | u64::from(taken)) as u8, Relaxed);
-                }
-                (outcomes, history, index)
+        // Without histories of single branches the thread's own decides.
+        let outcomes = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
+            None => *last & self.outcomes,
+            Some(cell) => {
+                let outcomes = u64::from(cell.load(Relaxed)) & self.outcomes;
+                cell.store((outcomes << 1 | u64::from(taken)) as u8, Relaxed);
+                outcomes
             }
         };
         *last = *last << 1 | u64::from(taken);
-        let place = (Tables::fold(address) << history | outcomes) & low(index);
+        let place = (Tables::fold(address) << self.history | outcomes) & self.index;
         let Some(counter) = self.counters.get(place as usize) else { return false };
         let value = counter.load(Relaxed).min(STRONGLY_TAKEN);
         let next = if taken { (value + 1).min(STRONGLY_TAKEN) } else { value.saturating_sub(1) };
@@ -79,8 +89,8 @@ impl Tables {
     #[inline]
     fn target(&self, address: u64, target: u64) -> bool {
         let place = Tables::fold(address);
-        let Some(cell) = self.targets.get((place & low(self.geometry.target_bits)) as usize) else { return false };
-        let word = (place >> self.geometry.target_bits) << 48 | target & low(48);
+        let Some(cell) = self.targets.get((place & self.place) as usize) else { return false };
+        let word = (place >> self.target_bits) << 48 | target & low(48);
         // The empty cell would match a branch that nobody has: one to address 0.
         let known = cell.load(Relaxed) == word && word != 0;
         if !known {

@@ -216,6 +216,8 @@ pub struct MemoryGeometry {
     pub page_bits: u8,
     /// Bits that choose the bank: those above the page's.
     pub bank_bits: u8,
+    /// The lowest of them, that choose among the banks of one chip select.
+    pub select_bits: u8,
     /// Pages that can be open at once.
     pub open_pages: u8,
     /// Cycles of the core's clock to open a page.

@@ -14,11 +14,13 @@ const FLAGS: u32 = 4;
 fn find(set: &[u64], key: u64) -> Option<usize> {
     let there = |word: &u64| word >> FLAGS == key && word & 7 != 0;
     // What is there is mostly among the first. The others are looked at eight at a time, without branches: mostly in vain.
-    let (first, others) = set.split_at(set.len().min(8));
-    if let Some(way) = first.iter().position(there) {
-        return Some(way);
-    }
-    let (eights, rest) = others.as_chunks::<8>();
+    let Some((first, others)) = set.split_at_checked(8) else { return set.iter().position(there) };
+    first.iter().position(there).or_else(|| find_in_eights(others, key))
+}
+
+fn find_in_eights(set: &[u64], key: u64) -> Option<usize> {
+    let there = |word: &u64| word >> FLAGS == key && word & 7 != 0;
+    let (eights, rest) = set.as_chunks::<8>();
     for (number, eight) in eights.iter().enumerate() {
         let some = eight.iter().fold(false, |some, word| some | (word >> FLAGS == key));
         if some && let Some(way) = eight.iter().position(there) {

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal};
@@ -29,6 +30,8 @@ pub(super) struct System {
     pub(super) profile: Profile,
     pub(super) clusters: Box<[Mutex<Cluster>]>,
     pub(super) shared: Mutex<Shared>,
+    /// Packages with something in [`Shared::abroad`].
+    waiting: Box<[AtomicBool]>,
     pub(super) clusters_per_package: usize,
     /// Bytes of physical memory that belong to each package; all to the first where 0.
     pub(super) memory_per_package: u64,
@@ -37,6 +40,8 @@ pub(super) struct System {
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
+    /// What each package's memory did for others, until one of its threads tells it. Empty where there is one package.
+    abroad: Box<[Tally]>,
 }
 
 impl System {
@@ -47,7 +52,11 @@ impl System {
         System {
             profile: *profile,
             clusters: (0..number).map(cluster).collect::<Vec<_>>().into_boxed_slice(),
-            shared: Mutex::new(Shared { memories: memories.collect::<Vec<_>>().into_boxed_slice() }),
+            shared: Mutex::new(Shared {
+                memories: memories.collect::<Vec<_>>().into_boxed_slice(),
+                abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
+            }),
+            waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
             clusters_per_package: clusters.max(1),
             memory_per_package,
         }
@@ -60,6 +69,48 @@ impl System {
         address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
+    /// Whether the memory of `package` has done something for others.
+    #[inline]
+    pub(super) fn has_worked_abroad(&self, package: usize) -> bool {
+        self.waiting.get(package).is_some_and(|waiting| waiting.load(Relaxed))
+    }
+
+    /// Tells what the memory of `package` has done for others; with nobody to tell, it is forgotten.
+    pub(super) fn tell_work_abroad(&self, package: usize, tally: Option<&mut Tally>) {
+        let mut shared = self.shared.lock();
+        if let (Some(waiting), Some(abroad)) = (self.waiting.get(package), shared.abroad.get_mut(package)) {
+            waiting.store(false, Relaxed);
+            match tally {
+                Some(tally) => tally.take_over(abroad),
+                None => *abroad = Tally::new(),
+            }
+        }
+    }
+
+    /// Does `work` with the memory of the package that has line `outer`, and the tally that counts for that package, `tally` being that of
+    /// cluster `from`.
+    fn at_home<T>(
+        &self,
+        shared: &mut Shared,
+        from: usize,
+        outer: u64,
+        tally: &mut Tally,
+        work: impl FnOnce(&mut Memory, &mut Tally) -> T,
+    ) -> Option<T> {
+        let home = self.home(outer);
+        let memory = shared.memories.get_mut(home)?;
+        if home == from / self.clusters_per_package {
+            return Some(work(memory, tally));
+        }
+        match (shared.abroad.get_mut(home), self.waiting.get(home)) {
+            (Some(abroad), Some(waiting)) => {
+                waiting.store(true, Relaxed);
+                Some(work(memory, abroad))
+            }
+            _ => Some(work(memory, tally)),
+        }
+    }
+
     /// Cluster `from` asks for line `outer`.
     pub(super) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
         let costs = &self.profile.costs;
@@ -69,7 +120,7 @@ impl System {
         let (mut dirty, mut clean) = (None, None);
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let found = cluster.lock().probe(outer, takes);
-            count_probe(found, request, tally);
+            self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
             if found.dirty() {
                 dirty = Some(number);
             } else if found != LineState::Invalid {
@@ -90,20 +141,21 @@ impl System {
         let (source, latency) = match dirty {
             Some(holder) if near(holder) => (DataSource::OtherCore { modified: true }, u32::from(costs.other_cluster)),
             Some(_) => (DataSource::OtherPackage { modified: true }, u32::from(costs.other_cluster) + u32::from(costs.remote)),
-            None => self.read_memory(shared, package, outer, tally),
+            None => self.read_memory(shared, from, outer, tally),
         };
         if dirty.is_some() && self.profile.caches.protocol == Protocol::Mesi && !takes {
             // Without an owner, memory gets what the holder had.
-            self.write(shared, outer, tally);
+            self.write(shared, from, outer, tally);
         }
         count_response(ask, state, source, clean.is_some(), tally);
         Response { state, source, latency }
     }
 
-    fn read_memory(&self, shared: &mut Shared, package: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
-        let home = self.home(outer);
-        let latency = shared.memories.get_mut(home).map_or(0, |memory| memory.access(outer, Traffic::Read, &self.profile.costs, tally));
-        if home == package {
+    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
+        let costs = &self.profile.costs;
+        let read = |memory: &mut Memory, tally: &mut Tally| memory.access(outer, Traffic::Read, costs, tally);
+        let latency = self.at_home(shared, from, outer, tally, read).unwrap_or(0);
+        if self.home(outer) == from / self.clusters_per_package {
             (DataSource::LocalMemory, latency)
         } else {
             (DataSource::RemoteMemory, latency + u32::from(self.profile.costs.remote))
@@ -111,20 +163,18 @@ impl System {
     }
 
     /// Line `outer` is written to memory.
-    fn write(&self, shared: &mut Shared, outer: u64, tally: &mut Tally) {
-        let home = self.home(outer);
-        if let Some(memory) = shared.memories.get_mut(home) {
-            memory.access(outer, Traffic::WriteBack, &self.profile.costs, tally);
-        }
+    fn write(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) {
+        let costs = &self.profile.costs;
+        self.at_home(shared, from, outer, tally, |memory, tally| memory.access(outer, Traffic::WriteBack, costs, tally));
     }
 
-    /// Lines that a cluster gave up are written to memory.
-    pub(super) fn depart(&self, shared: &mut Shared, out: &mut Departures, tally: &mut Tally) {
+    /// Lines that cluster `from` gave up are written to memory.
+    pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
             tally.add(Signal::BusLineWrites, 1);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
-            self.write(shared, outer, tally);
+            self.write(shared, from, outer, tally);
         }
     }
 
@@ -135,24 +185,24 @@ impl System {
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
-        let dirty = self.take_everywhere(from, outer, whole, tally);
-        let home = self.home(outer);
-        if let Some(memory) = shared.memories.get_mut(home) {
+        let costs = &self.profile.costs;
+        self.at_home(&mut shared, from, outer, tally, |memory, tally| {
+            let dirty = self.take_everywhere(from, outer, whole, tally);
             if dirty && !whole {
-                memory.access(outer, Traffic::WriteBack, &self.profile.costs, tally);
+                memory.access(outer, Traffic::WriteBack, costs, tally);
             }
-            memory.access(outer, Traffic::Stream, &self.profile.costs, tally);
-        }
+            memory.access(outer, Traffic::Stream, costs, tally)
+        });
     }
 
     /// Cluster `from` has line `outer` leave every cache.
     pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
-        if self.take_everywhere(from, outer, false, tally) {
+        if self.at_home(&mut shared, from, outer, tally, |_, tally| self.take_everywhere(from, outer, false, tally)) == Some(true) {
             out.push(outer);
         }
-        self.depart(&mut shared, &mut out, tally);
+        self.depart(&mut shared, from, &mut out, tally);
     }
 
     /// A device reads or writes in line `outer`, or writes all of it.

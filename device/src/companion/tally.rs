@@ -41,6 +41,13 @@ impl Tally {
         self.count == 0
     }
 
+    /// Takes over what `other` keeps, whatever is told of it.
+    pub(super) fn take_over(&mut self, other: &mut Tally) {
+        for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {
+            *cell = cell.wrapping_add(core::mem::take(more));
+        }
+    }
+
     /// What is told.
     pub(super) fn told(&self) -> &[Signal] {
         self.wanted.get(..self.count).unwrap_or(&[])

@@ -254,7 +254,7 @@ fn cycles(costs: &Costs) -> Rows {
 }
 
 fn memory(memory: &MemoryGeometry, near_latency: u16) -> Rows {
-    let MemoryGeometry { page_bits, bank_bits, open_pages, open, close, near_bytes } = *memory;
+    let MemoryGeometry { page_bits, bank_bits, select_bits, open_pages, open, close, near_bytes } = *memory;
     let near = match near_bytes {
         0 => NONE.to_owned(),
         size => format!("{}, direct-mapped, {near_latency} cycles", bytes(size)),
@@ -262,6 +262,7 @@ fn memory(memory: &MemoryGeometry, near_latency: u16) -> Rows {
     vec![
         ("page of DRAM", piece(page_bits)),
         ("banks", grouped(1 << bank_bits)),
+        ("banks of a chip select", grouped(1 << select_bits)),
         ("pages open at once", open_pages.to_string()),
         ("cycles to open one", number(open)),
         ("cycles to close one", number(close)),

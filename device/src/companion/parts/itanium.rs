@@ -60,7 +60,7 @@ pub const ITANIUM: Profile = Profile {
         stores: 8,
         reorder: 0,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 3, open_pages: 8, open: 16, close: 16, near_bytes: 0 },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 3, select_bits: 2, open_pages: 8, open: 16, close: 16, near_bytes: 0 },
     prefetcher: None,
     write_combining: 4,
 };

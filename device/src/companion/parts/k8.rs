@@ -64,7 +64,7 @@ pub const K8: Profile = Profile {
         stores: 32,
         reorder: 24,
     },
-    memory: MemoryGeometry { page_bits: 14, bank_bits: 5, open_pages: 16, open: 30, close: 30, near_bytes: 0 },
+    memory: MemoryGeometry { page_bits: 14, bank_bits: 5, select_bits: 2, open_pages: 16, open: 30, close: 30, near_bytes: 0 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 12 }),
     write_combining: 4,
 };

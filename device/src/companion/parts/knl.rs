@@ -64,7 +64,7 @@ pub const KNL: Profile = Profile {
         stores: 16,
         reorder: 36,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, open_pages: 64, open: 20, close: 20, near_bytes: 64 << 20 },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, select_bits: 4, open_pages: 64, open: 20, close: 20, near_bytes: 64 << 20 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 4, streams: 16, within_bits: 12 }),
     write_combining: 4,
 };

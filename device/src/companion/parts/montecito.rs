@@ -61,7 +61,7 @@ pub const MONTECITO: Profile = Profile {
         stores: 16,
         reorder: 0,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 4, open_pages: 16, open: 24, close: 24, near_bytes: 0 },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 4, select_bits: 2, open_pages: 16, open: 24, close: 24, near_bytes: 0 },
     prefetcher: None,
     // Four a core, for both threads.
     write_combining: 2,

@@ -61,7 +61,7 @@ pub const POWER9: Profile = Profile {
         stores: 64,
         reorder: 43,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, open_pages: 64, open: 50, close: 50, near_bytes: 0 },
+    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, select_bits: 4, open_pages: 64, open: 50, close: 50, near_bytes: 0 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 16 }),
     write_combining: 4,
 };

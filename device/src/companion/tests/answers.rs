@@ -332,3 +332,24 @@ fn targets_2048_places_apart_take_each_others_place() {
     assert_eq!([jump(0x1000, 0x40), jump(0x1800, 0x50), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0, 0]);
     assert_eq!([jump(0x2000, 0x60), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0]);
 }
+
+#[test]
+fn memory_counts_for_the_package_that_has_it() {
+    let line: fn(usize, u32) = |_, _| {};
+    let machine = topology::Builder::new("k8").unwrap().packages(2).build(line);
+    let rig = Rig { machine };
+    let companion = Builder::new("k8").unwrap().packages(2).memory_per_package(1 << 20).build();
+    let mut followers = [follow(&companion, 0), follow(&companion, 1)];
+    // The first package reads a page of its own memory, and one of the other's.
+    for address in [0x1000, 0x10_1000, 0x10_1100] {
+        run(&rig, &mut followers[0], &accessing(&[load(address)]));
+    }
+    let pages = [Signal::DramPageHits, Signal::DramPageMisses, Signal::DramPageConflicts];
+    assert_eq!(pages.map(|signal| rig.get(0, signal)), [0, 1, 0]);
+    assert_eq!([Signal::LoadsFromLocalMemory, Signal::LoadsFromRemoteMemory].map(|signal| rig.get(0, signal)), [1, 2]);
+    assert_eq!(rig.get(0, Signal::ProbeMisses), 1);
+    // The other tells what its memory did, and its controller asked, when one of its threads comes by.
+    run(&rig, &mut followers[1], &accessing(&[load(0x10_8000)]));
+    assert_eq!(pages.map(|signal| rig.get(1, signal)), [1, 2, 0]);
+    assert_eq!(rig.get(1, Signal::ProbeMisses), 3);
+}
