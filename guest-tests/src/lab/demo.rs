@@ -11,9 +11,10 @@ use super::{FAILED, PASSED, render, text};
 use crate::report::{Action, Report, Trace};
 use crate::runner::Options;
 
-/// The guest that is interrupted, and the one that samples itself.
+/// The guest that is interrupted, the one that samples itself, and the one that misses caches.
 const INTERRUPTED: &str = "overflow";
 const SAMPLED: &str = "profile";
+const MISSING: &str = "chase";
 
 /// How much of what passes is kept to choose from.
 const KEPT: usize = 200;
@@ -25,8 +26,12 @@ const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athl
     own: it tells vm-pmu what it executes, and vm-pmu answers the guest's register accesses and asks for its interrupts. This is what \
     a driver does to take an interrupt after exactly so many instructions:";
 
-const NEXT: [(&str, &str); 6] = [
+const CHASE: &str = "A third one follows a chain through every line of an array. The emulator has no caches; the companion beside it has \
+    those of the part, 64 KiB and 1 MiB, and counts as they would:";
+
+const NEXT: [(&str, &str); 7] = [
     ("pmulab run --guest overflow", "the whole report of the guest above"),
+    ("pmulab run --guest chase", "every event of caches and memory, and what is right"),
     ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
@@ -48,6 +53,9 @@ pub fn demo(runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     say(&verdict(&interrupted), output)?;
     if let Ok(sampled) = run(runner, SAMPLED) {
         profile(&sampled, output)?;
+    }
+    if let Ok(missing) = run(runner, MISSING) {
+        chase(&missing, output)?;
     }
     writeln!(output, "\nWhat to try next (`cargo run --release --` stands for `pmulab`):\n")?;
     let width = text::widest(NEXT.iter().map(|(command, _)| *command));
@@ -119,6 +127,28 @@ fn profile(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     for (name, hits) in rows {
         let share = hits as f64 * 100.0 / total as f64;
         writeln!(output, "  {name:<width$}  {share:5.1} %  {}", text::bar(hits, most, 40))?;
+    }
+    Ok(())
+}
+
+/// Misses by the size of what is walked through, out of what the guest checked.
+fn chase(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    let seen = |size: &str, event: &str| {
+        let (alone, first) = (format!("{size}: {event}"), format!("{size}: {event}, first pass"));
+        report.checks.iter().find(|check| check.name == alone || check.name == first).map(|check| check.seen)
+    };
+    let sizes: Vec<&str> =
+        ["2 KiB", "48 KiB", "512 KiB", "8 MiB"].into_iter().filter(|size| seen(size, "DATA_CACHE_MISSES").is_some()).collect();
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    writeln!(output)?;
+    say(CHASE, output)?;
+    writeln!(output, "\n    array  data cache misses  lines from memory")?;
+    for size in sizes {
+        let count = |event| seen(size, event).map_or(String::new(), grouped);
+        let (missed, memory) = (count("DATA_CACHE_MISSES"), count("DATA_CACHE_REFILLS_FROM_SYSTEM:EXCLUSIVE"));
+        writeln!(output, "  {size:>7}  {missed:>17}  {memory:>17}")?;
     }
     Ok(())
 }
