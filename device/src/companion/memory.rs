@@ -193,6 +193,29 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_side_cache_writes_what_it_gives_up_newer() {
+        let geometry = MemoryGeometry { near_bytes: 4096, ..k8().geometry };
+        let mut memory = Memory::new(&geometry, 6);
+        let costs = super::super::parts::KNL.costs;
+        let mut tally = Tally::new();
+        tally.renew(&everything(), |_| true);
+        // 64 places: lines 1 and 65 share one.
+        for (line, traffic) in
+            [(1, Traffic::WriteBack), (1, Traffic::Read), (1, Traffic::Read), (65, Traffic::Read), (1, Traffic::Read), (1, Traffic::Read)]
+        {
+            memory.access(line, traffic, &costs, &mut tally);
+        }
+        let totals = Totals::new();
+        tally.tell(&totals);
+        let get = |signal| totals.get(signal);
+        assert_eq!([Signal::MemorySideCacheHitsModified, Signal::MemorySideCacheHitsClean].map(get), [2, 1]);
+        assert_eq!([Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesClean].map(get), [1, 1]);
+        // Line 1 was written once; lines 65 and 1 were read.
+        assert_eq!([Signal::MemoryWrites, Signal::MemoryReads].map(get), [1, 2]);
+        assert_eq!([Signal::NearMemoryReads, Signal::NearMemoryWrites].map(get), [5, 3]);
+    }
+
+    #[test]
     fn the_bus_turns_between_chip_selects_and_between_reads_and_writes() {
         let mut memory = k8();
         let mut tally = Tally::new();

@@ -255,6 +255,14 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_that_alternates_is_known_by_its_history() {
+        let tables = Tables::new(&SMALL);
+        let mut path = Path::new(&SMALL);
+        let mut wrong = |turn: u32| path.predict(&tables, 8, 10, BranchKind::Conditional, turn.is_multiple_of(2), 0x40).prediction;
+        assert!((0..40).map(&mut wrong).skip(10).all(|prediction| prediction == Prediction::Right));
+    }
+
+    #[test]
     fn an_indirect_jump_is_expected_where_it_went_last() {
         let tables = Tables::new(&SMALL);
         let mut path = Path::new(&SMALL);

@@ -117,17 +117,9 @@ impl Sets {
 
     /// Takes the word of `key` out; its place is the next to be filled.
     pub(super) fn remove(&mut self, index: u64, key: u64) -> Option<u64> {
-        let ordered = self.replacement == Replacement::LeastRecentlyUsed;
         let set = self.set_mut(index);
         let way = find(set, key)?;
-        let word = *set.get(way)?;
-        if let Some(place) = set.get_mut(way) {
-            *place = 0;
-        }
-        if ordered && let Some(rest) = set.get_mut(way..) {
-            rest.rotate_left(1);
-        }
-        Some(word)
+        Some(core::mem::take(set.get_mut(way)?))
     }
 
     /// Puts in `word`, whose key is not there, as the one used last, and returns what made room: 0 where a place was empty.
@@ -306,6 +298,8 @@ mod tests {
         assert_eq!(sets.insert(0, 5 << 4 | 1) >> 4, 1);
         sets.touch(0, 2);
         assert_eq!(sets.insert(0, 6 << 4 | 1) >> 4, 3);
+        // Now all had been used: only this last one is marked.
+        assert_eq!(sets.insert(0, 7 << 4 | 1) >> 4, 5);
     }
 
     #[test]

@@ -183,6 +183,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_turns_begins_anew() {
+        let patient = Prefetcher { after: 3, ..PREFETCHER };
+        let mut streams = Streams::new();
+        let mut fetched = |line| streams.missed(&patient, line, 6);
+        assert_eq!([20, 21, 20, 19, 18].map(&mut fetched), [None, None, None, Some(17), Some(16)]);
+    }
+
+    #[test]
     fn a_buffer_is_written_out_when_full_or_when_its_place_is_needed() {
         let mut combining = Combining::new(2);
         for quarter in 0..3 {

@@ -3,6 +3,7 @@
 mod answers;
 mod identities;
 mod invariants;
+mod rules;
 
 use alloc::vec::Vec;
 

@@ -1,0 +1,245 @@
+//! The rules of levels, walks and time, each by an example worked out by hand.
+
+use super::super::{Clock, Invalidation, Untranslated};
+use super::*;
+
+/// Runs an instruction whose pages no table leads to.
+fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
+    follower.execute(instruction, &mut Untranslated(12));
+    rig.deliver(follower);
+}
+
+/// An instruction that is fetched already.
+fn accessing(accesses: &[Access]) -> Instruction<'_> {
+    Instruction { length: 0, accesses, ..Instruction::default() }
+}
+
+fn code(address: u64) -> Instruction<'static> {
+    Instruction { address, physical: address, length: 4, ..Instruction::default() }
+}
+
+/// Loads of lines that meet the line of 0x8000 in every set of two of the K8's data cache.
+fn displace(rig: &Rig, follower: &mut Follower<'_>) {
+    for number in 1..=2 {
+        run(rig, follower, &accessing(&[load(0x8000 + number * 0x8000)]));
+    }
+}
+
+#[test]
+fn a_store_to_a_line_from_the_second_level_makes_it_modified() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &accessing(&[load(0x8000)]));
+    displace(&rig, &mut follower);
+    run(&rig, &mut follower, &accessing(&[store(0x8000)]));
+    assert_eq!(rig.get(0, Signal::DataCacheRefillsL2Exclusive), 1);
+    displace(&rig, &mut follower);
+    let before = rig.get(0, Signal::DataCacheRefillsL2Modified);
+    run(&rig, &mut follower, &accessing(&[load(0x8000)]));
+    assert_eq!(rig.get(0, Signal::DataCacheRefillsL2Modified) - before, 1);
+}
+
+#[test]
+fn a_line_read_once_leaves_without_the_second_level() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &accessing(&[Access { kind: AccessKind::PrefetchOnce, ..load(0x8000) }]));
+    displace(&rig, &mut follower);
+    assert_eq!(rig.get(0, Signal::DataCacheEvictionsExclusive), 1);
+    assert_eq!(rig.get(0, Signal::L2Fills), 0);
+}
+
+#[test]
+fn a_store_takes_the_line_from_the_other_core_of_a_tile() {
+    let companion = Builder::new("knl").unwrap().threads(8).build();
+    let rig = Rig::new(8);
+    let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 4));
+    run(&rig, &mut first, &accessing(&[load(0x8000)]));
+    run(&rig, &mut other, &accessing(&[store(0x8000)]));
+    run(&rig, &mut first, &accessing(&[load(0x8000)]));
+    assert_eq!(rig.get(0, Signal::DataCacheMisses), 2);
+    // The tile had it all the time.
+    assert_eq!(rig.get(0, Signal::LoadsFromL2), 1);
+}
+
+#[test]
+fn what_the_third_level_gives_up_is_written_if_the_second_has_it_newer() {
+    // Montecito: twelve ways of lines 1 MiB apart. Stores go to the second level alone, so the third displaces the line all the same.
+    let companion = Builder::new("montecito").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    for number in 1..=12u64 {
+        run(&rig, &mut follower, &accessing(&[store(0x8000)]));
+        run(&rig, &mut follower, &accessing(&[load(0x8000 + (number << 20))]));
+    }
+    assert_eq!(rig.get(0, Signal::L3Evictions), 1);
+    assert_eq!(rig.get(0, Signal::VictimBlocks), 1);
+}
+
+#[test]
+fn a_line_goes_back_to_the_third_level_once_for_each_time_it_was_written() {
+    // Montecito: eight ways of the second level, lines 32 KiB apart, which lie in different sets of the third.
+    let companion = Builder::new("montecito").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &accessing(&[store(0x8000)]));
+    for _round in 0..3 {
+        for number in 1..=16 {
+            run(&rig, &mut follower, &accessing(&[load(0x8000 + number * 0x8000)]));
+        }
+        run(&rig, &mut follower, &accessing(&[load(0x8000)]));
+    }
+    assert_eq!(rig.get(0, Signal::L3WritebackHits), 1);
+}
+
+#[test]
+fn a_walk_begins_below_what_it_remembers() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let reads = |follower: &mut Follower<'_>, address: u64| {
+        let before = rig.get(0, Signal::L2RequestsWalk);
+        follower.execute(&accessing(&[load(address)]), &mut Tables);
+        rig.deliver(follower);
+        rig.get(0, Signal::L2RequestsWalk) - before
+    };
+    // Four levels; the next page shares the upper three; one 2 MiB on shares two.
+    assert_eq!([0x8000, 0x9000, 0x20_8000].map(|address| reads(&mut follower, address)), [4, 1, 2]);
+    follower.invalidate(Invalidation::Page(0x9000));
+    assert_eq!(reads(&mut follower, 0x9000), 4);
+}
+
+#[test]
+fn global_translations_outlive_what_forgets_the_others() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let misses = |follower: &mut Follower<'_>, address: u64| {
+        let before = rig.get(0, Signal::DataTlbL2Misses);
+        follower.execute(&accessing(&[load(address)]), &mut Tables);
+        rig.deliver(follower);
+        rig.get(0, Signal::DataTlbL2Misses) - before
+    };
+    // Bit 29 of an address makes its page global.
+    let pages = [0x8000, 0x2000_8000];
+    assert_eq!(pages.map(|address| misses(&mut follower, address)), [1, 1]);
+    follower.invalidate(Invalidation::NonGlobal);
+    assert_eq!(pages.map(|address| misses(&mut follower, address)), [1, 0]);
+    follower.invalidate(Invalidation::All);
+    assert_eq!(pages.map(|address| misses(&mut follower, address)), [1, 1]);
+}
+
+fn timed(name: &str) -> Companion {
+    Builder::new(name).unwrap().clock(Clock::Companion).build()
+}
+
+#[test]
+fn the_next_line_of_code_is_fetched_while_this_one_runs() {
+    let companion = timed("k8");
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &Instruction { class: Class::Divide, ..code(0x1000) });
+    // A walk of 10; a line of a page of DRAM to be opened, 123 + 30, less the 3 of the first level.
+    assert_eq!(rig.get(0, Signal::FrontEndEmptyTranslationCycles), 10);
+    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150);
+    run(&rig, &mut follower, &code(0x1040));
+    // The page is open: 120, of which the division's cycle and its 40 have passed.
+    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150 + 120 - 41);
+}
+
+#[test]
+fn after_a_misprediction_nothing_has_been_fetched_ahead() {
+    let companion = timed("k8");
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: true, target: 0x1040 });
+    run(&rig, &mut follower, &Instruction { transfer, ..code(0x1000) });
+    assert_eq!(rig.get(0, Signal::FlushBranchCycles), 10);
+    run(&rig, &mut follower, &code(0x1040));
+    assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150 + 120);
+}
+
+#[test]
+fn three_begin_in_a_cycle_of_k8_and_a_taken_branch_ends_it() {
+    let companion = timed("k8");
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    for _ in 0..7 {
+        run(&rig, &mut follower, &accessing(&[]));
+    }
+    // The third cycle is still open.
+    assert_eq!([Signal::RetirementCycles, Signal::InstructionsDispersed].map(|signal| rig.get(0, signal)), [2, 6]);
+    // A jump that is known: the first time it costs a bubble, which ends the cycle as well.
+    let transfer = Some(Transfer { kind: BranchKind::DirectJump, taken: true, target: 0x1000 });
+    for _ in 0..2 {
+        run(&rig, &mut follower, &Instruction { transfer, length: 0, ..code(0x1000) });
+    }
+    assert_eq!([Signal::RetirementCycles, Signal::InstructionsDispersed].map(|signal| rig.get(0, signal)), [4, 9]);
+    assert_eq!(rig.get(0, Signal::FrontEndEmptyBubbleCycles), 1);
+}
+
+#[test]
+fn a_fence_waits_for_the_last_store_which_waits_for_those_before_it() {
+    let companion = timed("k8");
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &accessing(&[store(0x1000)]));
+    run(&rig, &mut follower, &Instruction { class: Class::Fence, ..accessing(&[]) });
+    let (waited, elsewhere) = (rig.get(0, Signal::DispatchStallAllQuietCycles), 0x1_2000);
+    // One that misses, in the page of DRAM next to it, then one that hits, in one cycle with the fence.
+    run(&rig, &mut follower, &accessing(&[]));
+    follower.execute(&accessing(&[load(elsewhere)]), &mut Untranslated(12));
+    rig.deliver(&mut follower);
+    run(&rig, &mut follower, &accessing(&[store(elsewhere + 0x40 * 3)]));
+    run(&rig, &mut follower, &accessing(&[store(0x1000)]));
+    run(&rig, &mut follower, &Instruction { class: Class::Fence, ..accessing(&[]) });
+    assert_eq!(rig.get(0, Signal::DispatchStallAllQuietCycles) - waited, 120);
+}
+
+#[test]
+fn a_locked_instruction_waits_in_its_own_name() {
+    let companion = Builder::new("k8").unwrap().threads(2).clock(Clock::Companion).build();
+    let rig = Rig::new(2);
+    let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
+    let locked = |access: Access| Access { locked: true, ..access };
+    run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
+    // 10 with the line at hand, 150 for it; leave to write an exclusive line needs nobody.
+    assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150);
+    assert_eq!(rig.get(0, Signal::LockedSpeculativeCycles), 6);
+    assert_eq!(rig.get(0, Signal::StallLoadMissCycles), 0);
+    // The other has read it since: leave costs what another cluster's answer does.
+    run(&rig, &mut other, &accessing(&[load(0x8000)]));
+    run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
+    assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150 + 10 + 150);
+}
+
+#[test]
+fn a_taken_branch_fetches_anew() {
+    let companion = Builder::new("k8").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let transfer = Some(Transfer { kind: BranchKind::DirectJump, taken: true, target: 0x1000 });
+    for _ in 0..3 {
+        run(&rig, &mut follower, &Instruction { transfer, ..code(0x1000) });
+    }
+    assert_eq!(rig.get(0, Signal::InstructionFetches), 3);
+    run(&rig, &mut follower, &code(0x1000));
+    run(&rig, &mut follower, &code(0x1004));
+    assert_eq!(rig.get(0, Signal::InstructionFetches), 4);
+}
+
+#[test]
+fn code_that_another_core_writes_is_fetched_again() {
+    let companion = Builder::new("k8").unwrap().threads(2).build();
+    let rig = Rig::new(2);
+    let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
+    run(&rig, &mut first, &code(0x1000));
+    run(&rig, &mut other, &accessing(&[store(0x1020)]));
+    // What happened meanwhile is heard of with an access.
+    run(&rig, &mut first, &accessing(&[load(0x9000)]));
+    run(&rig, &mut first, &code(0x1010));
+    assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);
+    assert_eq!(rig.get(0, Signal::InstructionCacheInvalidations), 1);
+}
