@@ -70,6 +70,7 @@ fn what_the_third_level_gives_up_is_written_if_the_second_has_it_newer() {
     let companion = Builder::new("montecito").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &accessing(&[load(0x8000)]));
     for number in 1..=12u64 {
         run(&rig, &mut follower, &accessing(&[store(0x8000)]));
         run(&rig, &mut follower, &accessing(&[load(0x8000 + (number << 20))]));
