@@ -223,14 +223,12 @@ impl Cluster {
         }
     }
 
-    /// A follower of the cluster has become active, or is no longer. Returns whether it is the first: what was done before is nobody's.
-    pub(super) fn listen(&mut self, active: bool) -> bool {
-        let first = self.listeners == 0;
-        if first {
+    /// A follower of the cluster has become active, or is no longer. What was done before the first is nobody's.
+    pub(super) fn listen(&mut self, active: bool) {
+        if self.listeners == 0 {
             self.mail = Mail::default();
         }
         self.listeners = if active { self.listeners.saturating_add(1) } else { self.listeners.saturating_sub(1) };
-        first && active
     }
 
     /// Another cluster reads line `outer`, or takes it away. Returns the strongest state that a copy here had.

@@ -7,8 +7,8 @@ use super::follower::Follower;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most states that go by with a cycle.
-const MOST: usize = 24;
+/// The most states that go by with a cycle: a dozen of a cause, and those of the embedder.
+const MOST: usize = 64;
 
 impl Follower<'_> {
     /// Tells the thread's totals what has happened since the last call, servicing the PMU at each deadline on the way, and returns the
@@ -16,7 +16,7 @@ impl Follower<'_> {
     ///
     /// In order: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is called
     /// in the middle: there an embedder adds the events that it knows itself, and compares their deadlines. `held` are states of the
-    /// embedder's that hold in all of these cycles, such as masked interrupts.
+    /// embedder's that hold in all of these cycles, such as masked interrupts; at most 48.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce()) -> u64 {

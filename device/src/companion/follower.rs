@@ -135,9 +135,12 @@ impl<'a> Follower<'a> {
     fn set_active(&mut self, active: bool) {
         if self.active != active
             && let Some(cluster) = self.system.clusters.get(self.cluster)
-            && cluster.lock().listen(active)
         {
-            self.system.tell_work_abroad(self.package, None);
+            if active && !self.system.is_heard(self.package) {
+                // What the package's memory did before is nobody's.
+                self.system.tell_work_abroad(self.package, None);
+            }
+            cluster.lock().listen(active);
         }
         self.active = active;
     }
@@ -251,7 +254,7 @@ impl<'a> Follower<'a> {
         self.tally.add(Signal::InstructionFetches, fetched);
         let line_bits = caches.line_bits.min(63);
         let physical_end = match instruction.next_page {
-            Some(next) => next | end & 0xFFF,
+            Some(next) => next | end & ((1 << SMALLEST_PAGE) - 1),
             None => instruction.physical.wrapping_add(u64::from(instruction.length) - 1),
         };
         // One line can be code of several pages, each with its own translation.

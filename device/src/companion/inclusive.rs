@@ -51,15 +51,14 @@ impl Cluster {
         if level == Level::Second {
             if !matches!(ask, Ask::Walk | Ask::Hardware | Ask::HardwareStore) {
                 tally.add(if ask.writes() { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
-                if !ask.writes() || self.shape.data_write == WritePolicy::Back {
-                    count_second_refill(state, tally);
-                }
             }
             tally.add(Signal::LoadsFromL2, u64::from(ask == Ask::Load));
         } else {
             tally.add(Signal::LoadsFromL3, u64::from(ask == Ask::Load));
         }
-        self.refill_first(core, ask, inner, state, tally);
+        if self.refill_first(core, ask, inner, state, tally) && level == Level::Second {
+            count_second_refill(state, tally);
+        }
         Served::By(level)
     }
 
@@ -90,20 +89,20 @@ impl Cluster {
         }
     }
 
-    /// Brings a line that the second level has into the first, as far as that takes it.
-    fn refill_first(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally) {
+    /// Brings a line that the second level has into the first, as far as that takes it. Returns whether it was not there before.
+    fn refill_first(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally) -> bool {
         let bits = self.inner_bits();
         let outer = inner >> bits;
         let through = self.shape.data_write == WritePolicy::Through;
         match ask {
-            Ask::Walk | Ask::Hardware | Ask::HardwareStore | Ask::Fetch => return,
+            Ask::Walk | Ask::Hardware | Ask::HardwareStore | Ask::Fetch => return false,
             _ if ask.writes() => {
                 let code = self.second.peek(outer, outer).is_some_and(|word| Line(word).bypasses());
                 self.code_written |= code;
                 self.second.change(outer, outer, LineState::Modified as u64);
                 self.leave_siblings(core, outer, code, true);
                 if through {
-                    return;
+                    return false;
                 }
             }
             _ => {}
@@ -118,11 +117,17 @@ impl Cluster {
         if !ask.writes() && !alone {
             self.leave_siblings(core, outer, false, false);
         }
-        let Some(caches) = self.cores.get_mut(core) else { return };
-        let victim = Line(caches.data.put(inner, Line::new(inner, placed).0));
+        let Some(caches) = self.cores.get_mut(core) else { return false };
+        let line = Line::new(inner, placed);
+        if caches.data.peek(inner, inner).is_some() {
+            caches.data.change(inner, inner, line.0);
+            return false;
+        }
+        let victim = Line(caches.data.insert(inner, line.0));
         if victim.0 != 0 {
             count_eviction(victim.state(), tally);
         }
+        true
     }
 
     fn siblings_have(&self, core: usize, outer: u64) -> bool {
@@ -326,10 +331,9 @@ impl Cluster {
             Some(word) => self.second.change(outer, outer, Line(word).with_state(state).0),
             None => self.second_takes(Line::new(outer, state), tally, out),
         }
-        if !matches!(ask, Ask::Walk | Ask::Hardware | Ask::HardwareStore) {
+        if self.refill_first(core, ask, inner, state, tally) {
             count_system_refill(state, tally);
         }
-        self.refill_first(core, ask, inner, state, tally);
     }
 }
 

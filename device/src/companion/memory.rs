@@ -12,7 +12,7 @@ use super::tally::Tally;
 /// The most pages that can be open.
 const MOST_PAGES: usize = 64;
 
-/// An open page: its bank and its row, and whether the last access to it wrote; the most recently used first.
+/// An open page: its bank and its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Page {
     open: bool,
@@ -25,6 +25,7 @@ struct Page {
 pub(super) struct Memory {
     geometry: MemoryGeometry,
     line_bits: u8,
+    /// The one used last comes first.
     pages: [Page; MOST_PAGES],
     /// The last access wrote, and went to this chip select.
     wrote: bool,

@@ -216,7 +216,9 @@ impl Companion {
 
     /// A device reads or writes `size` bytes of physical memory from `physical` on: caches give up what it writes, and
     /// answer what it reads. What that did is added to `totals`, those of its package's [`Machine::devices`](crate::topology::Machine::devices), as far
-    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. One host thread at a time may
+    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. At most 4,096 bytes are looked at: a longer
+    /// transfer is told in parts. Where a deadline may have been reached,
+    /// [`Machine::check_devices`](crate::topology::Machine::check_devices) is called afterwards. One host thread at a time may
     /// call it for a package.
     pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
         let mut tally = Tally::new();
@@ -225,7 +227,6 @@ impl Companion {
             tally.add(if writes { Signal::UpstreamWrites } else { Signal::UpstreamReads }, 1);
             let bits = self.system.profile.caches.outer_line_bits.min(63);
             let last = physical.saturating_add(size - 1);
-            // No device moves more at once than a page of the smallest size; a longer transfer is told in parts.
             for outer in (physical >> bits..=last >> bits).take(4096 >> bits.min(12)) {
                 let (first, end) = (outer << bits, (outer << bits).saturating_add((1 << bits) - 1));
                 self.system.device(outer, writes, physical <= first && end <= last, &mut tally);

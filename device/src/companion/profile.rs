@@ -302,6 +302,7 @@ impl Profile {
         // Behind a second level of victims there is none.
         let third = caches.third.filter(|_| caches.second_fill == Fill::Inclusive);
         caches.third = third.map(|(geometry, fill)| (geometry.in_range(), fill));
+        self.costs.width = self.costs.width.clamp(1, 64);
         let predictor = &mut self.predictor;
         predictor.direction = match predictor.direction {
             Direction::Global { history, index } => Direction::Global { history: history.min(32), index: index.min(24) },
@@ -338,7 +339,7 @@ mod tests {
         strange.predictor.return_stack = 255;
         strange.predictor.target_bits = 255;
         strange.memory.open_pages = 0;
-        strange.costs.width = 0;
+        strange.costs.width = 255;
         strange.costs.stores = 0;
         assert!(Builder::of(&strange).build().follower(0).is_some());
     }

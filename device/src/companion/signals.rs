@@ -58,7 +58,6 @@ const ALWAYS: &[Signal] = &[
     Signal::DataCacheRefillsL2Modified,
     Signal::DataCacheRefillsSystemShared,
     Signal::DataCacheRefillsSystemExclusive,
-    Signal::DataCacheRefillsSystemModified,
     Signal::DataCacheEvictionsInvalid,
     Signal::DataCacheEvictionsShared,
     Signal::DataCacheInvalidations,
@@ -151,7 +150,8 @@ const OWNED: &[Signal] = &[
 ];
 
 /// With a data cache that takes in what is stored.
-const WRITE_BACK: &[Signal] = &[Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
+const WRITE_BACK: &[Signal] =
+    &[Signal::DataCacheRefillsSystemModified, Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
 
 /// With a second level of victims alone, or no third level behind one that is not.
 const WRITES_BACK_SECOND: &[Signal] = &[Signal::L2Writebacks];
@@ -234,26 +234,36 @@ fn has_cause(profile: &Profile, cause: Cause) -> bool {
     }
 }
 
+/// What a package's memory and its probes make, whoever asks.
+pub(super) const OF_MEMORY: &[Signal] = &[
+    Signal::ProbeMisses,
+    Signal::ProbeHitsClean,
+    Signal::ProbeHitsDirty,
+    Signal::ProbeHitsDirtyCancelled,
+    Signal::BusReadsHitClean,
+    Signal::BusReadsHitModified,
+    Signal::BusOwnershipReadsHitModified,
+    Signal::BusInvalidationsHitModified,
+    Signal::DramPageHits,
+    Signal::DramPageMisses,
+    Signal::DramPageConflicts,
+    Signal::DramPageTableOverflows,
+    Signal::DramTurnaroundsChipSelect,
+    Signal::DramTurnaroundsReadToWrite,
+    Signal::DramTurnaroundsWriteToRead,
+    Signal::MemoryReads,
+    Signal::MemoryWrites,
+    Signal::NearMemoryReads,
+    Signal::NearMemoryWrites,
+    Signal::MemorySideCacheHitsClean,
+    Signal::MemorySideCacheHitsModified,
+    Signal::MemorySideCacheMissesClean,
+    Signal::MemorySideCacheMissesModified,
+];
+
 /// Whether an access by a device makes `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
-    const DEVICES: &[Signal] = &[
-        Signal::UpstreamReads,
-        Signal::UpstreamWrites,
-        Signal::ProbeMisses,
-        Signal::ProbeHitsClean,
-        Signal::ProbeHitsDirty,
-        Signal::ProbeHitsDirtyCancelled,
-        Signal::DramPageHits,
-        Signal::DramPageMisses,
-        Signal::DramPageConflicts,
-        Signal::DramPageTableOverflows,
-        Signal::DramTurnaroundsChipSelect,
-        Signal::DramTurnaroundsReadToWrite,
-        Signal::DramTurnaroundsWriteToRead,
-        Signal::MemoryReads,
-        Signal::MemoryWrites,
-    ];
-    DEVICES.contains(&signal) || NEAR_MEMORY.contains(&signal)
+    matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites) || OF_MEMORY.contains(&signal)
 }
 
 /// Whether `signal` is made of branches alone.

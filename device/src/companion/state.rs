@@ -69,8 +69,7 @@ impl Companion {
         writer.word(MAGIC);
         writer.word(u64::from(STATE_VERSION));
         self.shape().into_iter().for_each(|word| writer.word(word));
-        self.system.clusters.iter().for_each(|cluster| cluster.lock().save(&mut writer));
-        self.system.shared.lock().memories.iter().for_each(|memory| memory.save(&mut writer));
+        self.system.save(&mut writer);
         self.tables.iter().for_each(|tables| tables.save(&mut writer));
         followers.iter().for_each(|follower| follower.save(&mut writer));
         writer.word(checksum(&writer.0));
@@ -114,12 +113,7 @@ impl Companion {
     }
 
     fn load(&self, reader: &mut Reader<'_>, followers: &mut [&mut Follower<'_>]) -> Result<(), Damaged> {
-        for cluster in &self.system.clusters {
-            cluster.lock().load(reader)?;
-        }
-        for memory in &mut self.system.shared.lock().memories {
-            memory.load(reader)?;
-        }
+        self.system.load(reader)?;
         for tables in &self.tables {
             tables.load(reader)?;
         }

@@ -7,10 +7,12 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use spin::Mutex;
 use vm_pmu_arch::feed::{DataSource, Signal};
 
+use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::line::LineState;
 use super::memory::{Memory, Traffic};
 use super::profile::{Profile, Protocol};
+use super::signals;
 use super::tally::Tally;
 
 /// What the system answered.
@@ -69,6 +71,12 @@ impl System {
         address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
+    /// Whether some follower of `package` is active.
+    pub(super) fn is_heard(&self, package: usize) -> bool {
+        let clusters = self.clusters.iter().skip(package * self.clusters_per_package).take(self.clusters_per_package);
+        clusters.into_iter().any(|cluster| cluster.lock().listeners != 0)
+    }
+
     /// Whether the memory of `package` has done something for others.
     #[inline]
     pub(super) fn has_worked_abroad(&self, package: usize) -> bool {
@@ -109,6 +117,34 @@ impl System {
             }
             _ => Some(work(memory, tally)),
         }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.clusters.iter().for_each(|cluster| cluster.lock().save(writer));
+        let shared = self.shared.lock();
+        shared.memories.iter().for_each(|memory| memory.save(writer));
+        shared.abroad.iter().for_each(|abroad| signals::OF_MEMORY.iter().for_each(|signal| writer.word(abroad.get(*signal))));
+    }
+
+    pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        for cluster in &self.clusters {
+            cluster.lock().load(reader)?;
+        }
+        let mut shared = self.shared.lock();
+        for memory in &mut shared.memories {
+            memory.load(reader)?;
+        }
+        for (abroad, waiting) in shared.abroad.iter_mut().zip(&self.waiting) {
+            *abroad = Tally::new();
+            let mut some = false;
+            for signal in signals::OF_MEMORY {
+                let amount = reader.word()?;
+                some |= amount != 0;
+                abroad.add(*signal, amount);
+            }
+            waiting.store(some, Relaxed);
+        }
+        Ok(())
     }
 
     /// Cluster `from` asks for line `outer`.

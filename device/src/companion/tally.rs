@@ -41,6 +41,11 @@ impl Tally {
         self.count == 0
     }
 
+    /// How often something has happened that is not told yet.
+    pub(super) fn get(&self, signal: Signal) -> u64 {
+        self.pending.get(signal.index()).copied().unwrap_or(0)
+    }
+
     /// Takes over what `other` keeps, whatever is told of it.
     pub(super) fn take_over(&mut self, other: &mut Tally) {
         for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {

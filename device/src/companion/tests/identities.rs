@@ -145,6 +145,25 @@ fn every_miss_of_k8_is_a_refill() {
 }
 
 #[test]
+fn every_miss_of_knights_landing_is_a_refill_too() {
+    // Two levels, the first written back: what is missed comes from the second level or the system, each streaming store aside. Leave to
+    // write a line that is there is no refill.
+    let companion = Builder::new("knl").unwrap().threads(16).build();
+    let rig = Rig::new(16);
+    let mut followers: Vec<_> = (0..16).map(|number| (follow(&companion, number), Noise::new(40 + number as u64))).collect();
+    let mut streaming = 0;
+    for _ in 0..1_500 {
+        for (follower, noise) in &mut followers {
+            noise.next(|instruction| {
+                streaming += instruction.accesses.iter().filter(|access| access.kind == AccessKind::StreamingStore).count() as u64;
+                rig.run(follower, instruction);
+            });
+        }
+    }
+    assert_eq!(rig.sum(&[Signal::DataCacheMisses]), rig.sum(&FROM_SECOND) + rig.sum(&FROM_SYSTEM) + streaming);
+}
+
+#[test]
 fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     // Section 3.1: reads less the misses are what cores got from MCDRAM, writes less the reads of DDR are what they wrote.
     let rig = noisy("knl", 4_000);

@@ -128,7 +128,9 @@ fn restored_it_goes_on_as_if_nothing_had_been() {
             ..**profile
         };
         let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
-        let build = || Builder::of(&random).threads(threads).clock(Clock::Companion).seed(5).build();
+        let threads = 2 * threads;
+        let builder = Builder::of(&random).packages(2).threads(threads / 2).memory_per_package(0x2000_0000);
+        let build = || builder.clock(Clock::Companion).seed(5).build();
         let step = |rig: &Rig, followers: &mut Vec<Follower<'_>>, noises: &mut Vec<Noise>, steps: usize| {
             for _ in 0..steps {
                 for (follower, noise) in followers.iter_mut().zip(noises.iter_mut()) {
