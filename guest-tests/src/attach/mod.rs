@@ -6,7 +6,8 @@
 //!
 //! # What a step adds
 //!
-//! - Every step is one cycle. A halted CPU has none: the clock of a K8 stops in HLT.
+//! - Every step is one cycle, unless a companion keeps the time. A halted CPU has none: the clock of a K8 stops in HLT.
+//! - What a companion makes while it is active, the glue does not add as well.
 //! - A taken interrupt or exception belongs to the level it interrupts, an instruction to the level it starts at: SYSCALL counts in
 //!   ring 3, IRETQ to ring 3 in ring 0.
 //! - `instruction_fetches` is one for each aligned 16-byte piece that execution moves into, in sequence or by a transfer; a taken

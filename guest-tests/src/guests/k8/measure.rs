@@ -73,8 +73,7 @@ pub(super) enum Warm<'a> {
     By(Part<'a>),
 }
 
-/// What a round consists of. The parts may use RAX, RBX, RCX, RDX,
-/// RSI and RDI.
+/// What a round consists of. The parts may use RAX, RBX, RCX, RDX, RSI and RDI.
 pub(super) struct Round<'a> {
     /// What comes before the first round that counts.
     pub(super) warm: Warm<'a>,
