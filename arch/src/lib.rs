@@ -24,4 +24,5 @@ pub mod feed;
 pub mod k8;
 pub mod layout;
 pub mod model;
+pub mod power9;
 pub mod registry;

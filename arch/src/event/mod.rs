@@ -3,7 +3,11 @@
 //! The tables are made at build time from the data files in `arch/events/`, which are checked on the way: names and encodings are
 //! unique, every signal exists, whatever is approximate says how.
 
-use crate::feed::{Scope, Signal, Unit};
+mod drive;
+
+pub use drive::{Amount, Drive, Internal, Test, When};
+
+use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
@@ -95,6 +99,10 @@ pub struct Entry {
     pub signals: &'static [Signal],
     /// The signals whose sum is the number of times its state was entered, where there are such.
     pub edges: &'static [Signal],
+    /// What makes the count, where it is not the sum of the signals.
+    pub drive: Drive,
+    /// The conditions on the thread's state that must all hold for it to count.
+    pub when: &'static [When],
     /// How an approximate count differs.
     pub rule: &'static str,
     /// What it counts, in one line.
