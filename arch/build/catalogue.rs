@@ -41,6 +41,12 @@ struct Event {
     signals: Vec<String>,
     #[serde(default)]
     edges: Vec<String>,
+    /// `data` or `instruction`: the cache whose reloads it counts, by demand or all.
+    #[serde(default)]
+    reloads: String,
+    /// The signals added when all reloads are counted.
+    #[serde(default)]
+    prefetches: Vec<String>,
     #[serde(default)]
     when: String,
     #[serde(default)]
@@ -280,7 +286,7 @@ fn write_entry(
         out,
         "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, shape: UnitMask::{shape}, \
          counters: {counters:#x}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
-         signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
+         signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
         select = event.select,
@@ -296,6 +302,13 @@ fn write_entry(
             (true, true) => "Drive::Signals".to_owned(),
         },
         when = drive::when(&event.when)?,
+        reloads = match event.reloads.as_str() {
+            "" => "None",
+            "data" => "Data",
+            "instruction" => "Instruction",
+            word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
+        },
+        prefetches = own(&event.prefetches)?,
         scope = if event.unit == "nb" { "Package" } else { "Thread" },
         signals = own(driven)?,
         edges = own(edges)?,

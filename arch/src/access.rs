@@ -69,11 +69,13 @@ pub enum Fault {
     EmulationAssistance,
     /// POWER: a program interrupt of the privileged-instruction type, vector 700h.
     PrivilegedInstruction,
+    /// POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
+    NoOperation,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Fault; 10] = [
+    pub const ALL: [Fault; 11] = [
         Fault::Unclaimed,
         Fault::GeneralProtection,
         Fault::FacilityUnavailable(Facility::PerformanceMonitor),
@@ -84,6 +86,7 @@ impl Fault {
         Fault::HypervisorFacilityUnavailable(Facility::EventBasedBranch),
         Fault::EmulationAssistance,
         Fault::PrivilegedInstruction,
+        Fault::NoOperation,
     ];
 
     /// The fault's word in litmus files and messages.
@@ -100,6 +103,7 @@ impl Fault {
             Fault::HypervisorFacilityUnavailable(Facility::EventBasedBranch) => "hypervisor-facility-unavailable:event-based-branch",
             Fault::EmulationAssistance => "emulation-assistance",
             Fault::PrivilegedInstruction => "privileged-instruction",
+            Fault::NoOperation => "no-operation",
         }
     }
 }
@@ -113,6 +117,7 @@ impl fmt::Display for Fault {
             Fault::HypervisorFacilityUnavailable(_) => "hypervisor facility unavailable interrupt",
             Fault::EmulationAssistance => "hypervisor emulation assistance interrupt",
             Fault::PrivilegedInstruction => "program interrupt, privileged instruction",
+            Fault::NoOperation => "no operation",
         })
     }
 }

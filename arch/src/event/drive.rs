@@ -39,6 +39,18 @@ pub enum When {
     ConcurrentRun,
 }
 
+/// The cache whose reloads an event counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reloads {
+    /// None: it counts something else.
+    #[default]
+    None,
+    /// The data cache: POWER9's MMCR1\[DC_RLD_QUAL] decides whether prefetches count.
+    Data,
+    /// The instruction cache: MMCR1\[IC_RLD_QUAL] decides.
+    Instruction,
+}
+
 /// A question about a sampled instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Test {

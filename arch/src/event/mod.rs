@@ -5,7 +5,7 @@
 
 mod drive;
 
-pub use drive::{Amount, Drive, Internal, Test, When};
+pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
@@ -103,6 +103,10 @@ pub struct Entry {
     pub drive: Drive,
     /// The conditions on the thread's state that must all hold for it to count.
     pub when: &'static [When],
+    /// The cache whose reloads it counts: by demand only, or all, as the guest chooses.
+    pub reloads: Reloads,
+    /// The signals that belong to it too when all reloads are counted.
+    pub prefetches: &'static [Signal],
     /// How an approximate count differs.
     pub rule: &'static str,
     /// What it counts, in one line.
