@@ -41,6 +41,9 @@ struct Event {
     signals: Vec<String>,
     #[serde(default)]
     edges: Vec<String>,
+    /// The states of its signals exclude each other, so their cycles add up.
+    #[serde(default)]
+    exclusive: bool,
     /// `data` or `instruction`: the cache whose reloads it counts, by demand or all.
     #[serde(default)]
     reloads: String,
@@ -268,7 +271,7 @@ fn write_entry(
     if let Some(name) = driven.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state != (counts == Counts::Cycles))) {
         return Err(format!("{name} and the entry do not count the same: cycles or events"));
     }
-    if counts == Counts::Cycles && driven.len() > 1 {
+    if counts == Counts::Cycles && driven.len() > 1 && !event.exclusive {
         return Err("several states at once are several sub-events".into());
     }
     if let Some(name) = edges.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state)) {
