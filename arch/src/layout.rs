@@ -149,6 +149,13 @@ macro_rules! power_layout {
             /// The bits that a write can change.
             pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
 
+            /// The register that holds `bits`, reserved ones too.
+            #[must_use]
+            #[inline]
+            pub const fn of(bits: u64) -> Self {
+                Self(bits)
+            }
+
             /// The register's bits.
             #[must_use]
             #[inline]

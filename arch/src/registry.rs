@@ -146,6 +146,8 @@ macro_rules! parts {
 parts! {
     /// AMD Athlon 64 and Opteron.
     K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
+    /// IBM POWER9, a thread of a core.
+    Power9 = "power9", POWER9, crate::power9::Power9, crate::power9::State, crate::power9::Revision;
 }
 
 impl Model for Pmu {

@@ -18,29 +18,37 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// How many events each cycle has, cycle by cycle, as the rule says it.
-fn simulate(steps: &[Step]) -> Vec<u64> {
+/// How many events of each kind, with the state of that kind, each cycle has, cycle by cycle, as the rule says it.
+fn simulate(steps: &[Step]) -> Vec<[u64; 2]> {
     let mut ended = Vec::new();
-    let mut open = 0;
+    let mut open = [0; 2];
     for step in steps {
-        open += step.events[0] + step.events[1];
+        open[0] += step.events[0];
+        open[1] += step.events[1];
         for cycle in 0..step.cycles {
-            let states = step.states.iter().filter(|length| cycle >= step.cycles - **length).count() as u64;
-            ended.push(std::mem::take(&mut open) + states);
+            let open = std::mem::take(&mut open);
+            ended.push([0, 1].map(|kind| open[kind] + u64::from(cycle >= step.cycles - step.states[kind])));
         }
     }
     ended
 }
 
 /// What a counter shows after those cycles, by the definition of each gate.
-fn expect(gate: Gate, cycles: &[u64]) -> u64 {
+fn expect(gate: Gate, cycles: &[[u64; 2]]) -> u64 {
+    let met = |cycle: &[u64; 2]| match gate {
+        Gate::Cycles(threshold) | Gate::Edges(threshold) => threshold.met(cycle[0] + cycle[1]),
+        Gate::Falls => cycle[0] + cycle[1] != 0,
+        Gate::Both | Gate::BothFall => cycle[0] != 0 && cycle[1] != 0,
+        Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => false,
+    };
+    let changes = |to: bool| {
+        let before = [false].into_iter().chain(cycles.iter().map(met));
+        cycles.iter().map(met).zip(before).filter(|(now, before)| *now == to && *before != to).count() as u64
+    };
     match gate {
-        Gate::Cycles(threshold) => cycles.iter().filter(|events| threshold.met(**events)).count() as u64,
-        Gate::Edges(threshold) => {
-            let met = |cycle: usize| cycles.get(cycle).is_some_and(|events| threshold.met(*events));
-            (0..cycles.len()).filter(|cycle| met(*cycle) && (*cycle == 0 || !met(cycle - 1))).count() as u64
-        }
-        Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => 0,
+        Gate::Edges(_) => changes(true),
+        Gate::Falls | Gate::BothFall => changes(false),
+        _ => cycles.iter().filter(|cycle| met(cycle)).count() as u64,
     }
 }
 
@@ -52,18 +60,21 @@ proptest! {
         steps in proptest::collection::vec(step(), 0..40),
         at_least in 1..5u8,
         inverted: bool,
-        edges: bool,
+        gate in 0..5usize,
     ) {
         let threshold = Threshold { at_least, inverted };
-        let gate = if edges { Gate::Edges(threshold) } else { Gate::Cycles(threshold) };
-        let signals = [Signal::Loads, Signal::Stores, Signal::DecoderEmptyCycles, Signal::InterruptsMaskedCycles];
+        let gate = [Gate::Cycles(threshold), Gate::Edges(threshold), Gate::Falls, Gate::Both, Gate::BothFall][gate];
+        let signals = [Signal::Loads, Signal::DecoderEmptyCycles, Signal::Stores, Signal::InterruptsMaskedCycles];
         let thread = Lone::new();
-        let mut tap = Tap::new(gate, Scope::Thread, signals);
+        let mut tap = Tap::new(gate, Scope::Thread, [signals[0], signals[1]]);
+        tap.begin_second();
+        tap.connect(signals[2]);
+        tap.connect(signals[3]);
         tap.settle(&thread, false);
         let mut counted = 0;
         for step in &steps {
-            for (signal, amount) in signals.iter().zip(step.events.iter().chain(&step.states)) {
-                thread.totals.add(*signal, *amount);
+            for (signal, amount) in signals.iter().zip([step.events[0], step.states[0], step.events[1], step.states[1]]) {
+                thread.totals.add(*signal, amount);
             }
             thread.totals.add(Signal::Cycles, step.cycles);
             counted += tap.fold(&thread);

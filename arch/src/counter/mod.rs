@@ -6,10 +6,12 @@
 
 mod gate;
 mod limits;
+mod probe;
 mod tap;
 mod width;
 
 pub use gate::{Detector, Gate, Threshold};
 pub use limits::MAX_SOURCES;
+pub use probe::Probe;
 pub use tap::Tap;
 pub use width::{Counter, Width};

@@ -129,6 +129,11 @@ impl Demand {
         self.replace(now.signals, now.per_cycle, now.records);
     }
 
+    /// Something that generated code depends on has changed beside the demand: the epoch moves on. For the author of a model.
+    pub fn renew(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
     /// Replaces what is wanted; the epoch moves on if that differs. For the author of a model.
     pub fn replace(&mut self, signals: SignalSet, per_cycle: bool, records: Records) {
         if (self.signals, self.per_cycle, self.records) != (signals, per_cycle, records) {

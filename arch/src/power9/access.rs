@@ -82,9 +82,8 @@ struct Accessor {
 ///
 /// The number decides first, then HFSCR, then PMCC or BHRBA.
 pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmcr0) -> Result<Grant, Fault> {
-    let msr = Msr(context.machine_state);
-    let accessor =
-        Accessor { problem: msr.pr(), hypervisor: msr.hv() && !msr.pr(), control: ThreadControl(context.control), mmcr0 };
+    let msr = Msr::of(context.machine_state);
+    let accessor = Accessor { problem: msr.pr(), hypervisor: msr.hv() && !msr.pr(), control: ThreadControl::of(context.control), mmcr0 };
     match address {
         Address::Spr(number @ 768..=783) => accessor.user(number, write),
         Address::Spr(number @ 784..=799) => accessor.privileged(number),

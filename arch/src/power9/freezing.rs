@@ -88,7 +88,11 @@ impl Freezes {
             (true, false) => hypervisor,
             // FCPC = 0: FCP freezes either problem state. FCPC = 1: FCP = 0 freezes the true one, FCP = 1 the adjunct.
             (adjunct, true) => {
-                if problem_condition { problem == adjunct } else { problem }
+                if problem_condition {
+                    problem == adjunct
+                } else {
+                    problem
+                }
             }
         }
     }

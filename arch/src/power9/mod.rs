@@ -1,5 +1,445 @@
-//! The PMU of one thread of a POWER9 core.
+//! The PMU of one thread of a POWER9 core: six counters, five control registers, sampling, a threshold counter, a branch history.
+//!
+//! From the POWER9 Performance Monitor Unit User's Guide 1.2, chapters 1 to 5 and appendix A; what it leaves open follows the Power ISA
+//! and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//!
+//! - A counter is 32 bits and never saturates. While its bit 0 is 1 it is *negative*, which is a condition that stays, not an event.
+//! - A negative counter with its condition enabled (PMC1CE, PMCjCE), or the chosen bit of the time base turning to 1 (TBEE), freezes
+//!   every counter with FCECE, lets PMC2-6 go with TRIGGER, and with PMAE is an *alert*: PMAE turns 0, PMAO 1, and the sampling
+//!   registers keep what they have.
+//! - PMAO asks for a performance monitor interrupt, or with EBE for an event-based branch, until software clears it:
+//!   [`Lines`](crate::alert::Lines) tells both levels.
+//! - PMC5 counts run instructions, PMC6 run cycles; PMC1-4 what MMCR1 selects.
+//! - The threads of a core share MMCRC and see each other's run latches.
+//!
+//! ```
+//! use vm_pmu_arch::access::Address;
+//! use vm_pmu_arch::feed::{Lone, Signal};
+//! use vm_pmu_arch::model::Model;
+//! use vm_pmu_arch::power9::{Power9, Revision, spr};
+//!
+//! let thread = Lone::new();
+//! let mut pmu = Power9::new(Revision::Dd23);
+//! // PMC2 counts completed instructions (02h) up to an interrupt after three: 80000000h is negative.
+//! pmu.write(Address::Spr(spr::MMCR1), 0x02 << 16, &thread).unwrap();
+//! pmu.write(Address::Spr(788), 0x8000_0000 - 3, &thread).unwrap();
+//! // PMAE, FCECE, PMCjCE; FC clear.
+//! pmu.write(Address::Spr(spr::MMCR0), 0x0600_4000, &thread).unwrap();
+//! for _ in 0..3 {
+//!     thread.totals.add(Signal::InstructionsRetired, 1);
+//!     if thread.deadlines.reached(Signal::InstructionsRetired, &thread.totals) {
+//!         pmu.service(&thread);
+//!     }
+//! }
+//! assert!(pmu.take_alerts().lines.is_some_and(|lines| lines.interrupt));
+//! // FC, FCECE, PMCjCE and PMAO: an alert has occurred and everything stands still.
+//! assert_eq!(pmu.read(Address::Spr(spr::MMCR0), &thread), Ok(0x8200_4080));
+//! ```
 
+mod access;
+mod alerting;
+mod counting;
+mod freezing;
+mod history;
+mod marked;
 mod registers;
+mod sampled;
+mod sampling;
+mod selection;
+mod sier;
+mod state;
+mod threshold;
+mod time_base;
 
+pub use access::{Bits, Register};
+pub use history::History;
 pub use registers::{Bescr, COUNTERS, CounterFreezes, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Msr, Pmc, Sier, ThreadControl, spr};
+pub use sampling::{Machine, Sampler};
+pub use state::State;
+pub use threshold::ThresholdCounter;
+
+use crate::access::{Address, Fault};
+use crate::alert::{Alerts, Lines};
+use crate::counter::{Probe, Tap};
+use crate::event::{self, Catalogue, Entry};
+use crate::feed::{Context, Demand, Feed, Record, Scope, Signal};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use counting::{Mask, PROGRAMMABLE, bit};
+use selection::Selected;
+
+/// A revision of the part. The guide describes one PMU; what differs between revisions is what drivers avoid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// Design 2.3, on which the events work that drivers avoid on earlier ones.
+    #[default]
+    Dd23,
+}
+
+impl Revision {
+    /// Every revision.
+    pub const ALL: [Revision; 1] = [Revision::Dd23];
+
+    /// Its number.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Revision::Dd23 => "2.3",
+        }
+    }
+
+    /// The revision of this number.
+    #[must_use]
+    pub fn from_letter(letter: &str) -> Option<Revision> {
+        Revision::ALL.into_iter().find(|revision| revision.letter() == letter)
+    }
+
+    /// No x86: none.
+    #[must_use]
+    pub const fn cpuid(self) -> Option<CpuidIdentity> {
+        None
+    }
+
+    /// Whether the part counts `entry`: every revision counts all.
+    #[must_use]
+    pub fn has(self, _entry: &Entry) -> bool {
+        true
+    }
+}
+
+/// A counter and what it counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    value: u32,
+    selected: Selected,
+    tap: Tap,
+}
+
+/// The PMU of one thread.
+#[derive(Clone, Debug)]
+pub struct Power9 {
+    revision: Revision,
+    units: [Unit; COUNTERS],
+    mmcr0: Mmcr0,
+    mmcr1: Mmcr1,
+    mmcr2: Mmcr2,
+    mmcra: Mmcra,
+    sier: Sier,
+    siar: u64,
+    sdar: u64,
+    bescr: Bescr,
+    imc: u64,
+    context: Context,
+    /// MMCRC, and what is known of the core's other threads.
+    shared: Shared,
+    /// The counters that count in the present state.
+    counting: Mask,
+    /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
+    suspended: Mask,
+    /// The total of cycles at that write.
+    suspended_at: u64,
+    /// The enabled conditions that already were there when they were last looked at.
+    held: Mask,
+    /// The total of time-base ticks last looked at.
+    ticks_seen: u64,
+    sampler: Sampler,
+    threshold: ThresholdCounter,
+    history: History,
+    /// The occurrences among which random sampling chooses.
+    eligible: Tap,
+    /// What the threshold counter counts, if that is run cycles or run instructions.
+    ticks: Probe,
+    /// The occurrences whose data addresses continuous sampling keeps.
+    addresses: Probe,
+    /// The data address that continuous sampling saw last.
+    last_data: Option<u64>,
+    /// The instruction whose record is being looked at.
+    present: Option<u64>,
+    demand: Demand,
+    alerts: Alerts,
+    /// Events since the oldest counter in `alerts` turned negative.
+    lateness: u64,
+    /// The levels last told.
+    told: Lines,
+}
+
+impl Power9 {
+    /// A PMU as power-on leaves it: FC set, every other register zero, in hypervisor state with the run latch off.
+    #[must_use]
+    pub fn new(revision: Revision) -> Power9 {
+        let mut units = [Unit::default(); COUNTERS];
+        let [.., instructions, cycles] = &mut units;
+        *instructions = Unit::fixed(Signal::InstructionsRetired);
+        *cycles = Unit::fixed(Signal::Cycles);
+        let mut mmcr0 = Mmcr0::default();
+        mmcr0.set_fc(true);
+        Power9 {
+            revision,
+            units,
+            mmcr0,
+            mmcr1: Mmcr1::default(),
+            mmcr2: Mmcr2::default(),
+            mmcra: Mmcra::default(),
+            sier: Sier::default(),
+            siar: 0,
+            sdar: 0,
+            bescr: Bescr::default(),
+            imc: 0,
+            context: Self::reset_context(),
+            shared: Shared::ALONE,
+            counting: 0,
+            suspended: 0,
+            suspended_at: 0,
+            held: 0,
+            ticks_seen: 0,
+            sampler: Sampler::default(),
+            threshold: ThresholdCounter::default(),
+            history: History::default(),
+            eligible: Tap::SHUT,
+            ticks: Probe::SHUT,
+            addresses: Probe::SHUT,
+            last_data: None,
+            present: None,
+            demand: Demand::default(),
+            alerts: Alerts::default(),
+            lateness: 0,
+            told: Lines::default(),
+        }
+    }
+
+    /// Hypervisor state, everything else off.
+    fn reset_context() -> Context {
+        let mut msr = Msr::default();
+        msr.set_hv(true);
+        Context::power(msr.bits(), 0)
+    }
+
+    /// The revision of the part.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Counts up to now and acts on what that brings. Whether anything changed that deadlines depend on.
+    fn catch_up(&mut self, feed: &impl Feed) -> bool {
+        let event = self.count(feed);
+        self.judge(event, feed)
+    }
+
+    /// A register, the context or what threads share has changed: what counts, what holds and what is waited for follow.
+    fn changed(&mut self, feed: &impl Feed) {
+        self.resume(feed);
+        self.judge(false, feed);
+        self.renew_demand();
+        self.rearm(feed);
+    }
+
+    fn value(&self, register: Register) -> u64 {
+        match register {
+            Register::Pmc(index) => self.units.get(index).map_or(0, |unit| u64::from(unit.value)),
+            Register::Mmcr0 => self.mmcr0.bits(),
+            Register::Mmcr1 => self.mmcr1.bits(),
+            Register::Mmcr2 => self.mmcr2.bits(),
+            Register::Mmcra => self.threshold.shown_in(self.mmcra).bits(),
+            Register::Mmcrc => self.shared.register,
+            Register::Sier => self.sier.bits(),
+            Register::Siar => self.siar,
+            Register::Sdar => self.sdar,
+            Register::Bescr(_) => self.bescr.bits(),
+            // While entries are being written, what is read is not defined; zero ends the list for whoever reads it.
+            Register::Bhrb(_) if self.mmcr0.pmae() => 0,
+            Register::Bhrb(index) => self.history.read(usize::from(index)),
+            Register::Imc => self.imc,
+        }
+    }
+
+    fn set(&mut self, register: Register, value: u64, feed: &impl Feed) {
+        match register {
+            Register::Pmc(index) => {
+                if let Some(unit) = self.units.get_mut(index) {
+                    unit.value = value as u32;
+                }
+            }
+            Register::Mmcr0 => self.mmcr0 = Mmcr0::written(value),
+            Register::Mmcr1 => self.select(Mmcr1::written(value), feed),
+            Register::Mmcr2 => self.mmcr2 = Mmcr2::written(value),
+            Register::Mmcra => self.write_mmcra(Mmcra::written(value), feed),
+            Register::Mmcrc => self.shared.register = Mmcrc::written(value).bits(),
+            Register::Sier => self.sier = Sier::written(value),
+            Register::Siar => self.siar = value,
+            Register::Sdar => self.sdar = value,
+            Register::Bescr(bits) => self.write_bescr(bits, value),
+            Register::Bhrb(_) => self.history.clear(),
+            Register::Imc => {
+                self.imc = value;
+                self.demand.renew();
+            }
+        }
+    }
+
+    /// MMCR1 is written: PMC1-4 follow what it selects, and do not count for one cycle (appendix A.4, note 1).
+    fn select(&mut self, mmcr1: Mmcr1, feed: &impl Feed) {
+        self.mmcr1 = mmcr1;
+        for (index, unit) in self.units.iter_mut().take(4).enumerate() {
+            unit.tap.disarm(feed);
+            unit.selected = Selected::new(mmcr1, index);
+            unit.selected.connect(mmcr1, &mut unit.tap);
+        }
+        self.suspended = self.counting & PROGRAMMABLE;
+        self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
+        self.counting &= !PROGRAMMABLE;
+    }
+}
+
+impl Model for Power9 {
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        let grant = access::grant(address, false, &self.context, self.mmcr0)?;
+        self.lift_suspension(feed);
+        if self.catch_up(feed) {
+            self.renew_demand();
+            self.rearm(feed);
+        }
+        Ok(self.value(grant.register) & grant.visible)
+    }
+
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        let grant = access::grant(address, true, &self.context, self.mmcr0)?;
+        self.lift_suspension(feed);
+        self.catch_up(feed);
+        let kept = self.value(grant.register) & !grant.writable;
+        self.set(grant.register, kept | value & grant.writable, feed);
+        self.changed(feed);
+        Ok(())
+    }
+
+    fn service(&mut self, feed: &impl Feed) {
+        if self.catch_up(feed) {
+            self.renew_demand();
+        }
+        self.rearm(feed);
+    }
+
+    fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        let before = core::mem::replace(&mut self.context, context);
+        let run = |context: &Context| ThreadControl::of(context.control).run();
+        let same = self.admitted() == self.counting && run(&before) == run(&context) && before.time_base == context.time_base;
+        if same && Msr::of(before.machine_state).pr() == Msr::of(context.machine_state).pr() && !self.mmcr0.pmae() {
+            return;
+        }
+        // What went by went by in the old state.
+        self.context = before;
+        self.catch_up(feed);
+        self.context = context;
+        self.shared.running = self.running();
+        self.changed(feed);
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        let takers = self.units.iter().enumerate().filter(|(index, _)| self.counting & bit(*index) != 0);
+        let taken = amount != 0 && takers.take(4).any(|(_, unit)| unit.selected.takes(occurrence).is_some());
+        if taken {
+            self.catch_up(feed);
+            self.add_injected(occurrence, amount);
+            self.judge(false, feed);
+            self.renew_demand();
+            self.rearm(feed);
+        }
+        taken
+    }
+
+    fn record(&mut self, record: &Record, feed: &impl Feed) {
+        self.look_at(record, feed);
+        self.rearm(feed);
+    }
+
+    fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    fn succeed_demand(&mut self, before: &Demand) {
+        self.demand.succeed(before);
+    }
+
+    fn take_alerts(&mut self) -> Alerts {
+        let lines = self.lines();
+        let mut alerts = core::mem::take(&mut self.alerts);
+        if lines != self.told {
+            self.told = lines;
+            alerts.lines = Some(lines);
+        }
+        alerts
+    }
+
+    fn reset(&mut self, _reset: Reset, feed: &impl Feed) {
+        self.service(feed);
+        let fresh = Power9::new(self.revision);
+        self.disarm(feed);
+        let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared });
+        *self = fresh;
+        (self.demand, self.told, self.shared) = kept;
+        self.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
+        self.changed(feed);
+    }
+
+    fn shared(&self) -> Shared {
+        self.shared
+    }
+
+    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.shared = Shared { threads: shared.threads.max(1), ..shared };
+        self.shared.running = self.running();
+        self.changed(feed);
+    }
+
+    fn instruction_match(&self) -> Option<(u64, u64)> {
+        // Bits 0:31 choose the bits that are compared, 32:63 are their value.
+        let (mask, value) = (self.imc >> 32, self.imc & 0xFFFF_FFFF);
+        (mask != 0).then_some((value & mask, mask))
+    }
+
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::POWER9
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl Power9 {
+    /// The run latches of the core with this thread's own.
+    fn running(&self) -> u32 {
+        let own = 1u32.checked_shl(u32::from(self.shared.thread)).unwrap_or(0);
+        if ThreadControl::of(self.context.control).run() { self.shared.running | own } else { self.shared.running & !own }
+    }
+
+    /// Adds what no signal tells to the counters that select it.
+    fn add_injected(&mut self, occurrence: Occurrence, amount: u64) {
+        let mut grown = [0u64; COUNTERS];
+        for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {
+            if self.counting & bit(index) != 0 && index < 4 {
+                if let Some((kind, second)) = unit.selected.takes(occurrence) {
+                    *grown = unit.tap.inject_into(kind, amount, second);
+                }
+            }
+        }
+        for (index, grown) in grown.into_iter().enumerate() {
+            self.grow(index, grown);
+        }
+        self.follow_threshold(grown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_takes_less_than_two_kibibytes() {
+        assert!(size_of::<Power9>() < 2048, "{} bytes", size_of::<Power9>());
+    }
+}

@@ -4,8 +4,8 @@
 
 use super::registers::{Mmcr1, Msr, ThreadControl};
 use crate::counter::{Gate, Tap};
-use crate::event::{self, Drive, Entry, Internal, Test, Amount, When};
-use crate::feed::{Kind, Scope, Unit};
+use crate::event::{self, Amount, Drive, Entry, Internal, Test, When};
+use crate::feed::{Kind, Scope, Signal, Unit};
 use crate::model::{Occurrence, Shared};
 
 /// The bits of an event code that MMCR1 has no place for: the event is of the sampled instruction (section 5.15, MARK).
@@ -133,6 +133,19 @@ impl Selected {
         self.combination == Combination::And
     }
 
+    /// Whether the selection is an event at all, and not PMCxSEL 0.
+    pub(super) fn counts_something(&self) -> bool {
+        self.entries().next().is_some()
+    }
+
+    /// The signal, if the counter grows by one signal alone.
+    pub(super) fn lone_signal(&self) -> Option<Signal> {
+        match self.entries {
+            [Some(Entry { signals: [signal], .. }), None] if !self.falls => Some(*signal),
+            _ => None,
+        }
+    }
+
     /// Whether falling edges are counted.
     pub(super) fn falls(&self) -> bool {
         self.falls
@@ -181,7 +194,10 @@ const SYNCHRONOUS: core::ops::RangeInclusive<u32> = 0x1_5050..=0x1_505C;
 
 /// The event of this code, whether the list has it for one counter or for all, marked or not.
 fn find(code: u32) -> Option<&'static Entry> {
-    [code, code | MARK, code & !COUNTER, code & !COUNTER | MARK].into_iter().find_map(|code| event::POWER9.select(code)).map(|(entry, _)| entry)
+    [code, code | MARK, code & !COUNTER, code & !COUNTER | MARK]
+        .into_iter()
+        .find_map(|code| event::POWER9.select(code))
+        .map(|(entry, _)| entry)
 }
 
 /// Whether a condition holds.

@@ -1,0 +1,95 @@
+//! Enabled conditions and events, and what comes of them.
+//!
+//! POWER9 PMU User's Guide, appendix A.3: PMAE, FCECE, TRIGGER, PMC1CE, PMCjCE, TBEE, EBE, PMAO, PMAOQ; section 2.4.1.2 for synchronous
+//! interrupts.
+
+use super::Power9;
+use super::access::Bits;
+use super::counting::Mask;
+use super::registers::Bescr;
+use crate::alert::Lines;
+use crate::feed::Feed;
+
+impl Power9 {
+    /// The enabled conditions that hold, a bit for each counter.
+    fn conditions(&self) -> Mask {
+        let enabled = self.conditions_enabled();
+        let negative = (0..super::COUNTERS).filter(|index| self.is_negative(*index)).fold(0, |mask, index| mask | super::bit(index));
+        enabled & negative
+    }
+
+    /// Acts on the conditions that hold and on an enabled `event`, which has been counted. Whether a register has changed.
+    pub(super) fn judge(&mut self, event: bool, feed: &impl Feed) -> bool {
+        let conditions = self.conditions();
+        let occurred = conditions & !self.held != 0 || event;
+        self.held = conditions;
+        let exists = conditions != 0 || event;
+        let released = self.mmcr0.trigger() && (exists || self.is_negative(0));
+        let alerts = self.mmcr0.pmae() && exists;
+        // What releases the trigger does not freeze.
+        let freezes = self.mmcr0.fcece() && !released && !self.mmcr0.trigger() && (occurred || alerts) && !self.mmcr0.fc();
+        if released {
+            self.mmcr0.set_trigger(false);
+        }
+        if freezes {
+            self.mmcr0.set_fc(true);
+        }
+        if alerts {
+            self.alert(conditions);
+        }
+        let changed = released || freezes || alerts;
+        if changed {
+            self.resume(feed);
+        }
+        self.lateness = 0;
+        changed
+    }
+
+    /// A performance monitor alert.
+    fn alert(&mut self, conditions: Mask) {
+        self.mmcr0.set_pmae(false);
+        self.mmcr0.set_pmao(true);
+        self.mmcr0.set_pmaoq(self.is_synchronous(conditions));
+        if self.mmcr0.ebe() {
+            self.bescr.set_pme(false);
+            self.bescr.set_pmeo(true);
+        }
+        self.keep_continuous_sample();
+        self.alerts.late = self.alerts.late.max(self.lateness);
+    }
+
+    /// Whether the alert is PMC1's by an event of random instruction sampling that has synchronous interrupts.
+    fn is_synchronous(&self, conditions: Mask) -> bool {
+        let sampled = self.mmcra.sample_enable() && self.mmcra.rand_samp_mode() == 0;
+        let [first, ..] = &self.units;
+        conditions & 1 != 0 && sampled && self.present.is_some() && first.selected.is_synchronous()
+    }
+
+    /// The levels of the two requests.
+    pub(super) fn lines(&self) -> Lines {
+        let ebe = self.mmcr0.ebe();
+        Lines { interrupt: self.mmcr0.pmao() && !ebe, event_based_branch: self.mmcr0.pmao() && ebe }
+    }
+
+    /// A write of BESCR by one of its numbers; with MMCR0\[EBE] what it does to PME and PMEO it does to PMAE and PMAO.
+    pub(super) fn write_bescr(&mut self, bits: Bits, value: u64) {
+        let upper = value << 32;
+        let (written, named) = match bits {
+            Bits::All => (value, u64::MAX),
+            Bits::Set => (self.bescr.bits() | value, value),
+            Bits::SetUpper => (self.bescr.bits() | upper, upper),
+            Bits::Reset => (self.bescr.bits() & !value, value),
+            Bits::ResetUpper => (self.bescr.bits() & !upper, upper),
+        };
+        self.bescr = Bescr::of(written);
+        if self.mmcr0.ebe() {
+            let named = Bescr::of(named);
+            if named.pme() {
+                self.mmcr0.set_pmae(self.bescr.pme());
+            }
+            if named.pmeo() {
+                self.mmcr0.set_pmao(self.bescr.pmeo());
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Growing: from totals to counters, from counters to counters.
+//!
+//! POWER9 PMU User's Guide, appendix A.1 and A.4. A counter is *negative* while its bit 0 is 1; one whose overflows another counter
+//! counts is the lower part of a longer number, its bit 0 is data, and its overflow is the carry out of all 32 bits.
+
+use super::freezing::{FOUR_COUNTERS, Freezes};
+use super::registers::{COUNTERS, Mmcrc, Msr, ThreadControl};
+use super::{Power9, Unit};
+use crate::counter::{Gate, Tap};
+use crate::event::Internal;
+use crate::feed::{Feed, Scope, Signal, SignalSet};
+
+/// Events from one carry to the next.
+const WRAP: u64 = 1 << 32;
+/// A counter at or above this is negative.
+pub(super) const NEGATIVE: u64 = 1 << 31;
+
+/// The counters, one bit each.
+pub(super) type Mask = u8;
+
+/// The bit of the counter of this index.
+pub(super) const fn bit(index: usize) -> Mask {
+    1 << (index & 7)
+}
+
+/// PMC1-4.
+pub(super) const PROGRAMMABLE: Mask = 0b1111;
+
+impl Power9 {
+    pub(super) fn freezes(&self) -> Freezes {
+        Freezes {
+            mmcr0: self.mmcr0,
+            mmcr2: self.mmcr2,
+            mmcrc: Mmcrc::of(self.shared.register),
+            thread: self.shared.thread,
+            msr: Msr::of(self.context.machine_state),
+            control: ThreadControl::of(self.context.control),
+        }
+    }
+
+    /// The counters that count in the present state.
+    pub(super) fn admitted(&self) -> Mask {
+        let freezes = self.freezes();
+        let mut counting = 0;
+        for (index, unit) in self.units.iter().enumerate() {
+            let selected = &unit.selected;
+            if freezes.admits(index, selected.is_cycles()) && selected.admits(freezes.msr, freezes.control, self.shared) {
+                counting |= bit(index);
+            }
+        }
+        counting & !self.suspended
+    }
+
+    /// Counts everything up to now. Returns whether the time base brought an enabled event.
+    pub(super) fn count(&mut self, feed: &impl Feed) -> bool {
+        let transitions = self.pass_time_base(feed);
+        self.pass_sampling(feed);
+        let mut grown = [0u64; COUNTERS];
+        let counting = self.counting;
+        for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {
+            if counting & bit(index) != 0 {
+                *grown = match unit.selected.internal() {
+                    None => unit.tap.fold(feed),
+                    Some(Internal::TimeBaseBit) => transitions,
+                    Some(_) => 0,
+                };
+            }
+        }
+        for (index, grown) in grown.into_iter().enumerate() {
+            self.grow(index, grown);
+        }
+        self.follow_threshold(grown);
+        self.end_suspension(feed);
+        transitions != 0 && self.mmcr0.tbee()
+    }
+
+    /// The cycle after a write of MMCR1 is over: what fell into it is not counted.
+    fn end_suspension(&mut self, feed: &impl Feed) {
+        if self.suspended != 0 && feed.total(Signal::Cycles, Scope::Thread) != self.suspended_at {
+            self.lift_suspension(feed);
+        }
+    }
+
+    /// PMC1-4 count again.
+    pub(super) fn lift_suspension(&mut self, feed: &impl Feed) {
+        if core::mem::take(&mut self.suspended) != 0 {
+            self.resume(feed);
+        }
+    }
+
+    /// The counter that counts the overflows of this one, if one does (appendix A.4, PMCxSEL 10h and 24h).
+    pub(super) fn follower(&self, index: usize) -> Option<usize> {
+        const FOLLOWERS: [usize; COUNTERS] = [1, 2, 3, 0, 0, 2];
+        let follower = *FOLLOWERS.get(index)?;
+        let selected = self.units.get(follower)?.selected.internal();
+        (selected == Some(Internal::Overflow(index as u8 + 1))).then_some(follower)
+    }
+
+    /// Whether the value of a counter is negative.
+    pub(super) fn is_negative(&self, index: usize) -> bool {
+        self.units.get(index).is_some_and(|unit| u64::from(unit.value) >= NEGATIVE) && self.follower(index).is_none()
+    }
+
+    /// The counter of this index grows by `amount`, and those chained to it by its overflows.
+    pub(super) fn grow(&mut self, mut index: usize, mut amount: u64) {
+        // Four counters in a ring have no beginning: what is brought in goes round once.
+        for _ in 0..COUNTERS {
+            if amount == 0 {
+                return;
+            }
+            let follower = self.follower(index);
+            let Some(unit) = self.units.get_mut(index) else { return };
+            let sum = u64::from(unit.value).saturating_add(amount);
+            let half = |value: u64| value.saturating_add(NEGATIVE) >> 32;
+            let turned_negative = half(sum) != half(u64::from(unit.value));
+            unit.value = sum as u32;
+            if turned_negative && follower.is_none() {
+                self.alerts.overflows |= u32::from(bit(index));
+                self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
+            }
+            match follower {
+                Some(next) if self.counting & bit(next) != 0 => (index, amount) = (next, sum >> 32),
+                _ => return,
+            }
+        }
+    }
+
+    /// How much the counter of this index may grow until something is seen of it: it turns negative where that matters, carries into one
+    /// of which that holds, or is what the threshold counter waits for.
+    pub(super) fn remaining(&self, index: usize) -> Option<u64> {
+        let mut least = self.threshold_waits_for(index);
+        let mut nearer = |distance: Option<u64>| least = [least, distance].into_iter().flatten().min();
+        // Along the chain: the carries that the last counter waits for, in events of the first.
+        let (mut at, mut events_per_count, mut until_count) = (index, 1u64, 0u64);
+        for _ in 0..COUNTERS {
+            let Some(unit) = self.units.get(at) else { break };
+            let value = u64::from(unit.value);
+            let needed = |counts: u64| until_count.saturating_add(counts.saturating_sub(1).saturating_mul(events_per_count));
+            let Some(next) = self.follower(at) else {
+                if self.matters(at) {
+                    // From 80000000h on it is the next crossing but one carry.
+                    let counts = (WRAP + NEGATIVE - value) & (WRAP - 1);
+                    let counts = if counts == 0 { WRAP } else { counts };
+                    nearer(Some(if at == index { counts } else { needed(counts) }));
+                }
+                break;
+            };
+            if self.counting & bit(next) == 0 {
+                break;
+            }
+            let carry = WRAP - value;
+            until_count = if at == index { carry } else { needed(carry) };
+            events_per_count = events_per_count.saturating_mul(WRAP);
+            at = next;
+        }
+        least
+    }
+
+    /// Whether anything happens when the counter turns negative.
+    fn matters(&self, index: usize) -> bool {
+        let released = index == 0 && self.mmcr0.trigger();
+        let enabled = self.mmcr0.pmae() || self.mmcr0.fcece() || self.mmcr0.trigger();
+        released || (enabled && self.conditions_enabled() & bit(index) != 0)
+    }
+
+    /// The counters whose being negative is an enabled condition.
+    pub(super) fn conditions_enabled(&self) -> Mask {
+        let members: Mask = if self.mmcr0.pmcc() == FOUR_COUNTERS { PROGRAMMABLE } else { 0b11_1111 };
+        let first: Mask = if self.mmcr0.pmc1ce() { 1 } else { 0 };
+        let others: Mask = if self.mmcr0.pmcjce() { 0b11_1110 } else { 0 };
+        (first | others) & members
+    }
+
+    /// Counters that counted and no longer do have been counted up to now; those that now do begin here.
+    pub(super) fn resume(&mut self, feed: &impl Feed) {
+        let counting = self.admitted();
+        let started = counting & !self.counting;
+        self.counting = counting;
+        for (index, unit) in self.units.iter_mut().enumerate() {
+            if started & bit(index) != 0 {
+                unit.tap.settle(feed, false);
+            }
+        }
+    }
+
+    /// Takes back every deadline.
+    pub(super) fn disarm(&self, feed: &impl Feed) {
+        for tap in self.units.iter().map(|unit| &unit.tap).chain([&self.eligible]) {
+            tap.disarm(feed);
+        }
+        for probe in [&self.ticks, &self.addresses] {
+            probe.disarm(feed);
+        }
+        feed.disarm(Signal::TimeBaseTicks, Scope::Thread);
+        feed.disarm(Signal::Cycles, Scope::Thread);
+    }
+
+    /// Sets every deadline anew.
+    pub(super) fn rearm(&self, feed: &impl Feed) {
+        self.disarm(feed);
+        if self.suspended != 0 {
+            feed.arm(Signal::Cycles, Scope::Thread, self.suspended_at, 1);
+        }
+        let mut transitions = self.waits_for_time_base().then_some(1);
+        for (index, unit) in self.units.iter().enumerate() {
+            if self.counting & bit(index) == 0 {
+                continue;
+            }
+            match unit.selected.internal() {
+                None => unit.tap.arm(feed, self.remaining(index)),
+                Some(Internal::TimeBaseBit) => transitions = [transitions, self.remaining(index)].into_iter().flatten().min(),
+                Some(_) => {}
+            }
+        }
+        self.arm_time_base(feed, transitions);
+        self.arm_sampling(feed);
+    }
+
+    /// What must be reported, whatever the thread's state.
+    pub(super) fn renew_demand(&mut self) {
+        let mut signals = SignalSet::EMPTY;
+        let mut per_cycle = false;
+        let freezes = self.freezes();
+        let mut time_base = self.mmcr0.tbee();
+        for (index, unit) in self.units.iter().enumerate() {
+            // What waits for the trigger counts soon.
+            if freezes.stopped(index) && !self.mmcr0.trigger() {
+                continue;
+            }
+            if index < 4 && unit.selected.counts_something() {
+                signals.insert(Signal::Cycles);
+            }
+            time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);
+            unit.tap.demand(&mut signals);
+            per_cycle |= unit.tap.gate().is_per_cycle() && unit.selected.counts_something();
+        }
+        if time_base {
+            signals.insert(Signal::TimeBaseTicks);
+        }
+        let records = self.demand_of_sampling(&mut signals);
+        self.demand.replace(signals, per_cycle, records);
+    }
+}
+
+/// The unit of PMC5 or PMC6, connected for good.
+impl Unit {
+    pub(super) fn fixed(signal: Signal) -> Unit {
+        Unit { tap: Tap::new(Gate::Sum, Scope::Thread, [signal]), ..Unit::default() }
+    }
+}

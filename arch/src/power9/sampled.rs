@@ -1,0 +1,347 @@
+//! Sampling at work: which instruction is the sampled one, what it counts, what the sampling registers keep of it.
+//!
+//! POWER9 PMU User's Guide, chapters 2 and 3 and appendix A.6 to A.9.
+
+use super::Power9;
+use super::counting::bit;
+use super::marked::Life;
+use super::registers::{COUNTERS, Mmcra, Msr, ThreadControl};
+use super::sampling::{Eligible, Machine};
+use super::sier;
+use super::threshold::{Crossings, ThresholdCounter, ThresholdEvent, ThresholdSource, compare_value, level_bit, measure};
+use crate::counter::{Gate, Probe};
+use crate::event::{Amount, Internal};
+use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet, Stage, Traits};
+use crate::model::Model;
+
+/// What updates SDAR in continuous sampling: MMCRA\[SDAR_MODE].
+fn address_signal(mmcra: Mmcra) -> Option<Signal> {
+    match (mmcra.sample_enable(), mmcra.sdar_mode()) {
+        (false, 0b01) => Some(Signal::DataTlbMissesAll),
+        (false, 0b10) => Some(Signal::DataCacheLoadMisses),
+        (false, 0b11) => Some(Signal::Stores),
+        _ => None,
+    }
+}
+
+/// What the threshold counter and its events brought at one instant.
+#[derive(Clone, Copy, Default)]
+struct Pulses {
+    crossings: Crossings,
+    not_met: bool,
+}
+
+/// What the counters that count wait for of the threshold counter.
+struct Wanted {
+    levels: u8,
+    met: bool,
+    accumulating: bool,
+}
+
+impl Power9 {
+    /// MMCRA is written: sampling begins anew where its choice changes.
+    pub(super) fn write_mmcra(&mut self, mmcra: Mmcra, feed: &impl Feed) {
+        let before = core::mem::replace(&mut self.mmcra, mmcra);
+        if !mmcra.sample_enable() {
+            self.sampler.reset();
+        } else if mmcra.sample_reset() || Eligible::of(before) != Eligible::of(mmcra) || !before.sample_enable() {
+            self.sampler.reset();
+            self.sampler.start(Eligible::of(mmcra));
+        }
+        self.write_threshold(mmcra);
+        self.disarm(feed);
+        self.connect_sampling(feed);
+    }
+
+    /// Software writes the threshold counter's two fields: it goes on from there.
+    fn write_threshold(&mut self, mmcra: Mmcra) {
+        if (self.threshold.exponent(), self.threshold.mantissa()) != (mmcra.thresh_ctr_exp(), mmcra.thresh_ctr_mantissa()) {
+            let written = u64::from(mmcra.thresh_ctr_mantissa()) << (2 * u32::from(mmcra.thresh_ctr_exp() & 7));
+            self.threshold.ticks = written.min(ThresholdCounter::MAXIMUM);
+        }
+        if ThresholdSource::of(mmcra) == ThresholdSource::Disabled {
+            self.threshold.discard();
+        }
+    }
+
+    /// Connects what sampling and thresholding follow, from now on.
+    pub(super) fn connect_sampling(&mut self, feed: &impl Feed) {
+        self.eligible.rewire(Gate::Sum, Scope::Thread);
+        if self.mmcra.sample_enable() {
+            Eligible::of(self.mmcra).signals().iter().for_each(|signal| self.eligible.connect(*signal));
+        }
+        self.eligible.skip(feed);
+        let ticks = match ThresholdSource::of(self.mmcra) {
+            ThresholdSource::RunCycles => Some(Signal::Cycles),
+            ThresholdSource::RunInstructions => Some(Signal::InstructionsRetired),
+            _ => None,
+        };
+        self.ticks = Probe::at(ticks, feed);
+        self.addresses = Probe::at(address_signal(self.mmcra), feed);
+    }
+
+    /// What sampling wants to be told.
+    pub(super) fn demand_of_sampling(&self, signals: &mut SignalSet) -> Records {
+        self.eligible.demand(signals);
+        self.ticks.demand(signals);
+        if self.mmcr0.pmae() {
+            self.addresses.demand(signals);
+        }
+        Records { at_deadline: self.mmcra.sample_enable() || self.mmcr0.pmae(), taken_branches: self.mmcr0.pmae(), every: false }
+    }
+
+    pub(super) fn arm_sampling(&self, feed: &impl Feed) {
+        if let Some(left) = self.sampler.until_sample() {
+            self.eligible.arm(feed, Some(u64::from(left)));
+        }
+        if self.mmcr0.pmae() {
+            self.addresses.arm(feed, Some(1));
+        }
+        if ThreadControl::of(self.context.control).run() {
+            self.ticks.arm(feed, self.until_threshold());
+        }
+    }
+
+    /// What threshold events the counters that count select.
+    fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted { levels: 0, met: false, accumulating: false };
+        for (index, unit) in self.units.iter().enumerate() {
+            if self.counting & bit(index) == 0 {
+                continue;
+            }
+            match unit.selected.internal() {
+                Some(Internal::ThresholdMet) => wanted.met = true,
+                Some(Internal::ThresholdExceeded(level)) => wanted.levels |= level_bit(level),
+                Some(Internal::ThresholdAccumulated) => wanted.accumulating = true,
+                _ => {}
+            }
+        }
+        wanted
+    }
+
+    /// Events of the threshold counter until one of the counters grows by it.
+    fn until_threshold(&self) -> Option<u64> {
+        let wanted = self.wanted();
+        self.threshold.until_next(wanted.levels, wanted.met.then(|| compare_value(self.mmcra)), wanted.accumulating)
+    }
+
+    /// How much a counter may grow until the threshold counter starts, ends or passes something because of it.
+    pub(super) fn threshold_waits_for(&self, index: usize) -> Option<u64> {
+        let own = u8::try_from(index).ok()?.checked_add(1)?;
+        let source = ThresholdSource::of(self.mmcra);
+        if source == ThresholdSource::Disabled {
+            return None;
+        }
+        let starts = ThresholdEvent::of(self.mmcra.thresh_start()) == ThresholdEvent::Counter(own);
+        let ends = self.threshold.running && ThresholdEvent::of(self.mmcra.thresh_end()) == ThresholdEvent::Counter(own);
+        if starts || ends {
+            return Some(1);
+        }
+        if source == ThresholdSource::Counter(own) { self.until_threshold() } else { None }
+    }
+
+    /// Brings what sampling follows up to now; what the threshold counter counts of it is counted.
+    pub(super) fn pass_sampling(&mut self, feed: &impl Feed) {
+        let occurrences = self.eligible.fold(feed);
+        self.sampler.pass(occurrences);
+        let ticks = self.ticks.fold(feed);
+        if ticks != 0 && ThreadControl::of(self.context.control).run() {
+            let crossings = self.threshold.tick(ticks, compare_value(self.mmcra));
+            self.emit(Pulses { crossings, not_met: false });
+        }
+    }
+
+    /// The counters have grown: what the threshold counter counts of it, then what starts or ends it.
+    pub(super) fn follow_threshold(&mut self, grown: [u64; COUNTERS]) {
+        let source = ThresholdSource::of(self.mmcra);
+        if source == ThresholdSource::Disabled {
+            return;
+        }
+        let by = |number: u8| grown.get(usize::from(number.wrapping_sub(1))).copied().unwrap_or(0);
+        let compare = compare_value(self.mmcra);
+        let mut pulses = Pulses::default();
+        let (start, end) = (ThresholdEvent::of(self.mmcra.thresh_start()), ThresholdEvent::of(self.mmcra.thresh_end()));
+        let came = |event: ThresholdEvent| matches!(event, ThresholdEvent::Counter(number) if by(number) != 0);
+        if let ThresholdSource::Counter(number) = source {
+            let crossings = self.threshold.tick(by(number), compare);
+            // While a start is active nothing is met or exceeded.
+            pulses.crossings =
+                if came(start) { Crossings { accumulated: crossings.accumulated, ..Crossings::default() } } else { crossings };
+        }
+        pulses.not_met = self.threshold.arrive(came(start), came(end), compare);
+        self.emit(pulses);
+    }
+
+    /// Grows the counters that count events of the threshold counter.
+    fn emit(&mut self, pulses: Pulses) {
+        if pulses.crossings == Crossings::default() && !pulses.not_met {
+            return;
+        }
+        for index in 0..COUNTERS {
+            if self.counting & bit(index) == 0 {
+                continue;
+            }
+            let amount = match self.units.get(index).and_then(|unit| unit.selected.internal()) {
+                Some(Internal::ThresholdMet) => u64::from(pulses.crossings.met),
+                Some(Internal::ThresholdNotMet) => u64::from(pulses.not_met),
+                Some(Internal::ThresholdExceeded(level)) => u64::from(pulses.crossings.exceeded & level_bit(level) != 0),
+                Some(Internal::ThresholdAccumulated) => pulses.crossings.accumulated,
+                _ => 0,
+            };
+            self.grow(index, amount);
+        }
+    }
+
+    /// One instruction's record: branch history, the address that continuous sampling keeps, the sampled instruction's events.
+    pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) {
+        let pmae = self.mmcr0.pmae();
+        if pmae && !self.freezes().history() && record.branch.is_some_and(|branch| branch.taken) {
+            self.history.enter(record, self.mmcra);
+        }
+        if pmae && self.addresses.fold(feed) != 0 {
+            self.last_data = record.memory.map(|memory| memory.address).or(self.last_data);
+        }
+        self.present = Some(record.address);
+        let event = self.count(feed);
+        let life = Life::new(record, self.mmcra);
+        if self.sampler.machine == (Machine::Start { left: 0 }) && self.is_eligible(&life) {
+            self.sample(&life);
+        }
+        if self.judge(event, feed) {
+            self.renew_demand();
+        }
+        self.present = None;
+    }
+
+    /// Whether the instruction is one of those that random sampling chooses among. The match array is the model's own.
+    fn is_eligible(&self, life: &Life<'_>) -> bool {
+        let eligible = Eligible::of(self.mmcra);
+        let matches = || self.instruction_match().is_some_and(|(value, mask)| life.record().encoding & mask == value);
+        eligible.admits(life) || (eligible == Eligible::Matched && matches())
+    }
+
+    /// The sampled instruction: its events in the order of its stages, thresholds after them.
+    fn sample(&mut self, life: &Life<'_>) {
+        let record = life.record();
+        let grown = self.marked(life);
+        let reached = self.measure(life, &grown);
+        if self.mmcr0.pmae() {
+            self.siar = record.address;
+            if let Some(memory) = record.memory {
+                self.sdar = memory.address;
+            }
+            self.sier = sier::sier(life, Msr::of(self.context.machine_state), self.mmcra, reached);
+        }
+        for (index, amount) in grown.into_iter().enumerate() {
+            self.grow(index, amount);
+        }
+        self.follow_threshold(grown);
+        self.sampler.sampled();
+        self.sampler.start(Eligible::of(self.mmcra));
+    }
+
+    /// What each counter grows by because of the sampled instruction.
+    fn marked(&self, life: &Life<'_>) -> [u64; COUNTERS] {
+        let mut grown = [0u64; COUNTERS];
+        for (index, (unit, grown)) in self.units.iter().zip(&mut grown).enumerate() {
+            if self.counting & bit(index) == 0 {
+                continue;
+            }
+            *grown = match unit.selected.internal() {
+                Some(Internal::Rewind(number)) => u64::from(self.any_sampled(number, |tests, amount| life.kept_back(tests, amount))),
+                Some(Internal::Saved(number)) => {
+                    u64::from(self.any_sampled(number, |tests, amount| amount != Amount::One && life.adds(tests, amount) != 0))
+                }
+                Some(_) => 0,
+                None => {
+                    let mut sum = 0u64;
+                    let (mut events, mut together) = (0, unit.selected.is_both());
+                    for (tests, amount) in unit.selected.sampled() {
+                        let adds = life.adds(tests, amount);
+                        sum = sum.saturating_add(adds);
+                        events += 1;
+                        together &= adds != 0;
+                    }
+                    match (unit.selected.is_both(), unit.selected.falls()) {
+                        (true, _) => u64::from(together && events == 2),
+                        // An occurrence of any length ends once.
+                        (false, true) => sum.min(1),
+                        (false, false) => sum,
+                    }
+                }
+            };
+        }
+        grown
+    }
+
+    /// Whether `test` holds of a sampled event that the counter of this number, from 1, counts.
+    fn any_sampled(&self, number: u8, test: impl Fn(&'static [crate::event::Test], Amount) -> bool) -> bool {
+        let unit = self.units.get(usize::from(number.wrapping_sub(1)));
+        unit.is_some_and(|unit| unit.selected.sampled().any(|(tests, amount)| test(tests, amount)))
+    }
+
+    /// Lets the threshold counter follow the sampled instruction through its stages. Whether the value to compare was reached.
+    fn measure(&mut self, life: &Life<'_>, grown: &[u64; COUNTERS]) -> bool {
+        let source = ThresholdSource::of(self.mmcra);
+        if source == ThresholdSource::Disabled {
+            return false;
+        }
+        let (start, end) = (ThresholdEvent::of(self.mmcra.thresh_start()), ThresholdEvent::of(self.mmcra.thresh_end()));
+        let compare = compare_value(self.mmcra);
+        let mut pulses = Pulses::default();
+        if let Some(span) = measure(life, start, end) {
+            self.threshold.start();
+            let until = span.to.or(life.lifetime().map(|(_, last)| last)).unwrap_or(span.from);
+            let cycles = u64::from(until.saturating_sub(span.from));
+            let completes = life.at(Stage::Completed).is_some_and(|at| span.from <= at && at <= until);
+            let run = ThreadControl::of(self.context.control).run();
+            let ticks = match source {
+                ThresholdSource::RunCycles if run => cycles,
+                ThresholdSource::RunInstructions if run => u64::from(completes),
+                ThresholdSource::Counter(number) => self.ticks_of_counter(number, cycles, completes, grown),
+                _ => 0,
+            };
+            pulses.crossings = self.threshold.tick(ticks, compare);
+            if span.to.is_some() {
+                pulses.not_met = self.threshold.end(compare);
+            } else if life.is(Traits::DISCARDED) {
+                self.threshold.discard();
+            }
+        } else if let ThresholdEvent::Stage(stage) = end {
+            if life.at(stage).is_some() {
+                pulses.not_met = self.threshold.end(compare);
+            } else if life.is(Traits::DISCARDED) {
+                self.threshold.discard();
+            }
+        }
+        self.emit(pulses);
+        self.threshold.met
+    }
+
+    /// What a counter counts between two stages of one instruction, as far as its event tells: all cycles, the instruction itself, or
+    /// what the instruction adds as the sampled one.
+    fn ticks_of_counter(&self, number: u8, cycles: u64, completes: bool, grown: &[u64; COUNTERS]) -> u64 {
+        let index = usize::from(number.wrapping_sub(1));
+        let Some(unit) = self.units.get(index).filter(|_| self.counting & bit(index) != 0) else { return 0 };
+        match unit.selected.lone_signal() {
+            Some(Signal::Cycles) => cycles,
+            Some(Signal::InstructionsRetired) => u64::from(completes),
+            _ => grown.get(index).copied().unwrap_or(0),
+        }
+    }
+
+    /// An alert in continuous sampling: the sampling registers keep the instruction at which it came, if its record is at hand.
+    pub(super) fn keep_continuous_sample(&mut self) {
+        let msr = Msr::of(self.context.machine_state);
+        if self.mmcra.sample_enable() || msr.se() || msr.be() {
+            return;
+        }
+        self.sier = sier::continuous(msr);
+        if let Some(address) = self.present {
+            self.siar = address;
+        }
+        if let Some(address) = self.last_data {
+            self.sdar = address;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a POWER9 PMU remembers, and the PMU that remembers it.
+
+use super::registers::{Bescr, COUNTERS, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Sier};
+use super::selection::Selected;
+use super::{History, Power9, Revision, Sampler, ThresholdCounter};
+use crate::counter::Detector;
+use crate::feed::{Context, Feed, Scope, Signal};
+use crate::model::{Model, Shared};
+
+/// What a POWER9 PMU remembers, in the terms of its registers: enough to build the same PMU elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The revision of the part.
+    pub revision: Revision,
+    /// PMC1-6.
+    pub counters: [u32; COUNTERS],
+    /// MMCR0.
+    pub mmcr0: u64,
+    /// MMCR1.
+    pub mmcr1: u64,
+    /// MMCR2.
+    pub mmcr2: u64,
+    /// MMCRA, without the threshold counter.
+    pub mmcra: u64,
+    /// SIER.
+    pub sier: u64,
+    /// SIAR.
+    pub siar: u64,
+    /// SDAR.
+    pub sdar: u64,
+    /// BESCR.
+    pub bescr: u64,
+    /// The instruction match array.
+    pub imc: u64,
+    /// MMCRC, and what is known of the core's other threads.
+    pub shared: Shared,
+    /// The thread's context.
+    pub context: Context,
+    /// What each of PMC1-4 knows of single cycles.
+    pub detectors: [Detector; 4],
+    /// The counters that stand still until the present cycle is over, one bit each.
+    pub suspended: u8,
+    /// The enabled conditions that have been acted on, one bit a counter.
+    pub held: u8,
+    /// The machine of random sampling.
+    pub sampler: Sampler,
+    /// The threshold counter.
+    pub threshold: ThresholdCounter,
+    /// The branch history.
+    pub history: History,
+    /// The data address that continuous sampling saw last.
+    pub last_data: Option<u64>,
+}
+
+impl Power9 {
+    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
+    /// embedder takes the alerts before it saves the interrupt controller.
+    pub fn state(&mut self, feed: &impl Feed) -> State {
+        self.service(feed);
+        let mut detectors = [Detector::default(); 4];
+        for (detector, unit) in detectors.iter_mut().zip(&self.units) {
+            *detector = unit.tap.detector();
+        }
+        State {
+            revision: self.revision,
+            counters: self.units.map(|unit| unit.value),
+            mmcr0: self.mmcr0.bits(),
+            mmcr1: self.mmcr1.bits(),
+            mmcr2: self.mmcr2.bits(),
+            mmcra: self.mmcra.bits(),
+            sier: self.sier.bits(),
+            siar: self.siar,
+            sdar: self.sdar,
+            bescr: self.bescr.bits(),
+            imc: self.imc,
+            shared: self.shared,
+            context: self.context,
+            detectors,
+            suspended: self.suspended,
+            held: self.held,
+            sampler: self.sampler,
+            threshold: self.threshold,
+            history: self.history,
+            last_data: self.last_data,
+        }
+    }
+
+    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
+    /// dropped.
+    #[must_use]
+    pub fn from_state(state: &State, feed: &impl Feed) -> Power9 {
+        let mut pmu = Power9::new(state.revision);
+        pmu.mmcr0 = Mmcr0::written(state.mmcr0);
+        pmu.mmcr1 = Mmcr1::written(state.mmcr1);
+        pmu.mmcr2 = Mmcr2::written(state.mmcr2);
+        pmu.mmcra = Mmcra::written(state.mmcra);
+        pmu.sier = Sier::written(state.sier);
+        (pmu.siar, pmu.sdar, pmu.imc) = (state.siar, state.sdar, state.imc);
+        pmu.bescr = Bescr::of(state.bescr);
+        pmu.shared =
+            Shared { register: Mmcrc::written(state.shared.register).bits(), threads: state.shared.threads.max(1), ..state.shared };
+        pmu.context = state.context;
+        pmu.shared.running = pmu.running();
+        (pmu.sampler, pmu.threshold, pmu.history) = (state.sampler, state.threshold, state.history);
+        (pmu.last_data, pmu.held) = (state.last_data, state.held);
+        pmu.suspended = state.suspended & super::PROGRAMMABLE;
+        pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
+        pmu.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
+        for (index, (unit, value)) in pmu.units.iter_mut().zip(state.counters).enumerate() {
+            unit.value = value;
+            if let Some(detector) = state.detectors.get(index) {
+                unit.selected = Selected::new(pmu.mmcr1, index);
+                unit.selected.connect(pmu.mmcr1, &mut unit.tap);
+                unit.tap.skip(feed);
+                unit.tap.set_detector(*detector);
+            } else {
+                unit.tap.skip(feed);
+            }
+        }
+        pmu.counting = pmu.admitted();
+        pmu.connect_sampling(feed);
+        pmu.told = pmu.lines();
+        pmu.renew_demand();
+        pmu.rearm(feed);
+        pmu
+    }
+}
