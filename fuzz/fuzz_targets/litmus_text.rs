@@ -9,8 +9,11 @@ fuzz_target!(|text: &str| {
     let again: Litmus = litmus.to_string().parse().expect("what is printed can be read");
     let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
     assert_eq!(steps(&litmus), steps(&again));
-    let repeated: u64 =
-        litmus.steps.iter().map(|(_, step)| if let Step::Feed(times, _) = step { *times } else { 0 }).fold(0, u64::saturating_add);
+    let times = |step: &Step| match step {
+        Step::Feed(times, _) | Step::Record(times, ..) => *times,
+        _ => 0,
+    };
+    let repeated: u64 = litmus.steps.iter().map(|(_, step)| times(step)).fold(0, u64::saturating_add);
     if litmus.packages * litmus.threads <= 8 && repeated < 10_000 {
         let _ = litmus.run();
     }

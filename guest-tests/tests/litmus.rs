@@ -133,6 +133,14 @@ fn every_form_of_a_statement_reads_as_it_prints() {
         write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
         feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
         inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\n\
+        lines interrupt=0 branch=0\nlines branch=1 interrupt=0\nrecords none\nrecords at_deadline\nrecords taken_branches every\nmatch none\n\
+        match 0x7c000000 0xfc000000\nread spr:800 faults unclaimed\nwrite bhrb:3 0\nread imc faults privileged-instruction\n\
+        record address=0x1000\nrecord slot=2 encoding=0x4c000064 cycles=3 feed cycles=3 instructions_retired=1\n\
+        repeat 7 record address=4 branch=conditional taken=0 prediction=wrong_direction\nrecord target=0x40 branch=return feed cycles=1\n\
+        record load=0x20 store=0x20 size=4 latency=12 source=l3 translation=hit2\nrecord touch=64 source=other_core_modified translation=walk\n\
+        record unit=vector_scalar traits=divide+link+matched fetch=beyond reload_source=0x1b walk_source=0 page=16 store_outcome=direct\n\
+        record fabric=read_to_modify retries=2 tagged=1 scope=1 response=2 transaction=3 memory_busy=1 stall=9 stall_reason=4 real_address=0x80\n\
+        record dispatched=5 first_miss=7 reload=90 completed=91\nrecord stages=none\n\
         demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\nepoch moved\nepoch same\ndeadline cycles never\ndeadline cycles in 5\n\
         save\nreset cold\nreset warm\n";
     let header = "title: Every form, and a word that looks like a statement's: what a read faults\npmu: k8\nsection: s: t\n";
@@ -269,11 +277,26 @@ fn complaint_to(statement: &str) -> String {
 #[test]
 fn an_unknown_statement_is_answered_by_the_known_ones() {
     let message = complaint_to("wait 5");
-    assert!(message.starts_with("`wait 5` is no statement: there are thread, context, write, read, feed, repeat, "), "{message}");
+    assert!(message.starts_with("`wait 5` is no statement: there are thread, context, write, read, feed, repeat, record, "), "{message}");
     // A known word with the wrong words after it is no statement either.
-    for statement in
-        ["read PerfCtr0", "read PerfCtr0 5", "write PerfCtr0", "feed", "context", "interrupts", "reset", "save now", "inject 0x22"]
-    {
+    for statement in [
+        "record",
+        "records",
+        "records some",
+        "match 5",
+        "lines",
+        "lines interrupt=1",
+        "lines interrupt=2 branch=0",
+        "read PerfCtr0",
+        "read PerfCtr0 5",
+        "write PerfCtr0",
+        "feed",
+        "context",
+        "interrupts",
+        "reset",
+        "save now",
+        "inject 0x22",
+    ] {
         assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: write `")), "{statement}");
     }
     let read = "`read PerfCtr0 5` is no statement: write `read REGISTER = VALUE` or `read REGISTER faults FAULT`";
@@ -352,6 +375,23 @@ fn an_unknown_fault_or_field_is_answered_by_the_known_ones() {
     assert!(complaint_to("read PerfCtr0 faults #GP twice # or so").starts_with("`read PerfCtr0 faults #GP twice` is no statement: "));
 }
 
+#[test]
+fn a_wrong_record_is_answered_by_what_it_can_say() {
+    assert!(complaint_to("record colour=3").starts_with("a record has no `colour`: there are address, slot, "));
+    assert_eq!(complaint_to("record address"), "`address` is not KEY=VALUE");
+    assert_eq!(complaint_to("record address=1 address=1"), "`address` is said twice");
+    assert_eq!(complaint_to("record taken=1"), "`taken` is said of a branch: say branch=KIND too");
+    let access = "`latency` is said of an access to memory: say load=ADDRESS, store=ADDRESS or touch=ADDRESS too";
+    assert_eq!(complaint_to("record latency=9"), access);
+    assert_eq!(complaint_to("record branch=far taken=2"), "`taken=2` is neither 0 nor 1");
+    assert!(complaint_to("record branch=near").starts_with("`branch=near` is unknown: there are conditional, direct_jump, "));
+    assert!(complaint_to("record load=1 source=here").ends_with("device, l1, l2 and so on"));
+    assert!(complaint_to("record traits=link+loud").starts_with("`loud` is no trait: there are probe, reserve, "));
+    assert_eq!(complaint_to("record page=256"), "`page=256` does not fit into 8 bits");
+    assert_eq!(complaint_to("record address=1 feed"), "behind `feed` there is no signal: write SIGNAL=AMOUNT, or leave it out");
+    assert!(complaint_to("record load=1 store=2").starts_with("an instruction accesses one address"));
+}
+
 /// What the run of `statements` after a good header fails with.
 fn failure_of(statements: &str) -> String {
     let litmus: Litmus = format!("{HEADER}{statements}\n").parse().expect("a litmus file");
@@ -374,6 +414,9 @@ fn what_does_not_come_true_is_told_with_its_line() {
         "line 6: the epoch of the demand has moved, expected that it is the same"
     );
     assert_eq!(failure_of("deadline cycles in 5"), "line 5: the deadline of cycles is never, expected in 5");
+    assert_eq!(failure_of("lines interrupt=1 branch=0"), "line 5: the levels are interrupt=0 branch=0, expected interrupt=1 branch=0");
+    assert_eq!(failure_of("records every"), "line 5: records are wanted of [none], expected [every]");
+    assert_eq!(failure_of("match 0x10 0xf0"), "line 5: the instructions to match are none, expected 0x10 0xf0");
     assert_eq!(failure_of("thread 1"), "line 5: there is no thread 1: the machine has 1");
 }
 

@@ -1,4 +1,6 @@
-//! What leaves a PMU: interrupt requests, pins, and word of a missed deadline.
+//! What leaves a PMU: interrupt requests, levels, pins, and word of a missed deadline.
+
+use vm_pmu_arch::alert::Lines;
 
 /// Where a PMU's requests go. Any `Fn(usize, u32)` is one: it is given the thread and the counter.
 ///
@@ -20,6 +22,14 @@ pub trait InterruptLine {
     /// Counter `counter` of hardware thread `thread` asks for its interrupt, once. On x86 the embedder delivers what the thread's local
     /// APIC says of its performance-counter interrupt: a fixed vector or an NMI, or nothing while it is masked.
     fn raise(&self, thread: usize, counter: u32);
+
+    /// The lines of thread `thread` that stay raised until the guest acts now have these levels. On POWER the embedder takes the
+    /// interrupt while `lines.interrupt` holds and MSR\[EE] allows, and the event-based branch while `lines.event_based_branch` holds and
+    /// BESCR\[GE] and problem state allow. The same levels may be told twice; what is told last are the levels that hold, and
+    /// [`Thread::lines`](crate::topology::Thread::lines) tells them again.
+    fn lines(&self, thread: usize, lines: Lines) {
+        let _ = (thread, lines);
+    }
 
     /// The pins in `pins`, one bit each, toggled at least once. [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tells how
     /// often.

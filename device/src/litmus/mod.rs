@@ -22,20 +22,25 @@
 //! assert_eq!(litmus.run(), Ok(2)); // two expectations checked
 //! ```
 
+mod dialect;
 #[cfg(feature = "arbitrary")]
 mod generate;
 mod parse;
 mod print;
+mod record;
 mod run;
 mod trial;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use vm_pmu_arch::access::{Address, Fault};
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::feed::{Record, Records, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
+pub use dialect::{ContextField, PartField};
 pub use parse::ParseError;
 pub use run::Failure;
 pub use trial::Broken;
@@ -70,14 +75,19 @@ pub enum Step {
     Write(Address, u64, Option<Fault>),
     /// `read REGISTER = VALUE` or `read REGISTER faults FAULT`.
     Read(Address, Result<u64, Fault>),
-    /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured.
+    /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured. Where the demand asks
+    /// for a record it is told as one of which nothing is known, at address 0.
     Feed(u64, Vec<(Signal, u64)>),
+    /// `[repeat N] record KEY=VALUE ... [feed SIGNAL=AMOUNT ...]`: the same, where more is known of the instruction.
+    Record(u64, Box<Record>, Vec<(Signal, u64)>),
     /// `devices SIGNAL=AMOUNT ...`: the same, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
     /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
     Inject(Occurrence, u64),
     /// `interrupts NONE | COUNTER ...`: the requests of this thread since the last such line, in order.
     Interrupts(Vec<u32>),
+    /// `lines interrupt=LEVEL branch=LEVEL`: the levels of the lines that stay raised.
+    Lines(Lines),
     /// `late N`: the most events that an interrupt of this thread came too late by, since the last such line.
     Late(u64),
     /// `watch PINS`: deadlines at every toggle of these pins.
@@ -86,6 +96,10 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
+    /// `records none | at_deadline | taken_branches | every ...`: the demand asks for records of exactly these instructions.
+    Records(Records),
+    /// `match none | VALUE MASK`: the instructions that are to be matched.
+    Match(Option<(u64, u64)>),
     /// `epoch moved | same`: whether the demand's epoch differs from that at this thread's last such line, or at the start. A `save`
     /// begins anew: another machine has its own epochs.
     Epoch(bool),
@@ -95,23 +109,4 @@ pub enum Step {
     Save,
     /// `reset cold | warm`.
     Reset(Reset),
-}
-
-/// A field of the thread's state that a litmus file can set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContextField {
-    /// `privilege`, on x86 `cpl`.
-    Privilege,
-    /// `halted`.
-    Halted,
-    /// `foreground`.
-    Foreground,
-    /// `machine_state`: RFLAGS, MSR or PSR as a whole.
-    MachineState,
-    /// `control`: CR4, CTRL or DCR as a whole.
-    Control,
-    /// `if`: RFLAGS.IF.
-    InterruptFlag,
-    /// `pce`: CR4.PCE.
-    CounterEnable,
 }

@@ -1,6 +1,7 @@
 //! From text to a litmus program.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::string::ToString;
@@ -9,11 +10,13 @@ use core::fmt;
 use core::str::FromStr;
 
 use vm_pmu_arch::access::{Address, Fault};
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::feed::{Records, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
-use super::{ContextField, Litmus, Step};
+use super::dialect::Dialect;
+use super::{Litmus, Step, record};
 
 /// Why a text is no litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,20 +42,24 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 17] = [
+const STATEMENTS: [(&str, &str); 21] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
     ("read", "`read REGISTER = VALUE` or `read REGISTER faults FAULT`"),
     ("feed", "`feed SIGNAL=AMOUNT ...`"),
-    ("repeat", "`repeat N feed SIGNAL=AMOUNT ...`"),
+    ("repeat", "`repeat N feed SIGNAL=AMOUNT ...` or `repeat N record KEY=VALUE ...`"),
+    ("record", "`record KEY=VALUE ...` or `record KEY=VALUE ... feed SIGNAL=AMOUNT ...`"),
     ("devices", "`devices SIGNAL=AMOUNT ...`"),
     ("inject", "`inject SELECT AMOUNT` or `inject SELECT/UMASK AMOUNT`"),
     ("interrupts", "`interrupts none` or `interrupts COUNTER ...`"),
+    ("lines", "`lines interrupt=LEVEL branch=LEVEL`, each 0 or 1"),
     ("late", "`late N`"),
     ("watch", "`watch PINS`"),
     ("pin", "`pin N toggles COUNT`"),
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
+    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, every"),
+    ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
     ("save", "`save`"),
@@ -143,6 +150,10 @@ impl Header {
         if packages * threads > MAX_THREADS {
             return Err(format!("{packages} packages of {threads} threads are too many: {MAX_THREADS} threads are the most"));
         }
+        if let Some(possible) = Dialect::of(part).threads.filter(|possible| !possible.contains(&threads)) {
+            let possible: Vec<String> = possible.iter().map(ToString::to_string).collect();
+            return Err(format!("a package of {} cannot have {threads} threads: it has one of {}", part.name(), possible.join(", ")));
+        }
         Ok(Litmus {
             title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
             section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
@@ -157,10 +168,12 @@ impl Header {
 
 fn step(line: &str, part: Part) -> Result<Step, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
+    let dialect = Dialect::of(part);
+    let fault = |word: &str| fault(word, dialect);
     match words.as_slice() {
         ["thread", thread] => Ok(Step::Thread(small(thread)?)),
         ["context", fields @ ..] if !fields.is_empty() => {
-            fields.iter().map(|field| context(field)).collect::<Result<_, _>>().map(Step::Context)
+            fields.iter().map(|field| dialect.context(field)).collect::<Result<_, _>>().map(Step::Context)
         }
         ["write", register, value] => Ok(Step::Write(address(register, part)?, number(value)?, None)),
         ["write", register, value, "faults", word] => Ok(Step::Write(address(register, part)?, number(value)?, Some(fault(word)?))),
@@ -168,12 +181,15 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["read", register, "faults", word] => Ok(Step::Read(address(register, part)?, Err(fault(word)?))),
         ["feed", signals @ ..] if !signals.is_empty() => Ok(Step::Feed(1, amounts(signals)?)),
         ["repeat", times, "feed", signals @ ..] if !signals.is_empty() => Ok(Step::Feed(number(times)?, amounts(signals)?)),
+        ["record", details @ ..] if !details.is_empty() => recorded(1, details),
+        ["repeat", times, "record", details @ ..] if !details.is_empty() => recorded(number(times)?, details),
         ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
         ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
         ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
         ["interrupts", counters @ ..] if !counters.is_empty() => {
             counters.iter().map(|counter| bits32(counter)).collect::<Result<_, _>>().map(Step::Interrupts)
         }
+        ["lines", one, other] => lines(one, other).ok_or_else(|| no_statement(line, "lines")),
         ["late", events] => Ok(Step::Late(number(events)?)),
         ["watch", pins] => Ok(Step::Watch(bits32(pins)?)),
         ["pin", pin, "toggles", count] => Ok(Step::Pin(bits32(pin)?, number(count)?)),
@@ -182,6 +198,10 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["demand", signals @ ..] if !signals.is_empty() => {
             Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, false))
         }
+        ["records", "none"] => Ok(Step::Records(Records::NONE)),
+        ["records", which @ ..] if !which.is_empty() => records(which).ok_or_else(|| no_statement(line, "records")),
+        ["match", "none"] => Ok(Step::Match(None)),
+        ["match", value, mask] => Ok(Step::Match(Some((number(value)?, number(mask)?)))),
         ["epoch", "moved"] => Ok(Step::Epoch(true)),
         ["epoch", "same"] => Ok(Step::Epoch(false)),
         ["deadline", name, "never"] => Ok(Step::Deadline(signal(name)?, None)),
@@ -191,6 +211,40 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["reset", "warm"] => Ok(Step::Reset(Reset::Warm)),
         words => Err(no_statement(line, words.first().unwrap_or(&""))),
     }
+}
+
+/// `KEY=VALUE ... [feed SIGNAL=AMOUNT ...]`, `times` times.
+fn recorded(times: u64, words: &[&str]) -> Result<Step, String> {
+    let mut parts = words.splitn(2, |word| *word == "feed");
+    let details = parts.next().unwrap_or(&[]);
+    let signals = match parts.next() {
+        Some([]) => return Err("behind `feed` there is no signal: write SIGNAL=AMOUNT, or leave it out".into()),
+        Some(signals) => amounts(signals)?,
+        None => Vec::new(),
+    };
+    Ok(Step::Record(times, Box::new(record::parse(details)?), signals))
+}
+
+fn lines(one: &str, other: &str) -> Option<Step> {
+    let level = |name: &str| {
+        let word = [one, other].into_iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+        match word {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        }
+    };
+    Some(Step::Lines(Lines { interrupt: level("interrupt")?, event_based_branch: level("branch")? }))
+}
+
+fn records(words: &[&str]) -> Option<Step> {
+    let which = |word: &&str| match *word {
+        "at_deadline" => Some(Records::AT_DEADLINE),
+        "taken_branches" => Some(Records::TAKEN_BRANCHES),
+        "every" => Some(Records::EVERY),
+        _ => None,
+    };
+    words.iter().map(which).try_fold(Records::NONE, |all, which| Some(all.with(which?))).map(Step::Records)
 }
 
 /// What to say of a line that is no statement: how the statement of its first word is written, or which there are.
@@ -244,7 +298,7 @@ fn edits(left: &[u8], right: &[u8]) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-fn number(text: &str) -> Result<u64, String> {
+pub(super) fn number(text: &str) -> Result<u64, String> {
     let digits = text.replace('_', "");
     let (negative, digits) = match digits.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -260,6 +314,10 @@ fn number(text: &str) -> Result<u64, String> {
 
 fn bits32(text: &str) -> Result<u32, String> {
     u32::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 32 bits"))
+}
+
+fn bits16(text: &str) -> Result<u16, String> {
+    u16::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 16 bits"))
 }
 
 fn small(text: &str) -> Result<usize, String> {
@@ -284,12 +342,11 @@ fn flag(text: &str) -> Result<bool, String> {
     }
 }
 
-fn fault(word: &str) -> Result<Fault, String> {
-    [Fault::Unclaimed, Fault::GeneralProtection].into_iter().find(|fault| fault.word() == word).ok_or(format!(
-        "`{word}` is no fault: there are {}, {}",
-        Fault::Unclaimed.word(),
-        Fault::GeneralProtection.word()
-    ))
+fn fault(word: &str, dialect: &Dialect) -> Result<Fault, String> {
+    Fault::ALL.into_iter().find(|fault| fault.word() == word).ok_or_else(|| {
+        let words: Vec<&str> = dialect.faults.iter().map(|fault| fault.word()).collect();
+        format!("`{word}` is no fault: there are {}", words.join(", "))
+    })
 }
 
 fn signal(name: &str) -> Result<Signal, String> {
@@ -307,34 +364,25 @@ fn amounts(words: &[&str]) -> Result<Vec<(Signal, u64)>, String> {
     words.iter().map(amount).collect()
 }
 
-fn context(word: &str) -> Result<(ContextField, u64), String> {
-    let (name, value) = word.split_once('=').ok_or(format!("`{word}` is not FIELD=VALUE"))?;
-    let field = ContextField::from_word(name).ok_or(format!(
-        "no context field is called `{name}`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
-    ))?;
-    match (field, number(value)?) {
-        (ContextField::Privilege, 4..) => Err(format!("`{word}` is no privilege level: there are 0 to 3")),
-        (field, value) => Ok((field, value)),
-    }
-}
-
 fn occurrence(word: &str) -> Result<Occurrence, String> {
     let (select, umask) = word.split_once('/').unwrap_or((word, "0"));
     Ok(Occurrence { select: bits32(select)?, umask: bits32(umask)? })
 }
 
 fn address(word: &str, part: Part) -> Result<Address, String> {
-    if let Some(number) = word.strip_prefix("msr:") {
-        return Ok(Address::Msr(bits32(number)?));
-    }
-    if let Some(index) = word.strip_prefix("rdpmc:") {
-        return Ok(Address::Rdpmc(bits32(index)?));
+    match word.split_once(':') {
+        Some(("msr", number)) => return Ok(Address::Msr(bits32(number)?)),
+        Some(("rdpmc", index)) => return Ok(Address::Rdpmc(bits32(index)?)),
+        Some(("spr", number)) => return Ok(Address::Spr(bits16(number)?)),
+        Some(("bhrb", entry)) => return Ok(Address::Bhrb(bits16(entry)?)),
+        None if word == "imc" => return Ok(Address::Imc),
+        _ => {}
     }
     let registers = part.build().registers();
     registers.iter().find(|register| register.name.eq_ignore_ascii_case(word)).map(|register| register.address).ok_or_else(
         || match nearest(word, registers.iter().map(|register| register.name)) {
             Some(near) => format!("{} has no register `{word}`: did you mean {near}?", part.name()),
-            None => format!("{} has no register `{word}`: use a register's name, msr:NUMBER or rdpmc:INDEX", part.name()),
+            None => format!("{} has no register `{word}`: use {}", part.name(), Dialect::of(part).forms),
         },
     )
 }

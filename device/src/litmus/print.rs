@@ -7,36 +7,12 @@ use alloc::string::ToString;
 use core::fmt;
 
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::feed::Signal;
+use vm_pmu_arch::feed::{Records, Signal};
 use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
-use super::{ContextField, Litmus, Step};
-
-const CONTEXT_WORDS: [(ContextField, &str); 8] = [
-    (ContextField::Privilege, "cpl"),
-    (ContextField::Privilege, "privilege"),
-    (ContextField::Halted, "halted"),
-    (ContextField::Foreground, "foreground"),
-    (ContextField::MachineState, "machine_state"),
-    (ContextField::Control, "control"),
-    (ContextField::InterruptFlag, "if"),
-    (ContextField::CounterEnable, "pce"),
-];
-
-impl ContextField {
-    /// The field that a litmus file calls `word`.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<ContextField> {
-        CONTEXT_WORDS.iter().find(|(_, name)| *name == word).map(|(field, _)| *field)
-    }
-
-    /// What a litmus file calls the field.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        CONTEXT_WORDS.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
-    }
-}
+use super::dialect::Dialect;
+use super::{Litmus, Step, record};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,6 +46,9 @@ impl Printed<'_> {
             (Some(register), _) => register.name.to_owned(),
             (None, Address::Rdpmc(index)) => format!("rdpmc:{index:#x}"),
             (None, Address::Msr(number)) => format!("msr:{number:#x}"),
+            (None, Address::Spr(number)) => format!("spr:{number}"),
+            (None, Address::Bhrb(entry)) => format!("bhrb:{entry}"),
+            (None, Address::Imc) => "imc".to_owned(),
             (None, other) => other.to_string(),
         }
     }
@@ -79,13 +58,24 @@ fn list(signals: &[(Signal, u64)]) -> String {
     signals.iter().map(|(signal, amount)| format!(" {}={amount}", signal.name())).collect()
 }
 
+/// The words for these instructions, each behind a blank.
+pub(super) fn which(records: Records) -> String {
+    let words = [
+        (records.at_deadline, " at_deadline"),
+        (records.taken_branches, " taken_branches"),
+        (records.every, " every"),
+        (records.is_none(), " none"),
+    ];
+    words.into_iter().filter(|(wanted, _)| *wanted).map(|(_, word)| word).collect()
+}
+
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.step {
             Step::Thread(thread) => write!(out, "thread {thread}"),
             Step::Context(fields) => {
                 write!(out, "context")?;
-                fields.iter().try_for_each(|(field, value)| write!(out, " {}={value:#x}", field.word()))
+                fields.iter().try_for_each(|(field, value)| write!(out, " {}={value:#x}", Dialect::of(self.part).word(*field)))
             }
             Step::Write(address, value, None) => write!(out, "write {} {value:#x}", self.register(*address)),
             Step::Write(address, value, Some(fault)) => write!(out, "write {} {value:#x} faults {}", self.register(*address), fault.word()),
@@ -93,12 +83,22 @@ impl fmt::Display for Printed<'_> {
             Step::Read(address, Err(fault)) => write!(out, "read {} faults {}", self.register(*address), fault.word()),
             Step::Feed(1, signals) => write!(out, "feed{}", list(signals)),
             Step::Feed(times, signals) => write!(out, "repeat {times} feed{}", list(signals)),
+            Step::Record(times, known, signals) => {
+                if *times != 1 {
+                    write!(out, "repeat {times} ")?;
+                }
+                write!(out, "record{}", record::print(known))?;
+                if signals.is_empty() { Ok(()) } else { write!(out, " feed{}", list(signals)) }
+            }
             Step::Devices(signals) => write!(out, "devices{}", list(signals)),
             Step::Inject(occurrence, amount) => write!(out, "inject {:#x}/{:#x} {amount}", occurrence.select, occurrence.umask),
             Step::Interrupts(counters) if counters.is_empty() => write!(out, "interrupts none"),
             Step::Interrupts(counters) => {
                 write!(out, "interrupts")?;
                 counters.iter().try_for_each(|counter| write!(out, " {counter}"))
+            }
+            Step::Lines(lines) => {
+                write!(out, "lines interrupt={} branch={}", u8::from(lines.interrupt), u8::from(lines.event_based_branch))
             }
             Step::Late(events) => write!(out, "late {events}"),
             Step::Watch(pins) => write!(out, "watch {pins:#x}"),
@@ -111,6 +111,9 @@ impl fmt::Display for Printed<'_> {
                 signals.iter().try_for_each(|signal| write!(out, " {}", signal.name()))?;
                 if *per_cycle { write!(out, " per_cycle") } else { Ok(()) }
             }
+            Step::Records(records) => write!(out, "records{}", which(*records)),
+            Step::Match(None) => write!(out, "match none"),
+            Step::Match(Some((value, mask))) => write!(out, "match {value:#x} {mask:#x}"),
             Step::Epoch(true) => write!(out, "epoch moved"),
             Step::Epoch(false) => write!(out, "epoch same"),
             Step::Deadline(signal, None) => write!(out, "deadline {} never", signal.name()),

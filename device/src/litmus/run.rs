@@ -9,9 +9,12 @@ use core::fmt;
 
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
-use vm_pmu_arch::feed::{Context, Deadlines, Signal};
+use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::feed::{Deadlines, Record, Signal};
 
-use super::{ContextField, Litmus, Step};
+use super::dialect::Dialect;
+use super::print::which;
+use super::{Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -126,7 +129,8 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
     match step {
         Step::Thread(_) | Step::Save | Step::Epoch(_) => return Ok(false),
         Step::Context(fields) => {
-            let context = fields.iter().fold(thread.context(), |context, (field, value)| change(context, *field, *value));
+            let dialect = Dialect::of(machine.part());
+            let context = fields.iter().fold(thread.context(), |context, (field, value)| dialect.change(context, *field, *value));
             thread.set_context(context);
             return Ok(false);
         }
@@ -135,11 +139,15 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             return same(*address, thread.write(*address, *value), expected, |()| "no fault".into()).map(|()| expected.is_err());
         }
         Step::Read(address, expected) => same(*address, thread.read(*address), *expected, |value| format!("{value:#x}"))?,
-        Step::Feed(times, _) if *times > MAX_REPEAT => return Err(format!("{times} repetitions are too many: {MAX_REPEAT} is the most")),
+        Step::Feed(times, _) | Step::Record(times, ..) if *times > MAX_REPEAT => {
+            return Err(format!("{times} repetitions are too many: {MAX_REPEAT} is the most"));
+        }
         Step::Feed(times, signals) => {
-            for _ in 0..*times {
-                feed(thread, signals);
-            }
+            execute(thread, *times, &Record::at(0), signals);
+            return Ok(false);
+        }
+        Step::Record(times, record, signals) => {
+            execute(thread, *times, record, signals);
             return Ok(false);
         }
         Step::Devices(signals) => {
@@ -164,6 +172,13 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
                 return Err(format!("counters {asked:?} asked for an interrupt, expected {expected:?}"));
             }
         }
+        Step::Lines(expected) => {
+            let lines = thread.lines();
+            if lines != *expected {
+                let word = |lines: Lines| format!("interrupt={} branch={}", u8::from(lines.interrupt), u8::from(lines.event_based_branch));
+                return Err(format!("the levels are {}, expected {}", word(lines), word(*expected)));
+            }
+        }
         Step::Late(expected) => {
             let late = asked(machine, thread, |asked| core::mem::take(&mut asked.late));
             if late != *expected {
@@ -181,6 +196,19 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             }
         }
         Step::Demand(expected, per_cycle) => check_demand(thread, expected, *per_cycle)?,
+        Step::Records(expected) => {
+            let records = thread.demand().records();
+            if records != *expected {
+                return Err(format!("records are wanted of [{}], expected [{}]", which(records).trim(), which(*expected).trim()));
+            }
+        }
+        Step::Match(expected) => {
+            let matched = thread.instruction_match();
+            if matched != *expected {
+                let word = |matched: Option<(u64, u64)>| matched.map_or("none".to_owned(), |(value, mask)| format!("{value:#x} {mask:#x}"));
+                return Err(format!("the instructions to match are {}, expected {}", word(matched), word(*expected)));
+            }
+        }
         Step::Deadline(signal, expected) => {
             let distance = match thread.deadlines().distance(*signal, thread.totals()) {
                 Deadlines::NEVER => None,
@@ -218,13 +246,25 @@ fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bo
     Ok(())
 }
 
-/// One instruction: all of its signals, then the deadlines.
-fn feed(thread: Thread<'_, Requests>, signals: &[(Signal, u64)]) {
-    for (signal, amount) in signals {
-        thread.totals().add(*signal, *amount);
-    }
-    if signals.iter().any(|(signal, _)| thread.reached(*signal)) {
-        thread.service();
+/// `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
+fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &[(Signal, u64)]) {
+    let taken = record.branch.is_some_and(|branch| branch.taken);
+    let look = || (thread.epoch(), thread.demand().records());
+    let (mut epoch, mut wanted) = look();
+    for _ in 0..times {
+        for (signal, amount) in signals {
+            thread.totals().add(*signal, *amount);
+        }
+        let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
+        if wanted.wants(reached, taken) {
+            thread.record(record);
+        }
+        if reached {
+            thread.service();
+        }
+        if epoch != thread.epoch() {
+            (epoch, wanted) = look();
+        }
     }
 }
 
@@ -242,16 +282,4 @@ fn same<T: PartialEq>(
         Err(fault) => fault.word().to_owned(),
     };
     Err(format!("{address} gave {}, expected {}", word(&seen), word(&expected)))
-}
-
-pub(super) fn change(context: Context, field: ContextField, value: u64) -> Context {
-    match field {
-        ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },
-        ContextField::Halted => Context { halted: value != 0, ..context },
-        ContextField::Foreground => Context { foreground: value != 0, ..context },
-        ContextField::MachineState => Context { machine_state: value, ..context },
-        ContextField::Control => Context { control: value, ..context },
-        ContextField::InterruptFlag => context.with_interrupts_enabled(value & 1 == 1),
-        ContextField::CounterEnable => context.with_rdpmc_enabled(value & 1 == 1),
-    }
 }

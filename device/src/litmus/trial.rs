@@ -9,21 +9,22 @@ use core::fmt;
 
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
-use vm_pmu_arch::feed::{Deadlines, Demand, Signal, Totals};
+use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::feed::{Deadlines, Demand, Record, Signal, Totals};
 use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
-use super::run::change;
-use super::{ContextField, Litmus, Step};
+use super::dialect::Dialect;
+use super::{Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
 
 /// How an embedder of the trial looks at deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// It services every thread after every instruction.
+    /// It tells the record of every instruction, wanted or not, and services every thread after it.
     Always,
-    /// It compares each signal that an instruction brought.
+    /// It compares each signal that an instruction brought; it tells records where the demand asks for them, as do those below.
     Signals,
     /// As `Signals`, and it reports only what is demanded.
     Demanded,
@@ -68,6 +69,8 @@ struct Seen {
     value: Option<Result<u64, Fault>>,
     requests: Vec<(usize, u32)>,
     pins: Option<u64>,
+    /// The levels of each thread's lines.
+    lines: Vec<Lines>,
 }
 
 struct Subject {
@@ -86,11 +89,12 @@ impl Litmus {
     pub fn try_contract(&self) -> Result<(), Box<Broken>> {
         let mut subjects = MANNERS.map(|manner| Subject { manner, machine: self.builder().build(Requests::default()), current: 0 });
         let mut told = Litmus { steps: Vec::new(), ..self.clone() };
+        let mut lines = Vec::new();
         let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending());
         for step in program.flat_map(|step| split(&step)) {
             let [reference, others @ ..] = &mut subjects;
             let expected = reference.obey(self, &step);
-            self.tell(&mut told, &step, &expected, reference.current);
+            self.tell(&mut told, &step, &expected, &lines, reference.current);
             for subject in others {
                 let seen = subject.obey(self, &step);
                 if seen != expected {
@@ -101,6 +105,7 @@ impl Litmus {
             if let Some(message) = reserved_bits(&reference.machine, &step, &expected) {
                 return Err(Box::new(Broken { message, litmus: told }));
             }
+            lines = expected.lines;
         }
         Ok(())
     }
@@ -108,15 +113,17 @@ impl Litmus {
     /// At the end every register of every thread is read.
     fn ending(&self) -> Vec<Step> {
         let registers = self.part.build().registers();
+        let dialect = Dialect::of(self.part);
         let of_thread = |number| {
-            let privileged = [Step::Thread(number), Step::Context(vec![(ContextField::Privilege, 0)])];
-            privileged.into_iter().chain(registers.iter().map(|register| Step::Read(register.address, Ok(0))))
+            let privileged = [Step::Thread(number), Step::Context(dialect.topmost.to_vec())];
+            let addresses = registers.iter().map(|register| register.address).chain(dialect.more.iter().copied());
+            privileged.into_iter().chain(addresses.map(|address| Step::Read(address, Ok(0))))
         };
         (0..self.packages * self.threads).flat_map(of_thread).collect()
     }
 
-    /// Adds what was done, with what was seen as its expectation.
-    fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, current: usize) {
+    /// Adds what was done, with what was seen as its expectation; the lines had the levels `before`.
+    fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, before: &[Lines], current: usize) {
         let mut add = |step: Step| told.steps.push((told.steps.len() + 1, step));
         match (step, seen.value) {
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
@@ -124,12 +131,16 @@ impl Litmus {
             (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
             (step, _) => add(step.clone()),
         }
+        let mut expect = |thread: usize, step: Step| [Step::Thread(thread), step, Step::Thread(current)].into_iter().for_each(&mut add);
+        for (thread, lines) in seen.lines.iter().enumerate() {
+            if before.get(thread).copied().unwrap_or_default() != *lines {
+                expect(thread, Step::Lines(*lines));
+            }
+        }
         for thread in 0..self.packages * self.threads {
             let counters: Vec<u32> = seen.requests.iter().filter(|(owner, _)| *owner == thread).map(|(_, counter)| *counter).collect();
             if !counters.is_empty() {
-                add(Step::Thread(thread));
-                add(Step::Interrupts(counters));
-                add(Step::Thread(current));
+                expect(thread, Step::Interrupts(counters));
             }
         }
     }
@@ -139,7 +150,15 @@ impl Litmus {
 fn split(step: &Step) -> Vec<Step> {
     match step {
         Step::Feed(times, signals) => (0..(*times).min(4096)).map(|_| Step::Feed(1, signals.clone())).collect(),
-        Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Epoch(_) | Step::Deadline(..) => Vec::new(),
+        Step::Record(times, record, signals) => (0..(*times).min(4096)).map(|_| Step::Record(1, record.clone(), signals.clone())).collect(),
+        Step::Interrupts(_)
+        | Step::Lines(_)
+        | Step::Late(_)
+        | Step::Demand(..)
+        | Step::Records(_)
+        | Step::Match(_)
+        | Step::Epoch(_)
+        | Step::Deadline(..) => Vec::new(),
         step => vec![step.clone()],
     }
 }
@@ -169,6 +188,7 @@ impl Subject {
         }
         seen.requests = core::mem::take(&mut *self.machine.line().0.lock());
         seen.requests.sort_unstable();
+        seen.lines.extend((0..self.machine.threads()).filter_map(|number| self.machine.thread(number)).map(|thread| thread.lines()));
         seen
     }
 
@@ -184,15 +204,13 @@ impl Subject {
 fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, step: &Step, seen: &mut Seen) {
     match step {
         Step::Context(fields) => {
-            thread.set_context(fields.iter().fold(thread.context(), |context, (field, value)| change(context, *field, *value)));
+            let dialect = Dialect::of(machine.part());
+            thread.set_context(fields.iter().fold(thread.context(), |context, (field, value)| dialect.change(context, *field, *value)));
         }
         Step::Write(address, value, _) => seen.value = Some(thread.write(*address, *value).map(|()| 0)),
         Step::Read(address, _) => seen.value = Some(thread.read(*address)),
-        Step::Feed(_, signals) => {
-            let demand = (manner == Manner::Demanded).then(|| thread.demand());
-            report(thread.totals(), signals, demand);
-            look(machine, thread, manner, signals);
-        }
+        Step::Feed(_, signals) => execute(machine, thread, manner, &Record::at(0), signals),
+        Step::Record(_, record, signals) => execute(machine, thread, manner, record, signals),
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {
@@ -209,7 +227,16 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Watch(pins) => thread.watch_pins(*pins),
         Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
         Step::Reset(reset) => thread.reset(*reset),
-        Step::Thread(_) | Step::Save | Step::Interrupts(_) | Step::Late(_) | Step::Demand(..) | Step::Epoch(_) | Step::Deadline(..) => {}
+        Step::Thread(_)
+        | Step::Save
+        | Step::Interrupts(_)
+        | Step::Lines(_)
+        | Step::Late(_)
+        | Step::Demand(..)
+        | Step::Records(_)
+        | Step::Match(_)
+        | Step::Epoch(_)
+        | Step::Deadline(..) => {}
     }
 }
 
@@ -222,12 +249,25 @@ fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
     }
 }
 
-fn look(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, signals: &[(Signal, u64)]) {
+/// One instruction: its signals, its record, its deadlines.
+fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, record: &Record, signals: &[(Signal, u64)]) {
     let deadlines: &Deadlines = thread.deadlines();
+    let demand = thread.demand();
+    report(thread.totals(), signals, (manner == Manner::Demanded).then_some(demand));
+    let tell = |reached: bool| {
+        if demand.records().wants(reached, record.branch.is_some_and(|branch| branch.taken)) {
+            thread.record(record);
+        }
+    };
     match manner {
-        Manner::Always => (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service()),
+        Manner::Always => {
+            thread.record(record);
+            (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service());
+        }
         Manner::Signals | Manner::Demanded | Manner::Restored => {
-            if signals.iter().any(|(signal, _)| thread.reached(*signal)) {
+            let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
+            tell(reached);
+            if reached {
                 thread.service();
             }
         }
@@ -237,7 +277,10 @@ fn look(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manne
                 |wanted: Signal| signals.iter().filter(|(signal, _)| *signal == wanted).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
             let allowed = grown(pace.signal).saturating_mul(u64::from(pace.most));
             let kept = signals.iter().all(|(signal, _)| grown(*signal) <= allowed);
-            if !kept || thread.due() {
+            let due = !kept || thread.due();
+            // Whether a deadline was reached only the check knows: a record too many does no harm.
+            tell(due);
+            if due {
                 thread.check();
             }
         }

@@ -2,7 +2,14 @@
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
 //! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared
-//! demand, a PMU, wide deadlines, one thread's deadlines, claims): two guests can do whatever they like at the same time.
+//! demand, a PMU, wide deadlines, one thread's deadlines, claims, what a package has once): two guests can do whatever they like at the
+//! same time.
+//!
+//! # What the threads of a package see of each other
+//!
+//! A part may have a register once for all threads of a package, and events that ask which of the threads run. A package is then what
+//! shares them: on POWER9 a core, of 1, 2 or 4 threads. After a write, a change of context or a reset the machine compares what the
+//! thread [shares](vm_pmu_arch::model::Shared), and tells the others if that changed, before the call returns.
 //!
 //! # Counters that look beyond their thread
 //!
@@ -12,6 +19,7 @@
 //! While they run in parallel it is exact up to what they have added and not yet compared.
 
 mod arbiter;
+mod common;
 mod thread;
 mod view;
 
@@ -19,17 +27,18 @@ pub use thread::Thread;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Release;
+use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::{AtomicU8, AtomicU32};
 
 use spin::Mutex;
-use vm_pmu_arch::alert::Alerts;
+use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
 use arbiter::Arbiter;
+use common::Common;
 
 /// What a thread, or a package's devices, did and when somebody must look.
 #[derive(Debug)]
@@ -54,6 +63,24 @@ struct Core {
     pmu: Mutex<Pmu>,
     /// The epoch of the PMU's demand.
     epoch: AtomicU32,
+    /// The levels of the lines that stay raised, one bit each.
+    lines: AtomicU8,
+}
+
+const INTERRUPT: u8 = 1;
+const EVENT_BASED_BRANCH: u8 = 2;
+
+impl Core {
+    fn lines(&self) -> Lines {
+        let levels = self.lines.load(Acquire);
+        Lines { interrupt: levels & INTERRUPT != 0, event_based_branch: levels & EVENT_BASED_BRANCH != 0 }
+    }
+
+    fn set_lines(&self, lines: Lines) {
+        let interrupt = if lines.interrupt { INTERRUPT } else { 0 };
+        let branch = if lines.event_based_branch { EVENT_BASED_BRANCH } else { 0 };
+        self.lines.store(interrupt | branch, Release);
+    }
 }
 
 #[derive(Debug)]
@@ -61,6 +88,7 @@ struct Package {
     /// What devices and other agents that are no thread did.
     devices: Source,
     arbiter: Arbiter,
+    common: Common,
     /// The signals that some counter of package scope has a deadline for.
     wide: Mutex<SignalSet>,
     /// What counters of package scope want of every thread and of the devices.
@@ -106,7 +134,8 @@ impl Builder {
         Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a package has: 1 to 65,535, into which any other number is brought.
+    /// How many threads a package has: 1 to 65,535, into which any other number is brought. On POWER9 a package is a core, and cores
+    /// have 1, 2 or 4.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
@@ -133,10 +162,12 @@ impl Builder {
             source: Source::new(self.pace),
             pmu: Mutex::new(self.part.build()),
             epoch: AtomicU32::new(0),
+            lines: AtomicU8::new(0),
         });
         let packages = (0..self.packages).map(|_| Package {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
+            common: Common::new(self.threads),
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
@@ -152,6 +183,7 @@ impl Builder {
         for thread in 0..machine.threads() {
             machine.apply_grants(thread);
         }
+        machine.renew_common();
         machine
     }
 }
@@ -269,6 +301,9 @@ impl<L: InterruptLine> Machine<L> {
         }
         for (number, state) in states.iter().enumerate() {
             let Some(thread) = self.thread(number) else { continue };
+            let before = thread.lines();
+            // A model tells what is raised with its first alerts; of what is not, it has nothing to tell.
+            thread.core.set_lines(Lines::default());
             thread.with(|pmu, view| {
                 for signal in pmu.demand().signals().iter() {
                     view.disarm(signal, Scope::Thread);
@@ -277,6 +312,9 @@ impl<L: InterruptLine> Machine<L> {
                 *pmu = Pmu::from_state(state, view);
                 pmu.succeed_demand(&before);
             });
+            if before != thread.lines() {
+                self.tell_lines(number, thread.core);
+            }
         }
         for (number, package) in self.packages.iter().enumerate() {
             package.arbiter.clear();
@@ -287,6 +325,7 @@ impl<L: InterruptLine> Machine<L> {
             package.arbiter.settle();
         }
         (0..self.threads()).for_each(|number| self.apply_grants(number));
+        self.renew_common();
         for (number, package) in self.packages.iter().enumerate() {
             self.renew_wide_demand(number, package);
         }
@@ -317,9 +356,31 @@ impl<L: InterruptLine> Machine<L> {
         self.cores.get(first..first + self.per_package).unwrap_or(&[])
     }
 
+    /// Every thread knows its number, and what the others of its package did, from here on.
+    fn renew_common(&self) {
+        for (number, package) in self.packages.iter().enumerate() {
+            package.common.gather(self.members(number).iter().map(|core| core.pmu.lock().shared()));
+        }
+        (0..self.threads()).filter_map(|number| self.thread(number)).for_each(|thread| thread.hear());
+    }
+
+    /// Tells the line which levels the thread has: whoever ends last has told those that hold.
+    fn tell_lines(&self, thread: usize, core: &Core) {
+        loop {
+            let lines = core.lines();
+            self.line.lines(thread, lines);
+            if lines == core.lines() {
+                break;
+            }
+        }
+    }
+
     fn deliver(&self, thread: usize, alerts: Alerts) {
         if alerts.is_empty() {
             return;
+        }
+        if let (Some(_), Some(core)) = (alerts.lines, self.cores.get(thread)) {
+            self.tell_lines(thread, core);
         }
         if alerts.pins != 0 {
             self.line.pins(thread, alerts.pins);

@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
@@ -132,7 +133,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         // Who claims nothing wants nothing of others.
         let wide = |pmu: &Pmu, claims: u32| if claims == 0 { SignalSet::EMPTY } else { pmu.wide_demand() };
-        let (value, changed, moved) = self.with(|pmu, view| {
+        let (value, changed, moved) = self.with_common(|pmu, view| {
             let before = pmu.claims();
             let wanted = wide(pmu, before);
             let value = work(pmu, view);
@@ -150,6 +151,26 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 
+    /// Does `work` with the PMU, and lets the other threads of its package know what they share with it.
+    fn with_common<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, changed) = self.with(|pmu, view| {
+            let before = pmu.shared();
+            let value = work(pmu, view);
+            (value, self.package.common.note(before, pmu.shared()))
+        });
+        if changed {
+            let first = self.number - self.number % self.machine.per_package;
+            let others = (first..first + self.machine.per_package).filter(|number| *number != self.number);
+            others.filter_map(|number| self.machine.thread(number)).for_each(|thread| thread.hear());
+        }
+        value
+    }
+
+    /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
+    pub(super) fn hear(&self) {
+        self.with(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
+    }
+
     /// Counters of package scope may want something else than before.
     fn renew_wide_demand(&self) {
         self.machine.renew_wide_demand(self.package(), self.package);
@@ -165,7 +186,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The thread's new state. What happened before this call happened in the old one.
     pub fn set_context(&self, context: Context) {
-        self.with(|pmu, view| pmu.set_context(context, view));
+        self.with_common(|pmu, view| pmu.set_context(context, view));
     }
 
     /// The thread's state as its PMU knows it.
@@ -180,7 +201,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.inject(occurrence, amount, view))
     }
 
-    /// One instruction, where the demand asks for it.
+    /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
+    /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
         self.with(|pmu, view| pmu.record(record, view));
     }
@@ -216,6 +238,20 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.pin_toggles(pin, view))
     }
 
+    /// The levels of the lines that stay raised until the guest acts, as the [line](InterruptLine::lines) was told them last.
+    #[must_use]
+    #[inline]
+    pub fn lines(&self) -> Lines {
+        self.core.lines()
+    }
+
+    /// The instructions that [`Signal::MatchedInstructions`] counts, as a value and the bits of it that are compared with an
+    /// instruction's encoding; `None` while nothing is to be matched. A write or a reset changes it; the epoch of the demand need not tell.
+    #[must_use]
+    pub fn instruction_match(&self) -> Option<(u64, u64)> {
+        self.core.pmu.lock().instruction_match()
+    }
+
     /// What the PMU remembers; as [`Machine::states`] for one thread.
     #[must_use]
     pub fn state(&self) -> State {
@@ -236,7 +272,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             self.core.epoch.store(pmu.demand().epoch(), Release);
-            (value, pmu.take_alerts())
+            let alerts = pmu.take_alerts();
+            if let Some(lines) = alerts.lines {
+                self.core.set_lines(lines);
+            }
+            (value, alerts)
         };
         self.machine.deliver(self.number, alerts);
         value

@@ -1,0 +1,222 @@
+//! Programs made of arbitrary bytes, for fuzzers and property tests. What a driver of a part does is in a file a part.
+
+mod k8;
+mod power9;
+mod records;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use arbitrary::{Result, Unstructured};
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::event::Catalogue;
+use vm_pmu_arch::feed::{Kind, Signal};
+use vm_pmu_arch::model::{Model, Occurrence, Reset};
+use vm_pmu_arch::registry::Part;
+
+use super::dialect::Dialect;
+use super::{ContextField, Litmus, Step};
+
+/// The most statements of one program.
+const MAX_STEPS: usize = 64;
+
+/// What the drivers of one part do.
+struct Driver {
+    /// The part.
+    name: &'static str,
+    /// How many threads a package may have.
+    threads: &'static [usize],
+    /// A register and what is written to it.
+    write: fn(&Source, &mut Unstructured<'_>) -> Result<(Address, u64)>,
+    /// A register that is read.
+    read: fn(&Source, &mut Unstructured<'_>) -> Result<Address>,
+    /// Something of the catalogue that no signal tells.
+    occurrence: fn(&Source, &mut Unstructured<'_>) -> Result<Occurrence>,
+    /// The part looks at records.
+    records: bool,
+}
+
+/// One line a part.
+static ALL: [&Driver; 2] = [&k8::K8, &power9::POWER9];
+
+/// For a part whose drivers nobody has described.
+static PLAIN: Driver = Driver {
+    name: "",
+    threads: &[1, 2],
+    write: |source, bytes| Ok((source.register(bytes)?, bytes.arbitrary()?)),
+    read: |source, bytes| source.register(bytes),
+    occurrence: |source, bytes| {
+        let entry = bytes.choose(source.catalogue.entries)?;
+        Ok(Occurrence { select: entry.select, umask: entry.umask.unwrap_or(0) })
+    },
+    records: true,
+};
+
+/// What a program is made of.
+struct Source {
+    driver: &'static Driver,
+    dialect: &'static Dialect,
+    catalogue: &'static Catalogue,
+    addresses: Vec<Address>,
+    threads: usize,
+}
+
+impl Source {
+    /// A register of the part's list.
+    fn register(&self, bytes: &mut Unstructured<'_>) -> Result<Address> {
+        bytes.choose(&self.addresses).copied()
+    }
+}
+
+impl Litmus {
+    /// A program for `part` out of arbitrary bytes: sensible often enough to go deep, senseless often enough to surprise.
+    ///
+    /// # Errors
+    /// When the bytes are used up before the program has a header.
+    pub fn arbitrary(part: Part, bytes: &mut Unstructured<'_>) -> Result<Litmus> {
+        let driver = ALL.iter().copied().find(|driver| driver.name == part.name()).unwrap_or(&PLAIN);
+        let mut litmus = Litmus {
+            title: "An arbitrary program".into(),
+            section: "the contract".into(),
+            part,
+            packages: 1,
+            threads: *bytes.choose(driver.threads)?,
+            shared_counters: bytes.arbitrary()?,
+            steps: Vec::new(),
+        };
+        let source = Source {
+            driver,
+            dialect: Dialect::of(part),
+            catalogue: part.catalogue(),
+            addresses: part.build().registers().iter().map(|register| register.address).collect(),
+            threads: litmus.threads,
+        };
+        while !bytes.is_empty() && litmus.steps.len() < MAX_STEPS {
+            let step = step(&source, bytes)?;
+            litmus.steps.push((litmus.steps.len() + 1, step));
+        }
+        Ok(litmus)
+    }
+}
+
+fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
+    let catalogue = source.catalogue;
+    Ok(match bytes.int_in_range(0..=19u8)? {
+        0..=4 => {
+            let (address, value) = (source.driver.write)(source, bytes)?;
+            Step::Write(address, value, None)
+        }
+        5..=6 => Step::Read((source.driver.read)(source, bytes)?, Ok(0)),
+        7..=9 if source.driver.records => {
+            let record = Box::new(records::record(bytes)?);
+            Step::Record(bytes.int_in_range(1..=10)?, record, signals(catalogue, bytes)?)
+        }
+        7..=11 => Step::Feed(bytes.int_in_range(1..=40)?, signals(catalogue, bytes)?),
+        12 => Step::Devices(signals(catalogue, bytes)?),
+        13..=14 => Step::Inject(occurrence(source, bytes)?, amount(bytes)?),
+        15 => Step::Context(vec![field(source, bytes)?]),
+        16 => Step::Thread(bytes.int_in_range(0..=source.threads.max(2) - 1)?),
+        17 => match bytes.int_in_range(0..=7u8)? {
+            0 => Step::Reset(Reset::Cold),
+            1 => Step::Reset(Reset::Warm),
+            _ => Step::Save,
+        },
+        18 => Step::Watch(bytes.int_in_range(0..=15)?),
+        _ => Step::Pin(bytes.int_in_range(0..=4)?, 0),
+    })
+}
+
+/// A field of the part and a value that it has room for.
+fn field(source: &Source, bytes: &mut Unstructured<'_>) -> Result<(ContextField, u64)> {
+    let (_, field) = *bytes.choose(source.dialect.fields)?;
+    let most = match field {
+        ContextField::MachineState | ContextField::Control | ContextField::TimeBase => return Ok((field, bytes.arbitrary()?)),
+        ContextField::Privilege => 3,
+        ContextField::Halted | ContextField::Foreground => 1,
+        ContextField::Part(own) => (1u64 << own.bits().min(63)) - 1,
+    };
+    Ok((field, bytes.int_in_range(0..=most)?))
+}
+
+/// What a driver loads a counter with that is to overflow soon.
+fn small_negative(bytes: &mut Unstructured<'_>) -> Result<u64> {
+    Ok(u64::from(bytes.int_in_range(0..=60u8)?).wrapping_neg())
+}
+
+fn amount(bytes: &mut Unstructured<'_>) -> Result<u64> {
+    Ok(match bytes.int_in_range(0..=15u8)? {
+        // Several wraps of a 48-bit counter at once; the totals themselves must not wrap.
+        0 => bytes.arbitrary::<u64>()? >> 14,
+        1 => u64::from(bytes.arbitrary::<u16>()?),
+        _ => u64::from(bytes.int_in_range(0..=4u8)?),
+    })
+}
+
+/// Signals that some event of the catalogue follows, cycles most often.
+fn signals(catalogue: &Catalogue, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal, u64)>> {
+    let mut signals = Vec::new();
+    for _ in 0..bytes.int_in_range(1..=4u8)? {
+        let signal = match bytes.int_in_range(0..=3u8)? {
+            0 => Signal::Cycles,
+            1 => Signal::InstructionsRetired,
+            _ => {
+                let entry = bytes.choose(catalogue.entries)?;
+                let mut all = entry.signals.iter().chain(entry.edges);
+                let count = entry.signals.len() + entry.edges.len();
+                if count == 0 { Signal::Cycles } else { all.nth(bytes.choose_index(count)?).copied().unwrap_or(Signal::Cycles) }
+            }
+        };
+        if !signals.iter().any(|(other, _)| *other == signal) {
+            signals.push((signal, amount(bytes)?));
+        }
+    }
+    // The cycles of a state are among the cycles that pass.
+    let passed = signals.iter().find(|(signal, _)| *signal == Signal::Cycles).map_or(0, |(_, amount)| *amount);
+    for (_, amount) in signals.iter_mut().filter(|(signal, _)| signal.kind() == Kind::State) {
+        *amount = (*amount).min(passed);
+    }
+    Ok(signals)
+}
+
+fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {
+    if bytes.ratio(1, 8)? {
+        return Ok(Occurrence { select: bytes.arbitrary()?, umask: bytes.arbitrary()? });
+    }
+    (source.driver.occurrence)(source, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu_arch::registry::NAMES;
+
+    use super::*;
+
+    #[test]
+    fn every_part_has_a_driver() {
+        for name in NAMES {
+            assert!(ALL.iter().any(|driver| driver.name == *name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_arbitrary_record_is_printed_as_the_same() {
+        for seed in 0..=255u8 {
+            let bytes: Vec<u8> = (0..200u8).map(|place| place.wrapping_mul(seed | 1).wrapping_add(seed) ^ place >> 3).collect();
+            let record = records::record(&mut Unstructured::new(&bytes)).expect("bytes enough");
+            let step = Step::Record(1, Box::new(record), Vec::new());
+            let part = Part::named("k8").expect("known");
+            let program = Litmus {
+                title: "t".into(),
+                section: "s".into(),
+                part,
+                packages: 1,
+                threads: 1,
+                shared_counters: false,
+                steps: vec![(1, step.clone())],
+            };
+            let text = alloc::string::ToString::to_string(&program);
+            let again: Litmus = text.parse().expect(&text);
+            assert_eq!(again.steps.first().map(|(_, again)| again), Some(&step), "{text}");
+        }
+    }
+}

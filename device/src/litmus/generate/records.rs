@@ -1,0 +1,127 @@
+//! Arbitrary records: some of everything an embedder can know of an instruction.
+
+use arbitrary::{Result, Unstructured};
+use vm_pmu_arch::feed::{
+    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Memory, Prediction, Record, Sample, Stage, Stages,
+    StoreOutcome, Traits, Translation,
+};
+
+const KINDS: [BranchKind; 7] = [
+    BranchKind::Conditional,
+    BranchKind::DirectJump,
+    BranchKind::IndirectJump,
+    BranchKind::DirectCall,
+    BranchKind::IndirectCall,
+    BranchKind::Return,
+    BranchKind::Far,
+];
+
+const PREDICTIONS: [Prediction; 4] = [Prediction::None, Prediction::Right, Prediction::WrongDirection, Prediction::WrongTarget];
+
+const SOURCES: [DataSource; 12] = [
+    DataSource::Unknown,
+    DataSource::StoreForward,
+    DataSource::Cache(1),
+    DataSource::Cache(2),
+    DataSource::Cache(3),
+    DataSource::OtherCore { modified: false },
+    DataSource::OtherCore { modified: true },
+    DataSource::OtherPackage { modified: false },
+    DataSource::OtherPackage { modified: true },
+    DataSource::LocalMemory,
+    DataSource::RemoteMemory,
+    DataSource::Device,
+];
+
+const TRANSLATIONS: [Translation; 5] =
+    [Translation::Unknown, Translation::Hit(1), Translation::Hit(2), Translation::Walk, Translation::Fault];
+
+const UNITS: [ExecutionUnit; 6] = [
+    ExecutionUnit::Unknown,
+    ExecutionUnit::LoadStore,
+    ExecutionUnit::Branch,
+    ExecutionUnit::FixedPoint,
+    ExecutionUnit::VectorScalar,
+    ExecutionUnit::Fetch,
+];
+
+const FETCHES: [FetchSource; 5] = [FetchSource::Unknown, FetchSource::L1, FetchSource::L2, FetchSource::L3, FetchSource::Beyond];
+
+const OUTCOMES: [StoreOutcome; 4] = [StoreOutcome::None, StoreOutcome::Direct, StoreOutcome::Completed, StoreOutcome::Intervention];
+
+const COMMANDS: [FabricCommand; 5] =
+    [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
+
+pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
+    let mut record = Record::at(address(bytes)?);
+    record.encoding = u64::from(bytes.arbitrary::<u32>()?);
+    record.cycles = bytes.int_in_range(0..=20)?;
+    if bytes.ratio(1, 2)? {
+        record.branch = Some(Branch {
+            kind: *bytes.choose(&KINDS)?,
+            taken: bytes.ratio(3, 4)?,
+            target: address(bytes)?,
+            prediction: *bytes.choose(&PREDICTIONS)?,
+        });
+    } else if bytes.ratio(2, 3)? {
+        record.memory = Some(memory(bytes)?);
+    }
+    if bytes.ratio(1, 3)? {
+        record.sample = sample(bytes)?;
+    }
+    Ok(record)
+}
+
+/// Aligned as an instruction is, or anything.
+fn address(bytes: &mut Unstructured<'_>) -> Result<u64> {
+    Ok(if bytes.ratio(1, 8)? { bytes.arbitrary()? } else { 0xC000_0000_0000_0000 | u64::from(bytes.arbitrary::<u16>()?) << 2 })
+}
+
+fn memory(bytes: &mut Unstructured<'_>) -> Result<Memory> {
+    let does: u8 = bytes.int_in_range(0..=3)?;
+    Ok(Memory {
+        address: address(bytes)?,
+        size: *bytes.choose(&[1, 2, 4, 8, 16])?,
+        load: does & 1 == 0,
+        store: does != 0,
+        latency: u32::from(bytes.arbitrary::<u16>()?),
+        source: *bytes.choose(&SOURCES)?,
+        translation: *bytes.choose(&TRANSLATIONS)?,
+    })
+}
+
+fn sample(bytes: &mut Unstructured<'_>) -> Result<Sample> {
+    Ok(Sample {
+        unit: *bytes.choose(&UNITS)?,
+        traits: Traits::from_bits_truncate(bytes.arbitrary::<u32>()? & bytes.arbitrary::<u32>()?),
+        fetch_source: *bytes.choose(&FETCHES)?,
+        reload_source: if bytes.ratio(1, 3)? { Some(bytes.int_in_range(0..=31)?) } else { None },
+        walk_source: if bytes.ratio(1, 3)? { Some(bytes.int_in_range(0..=31)?) } else { None },
+        store_outcome: *bytes.choose(&OUTCOMES)?,
+        page_bits: *bytes.choose(&[0, 12, 16, 21, 24, 30, 34])?,
+        fabric: Fabric {
+            command: *bytes.choose(&COMMANDS)?,
+            retries: bytes.int_in_range(0..=3)?,
+            tagged_intervention: bytes.arbitrary()?,
+            scope: bytes.int_in_range(0..=7)?,
+            response: bytes.int_in_range(0..=31)?,
+            transaction: bytes.int_in_range(0..=7)?,
+            memory_busy: bytes.int_in_range(0..=3)?,
+        },
+        stages: if bytes.ratio(1, 2)? { Some(stages(bytes)?) } else { None },
+        stall: u32::from(bytes.arbitrary::<u8>()?),
+        stall_reason: bytes.int_in_range(0..=15)?,
+        real_address: bytes.arbitrary()?,
+    })
+}
+
+fn stages(bytes: &mut Unstructured<'_>) -> Result<Stages> {
+    let mut stages = Stages::NONE;
+    for stage in Stage::ALL {
+        if bytes.arbitrary()? {
+            // Long enough for thresholds of some thousands, and not always in order.
+            stages = stages.with(stage, u32::from(bytes.arbitrary::<u16>()?));
+        }
+    }
+    Ok(stages)
+}

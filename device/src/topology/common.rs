@@ -1,0 +1,126 @@
+//! What the threads of a package tell each other.
+
+use spin::Mutex;
+use vm_pmu_arch::feed::Feed;
+use vm_pmu_arch::model::{Model, Shared};
+
+/// What a package has once, as the last who changed it left it.
+#[derive(Debug)]
+pub(super) struct Common {
+    state: Mutex<State>,
+    threads: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    register: u64,
+    running: u32,
+}
+
+/// The bit of thread `number` among those that run; none beyond 32 threads.
+fn bit(number: u8) -> u32 {
+    1u32.checked_shl(u32::from(number)).unwrap_or(0)
+}
+
+/// Whether the thread itself runs.
+fn runs(shared: Shared) -> bool {
+    shared.running & bit(shared.thread) != 0
+}
+
+impl Common {
+    /// What `threads` threads share, 255 at most as far as they tell each other.
+    pub(super) fn new(threads: usize) -> Common {
+        Common { state: Mutex::default(), threads: u8::try_from(threads).unwrap_or(u8::MAX) }
+    }
+
+    /// Takes over what the threads know, in the order of their numbers; the register of the first holds for all.
+    pub(super) fn gather(&self, known: impl Iterator<Item = Shared>) {
+        let mut state = State::default();
+        for (number, shared) in (0u8..=u8::MAX).zip(known) {
+            if number == 0 {
+                state.register = shared.register;
+            }
+            if runs(shared) {
+                state.running |= bit(number);
+            }
+        }
+        *self.state.lock() = state;
+    }
+
+    /// A thread knew `before` and has made it `after`. Returns whether the others must be told. It is called before the thread's PMU is
+    /// let go, so that changes are taken in the order in which they were made.
+    pub(super) fn note(&self, before: Shared, after: Shared) -> bool {
+        let wrote = before.register != after.register;
+        let turned = runs(before) != runs(after);
+        if !wrote && !turned {
+            return false;
+        }
+        let mut state = self.state.lock();
+        if wrote {
+            state.register = after.register;
+        }
+        if turned {
+            let own = bit(after.thread);
+            state.running = if runs(after) { state.running | own } else { state.running & !own };
+        }
+        true
+    }
+
+    /// Tells `model`, which is thread `number` of the package, what it does not know.
+    pub(super) fn tell(&self, number: usize, model: &mut impl Model, feed: &impl Feed) {
+        let State { register, running } = *self.state.lock();
+        let shared = Shared { register, running, thread: u8::try_from(number).unwrap_or(u8::MAX), threads: self.threads };
+        if model.shared() != shared {
+            model.set_shared(shared, feed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Shared = Shared { register: 0, thread: 0, threads: 4, running: 0b0001 };
+
+    fn now(common: &Common) -> (u64, u32) {
+        let state = common.state.lock();
+        (state.register, state.running)
+    }
+
+    #[test]
+    fn what_did_not_change_is_told_to_nobody() {
+        let common = Common::new(4);
+        assert!(!common.note(FIRST, FIRST));
+        // What others do is no change of its own.
+        assert!(!common.note(FIRST, Shared { running: 0b1111, ..FIRST }));
+        assert_eq!(now(&common), (0, 0));
+    }
+
+    #[test]
+    fn a_register_that_one_thread_wrote_holds_for_all() {
+        let common = Common::new(4);
+        assert!(common.note(FIRST, Shared { register: 5, ..FIRST }));
+        let third = Shared { thread: 2, running: 0, ..FIRST };
+        assert!(common.note(third, Shared { register: 9, ..third }));
+        assert_eq!(now(&common).0, 9);
+    }
+
+    #[test]
+    fn each_thread_tells_of_its_own_run_latch_only() {
+        let common = Common::new(4);
+        common.gather([FIRST, Shared { thread: 1, running: 0b10, ..FIRST }].into_iter());
+        assert_eq!(now(&common), (0, 0b11));
+        // Thread 1 stops; that it has not heard of thread 0 changes nothing there.
+        let second = Shared { thread: 1, running: 0b10, ..FIRST };
+        assert!(common.note(second, Shared { running: 0, ..second }));
+        assert_eq!(now(&common), (0, 0b01));
+    }
+
+    #[test]
+    fn gathering_goes_by_the_place_of_a_thread_not_by_what_it_took_itself_for() {
+        // New models know no number yet: each takes itself for thread 0.
+        let common = Common::new(2);
+        common.gather([Shared::ALONE, Shared { running: 1, ..Shared::ALONE }].into_iter());
+        assert_eq!(now(&common), (0, 0b10));
+    }
+}
