@@ -380,7 +380,7 @@ mod tests {
                 history.enter(&Record { branch: Some(branch), ..Record::at(address) }, Mmcra::default());
                 list.push(address);
                 if computed {
-                    list.push(address + 64 | 2);
+                    list.push((address + 64) | 2);
                 }
             }
             for index in 0..40 {

@@ -349,9 +349,9 @@ mod tests {
         let draws = |mut sampler: Sampler| (0..100).map(|_| sampler.draw(Eligible::Instructions)).collect::<Vec<_>>();
         assert_eq!(draws(Sampler::default()), draws(Sampler::default()));
         // One shift of 1: by 12 and 27 nothing, by 25 the bit 25; the product's upper six bits are those of
-        // 0x2545F4914F6CDD1D * 0x2000001 = 0xDEDF_0E3F_4F6C_DD1D, 110111b.
+        // 0x2545F4914F6CDD1D * 0x2000001 = 0x47E4_CE4B_896C_DD1D (modulo 2 to the power of 64), 010001b.
         let mut one = Sampler { random: 1, machine: Machine::Idle };
-        assert_eq!(one.draw(Eligible::Instructions), 0b110111 + 1);
+        assert_eq!(one.draw(Eligible::Instructions), 0b010001 + 1);
         assert_eq!(one.random, 0x200_0001);
         assert_eq!(draws(Sampler { random: 0, ..Sampler::default() }), draws(Sampler::default()));
     }

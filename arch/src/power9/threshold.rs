@@ -220,13 +220,6 @@ pub(super) struct Span {
     pub(super) to: Option<u32>,
 }
 
-impl Span {
-    /// The cycles from start to end.
-    pub(super) fn cycles(&self) -> Option<u32> {
-        self.to.map(|to| to.saturating_sub(self.from))
-    }
-}
-
 /// The span of an instruction's life between the stages `start` and `end`, `None` if it does not start the counter.
 ///
 /// An end before the start finds a counter that does not run, and one at the same cycle is lost to the start (section 3.1.1): neither
@@ -489,7 +482,6 @@ mod tests {
         let life = Life::new(&record, Mmcra::written(1));
         let span = |start, end| measure(&life, ThresholdEvent::of(start), ThresholdEvent::of(end));
         assert_eq!(span(6, 7), Some(Span { from: 12, to: Some(262) }));
-        assert_eq!(span(6, 7).and_then(|span| span.cycles()), Some(250));
         // It was never issued; the end is not of this instruction; the end lies before the start; both are one.
         assert_eq!(span(3, 7), None);
         assert_eq!(span(8, 7), None);
