@@ -3,6 +3,10 @@
 //! The tables are made at build time from the data files in `arch/events/`, which are checked on the way: names and encodings are
 //! unique, every signal exists, whatever is approximate says how.
 
+mod metric;
+
+pub use metric::{Group, Metric, POWER9_GROUPS, POWER9_METRICS};
+
 use crate::feed::{Scope, Signal, Unit};
 
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));

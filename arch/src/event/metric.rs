@@ -1,0 +1,76 @@
+//! What is computed from counts, and which events a manual counts together.
+//!
+//! The tables are made at build time from the folders in `arch/events/`.
+
+include!(concat!(env!("OUT_DIR"), "/metrics.rs"));
+
+/// A number that is computed from counts of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in the manual, without `(%)`, and with `_` for every blank.
+    pub name: &'static str,
+    /// What the manual files it under; nothing for one that only the table of formulas has.
+    pub categories: &'static [&'static str],
+    /// The table that files it, or else the table of formulas.
+    pub table: &'static str,
+    /// The unit of the result: `percent`, `ratio`, `cycles`, `cycles per instruction` and so on.
+    pub unit: &'static str,
+    /// The formula: numbers, names of events and of other metrics, `+ - * /` and brackets.
+    pub formula: &'static str,
+    /// Names in the formula that look like events and that the part does not have: it cannot be computed.
+    pub missing: &'static [&'static str],
+    /// Names in the formula that are no events and that whoever computes it must know.
+    pub given: &'static [&'static str],
+    /// What it says, in one line.
+    pub summary: &'static str,
+}
+
+impl Metric {
+    /// The names in the formula, in its order; a name that is there twice comes twice.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.formula
+            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+            .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+    }
+}
+
+/// Events that a manual counts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its number.
+    pub number: u32,
+    /// Its name; several groups may have one.
+    pub name: &'static str,
+    /// The codes of what the programmable counters count, from the first counter on.
+    pub codes: [u64; 4],
+    /// The names of those events.
+    pub events: [&'static str; 4],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power9_has_the_groups_of_its_guide() {
+        assert_eq!(POWER9_GROUPS.len(), 252);
+        let group = POWER9_GROUPS.iter().find(|group| group.name == "pm_l3_5").expect("the guide has it");
+        assert_eq!(group.codes, [0x1_60A4, 0x2_60A4, 0x3_60A4, 0x4_60A4]);
+        assert_eq!(group.events, ["PM_L3_HIT", "PM_L3_LD_HIT", "PM_L3_CO_LCO", "RESERVED"]);
+    }
+
+    #[test]
+    fn a_formula_gives_its_names_in_order() {
+        let metric = Metric {
+            name: "SHARE",
+            categories: &[],
+            table: "",
+            unit: "percent",
+            formula: "100 * PM_A / (PM_A + PM_B)",
+            missing: &[],
+            given: &[],
+            summary: "",
+        };
+        assert!(metric.names().eq(["PM_A", "PM_A", "PM_B"]));
+    }
+}

@@ -1,0 +1,3 @@
+//! The core PMU of POWER9.
+
+pub mod encode;
