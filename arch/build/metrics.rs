@@ -86,6 +86,7 @@ fn write_metrics(out: &mut String, file: &Metrics) -> Result<(), String> {
     if names.len() != file.metrics.len() {
         return Err("two metrics have one name".into());
     }
+    check_order(&file.metrics)?;
     let mut entries = String::new();
     for metric in &file.metrics {
         check_metric(metric, &names).map_err(|error| format!("{}: {error}", metric.name))?;
@@ -114,9 +115,6 @@ fn check_metric(metric: &Metric, names: &BTreeSet<&str>) -> Result<(), String> {
     if let Some(odd) = used.iter().find(|name| !is_explained(name)) {
         return Err(format!("{odd} is no event, no metric and not given"));
     }
-    if used.contains(metric.name.as_str()) {
-        return Err("the formula names itself".into());
-    }
     if metric.formula.contains(|letter: char| !(letter.is_ascii_alphanumeric() || "_+-*/() ".contains(letter))) {
         return Err("a formula has names, numbers, + - * / and brackets".into());
     }
@@ -124,6 +122,21 @@ fn check_metric(metric: &Metric, names: &BTreeSet<&str>) -> Result<(), String> {
         return Err("a summary is a sentence".into());
     }
     Ok(())
+}
+
+/// No metric may need itself, by whatever way.
+fn check_order(metrics: &[Metric]) -> Result<(), String> {
+    let mut waiting: Vec<&Metric> = metrics.iter().collect();
+    loop {
+        let names: BTreeSet<&str> = waiting.iter().map(|metric| metric.name.as_str()).collect();
+        let before = waiting.len();
+        waiting.retain(|metric| identifiers(&metric.formula).any(|name| names.contains(name)));
+        match waiting.first() {
+            None => return Ok(()),
+            Some(metric) if waiting.len() == before => return Err(format!("{}: the formula needs itself", metric.name)),
+            Some(_) => {}
+        }
+    }
 }
 
 /// The names in a formula.

@@ -60,6 +60,20 @@ mod tests {
     }
 
     #[test]
+    fn power9_has_the_metrics_of_its_guide() {
+        assert_eq!(POWER9_METRICS.len(), 402);
+        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "dcache_miss_cpi").expect("the guide has it");
+        assert_eq!(metric.formula, "(DCACHE_MISS_STALL_CPI / RUN_CPI) * 100");
+        assert_eq!((metric.table, metric.unit, metric.categories), ("5-19", "percent", ["Estimated Data Cache Miss CPI"].as_slice()));
+    }
+
+    #[test]
+    fn what_a_formula_has_from_an_earlier_part_is_marked() {
+        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "IERAT_Miss_Rate").expect("the guide has it");
+        assert_eq!(metric.missing, ["PM_IERAT_MISS"]);
+    }
+
+    #[test]
     fn a_formula_gives_its_names_in_order() {
         let metric = Metric {
             name: "SHARE",
