@@ -49,43 +49,43 @@ pub const RUN_INSTRUCTIONS: EventCode = EventCode::from_bits(0x5_00FA);
 /// The code of run cycles, which PMC6 counts and nothing else.
 pub const RUN_CYCLES: EventCode = EventCode::from_bits(0x6_00F4);
 
-/// MMCR0[PMAE], bit 37.
+/// `MMCR0[PMAE]`, bit 37.
 const PMAE: u64 = 1 << 26;
-/// MMCR0[PMC1CE], bit 48.
+/// `MMCR0[PMC1CE]`, bit 48.
 const PMC1CE: u64 = 1 << 15;
-/// MMCR0[PMCjCE], bit 49.
+/// `MMCR0[PMCjCE]`, bit 49.
 const PMCJCE: u64 = 1 << 14;
-/// MMCR0[FC1-4], bit 58.
+/// `MMCR0[FC1-4]`, bit 58.
 const FC1_4: u64 = 1 << 5;
-/// MMCR0[FC5-6], bit 59.
+/// `MMCR0[FC5-6]`, bit 59.
 const FC5_6: u64 = 1 << 4;
-/// Where MMCR1[DC_RLD_QUAL, IC_RLD_QUAL], bits 16:17, begin.
+/// Where `MMCR1[DC_RLD_QUAL, IC_RLD_QUAL]`, bits 16:17, begin.
 const RELOAD_QUAL: u32 = 46;
-/// Where MMCRA[THRESH_CMP_EXP, THRESH_CMP_MANTISSA], bits 9:18, begin.
+/// Where `MMCRA[THRESH_CMP_EXP, THRESH_CMP_MANTISSA]`, bits 9:18, begin.
 const THRESH_CMP: u32 = 45;
-/// Where MMCRA[SDAR_MODE], bits 20:21, begins.
+/// Where `MMCRA[SDAR_MODE]`, bits 20:21, begins.
 const SDAR_MODE: u32 = 42;
-/// Where MMCRA[THRESH_EVENT_SEL], bits 45:47, begins.
+/// Where `MMCRA[THRESH_EVENT_SEL]`, bits 45:47, begins.
 const THRESH_SEL: u32 = 16;
-/// Where MMCRA[THRESH_START, THRESH_END], bits 48:55, begin.
+/// Where `MMCRA[THRESH_START, THRESH_END]`, bits 48:55, begin.
 const THRESH_CTL: u32 = 8;
-/// Where MMCRA[RAND_SAMP_ELIG], bits 57:59, begins.
+/// Where `MMCRA[RAND_SAMP_ELIG]`, bits 57:59, begins.
 const SAMPLE_ELIG: u32 = 4;
-/// Where MMCRA[RAND_SAMP_MODE], bits 61:62, begins.
+/// Where `MMCRA[RAND_SAMP_MODE]`, bits 61:62, begins.
 const SAMPLE_MODE: u32 = 1;
-/// MMCRA[SAMPLE_ENABLE], bit 63.
+/// `MMCRA[SAMPLE_ENABLE]`, bit 63.
 const SAMPLE_ENABLE: u64 = 1;
 
 /// Where and whether counters count, beside what the event codes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// Do not count in problem state: MMCR2[FCnP] of every counter in use.
+    /// Do not count in problem state: `MMCR2[FCnP]` of every counter in use.
     pub freeze_in_problem_state: bool,
-    /// Do not count in privileged state without hypervisor privilege: MMCR2[FCnS].
+    /// Do not count in privileged state without hypervisor privilege: `MMCR2[FCnS]`.
     pub freeze_in_supervisor_state: bool,
-    /// Do not count in hypervisor state: MMCR2[FCnH].
+    /// Do not count in hypervisor state: `MMCR2[FCnH]`.
     pub freeze_in_hypervisor_state: bool,
-    /// Let a counter that becomes negative alert: MMCR0[PMAE], and MMCR0[PMC1CE] and MMCR0[PMCjCE] as the counters in use need.
+    /// Let a counter that becomes negative alert: `MMCR0[PMAE]`, and `MMCR0[PMC1CE]` and `MMCR0[PMCjCE]` as the counters in use need.
     pub alerts: bool,
 }
 
@@ -163,17 +163,17 @@ pub fn decode(mmcr1: u64, mmcra: u64) -> [EventCode; PROGRAMMABLE] {
     })
 }
 
-/// Where MMCR1[PMCxUNIT] begins; `index` is the counter's number less one, below 4.
+/// Where `MMCR1[PMCxUNIT]` begins; `index` is the counter's number less one, below 4.
 const fn unit_shift(index: u8) -> u32 {
     60 - 4 * (index as u32 & 3)
 }
 
-/// Where MMCR1[PMCxCOMB] begins.
+/// Where `MMCR1[PMCxCOMB]` begins.
 const fn comb_shift(index: u8) -> u32 {
     38 - 2 * (index as u32 & 3)
 }
 
-/// Where MMCR1[PMCxSEL] begins.
+/// Where `MMCR1[PMCxSEL]` begins.
 const fn sel_shift(index: u8) -> u32 {
     24 - 8 * (index as u32 & 3)
 }

@@ -17,29 +17,29 @@ layout! {
     /// assert!(code.is_cache() && !code.mark());
     /// ```
     pub struct EventCode {
-        /// selector of the counter, MMCR1[PMCxSEL]; the lowest bit counts falling edges
+        /// selector of the counter, PMCxSEL of MMCR1; the lowest bit counts falling edges
         "PMCxSEL" => pmcxsel / set_pmcxsel: u8 = 7..0;
-        /// counts sampled instructions only, and so needs MMCRA[SAMPLE_ENABLE]
+        /// counts sampled instructions only, and so needs SAMPLE_ENABLE of MMCRA
         "MARK" => mark / set_mark: bool = 8;
-        /// how the two bits of a bus lane are combined, MMCR1[PMCxCOMB]
+        /// how the two bits of a bus lane are combined, PMCxCOMB of MMCR1
         "PMCxCOMB" => comb / set_comb: u8 = 11..10;
-        /// unit that drives the event bus, MMCR1[PMCxUNIT]
+        /// unit that drives the event bus, PMCxUNIT of MMCR1
         "PMCxUNIT" => unit / set_unit: u8 = 15..12;
         /// number of the counter; 0 leaves the choice among PMC1 to PMC4
         "PMC" => pmc / set_pmc: u8 = 18..16;
-        /// whether reloads by prefetch count, MMCR1[DC_RLD_QUAL] and MMCR1[IC_RLD_QUAL]
+        /// whether reloads by prefetch count, DC_RLD_QUAL and IC_RLD_QUAL of MMCR1
         "RELOAD_QUAL" => reload_qual / set_reload_qual: u8 = 21..20;
         /// RELOAD_QUAL is to be used
         "RELOAD_QUAL_EN" => reload_qual_en / set_reload_qual_en: bool = 22;
-        /// what is sampled: three bits of MMCRA[RAND_SAMP_ELIG], two of MMCRA[RAND_SAMP_MODE]
+        /// what is sampled: three bits of RAND_SAMP_ELIG, two of RAND_SAMP_MODE, of MMCRA
         "SAMPLE" => sample / set_sample: u8 = 28..24;
-        /// what the threshold counter counts, MMCRA[THRESH_EVENT_SEL]
+        /// what the threshold counter counts, THRESH_EVENT_SEL of MMCRA
         "THRESH_SEL" => thresh_sel / set_thresh_sel: u8 = 31..29;
-        /// where it starts and ends, MMCRA[THRESH_START] and MMCRA[THRESH_END]
+        /// where it starts and ends, THRESH_START and THRESH_END of MMCRA
         "THRESH_CTL" => thresh_ctl / set_thresh_ctl: u8 = 39..32;
-        /// what it is compared with: three bits of MMCRA[THRESH_CMP_EXP], seven of MMCRA[THRESH_CMP_MANTISSA]
+        /// what it is compared with: three bits of THRESH_CMP_EXP, seven of THRESH_CMP_MANTISSA, of MMCRA
         "THRESH_CMP" => thresh_cmp / set_thresh_cmp: u16 = 49..40;
-        /// what updates SDAR in continuous sampling, MMCRA[SDAR_MODE]
+        /// what updates SDAR in continuous sampling, SDAR_MODE of MMCRA
         "SDAR_MODE" => sdar_mode / set_sdar_mode: u8 = 51..50;
         reserved 9;
         reserved 19;

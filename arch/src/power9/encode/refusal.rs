@@ -22,17 +22,17 @@ impl fmt::Display for Asked {
 /// A field of the event code that goes to a part of a register that all counters share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharedField {
-    /// RELOAD_QUAL, to MMCR1[16:17].
+    /// RELOAD_QUAL, to `MMCR1[16:17]`.
     ReloadQual,
-    /// SAMPLE, to MMCRA[57:59] and MMCRA[61:62].
+    /// SAMPLE, to `MMCRA[57:59]` and `MMCRA[61:62]`.
     Sample,
-    /// THRESH_SEL, to MMCRA[45:47].
+    /// THRESH_SEL, to `MMCRA[45:47]`.
     ThreshSel,
-    /// THRESH_CTL, to MMCRA[48:55].
+    /// THRESH_CTL, to `MMCRA[48:55]`.
     ThreshCtl,
-    /// THRESH_CMP, to MMCRA[9:18].
+    /// THRESH_CMP, to `MMCRA[9:18]`.
     ThreshCmp,
-    /// SDAR_MODE, to MMCRA[20:21].
+    /// SDAR_MODE, to `MMCRA[20:21]`.
     SdarMode,
 }
 
