@@ -2,6 +2,8 @@
 
 #[path = "build/catalogue.rs"]
 mod catalogue;
+#[path = "build/drive.rs"]
+mod drive;
 #[path = "src/counter/limits.rs"]
 #[expect(unreachable_pub, reason = "the crate exports what the build reads here")]
 mod limits;

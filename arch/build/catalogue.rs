@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use serde::Deserialize;
 
+use crate::drive;
 use crate::limits::MAX_SOURCES;
 
 #[derive(Deserialize)]
@@ -17,6 +18,9 @@ struct File {
     manual: String,
     counters: u32,
     max_per_cycle: u32,
+    /// Several events may have the same name: alternatives with selects of their own.
+    #[serde(default)]
+    alternatives: bool,
     #[serde(rename = "event")]
     events: Vec<Event>,
 }
@@ -37,11 +41,30 @@ struct Event {
     signals: Vec<String>,
     #[serde(default)]
     edges: Vec<String>,
+    /// The states of its signals exclude each other, so their cycles add up.
+    #[serde(default)]
+    exclusive: bool,
+    /// `data` or `instruction`: the cache whose reloads it counts, by demand or all.
+    #[serde(default)]
+    reloads: String,
+    /// The signals added when all reloads are counted.
+    #[serde(default)]
+    prefetches: Vec<String>,
+    #[serde(default)]
+    when: String,
+    #[serde(default)]
+    sampled: Vec<String>,
+    #[serde(default)]
+    amount: String,
+    #[serde(default)]
+    internal: String,
     #[serde(default)]
     rule: String,
     summary: String,
     #[serde(default)]
     since: String,
+    #[serde(default = "yes")]
+    listed: bool,
     umask: Option<Shape>,
     #[serde(default)]
     fields: Vec<u32>,
@@ -145,6 +168,9 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     for event in &file.events {
         index.push((event.select, position, event.masks.len()));
         position += 1 + event.masks.len();
+        if file.alternatives {
+            names.clear();
+        }
         let shape = check_event(event, &mut names, &mut selects).map_err(|error| format!("{}: {error}", event.name))?;
         write_entry(&mut entries, file, event, None, shape, vocabulary).map_err(|error| format!("{}: {error}", event.name))?;
         for mask in &event.masks {
@@ -229,7 +255,13 @@ fn write_entry(
     let rule = if fidelity == Fidelity::Approximate { mask.and_then(|mask| mask.rule.as_deref()).unwrap_or(&event.rule) } else { "" };
     let summary = mask.map_or(&event.summary, |mask| &mask.summary);
     let by_masks = mask.is_none() && !event.masks.is_empty();
+    let by_itself = !event.sampled.is_empty() || !event.internal.is_empty();
     match fidelity {
+        _ if by_itself && (!driven.is_empty() || !event.masks.is_empty() || event.sampled.is_empty() == event.internal.is_empty()) => {
+            return Err("signals, unit masks, `sampled` and `internal` exclude each other".into());
+        }
+        Fidelity::Injected if by_itself => return Err("what is injected only is neither sampled nor internal".into()),
+        Fidelity::Exact | Fidelity::Approximate if by_itself && (fidelity == Fidelity::Exact || !rule.is_empty()) => {}
         Fidelity::Injected if !driven.is_empty() => return Err("what is injected only has no signals".into()),
         Fidelity::Exact | Fidelity::Approximate if driven.is_empty() && !by_masks => return Err("what is driven names its signals".into()),
         Fidelity::Approximate if rule.is_empty() => return Err("what is approximate says by which rule".into()),
@@ -239,7 +271,7 @@ fn write_entry(
     if let Some(name) = driven.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state != (counts == Counts::Cycles))) {
         return Err(format!("{name} and the entry do not count the same: cycles or events"));
     }
-    if counts == Counts::Cycles && driven.len() > 1 {
+    if counts == Counts::Cycles && driven.len() > 1 && !event.exclusive {
         return Err("several states at once are several sub-events".into());
     }
     if let Some(name) = edges.iter().find(|name| vocabulary.get(*name).is_some_and(|(_, state)| *state)) {
@@ -257,7 +289,7 @@ fn write_entry(
         out,
         "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, shape: UnitMask::{shape}, \
          counters: {counters:#x}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
-         signals: {signals}, edges: {edges}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
+         signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
         select = event.select,
@@ -267,12 +299,25 @@ fn write_entry(
             shape => format!("{shape:?}"),
         },
         max = file.max_per_cycle,
+        drive = match (event.sampled.is_empty(), event.internal.is_empty()) {
+            (false, _) => drive::sampled(&event.sampled, &event.amount)?,
+            (true, false) => drive::internal(&event.internal)?,
+            (true, true) => "Drive::Signals".to_owned(),
+        },
+        when = drive::when(&event.when)?,
+        reloads = match event.reloads.as_str() {
+            "" => "None",
+            "data" => "Data",
+            "instruction" => "Instruction",
+            word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
+        },
+        prefetches = own(&event.prefetches)?,
         scope = if event.unit == "nb" { "Package" } else { "Thread" },
         signals = own(driven)?,
         edges = own(edges)?,
         section = event.section,
         since = mask.and_then(|mask| mask.since.as_deref()).unwrap_or(&event.since),
-        listed = mask.is_none_or(|mask| mask.listed),
+        listed = mask.map_or(event.listed, |mask| mask.listed),
     )
     .map_err(|error| error.to_string())
 }

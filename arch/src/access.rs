@@ -10,6 +10,12 @@ pub enum Address {
     Msr(u32),
     /// A performance counter, by the ECX of RDPMC.
     Rdpmc(u32),
+    /// POWER: a special-purpose register, by the number in mtspr and mfspr.
+    Spr(u16),
+    /// POWER: an entry of the branch history rolling buffer, by the number in mfbhrbe. A write of any value to any entry is clrbhrb.
+    Bhrb(u16),
+    /// POWER: the instruction match array, as mtimc and mfimc reach it.
+    Imc,
 }
 
 impl fmt::Display for Address {
@@ -17,6 +23,32 @@ impl fmt::Display for Address {
         match self {
             Address::Msr(number) => write!(formatter, "MSR {:04X}_{:04X}h", number >> 16, number & 0xffff),
             Address::Rdpmc(index) => write!(formatter, "RDPMC index {index:X}h"),
+            Address::Spr(number) => write!(formatter, "SPR {number}"),
+            Address::Bhrb(index) => write!(formatter, "BHRB entry {index}"),
+            Address::Imc => formatter.write_str("the instruction match array"),
+        }
+    }
+}
+
+/// A facility of a POWER processor that privileged software can withhold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Facility {
+    /// The registers of the performance monitor.
+    PerformanceMonitor,
+    /// The branch history rolling buffer.
+    BranchHistory,
+    /// Event-based branches.
+    EventBasedBranch,
+}
+
+impl Facility {
+    /// What FSCR and HFSCR show in their bits 0:7 when the facility was missing (Power ISA 3.0 Book III, section 7.5.32).
+    #[must_use]
+    pub const fn interruption_cause(self) -> u8 {
+        match self {
+            Facility::PerformanceMonitor => 3,
+            Facility::BranchHistory => 4,
+            Facility::EventBasedBranch => 7,
         }
     }
 }
@@ -29,15 +61,49 @@ pub enum Fault {
     Unclaimed,
     /// x86: a general-protection exception with error code 0, `#GP(0)`.
     GeneralProtection,
+    /// POWER: a facility unavailable interrupt, vector F60h; FSCR shows the cause.
+    FacilityUnavailable(Facility),
+    /// POWER: a hypervisor facility unavailable interrupt, vector F80h; HFSCR shows the cause.
+    HypervisorFacilityUnavailable(Facility),
+    /// POWER: a hypervisor emulation assistance interrupt, vector E40h; HEIR holds the instruction.
+    EmulationAssistance,
+    /// POWER: a program interrupt of the privileged-instruction type, vector 700h.
+    PrivilegedInstruction,
+    /// POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
+    NoOperation,
 }
 
 impl Fault {
+    /// Every fault.
+    pub const ALL: [Fault; 11] = [
+        Fault::Unclaimed,
+        Fault::GeneralProtection,
+        Fault::FacilityUnavailable(Facility::PerformanceMonitor),
+        Fault::FacilityUnavailable(Facility::BranchHistory),
+        Fault::FacilityUnavailable(Facility::EventBasedBranch),
+        Fault::HypervisorFacilityUnavailable(Facility::PerformanceMonitor),
+        Fault::HypervisorFacilityUnavailable(Facility::BranchHistory),
+        Fault::HypervisorFacilityUnavailable(Facility::EventBasedBranch),
+        Fault::EmulationAssistance,
+        Fault::PrivilegedInstruction,
+        Fault::NoOperation,
+    ];
+
     /// The fault's word in litmus files and messages.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Fault::Unclaimed => "unclaimed",
             Fault::GeneralProtection => "#GP",
+            Fault::FacilityUnavailable(Facility::PerformanceMonitor) => "facility-unavailable:performance-monitor",
+            Fault::FacilityUnavailable(Facility::BranchHistory) => "facility-unavailable:branch-history",
+            Fault::FacilityUnavailable(Facility::EventBasedBranch) => "facility-unavailable:event-based-branch",
+            Fault::HypervisorFacilityUnavailable(Facility::PerformanceMonitor) => "hypervisor-facility-unavailable:performance-monitor",
+            Fault::HypervisorFacilityUnavailable(Facility::BranchHistory) => "hypervisor-facility-unavailable:branch-history",
+            Fault::HypervisorFacilityUnavailable(Facility::EventBasedBranch) => "hypervisor-facility-unavailable:event-based-branch",
+            Fault::EmulationAssistance => "emulation-assistance",
+            Fault::PrivilegedInstruction => "privileged-instruction",
+            Fault::NoOperation => "no-operation",
         }
     }
 }
@@ -47,6 +113,11 @@ impl fmt::Display for Fault {
         formatter.write_str(match self {
             Fault::Unclaimed => "no register of this PMU has that address",
             Fault::GeneralProtection => "general-protection exception, #GP(0)",
+            Fault::FacilityUnavailable(_) => "facility unavailable interrupt",
+            Fault::HypervisorFacilityUnavailable(_) => "hypervisor facility unavailable interrupt",
+            Fault::EmulationAssistance => "hypervisor emulation assistance interrupt",
+            Fault::PrivilegedInstruction => "program interrupt, privileged instruction",
+            Fault::NoOperation => "no operation",
         })
     }
 }

@@ -13,6 +13,18 @@ pub struct Alerts {
     /// How many events ago the oldest of the interrupts was due: 0 when the deadline was met at the very event. One instruction may
     /// bring several events at once.
     pub late: u64,
+    /// The levels of the lines that stay raised until the guest acts, if one has changed.
+    pub lines: Option<Lines>,
+}
+
+/// Requests that persist: each holds until the guest takes its cause away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lines {
+    /// POWER: a performance monitor interrupt exists. It is taken, at vector F00h, when MSR\[EE] allows.
+    pub interrupt: bool,
+    /// POWER: a performance monitor event-based exception exists. The event-based branch is taken when BESCR\[GE] and problem state
+    /// allow.
+    pub event_based_branch: bool,
 }
 
 impl Alerts {
@@ -20,7 +32,7 @@ impl Alerts {
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.interrupts == 0 && self.overflows == 0 && self.pins == 0
+        self.interrupts == 0 && self.overflows == 0 && self.pins == 0 && self.lines.is_none()
     }
 
     /// Adds what `more` tells.
@@ -29,5 +41,6 @@ impl Alerts {
         self.overflows |= more.overflows;
         self.pins |= more.pins;
         self.late = self.late.max(more.late);
+        self.lines = more.lines.or(self.lines);
     }
 }

@@ -109,3 +109,61 @@ macro_rules! layout {
     (@low $high:literal, $low:literal) => { $low };
 }
 pub(crate) use layout;
+
+/// As [`layout!`], for manuals that count bits from the most significant one: a field is `first..last`, or one bit.
+macro_rules! power_layout {
+    (
+        $(#[$attribute:meta])*
+        pub struct $register:ident {
+            $( $(#[doc = $doc:literal])+ $name:literal => $get:ident / $set:ident : $kind:tt = $first:literal $(.. $last:literal)? ; )*
+            $( reserved $reserved_first:literal $(.. $reserved_last:literal)? ; )*
+        }
+    ) => {
+        bitfield::bitfield! {
+            $(#[$attribute])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+            pub struct $register(u64);
+            impl Debug;
+            $( $(#[doc = $doc])+ pub $kind, $get, $set: 63 - $first $(, 63 - $last)?; )*
+        }
+
+        impl $register {
+            /// Every field, in the order of the manual.
+            pub const FIELDS: &'static [$crate::layout::Field] = &[
+                $( $crate::layout::Field {
+                    name: $name,
+                    high: 63 - $first,
+                    low: 63 - power_layout!(@last $first $(, $last)?),
+                    access: $crate::layout::FieldAccess::ReadWrite,
+                    summary: concat!($($doc),+),
+                }, )*
+                $( $crate::layout::Field {
+                    name: "Reserved",
+                    high: 63 - $reserved_first,
+                    low: 63 - power_layout!(@last $reserved_first $(, $reserved_last)?),
+                    access: $crate::layout::FieldAccess::Reserved,
+                    summary: "reads as zero, writes are ignored",
+                }, )*
+            ];
+
+            /// The bits that a write can change.
+            pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
+
+            /// The register's bits.
+            #[must_use]
+            #[inline]
+            pub const fn bits(self) -> u64 {
+                self.0
+            }
+
+            /// The register with `value` written to it: reserved bits stay zero.
+            #[must_use]
+            pub const fn written(value: u64) -> Self {
+                Self(value & Self::WRITABLE)
+            }
+        }
+    };
+    (@last $first:literal) => { $first };
+    (@last $first:literal, $last:literal) => { $last };
+}
+pub(crate) use power_layout;

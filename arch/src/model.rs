@@ -24,6 +24,30 @@ pub struct CpuidIdentity {
     pub signature: u32,
 }
 
+/// What the threads of a package see of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shared {
+    /// A register that the package has once.
+    pub register: u64,
+    /// The thread's number within the package.
+    pub thread: u8,
+    /// How many threads the package has.
+    pub threads: u8,
+    /// The threads that run, one bit each: on POWER those with their run latch set.
+    pub running: u32,
+}
+
+impl Shared {
+    /// A thread alone in its package.
+    pub const ALONE: Shared = Shared { register: 0, thread: 0, threads: 1, running: 0 };
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared::ALONE
+    }
+}
+
 /// How a reset came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reset {
@@ -49,7 +73,8 @@ pub struct RegisterDescription {
 /// The embedder keeps these habits, and everything else follows:
 ///
 /// - it adds to its totals what it executes, all signals of one instruction before it looks at a deadline;
-/// - when a total reaches its deadline it calls [`service`](Model::service) before the next instruction;
+/// - when a total reaches its deadline it calls [`service`](Model::service) before the next instruction, and before that
+///   [`record`](Model::record) where the demand asks for records;
 /// - before a guest's register access it brings the totals up to the instructions before the accessing one;
 /// - it calls [`set_context`](Model::set_context) when something in the [`Context`] changes;
 /// - after each call it takes the [`Alerts`] and delivers the interrupts in them.
@@ -78,7 +103,8 @@ pub trait Model {
     /// Something happened `amount` times (or for `amount` cycles) that no signal tells. Returns whether some counter took it.
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool;
 
-    /// One instruction, where [`Demand::records`] asks for it.
+    /// One instruction, where [`Demand::records`] asks for it: after its signals have been added, before [`service`](Model::service) if a
+    /// deadline has been reached. It may count and alert as `service` does.
     fn record(&mut self, record: &Record, feed: &impl Feed);
 
     /// What must be reported at the moment.
@@ -118,6 +144,20 @@ pub trait Model {
     /// How often pin `pin` has toggled; its level is the lowest bit.
     fn pin_toggles(&mut self, _pin: u32, _feed: &impl Feed) -> u64 {
         0
+    }
+
+    /// What the thread knows of its package: of itself it is up to date.
+    fn shared(&self) -> Shared {
+        Shared::ALONE
+    }
+
+    /// Another thread of the package has changed what they share.
+    fn set_shared(&mut self, _shared: Shared, _feed: &impl Feed) {}
+
+    /// The instructions that [`Signal::MatchedInstructions`](crate::feed::Signal::MatchedInstructions) counts, as a value and the bits
+    /// of it that are compared with an instruction's encoding; `None` while nothing is to be matched.
+    fn instruction_match(&self) -> Option<(u64, u64)> {
+        None
     }
 
     /// The events that the model can count.

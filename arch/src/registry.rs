@@ -4,7 +4,7 @@ use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -219,6 +219,18 @@ impl Model for Pmu {
 
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
         each!(self, model => model.pin_toggles(pin, feed))
+    }
+
+    fn shared(&self) -> Shared {
+        each!(self, model => model.shared())
+    }
+
+    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
+        each!(self, model => model.set_shared(shared, feed));
+    }
+
+    fn instruction_match(&self) -> Option<(u64, u64)> {
+        each!(self, model => model.instruction_match())
     }
 
     fn catalogue(&self) -> &'static Catalogue {

@@ -16,7 +16,7 @@ fn demand(signals: &[Signal]) -> Demand {
     let mut set = SignalSet::EMPTY;
     signals.iter().for_each(|signal| set.insert(*signal));
     let mut demand = Demand::default();
-    demand.replace(set, false, Records::None);
+    demand.replace(set, false, Records::NONE);
     demand
 }
 

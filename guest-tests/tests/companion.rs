@@ -175,7 +175,7 @@ fn a_record_has_what_the_companion_knows() {
         seen[2] |= outcome.translation == Translation::Walk;
         seen[3] |= outcome.cycles.is_some_and(|cycles| cycles > 100);
         let step = vm_pmu_guest_tests::engine::interp::Step::default();
-        let made = record(&step, Records::Every, Some(outcome)).unwrap();
+        let made = record(&step, Records::EVERY, Some(outcome)).unwrap();
         assert_eq!(made.cycles, outcome.cycles.unwrap());
     }
     assert_eq!(seen, [true; 4]);

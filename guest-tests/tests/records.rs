@@ -38,7 +38,7 @@ fn records(wanted: Records) -> Vec<Record> {
 
 #[test]
 fn a_record_says_what_the_instruction_was_and_did() {
-    let records = records(Records::Every);
+    let records = records(Records::EVERY);
     assert_eq!(records.len(), 4);
     // MOV m64, RBX: REX.W 89 /r.
     assert_eq!((records[0].address, records[0].encoding & 0xffff), (CODE, 0x8948));
@@ -56,6 +56,6 @@ fn a_record_says_what_the_instruction_was_and_did() {
 
 #[test]
 fn only_what_is_wanted_is_recorded() {
-    assert_eq!(records(Records::None), []);
-    assert_eq!(records(Records::TakenBranches).len(), 1);
+    assert_eq!(records(Records::NONE), []);
+    assert_eq!(records(Records::TAKEN_BRANCHES).len(), 1);
 }

@@ -61,7 +61,7 @@ fn drive(part: Part) -> u64 {
     pmu.service(&THREAD);
     pmu.set_context(black_box(Context::RESET), &THREAD);
     seen ^= u64::from(pmu.inject(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), &THREAD));
-    pmu.record(&black_box(Record { address: 0, slot: 0, encoding: 0, cycles: 0, branch: None, memory: None }), &THREAD);
+    pmu.record(&black_box(Record::at(0)), &THREAD);
     pmu.watch_pins(black_box(0), &THREAD);
     seen ^= pmu.pin_toggles(black_box(0), &THREAD);
     pmu.set_grants(black_box(0), black_box(0), &THREAD);

@@ -37,13 +37,19 @@ pub enum Gate {
     Cycles(Threshold),
     /// It grows by one for each cycle that meets the threshold after one that does not.
     Edges(Threshold),
+    /// It grows by one for each cycle without an event after one that had some.
+    Falls,
+    /// It grows by one for each cycle in which both groups of sources have an event.
+    Both,
+    /// It grows by one for each cycle in which not both groups have an event, after one in which both had.
+    BothFall,
 }
 
 impl Gate {
     /// Whether it must see single cycles.
     #[must_use]
     pub const fn is_per_cycle(self) -> bool {
-        matches!(self, Gate::Cycles(_) | Gate::Edges(_))
+        matches!(self, Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall)
     }
 
     /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) beside its sources.
@@ -58,6 +64,8 @@ impl Gate {
 pub struct Detector {
     /// Events in the open cycle so far.
     pub open: u64,
+    /// Those among them of the second group of sources.
+    pub second: u64,
     /// Injected cycles of a state that have not passed yet.
     pub stay: u64,
     /// Whether the last ended cycle met the threshold.
@@ -65,8 +73,9 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// Ends `cycles` cycles in a row that had `events` each, and returns how much the counter grows.
-    pub(super) fn end(&mut self, gate: Gate, cycles: u64, events: u64) -> u64 {
+    /// Ends `cycles` cycles in a row that had `events` each, `second` of them of the second group, and returns how much the counter
+    /// grows.
+    pub(super) fn end(&mut self, gate: Gate, cycles: u64, events: u64, second: u64) -> u64 {
         if cycles == 0 {
             return 0;
         }
@@ -81,6 +90,21 @@ impl Detector {
                 let edge = met && !self.was_met;
                 self.was_met = met;
                 u64::from(edge)
+            }
+            Gate::Falls | Gate::Both | Gate::BothFall => {
+                let met = if gate == Gate::Falls { events != 0 } else { second != 0 && events > second };
+                let fall = self.was_met && !met;
+                self.was_met = met;
+                match gate {
+                    Gate::Both => {
+                        if met {
+                            cycles
+                        } else {
+                            0
+                        }
+                    }
+                    _ => u64::from(fall),
+                }
             }
         }
     }
@@ -102,9 +126,26 @@ mod tests {
     fn an_edge_is_one_rise_however_long_the_stay() {
         let mut detector = Detector::default();
         let gate = Gate::Edges(Threshold::ANY);
-        assert_eq!(detector.end(gate, 5, 1), 1);
-        assert_eq!(detector.end(gate, 5, 1), 0);
-        assert_eq!(detector.end(gate, 1, 0), 0);
-        assert_eq!(detector.end(gate, 1, 3), 1);
+        assert_eq!(detector.end(gate, 5, 1, 0), 1);
+        assert_eq!(detector.end(gate, 5, 1, 0), 0);
+        assert_eq!(detector.end(gate, 1, 0, 0), 0);
+        assert_eq!(detector.end(gate, 1, 3, 0), 1);
+    }
+
+    #[test]
+    fn a_fall_is_the_first_cycle_without_an_event() {
+        let mut detector = Detector::default();
+        assert_eq!(detector.end(Gate::Falls, 3, 0, 0), 0);
+        assert_eq!(detector.end(Gate::Falls, 2, 1, 0), 0);
+        assert_eq!(detector.end(Gate::Falls, 4, 0, 0), 1);
+    }
+
+    #[test]
+    fn both_groups_count_in_the_same_cycle_only() {
+        let mut detector = Detector::default();
+        assert_eq!(detector.end(Gate::Both, 1, 2, 0), 0);
+        assert_eq!(detector.end(Gate::Both, 1, 2, 2), 0);
+        assert_eq!(detector.end(Gate::Both, 3, 2, 1), 3);
+        assert_eq!(detector.end(Gate::BothFall, 1, 1, 1), 1);
     }
 }

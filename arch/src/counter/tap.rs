@@ -26,6 +26,8 @@ pub struct Tap {
     signals: [Signal; MAX_SOURCES],
     bases: [u64; MAX_SOURCES],
     len: u8,
+    /// Where the second group of sources begins.
+    second: u8,
     scope: Scope,
     gate: Gate,
     /// A bit for each signal with a deadline; some share a bit.
@@ -40,11 +42,12 @@ impl Tap {
         signals: [Signal::Cycles; MAX_SOURCES],
         bases: [0; MAX_SOURCES],
         len: 0,
+        second: u8::MAX,
         scope: Scope::Thread,
         gate: Gate::Shut,
         reach: 0,
         cycles: 0,
-        detector: Detector { open: 0, stay: 0, was_met: false },
+        detector: Detector { open: 0, second: 0, stay: 0, was_met: false },
     };
 
     /// Connects `signals` of `scope` through `gate`. Of more than [`MAX_SOURCES`] signals the first are taken; a catalogue is checked
@@ -60,7 +63,7 @@ impl Tap {
     /// Puts a gate at the end of a tap without sources, in the place of what was there.
     #[inline]
     pub fn rewire(&mut self, gate: Gate, scope: Scope) {
-        (self.gate, self.scope, self.len) = (gate, scope, 0);
+        (self.gate, self.scope, self.len, self.second) = (gate, scope, 0, u8::MAX);
         self.reach = if gate.needs_cycles() { reach(Signal::Cycles) } else { 0 };
         self.detector = Detector::default();
     }
@@ -73,6 +76,11 @@ impl Tap {
             self.len += 1;
             self.reach |= reach(signal);
         }
+    }
+
+    /// The sources added from now on are the second group, for gates that tell two apart.
+    pub fn begin_second(&mut self) {
+        self.second = self.len;
     }
 
     /// The gate between the sources and the counter.
@@ -88,11 +96,11 @@ impl Tap {
 
     /// How much each source has grown since it was last asked.
     #[inline]
-    fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(Signal, u64)) {
+    fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(usize, Signal, u64)) {
         let scope = self.scope;
-        for (signal, base) in self.signals.iter().zip(&mut self.bases).take(usize::from(self.len)) {
+        for (index, (signal, base)) in self.signals.iter().zip(&mut self.bases).take(usize::from(self.len)).enumerate() {
             let total = feed.total(*signal, scope);
-            each(*signal, total.wrapping_sub(*base));
+            each(index, *signal, total.wrapping_sub(*base));
             *base = total;
         }
     }
@@ -100,7 +108,7 @@ impl Tap {
     #[inline]
     fn sum(&mut self, feed: &impl Feed) -> u64 {
         let mut sum = 0u64;
-        self.grown(feed, |_, grown| sum = sum.wrapping_add(grown));
+        self.grown(feed, |_, _, grown| sum = sum.wrapping_add(grown));
         sum
     }
 
@@ -113,7 +121,7 @@ impl Tap {
 
     /// Brings the tap up to now without counting what went by.
     pub fn skip(&mut self, feed: &impl Feed) {
-        self.grown(feed, |_, _| {});
+        self.grown(feed, |_, _, _| {});
         if self.gate.needs_cycles() {
             self.cycles = feed.total(Signal::Cycles, Scope::Thread);
         }
@@ -132,7 +140,7 @@ impl Tap {
                 self.detector.stay = inside.saturating_sub(passed);
                 passed.saturating_sub(inside)
             }
-            Gate::Cycles(_) | Gate::Edges(_) => self.fold_cycles(feed),
+            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(feed),
         }
     }
 
@@ -146,33 +154,38 @@ impl Tap {
     /// One step, cycle by cycle: events fall into the open cycle, the cycles of each state are the step's last.
     fn fold_cycles(&mut self, feed: &impl Feed) -> u64 {
         let passed = self.pass(feed);
-        let mut events = 0u64;
-        // Where each state begins within the step, in cycles from its start.
-        let mut begins = [u64::MAX; MAX_SOURCES + 1];
+        let (mut events, mut second) = (0u64, 0u64);
+        // Where each state begins within the step, in cycles from its start, and whether it is of the second group.
+        let mut begins = [(u64::MAX, false); MAX_SOURCES + 1];
         let mut free = begins.iter_mut();
-        self.grown(feed, |signal, grown| {
+        let border = usize::from(self.second);
+        self.grown(feed, |index, signal, grown| {
             if signal.kind() != Kind::State {
                 events = events.saturating_add(grown);
+                second = second.saturating_add(if index < border { 0 } else { grown });
             } else if let Some(begin) = free.next() {
-                *begin = passed.saturating_sub(grown);
+                *begin = (passed.saturating_sub(grown), index >= border);
             }
         });
         if let Some(last) = begins.last_mut() {
-            *last = passed.saturating_sub(self.detector.stay);
+            *last = (passed.saturating_sub(self.detector.stay), false);
         }
         self.detector.open = self.detector.open.saturating_add(events);
+        self.detector.second = self.detector.second.saturating_add(second);
         if passed == 0 {
             return 0;
         }
         self.detector.stay = self.detector.stay.saturating_sub(passed);
         begins.sort_unstable();
-        let level_at = |cycle: u64| begins.iter().filter(|begin| **begin <= cycle).count() as u64;
-        let open = core::mem::take(&mut self.detector.open);
-        let mut grown = self.detector.end(self.gate, 1, open.saturating_add(level_at(0)));
+        let level_at = |cycle: u64| begins.iter().filter(|(begin, _)| *begin <= cycle).count() as u64;
+        let second_at = |cycle: u64| begins.iter().filter(|(begin, second)| *second && *begin <= cycle).count() as u64;
+        let open = core::mem::take(&mut self.detector.open).saturating_add(level_at(0));
+        let second = core::mem::take(&mut self.detector.second).saturating_add(second_at(0));
+        let mut grown = self.detector.end(self.gate, 1, open, second);
         let mut from = 1;
         while from < passed {
-            let next = begins.iter().copied().find(|begin| *begin > from).unwrap_or(passed).min(passed);
-            grown = grown.saturating_add(self.detector.end(self.gate, next - from, level_at(from)));
+            let next = begins.iter().map(|(begin, _)| *begin).find(|begin| *begin > from).unwrap_or(passed).min(passed);
+            grown = grown.saturating_add(self.detector.end(self.gate, next - from, level_at(from), second_at(from)));
             from = next;
         }
         grown
@@ -181,9 +194,20 @@ impl Tap {
     /// Something of the selection happened that no signal told: `amount` events, or cycles of a state. Returns how much the counter
     /// grows at once.
     pub fn inject(&mut self, kind: Kind, amount: u64) -> u64 {
+        self.inject_into(kind, amount, false)
+    }
+
+    /// As [`inject`](Tap::inject), for something of the second group of sources if `second`. The cycles of an injected state are of the
+    /// first group; one that is of the second is an event of the open cycle.
+    pub fn inject_into(&mut self, kind: Kind, amount: u64, second: bool) -> u64 {
         match (self.gate, kind) {
             (Gate::Shut | Gate::Always, _) => 0,
             (Gate::Sum, _) => amount,
+            (_, _) if second && self.gate.is_per_cycle() => {
+                self.detector.open = self.detector.open.saturating_add(amount);
+                self.detector.second = self.detector.second.saturating_add(amount);
+                0
+            }
             (Gate::Outside, _) | (_, Kind::State) => {
                 self.detector.stay = self.detector.stay.saturating_add(amount);
                 0
@@ -231,7 +255,9 @@ impl Tap {
     /// Several sources share what remains, so that together they cannot overrun it.
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
         match (self.gate, remaining) {
-            (Gate::Cycles(_) | Gate::Edges(_), _) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1),
+            (Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall, _) => {
+                feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1)
+            }
             (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
                 let shares = self.shares(remaining);

@@ -50,6 +50,7 @@ pub struct Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::POWER9;
 
     #[test]
     fn power9_has_the_groups_of_its_guide() {
@@ -71,6 +72,30 @@ mod tests {
     fn what_a_formula_has_from_an_earlier_part_is_marked() {
         let metric = POWER9_METRICS.iter().find(|metric| metric.name == "IERAT_Miss_Rate").expect("the guide has it");
         assert_eq!(metric.missing, ["PM_IERAT_MISS"]);
+    }
+
+    #[test]
+    fn formulas_name_events_of_the_catalogue() {
+        let is_metric = |name: &str| POWER9_METRICS.iter().any(|metric| metric.name == name);
+        for metric in POWER9_METRICS {
+            for name in metric.names().filter(|name| !is_metric(name) && !metric.given.contains(name)) {
+                let is_event = POWER9.event_named(name).is_some();
+                assert_ne!(is_event, metric.missing.contains(&name), "{name} of {}", metric.name);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_have_the_codes_and_names_of_the_catalogue() {
+        for group in POWER9_GROUPS {
+            for (code, name) in group.codes.into_iter().zip(group.events) {
+                let event = u32::try_from(code).ok().and_then(|code| POWER9.select(code)).map(|(event, _)| event);
+                match event {
+                    Some(event) => assert!(event.is_called(name), "{code:#x} of {} is {}, not {name}", group.name, event.name),
+                    None => assert!(name == "RESERVED" || code == 0, "{code:#x} of {}", group.name),
+                }
+            }
+        }
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! The tables are made at build time from the data files in `arch/events/`, which are checked on the way: names and encodings are
 //! unique, every signal exists, whatever is approximate says how.
 
+mod drive;
 mod metric;
 
+pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub use metric::{Group, Metric, POWER9_GROUPS, POWER9_METRICS};
 
-use crate::feed::{Scope, Signal, Unit};
+use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
@@ -99,6 +101,14 @@ pub struct Entry {
     pub signals: &'static [Signal],
     /// The signals whose sum is the number of times its state was entered, where there are such.
     pub edges: &'static [Signal],
+    /// What makes the count, where it is not the sum of the signals.
+    pub drive: Drive,
+    /// The conditions on the thread's state that must all hold for it to count.
+    pub when: &'static [When],
+    /// The cache whose reloads it counts: by demand only, or all, as the guest chooses.
+    pub reloads: Reloads,
+    /// The signals that belong to it too when all reloads are counted.
+    pub prefetches: &'static [Signal],
     /// How an approximate count differs.
     pub rule: &'static str,
     /// What it counts, in one line.

@@ -8,7 +8,7 @@
 /// | processor | `privilege` | `machine_state` | `control` |
 /// | --- | --- | --- | --- |
 /// | x86-64 | CPL | RFLAGS | CR4 |
-/// | POWER | 0 hypervisor, 1 privileged, 3 problem state | MSR | CTRL in bit 0: the run latch |
+/// | POWER | 0 hypervisor, 1 privileged, 3 problem state | MSR | [`ThreadControl`](crate::power9::ThreadControl): CTRL and more |
 /// | IA-64 | PSR.cpl | PSR | DCR |
 ///
 /// ```
@@ -31,6 +31,8 @@ pub struct Context {
     pub machine_state: u64,
     /// CR4, CTRL or DCR.
     pub control: u64,
+    /// What the guest's time base reads, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks).
+    pub time_base: u64,
 }
 
 /// RFLAGS.IF, bit 9: maskable interrupts are enabled (AMD64 Architecture Programmer's Manual, volume 2, section 3.1.6).
@@ -39,18 +41,35 @@ const RFLAGS_IF: u64 = 1 << 9;
 /// CR4.PCE, bit 8: RDPMC is allowed at every privilege level (the same, section 3.1.3).
 const CR4_PCE: u64 = 1 << 8;
 
+/// MSR\[HV], bit 3: hypervisor state (Power ISA 3.0 Book III, section 3.2.1).
+const MSR_HV: u64 = 1 << (63 - 3);
+
+/// MSR\[PR], bit 49: problem state (the same section).
+const MSR_PR: u64 = 1 << (63 - 49);
+
 const fn with_bit(register: u64, bit: u64, set: bool) -> u64 {
     if set { register | bit } else { register & !bit }
 }
 
 impl Context {
     /// The context of a processor after reset: most privileged, running, in the foreground, all bits clear.
-    pub const RESET: Context = Context { privilege: 0, halted: false, foreground: true, machine_state: 0, control: 0 };
+    pub const RESET: Context = Context { privilege: 0, halted: false, foreground: true, machine_state: 0, control: 0, time_base: 0 };
 
     /// The context of a running x86-64 processor with this CPL, RFLAGS and CR4.
     #[must_use]
     pub const fn x86(cpl: u8, rflags: u64, cr4: u64) -> Context {
-        Context { privilege: cpl & 3, halted: false, foreground: true, machine_state: rflags, control: cr4 }
+        Context { privilege: cpl & 3, machine_state: rflags, control: cr4, ..Context::RESET }
+    }
+
+    /// The context of a POWER processor with this MSR and this [`ThreadControl`](crate::power9::ThreadControl) word.
+    #[must_use]
+    pub const fn power(msr: u64, control: u64) -> Context {
+        let privilege = match (msr & MSR_PR != 0, msr & MSR_HV != 0) {
+            (true, _) => 3,
+            (false, true) => 0,
+            (false, false) => 1,
+        };
+        Context { privilege, machine_state: msr, control, ..Context::RESET }
     }
 
     /// On x86: whether maskable interrupts are enabled, RFLAGS.IF.

@@ -3,17 +3,56 @@
 use super::{Signal, SignalSet};
 
 /// Which instructions a model wants a [`Record`](super::Record) of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Records {
-    /// None.
-    #[default]
-    None,
+///
+/// ```
+/// use vm_pmu_arch::feed::Records;
+///
+/// let wanted = Records::AT_DEADLINE.with(Records::TAKEN_BRANCHES);
+/// assert!(wanted.wants(true, false) && wanted.wants(false, true) && !wanted.wants(false, false));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Records {
     /// The one instruction at which a deadline is reached: sampling draws in advance which that will be.
-    AtDeadline,
+    pub at_deadline: bool,
     /// Every taken branch.
-    TakenBranches,
+    pub taken_branches: bool,
     /// Every instruction: addresses or opcodes qualify what is counted.
-    Every,
+    pub every: bool,
+}
+
+impl Records {
+    /// None at all.
+    pub const NONE: Records = Records { at_deadline: false, taken_branches: false, every: false };
+    /// Those at which a deadline is reached.
+    pub const AT_DEADLINE: Records = Records { at_deadline: true, ..Records::NONE };
+    /// Every taken branch.
+    pub const TAKEN_BRANCHES: Records = Records { taken_branches: true, ..Records::NONE };
+    /// Every instruction.
+    pub const EVERY: Records = Records { every: true, ..Records::NONE };
+
+    /// Whether no instruction is wanted.
+    #[must_use]
+    #[inline]
+    pub const fn is_none(self) -> bool {
+        !self.at_deadline && !self.taken_branches && !self.every
+    }
+
+    /// Whether an instruction is wanted that reached a deadline, or not, and that is a taken branch, or not.
+    #[must_use]
+    #[inline]
+    pub const fn wants(self, at_deadline: bool, taken_branch: bool) -> bool {
+        self.every || self.at_deadline && at_deadline || self.taken_branches && taken_branch
+    }
+
+    /// What either wants.
+    #[must_use]
+    pub const fn with(self, more: Records) -> Records {
+        Records {
+            at_deadline: self.at_deadline || more.at_deadline,
+            taken_branches: self.taken_branches || more.taken_branches,
+            every: self.every || more.every,
+        }
+    }
 }
 
 /// What currently counts: the embedder may leave out the rest.
@@ -53,7 +92,7 @@ impl Demand {
     #[must_use]
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.signals.is_empty() && self.records == Records::None
+        self.signals.is_empty() && self.records.is_none()
     }
 
     /// Whether some counter looks at single cycles (a counter mask, inversion or an edge that no pair of signals expresses). The
@@ -79,7 +118,7 @@ impl Demand {
             epoch: self.epoch.wrapping_add(more.epoch),
             signals: self.signals.union(&more.signals),
             per_cycle: self.per_cycle || more.per_cycle,
-            records: self.records.max(more.records),
+            records: self.records.with(more.records),
         }
     }
 
@@ -107,11 +146,11 @@ mod tests {
         let mut demand = Demand::default();
         let mut signals = SignalSet::EMPTY;
         signals.insert(Signal::Loads);
-        demand.replace(signals, false, Records::None);
+        demand.replace(signals, false, Records::NONE);
         let epoch = demand.epoch();
-        demand.replace(signals, false, Records::None);
+        demand.replace(signals, false, Records::NONE);
         assert_eq!(demand.epoch(), epoch);
-        demand.replace(signals, true, Records::None);
+        demand.replace(signals, true, Records::NONE);
         assert_ne!(demand.epoch(), epoch);
     }
 }

@@ -1,5 +1,7 @@
 //! One instruction, as sampling and qualification need it.
 
+use super::Sample;
+
 /// The kind of a control transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BranchKind {
@@ -125,4 +127,14 @@ pub struct Record {
     pub branch: Option<Branch>,
     /// The access to memory it made, if any.
     pub memory: Option<Memory>,
+    /// What became of it in the pipeline and the caches, where an embedder knows.
+    pub sample: Sample,
+}
+
+impl Record {
+    /// An instruction at `address` of which nothing else is known; it took one cycle.
+    #[must_use]
+    pub fn at(address: u64) -> Record {
+        Record { address, slot: 0, encoding: 0, cycles: 1, branch: None, memory: None, sample: Sample::default() }
+    }
 }

@@ -818,4 +818,8 @@ signals! {
     SlotsNotDispersed = "slots_not_dispersed": Event Events,
     /// Issue slots counted as empty that were not.
     SlotsOvercounted = "slots_overcounted": Event Events,
+
+    // Reservations
+    /// Store-conditional instructions that stored.
+    StoreConditionalsSucceeded = "store_conditionals_succeeded": Event Events,
 }

@@ -292,7 +292,7 @@ impl K8 {
                 per_cycle |= tap.gate().is_per_cycle();
             }
         }
-        self.demand.replace(signals, per_cycle, Records::None);
+        self.demand.replace(signals, per_cycle, Records::NONE);
     }
 
     /// Sets the deadlines of a counter that counts. They are told from the totals that it was last folded at, so that setting them

@@ -124,9 +124,9 @@ impl<'a> Follower<'a> {
         self.timing.told();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
-        let active = self.always || time || !self.tally.is_empty() || demand.records() != Records::None;
+        let active = self.always || time || !self.tally.is_empty() || !demand.records().is_none();
         self.set_active(active);
-        let whole = self.always || time || clock == Clock::Companion && active || demand.records() != Records::None;
+        let whole = self.always || time || clock == Clock::Companion && active || !demand.records().is_none();
         self.branches = whole || self.tally.told().iter().any(|signal| signals::of_branches(*signal));
         self.memory = whole || self.tally.told().iter().any(|signal| !signals::of_branches(*signal));
         self.timing.running = self.keeps_time();

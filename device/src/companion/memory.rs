@@ -166,7 +166,7 @@ mod tests {
 
     fn everything() -> Demand {
         let mut demand = Demand::default();
-        demand.replace(SignalSet::all(), false, Records::None);
+        demand.replace(SignalSet::all(), false, Records::NONE);
         demand
     }
 

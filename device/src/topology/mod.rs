@@ -308,7 +308,7 @@ impl<L: InterruptLine> Machine<L> {
     fn renew_wide_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
         let signals = self.members(number).iter().fold(SignalSet::EMPTY, |signals, core| signals.union(&core.pmu.lock().wide_demand()));
-        demand.replace(signals, false, Records::None);
+        demand.replace(signals, false, Records::NONE);
         package.epoch.store(demand.epoch(), Release);
     }
 

@@ -105,7 +105,7 @@ impl<'a> Cpu<'a> {
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
     pub fn watch(&mut self, signals: SignalSet) {
-        self.watched.replace(signals, false, Records::None);
+        self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
     }
 
@@ -201,7 +201,7 @@ impl<'a> Cpu<'a> {
         if let Some(following) = &mut self.companion {
             following.forget(step);
         }
-        if self.demand.records() != Records::None {
+        if !self.demand.records().is_none() {
             self.tell_record(step);
         }
         Alerts { cycles, ..self.interrupts(step.next_rip) }
@@ -300,7 +300,7 @@ impl Observer for Cpu<'_> {
         if !self.followed.is_empty() {
             self.add(step, entered_mask, false);
         }
-        if self.demand.records() != Records::None {
+        if !self.demand.records().is_none() {
             self.tell_record(step);
         }
         self.interrupts(step.next_rip)

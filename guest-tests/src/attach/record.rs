@@ -1,6 +1,6 @@
 //! From a step of the interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Record, Records};
+use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Record, Records, Sample};
 use vm_pmu::companion::Outcome;
 
 use crate::engine::interp::{BranchKind as Kind, Step};
@@ -10,11 +10,7 @@ use crate::engine::interp::{BranchKind as Kind, Step};
 #[must_use]
 pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option<Record> {
     let taken = step.branch.is_some_and(|branch| branch.taken);
-    let asked = match wanted {
-        Records::None => false,
-        Records::TakenBranches => taken,
-        Records::AtDeadline | Records::Every => true,
-    };
+    let asked = wanted.wants(true, taken);
     let outcome = outcome.copied().unwrap_or_default();
     (asked && step.retired()).then(|| Record {
         address: step.rip,
@@ -44,5 +40,6 @@ pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option
             source: outcome.source,
             translation: outcome.translation,
         }),
+        sample: Sample::default(),
     })
 }

@@ -15,7 +15,7 @@ use vm_pmu_arch::event::Metric;
 use super::error::Error;
 use super::output::Output;
 use super::{number, suggest, text};
-pub use plan::{Counted, Plan, Run, codes_of_groups, plan};
+pub use plan::{Counted, Plan, Run, codes_of, plan};
 
 /// What a count or a given quantity is, by its name in formulas; nothing for what is not known.
 pub type Known<'a> = &'a dyn Fn(&str) -> Option<f64>;

@@ -20,7 +20,7 @@ struct Rig {
 /// A demand of every signal.
 fn everything() -> Demand {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::None);
+    demand.replace(SignalSet::all(), false, Records::NONE);
     demand
 }
 

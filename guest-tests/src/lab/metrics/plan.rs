@@ -1,8 +1,8 @@
 //! Which events are counted together, when four counters are not enough for all.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use vm_pmu_arch::event::{Group, Metric};
+use vm_pmu_arch::event::{Catalogue, Metric};
 use vm_pmu_arch::power9::encode::{Encoding, EventCode, Options, PROGRAMMABLE, RUN_CYCLES, RUN_INSTRUCTIONS, Refusal, encode};
 
 use super::Leaves;
@@ -122,16 +122,8 @@ fn join(runs: &mut Vec<Run>, fixed: &[Counted], name: &'static str, codes: &[Eve
     is_counted
 }
 
-/// The codes of every event that `groups` name, by its name.
+/// The codes of the event called `name`, any of which counts it.
 #[must_use]
-pub fn codes_of_groups(groups: &[Group]) -> BTreeMap<&'static str, Vec<EventCode>> {
-    let mut codes: BTreeMap<&'static str, Vec<EventCode>> = BTreeMap::new();
-    for (name, code) in groups.iter().flat_map(|group| group.events.into_iter().zip(group.codes)) {
-        let known = codes.entry(name).or_default();
-        let code = EventCode::from_bits(code);
-        if !known.contains(&code) {
-            known.push(code);
-        }
-    }
-    codes
+pub fn codes_of(catalogue: &Catalogue, name: &str) -> Vec<EventCode> {
+    catalogue.events().filter(|event| event.is_called(name)).map(|event| EventCode::from_bits(event.select.into())).collect()
 }

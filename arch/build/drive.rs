@@ -1,0 +1,157 @@
+//! From the words of a data file to what drives an event: `when`, `sampled`, `amount`, `internal`.
+
+/// The conditions joined by `+`, as a list of `When`.
+pub(crate) fn when(text: &str) -> Result<String, String> {
+    let conditions: Result<Vec<_>, _> = text.split('+').map(str::trim).filter(|word| !word.is_empty()).map(condition).collect();
+    Ok(format!("&[{}]", conditions?.join(", ")))
+}
+
+fn condition(word: &str) -> Result<String, String> {
+    let variant = match word {
+        "run" => "Run",
+        "hypervisor" => "Hypervisor",
+        "hypervisor_bit" => "HypervisorBit",
+        "problem" => "Problem",
+        "external_pending" => "ExternalPending",
+        "transactional" => "Transactional",
+        "suspended" => "Suspended",
+        "radix" => "Radix",
+        "hashed" => "Hashed",
+        "priority_0_1" => "Priority(0)",
+        "priority_2_3" => "Priority(2)",
+        "priority_4_5" => "Priority(4)",
+        "priority_6_7" => "Priority(6)",
+        "any_run" => "AnyRun",
+        "all_run" => "AllRun",
+        "single_thread" => "SingleThread",
+        "two_threads" => "TwoThreads",
+        "four_threads" => "FourThreads",
+        "concurrent_run" => "ConcurrentRun",
+        _ => return Err(format!("no condition is called {word}")),
+    };
+    Ok(format!("When::{variant}"))
+}
+
+/// The tests and the amount of an event of the sampled instruction.
+pub(crate) fn sampled(tests: &[String], amount_word: &str) -> Result<String, String> {
+    let tests: Result<Vec<_>, _> = tests.iter().map(|word| test(word)).collect();
+    Ok(format!("Drive::Sampled {{ tests: &[{}], amount: Amount::{} }}", tests?.join(", "), amount(amount_word)?))
+}
+
+fn test(word: &str) -> Result<String, String> {
+    let reached = |stage: &str| Ok(format!("Test::Reached(Stage::{stage})"));
+    let is = |traits: &str| Ok(format!("Test::Is(Traits::{traits})"));
+    let fabric = |command: &str| Ok(format!("Test::Fabric(FabricCommand::{command})"));
+    let page = |bits: u8| Ok(format!("Test::Page({bits})"));
+    if let Some(codes) = word.strip_prefix("source:") {
+        return Ok(format!("Test::Source({:#x})", codes_of(codes)?));
+    }
+    if let Some(codes) = word.strip_prefix("walk_source:") {
+        return Ok(format!("Test::WalkSource({:#x})", codes_of(codes)?));
+    }
+    match word {
+        "decoded" => reached("Decoded"),
+        "dispatched" => reached("Dispatched"),
+        "issued" => reached("Issued"),
+        "finished" => reached("Finished"),
+        "completed" => reached("Completed"),
+        "l1_miss" => reached("FirstMiss"),
+        "reloaded" => reached("Reload"),
+        "l2_dispatched" => reached("SecondLevelDispatched"),
+        "l2_done" => reached("SecondLevelDone"),
+        "drained" => reached("Drained"),
+        "next_to_finish" => reached("NextToFinish"),
+        "next_to_complete" => reached("NextToComplete"),
+        "decimal" => is("DECIMAL"),
+        "probe" => is("PROBE"),
+        "larx" => is("RESERVE"),
+        "stcx" => is("CONDITIONAL"),
+        "stcx_fail" => is("CONDITIONAL_FAILED"),
+        "div" => is("DIVIDE"),
+        "tend" => is("TRANSACTION_END"),
+        "transaction_failed" => is("TRANSACTION_FAILED"),
+        "page:4K" => page(12),
+        "page:64K" => page(16),
+        "page:2M" => page(21),
+        "page:16M" => page(24),
+        "page:1G" => page(30),
+        "page:16G" => page(34),
+        "fabric:read" => fabric("Read"),
+        "fabric:rwitm" => fabric("ReadToModify"),
+        "fabric:dclaim" => fabric("Claim"),
+        "fabric:bkill" => fabric("Kill"),
+        _ => simple(word).map(|variant| format!("Test::{variant}")),
+    }
+}
+
+fn simple(word: &str) -> Result<&'static str, String> {
+    Ok(match word {
+        "marked" => "Marked",
+        "load" => "Load",
+        "store" => "Store",
+        "load_store" => "LoadStore",
+        "branch" => "Branch",
+        "fixed" => "Fixed",
+        "vector_scalar" => "VectorScalar",
+        "link" => "Link",
+        "taken" => "Taken",
+        "backward" => "Backward",
+        "mispredicted" => "Mispredicted",
+        "icache_miss" => "FetchMiss",
+        "icache_beyond_l3" => "FetchBeyond",
+        "derat_miss" => "FirstTranslationMiss",
+        "tlb_miss" => "TranslationMiss",
+        "store_forwarded" => "StoreForwarded",
+        "store_intervention" => "StoreIntervention",
+        "t_intervention" => "TaggedIntervention",
+        _ => return Err(format!("no test is called {word}")),
+    })
+}
+
+/// Codes of five bits in hexadecimal, joined by `|`, as one bit each.
+fn codes_of(text: &str) -> Result<u32, String> {
+    text.split('|').try_fold(0, |bits, code| match u32::from_str_radix(code, 16) {
+        Ok(code) if code < 32 => Ok(bits | 1 << code),
+        _ => Err(format!("{code} is not a code of five bits")),
+    })
+}
+
+fn amount(word: &str) -> Result<&'static str, String> {
+    Ok(match word {
+        "" => "One",
+        "latency" => "Latency",
+        "exposed" => "Exposed",
+        "stall" => "Stall",
+        "next_to_complete" => "NextToComplete",
+        "in_flight" => "InFlight",
+        "l2_machine" => "SecondLevelMachine",
+        "drain" => "Drain",
+        "retries" => "Retries",
+        _ => return Err(format!("no amount is called {word}")),
+    })
+}
+
+/// What the model makes by itself.
+pub(crate) fn internal(word: &str) -> Result<String, String> {
+    let numbered = |text: &str, variant: &str| match text.parse::<u16>() {
+        Ok(number) => Ok(format!("{variant}({number})")),
+        Err(_) => Err(format!("{text} is not a number")),
+    };
+    let inner = match word.split_once(':') {
+        Some(("overflow", number)) => numbered(number, "Overflow")?,
+        Some(("rewind", number)) => numbered(number, "Rewind")?,
+        Some(("saved", number)) => numbered(number, "Saved")?,
+        Some(("threshold", "met")) => "ThresholdMet".into(),
+        Some(("threshold", "not_met")) => "ThresholdNotMet".into(),
+        Some(("threshold", "accumulated")) => "ThresholdAccumulated".into(),
+        Some(("threshold", rest)) => match rest.strip_prefix("exceeded:") {
+            Some(number) => numbered(number, "ThresholdExceeded")?,
+            None => return Err(format!("the model makes no event called {word}")),
+        },
+        None if word == "suspended" => "Suspended".into(),
+        None if word == "never" => "Never".into(),
+        None if word == "time_base_bit" => "TimeBaseBit".into(),
+        _ => return Err(format!("the model makes no event called {word}")),
+    };
+    Ok(format!("Drive::Internal(Internal::{inner})"))
+}

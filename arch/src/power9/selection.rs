@@ -1,0 +1,212 @@
+//! From MMCR1 to what a counter is connected to.
+//!
+//! POWER9 PMU User's Guide, appendix A.4: PMCxUNIT, PMCxCOMB and PMCxSEL together name an event; section 5.15 prints them as one code.
+
+use super::registers::{Mmcr1, Msr, ThreadControl};
+use crate::counter::{Gate, Tap};
+use crate::event::{self, Drive, Entry, Internal, Test, Amount, When};
+use crate::feed::{Kind, Scope, Unit};
+use crate::model::{Occurrence, Shared};
+
+/// The bits of an event code that MMCR1 has no place for: the event is of the sampled instruction (section 5.15, MARK).
+const MARK: u32 = 1 << 8;
+/// The part of a code that names the counter.
+const COUNTER: u32 = 0xF << 16;
+/// PMCxSEL: count falling edges (the guide's bit 8 of the selector).
+const FALLS: u32 = 1;
+/// PMCxSEL: bits that tell event bus events from direct ones, and their value (Table A-2).
+const KIND: u32 = 0xC0;
+const BUS: u32 = 0x80;
+/// PMCxCOMB as a code has it: the second bit of the event bus.
+const SECOND: u32 = 0b10 << 10;
+
+/// How PMCxCOMB combines the two bits of the event bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Combination {
+    /// One of them, or a direct event.
+    #[default]
+    One,
+    /// Cycles in which both are on.
+    And,
+    /// Their sum.
+    Add,
+}
+
+/// What MMCR1 selects for one counter.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Selected {
+    /// The selection as an event code, with the counter's number and without the falling-edge bit.
+    code: u32,
+    /// The entries of the first and the second bit of the event bus; of a direct event the first alone.
+    entries: [Option<&'static Entry>; 2],
+    combination: Combination,
+    falls: bool,
+}
+
+impl Selected {
+    /// What `mmcr1` selects for the counter of this index, 0 to 3 for PMC1 to PMC4.
+    pub(super) fn new(mmcr1: Mmcr1, index: usize) -> Selected {
+        let (unit, comb, sel) = match index {
+            0 => (mmcr1.pmc1unit(), mmcr1.pmc1comb(), mmcr1.pmc1sel()),
+            1 => (mmcr1.pmc2unit(), mmcr1.pmc2comb(), mmcr1.pmc2sel()),
+            2 => (mmcr1.pmc3unit(), mmcr1.pmc3comb(), mmcr1.pmc3sel()),
+            _ => (mmcr1.pmc4unit(), mmcr1.pmc4comb(), mmcr1.pmc4sel()),
+        };
+        let counter = (index as u32 & 3) + 1;
+        let sel = u32::from(sel);
+        let place = counter << 16 | u32::from(unit) << 12;
+        if sel & KIND == BUS {
+            return Selected::of_bus(place | sel, u32::from(comb));
+        }
+        // Sel 0 is off, whatever the unit; what drivers leave there when they let a counter go must count nothing.
+        let code = place | u32::from(comb) << 10 | sel;
+        // One event is listed by a code with the lowest bit set; any other is listed without, and the bit asks for falling edges.
+        let (code, entry, falls) = match find(code) {
+            Some(entry) => (code, Some(entry), false),
+            None => (code & !FALLS, find(code & !FALLS), code & FALLS != 0),
+        };
+        let entry = entry.filter(|_| sel & !FALLS != 0);
+        Selected { code, entries: [entry, None], combination: Combination::One, falls }
+    }
+
+    /// An event of the bus, by its code without COMB.
+    fn of_bus(code: u32, comb: u32) -> Selected {
+        let falls = code & FALLS != 0;
+        let code = code & !FALLS;
+        let (combination, entries) = match comb {
+            0b00 => (Combination::One, [find(code), None]),
+            0b10 => (Combination::One, [find(code | SECOND), None]),
+            0b01 => (Combination::And, [find(code), find(code | SECOND)]),
+            _ => (Combination::Add, [find(code), find(code | SECOND)]),
+        };
+        Selected { code: code | if comb == 0b10 { SECOND } else { 0 }, entries, combination, falls }
+    }
+
+    /// Connects the counter's tap.
+    pub(super) fn connect(&self, mmcr1: Mmcr1, tap: &mut Tap) {
+        let gate = match (self.combination, self.falls) {
+            (Combination::And, false) => Gate::Both,
+            (Combination::And, true) => Gate::BothFall,
+            (_, true) => Gate::Falls,
+            (_, false) => Gate::Sum,
+        };
+        tap.rewire(gate, Scope::Thread);
+        for (entry, group) in self.entries.iter().zip(0..) {
+            if group == 1 {
+                tap.begin_second();
+            }
+            let Some(entry) = entry else { continue };
+            entry.signals.iter().for_each(|signal| tap.connect(*signal));
+            let prefetches = match entry.reloads {
+                event::Reloads::None => false,
+                event::Reloads::Data => mmcr1.dc_rld_qual(),
+                event::Reloads::Instruction => mmcr1.ic_rld_qual(),
+            };
+            if prefetches {
+                entry.prefetches.iter().for_each(|signal| tap.connect(*signal));
+            }
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        self.entries.into_iter().flatten()
+    }
+
+    /// What the model makes by itself, if that is selected.
+    pub(super) fn internal(&self) -> Option<Internal> {
+        match self.entries {
+            [Some(Entry { drive: Drive::Internal(internal), .. }), None] if !self.falls => Some(*internal),
+            _ => None,
+        }
+    }
+
+    /// The tests and amounts of the events of the sampled instruction that are selected.
+    pub(super) fn sampled(&self) -> impl Iterator<Item = (&'static [Test], Amount)> + use<> {
+        self.entries().filter_map(|entry| match entry.drive {
+            Drive::Sampled { tests, amount } => Some((tests, amount)),
+            _ => None,
+        })
+    }
+
+    /// Whether the counter counts the cycles of both bits of the event bus together.
+    pub(super) fn is_both(&self) -> bool {
+        self.combination == Combination::And
+    }
+
+    /// Whether falling edges are counted.
+    pub(super) fn falls(&self) -> bool {
+        self.falls
+    }
+
+    /// Whether the event is PM_CYC, which counts whatever the run latch (MMCR0\[FCWAIT], note 2).
+    pub(super) fn is_cycles(&self) -> bool {
+        matches!(self.entries, [Some(entry), None] if entry.name == "PM_CYC")
+    }
+
+    /// Whether an overflow by this event may be a synchronous interrupt (section 2.4.1.2).
+    pub(super) fn is_synchronous(&self) -> bool {
+        SYNCHRONOUS.contains(&self.code)
+    }
+
+    /// Whether the conditions of what is selected hold. Where two events are combined both must.
+    pub(super) fn admits(&self, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
+        self.entries().flat_map(|entry| entry.when).all(|when| holds(*when, msr, control, shared))
+    }
+
+    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state, and whether it is of the second
+    /// bit of the event bus.
+    pub(super) fn takes(&self, occurrence: Occurrence) -> Option<(Kind, bool)> {
+        let occurred = occurrence.select & !MARK;
+        let matches = |code: u32| occurred == code || (code & KIND == BUS && occurred == code & !COUNTER);
+        let kind = |entry: Option<&Entry>| match entry {
+            Some(entry) if entry.counts == Unit::Cycles => Kind::State,
+            _ => Kind::Event,
+        };
+        if self.code & 0xFF == 0 || self.internal().is_some() {
+            return None;
+        }
+        let [first, second] = self.entries;
+        if matches(self.code) {
+            Some((kind(first), false))
+        } else if self.combination != Combination::One && matches(self.code | SECOND) {
+            Some((kind(second), true))
+        } else {
+            None
+        }
+    }
+}
+
+/// The events whose interrupts are synchronous: 15150h to 1515Ch, which PMC1 alone counts.
+const SYNCHRONOUS: core::ops::RangeInclusive<u32> = 0x1_5050..=0x1_505C;
+
+/// The event of this code, whether the list has it for one counter or for all, marked or not.
+fn find(code: u32) -> Option<&'static Entry> {
+    [code, code | MARK, code & !COUNTER, code & !COUNTER | MARK].into_iter().find_map(|code| event::POWER9.select(code)).map(|(entry, _)| entry)
+}
+
+/// Whether a condition holds.
+fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
+    let members = match 1u32.checked_shl(u32::from(shared.threads)) {
+        Some(bit) => bit.wrapping_sub(1),
+        None => u32::MAX,
+    };
+    let running = shared.running & members;
+    match when {
+        When::Run => control.run(),
+        When::Hypervisor => msr.hv() && !msr.pr(),
+        When::HypervisorBit => msr.hv(),
+        When::Problem => msr.pr(),
+        When::ExternalPending => !msr.ee() && control.external_pending(),
+        When::Transactional => msr.ts() == 0b10,
+        When::Suspended => msr.ts() == 0b01,
+        When::Radix => control.radix(),
+        When::Hashed => !control.radix(),
+        When::Priority(lower) => control.priority() & !1 == lower,
+        When::AnyRun => running != 0,
+        When::AllRun => running == members,
+        When::SingleThread => shared.threads <= 1,
+        When::TwoThreads => shared.threads == 2,
+        When::FourThreads => shared.threads >= 3,
+        When::ConcurrentRun => running == members && shared.threads > 1,
+    }
+}
