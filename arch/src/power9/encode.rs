@@ -7,8 +7,8 @@
 //!
 //! | rule | here, by the guide | Linux |
 //! | --- | --- | --- |
-//! | bits 19 and 23 | reserved: refused | part of the counter's number, and not looked at |
-//! | bits 60 to 63 | reserved: refused | its own: branch history, its filter, event-based branches |
+//! | bits 40 and 44 | reserved: refused | not looked at, and part of the counter's number |
+//! | bits 0 to 3 | reserved: refused | its own: branch history, its filter, event-based branches |
 //! | RELOAD_QUAL | used with RELOAD_QUAL_EN only | used always; RELOAD_QUAL_EN is not looked at |
 //! | SDAR_MODE | as the codes say | zero becomes 2, and any marked event makes it 0 |
 //! | events of unit 6 | PMC4 counts one with the same selector, leaving aside the bit for edges | that bit must agree as well |
@@ -39,42 +39,15 @@ mod refusal;
 pub use code::EventCode;
 pub use refusal::{Asked, Refusal, SharedField};
 
-/// How many counters there are: PMC1 to PMC6.
-pub const COUNTERS: usize = 6;
-/// How many of them are programmable: PMC1 to PMC4.
+use super::{COUNTERS, CounterFreezes, Mmcr0, Mmcr1, Mmcra};
+
+/// How many counters are programmable: PMC1 to PMC4.
 pub const PROGRAMMABLE: usize = 4;
 
 /// The code of run instructions, which PMC5 counts and nothing else.
 pub const RUN_INSTRUCTIONS: EventCode = EventCode::from_bits(0x5_00FA);
 /// The code of run cycles, which PMC6 counts and nothing else.
 pub const RUN_CYCLES: EventCode = EventCode::from_bits(0x6_00F4);
-
-/// `MMCR0[PMAE]`, bit 37.
-const PMAE: u64 = 1 << 26;
-/// `MMCR0[PMC1CE]`, bit 48.
-const PMC1CE: u64 = 1 << 15;
-/// `MMCR0[PMCjCE]`, bit 49.
-const PMCJCE: u64 = 1 << 14;
-/// `MMCR0[FC1-4]`, bit 58.
-const FC1_4: u64 = 1 << 5;
-/// `MMCR0[FC5-6]`, bit 59.
-const FC5_6: u64 = 1 << 4;
-/// Where `MMCR1[DC_RLD_QUAL, IC_RLD_QUAL]`, bits 16:17, begin.
-const RELOAD_QUAL: u32 = 46;
-/// Where `MMCRA[THRESH_CMP_EXP, THRESH_CMP_MANTISSA]`, bits 9:18, begin.
-const THRESH_CMP: u32 = 45;
-/// Where `MMCRA[SDAR_MODE]`, bits 20:21, begins.
-const SDAR_MODE: u32 = 42;
-/// Where `MMCRA[THRESH_EVENT_SEL]`, bits 45:47, begins.
-const THRESH_SEL: u32 = 16;
-/// Where `MMCRA[THRESH_START, THRESH_END]`, bits 48:55, begin.
-const THRESH_CTL: u32 = 8;
-/// Where `MMCRA[RAND_SAMP_ELIG]`, bits 57:59, begins.
-const SAMPLE_ELIG: u32 = 4;
-/// Where `MMCRA[RAND_SAMP_MODE]`, bits 61:62, begins.
-const SAMPLE_MODE: u32 = 1;
-/// `MMCRA[SAMPLE_ENABLE]`, bit 63.
-const SAMPLE_ENABLE: u64 = 1;
 
 /// Where and whether counters count, beside what the event codes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -144,16 +117,17 @@ pub fn encode(events: &[EventCode], options: Options) -> Result<Encoding, Refusa
 /// leaving out what event codes have no field for.
 #[must_use]
 pub fn decode(mmcr1: u64, mmcra: u64) -> [EventCode; PROGRAMMABLE] {
+    let (one, a) = (Mmcr1::written(mmcr1), Mmcra::written(mmcra));
+    let reload = u8::from(one.dc_rld_qual()) << 1 | u8::from(one.ic_rld_qual());
     let mut shared = EventCode::default();
-    let reload = (mmcr1 >> RELOAD_QUAL & 0b11) as u8;
     shared.set_reload_qual(reload);
     shared.set_reload_qual_en(reload != 0);
-    shared.set_mark(mmcra & SAMPLE_ENABLE != 0);
-    shared.set_sample(((mmcra >> SAMPLE_ELIG & 0b111) << 2 | mmcra >> SAMPLE_MODE & 0b11) as u8);
-    shared.set_thresh_sel((mmcra >> THRESH_SEL & 0b111) as u8);
-    shared.set_thresh_ctl((mmcra >> THRESH_CTL & 0xFF) as u8);
-    shared.set_thresh_cmp((mmcra >> THRESH_CMP & 0x3FF) as u16);
-    shared.set_sdar_mode((mmcra >> SDAR_MODE & 0b11) as u8);
+    shared.set_mark(a.sample_enable());
+    shared.set_sample(a.rand_samp_elig() << 2 | a.rand_samp_mode());
+    shared.set_thresh_sel(a.thresh_event_sel());
+    shared.set_thresh_ctl(a.thresh_start() << 4 | a.thresh_end());
+    shared.set_thresh_cmp(u16::from(a.thresh_cmp_exp()) << 7 | u16::from(a.thresh_cmp_mantissa()));
+    shared.set_sdar_mode(a.sdar_mode());
     [0u8, 1, 2, 3].map(|index| {
         let mut code = shared.on_counter(index + 1);
         code.set_unit((mmcr1 >> unit_shift(index) & 0xF) as u8);
@@ -335,8 +309,8 @@ impl Shared {
         }
     }
 
-    fn bits(&self) -> u64 {
-        self.set.map_or(0, |(_, value)| u64::from(value))
+    fn value(&self) -> u16 {
+        self.set.map_or(0, |(_, value)| value)
     }
 }
 
@@ -369,37 +343,41 @@ fn share(events: &[EventCode], encoding: &mut Encoding) -> Result<(), Refusal> {
     if let (Some((event, _)), false) = (select.set, marked) {
         return Err(Refusal::ThresholdWithoutSampling { event });
     }
-    encoding.mmcr1 |= reload.bits() << RELOAD_QUAL;
-    encoding.mmcra = compare.bits() << THRESH_CMP
-        | sdar.bits() << SDAR_MODE
-        | select.bits() << THRESH_SEL
-        | bounds.bits() << THRESH_CTL
-        | (sample.bits() >> 2) << SAMPLE_ELIG
-        | (sample.bits() & 0b11) << SAMPLE_MODE
-        | if marked { SAMPLE_ENABLE } else { 0 };
+    let mut one = Mmcr1::written(encoding.mmcr1);
+    one.set_dc_rld_qual(reload.value() & 0b10 != 0);
+    one.set_ic_rld_qual(reload.value() & 0b01 != 0);
+    encoding.mmcr1 = one.bits();
+    let mut a = Mmcra::default();
+    a.set_thresh_cmp_exp((compare.value() >> 7) as u8);
+    a.set_thresh_cmp_mantissa((compare.value() & 0x7F) as u8);
+    a.set_sdar_mode(sdar.value() as u8);
+    a.set_thresh_event_sel(select.value() as u8);
+    a.set_thresh_start((bounds.value() >> 4) as u8);
+    a.set_thresh_end((bounds.value() & 0xF) as u8);
+    a.set_rand_samp_elig((sample.value() >> 2) as u8);
+    a.set_rand_samp_mode((sample.value() & 0b11) as u8);
+    a.set_sample_enable(marked);
+    encoding.mmcra = a.bits();
     Ok(())
 }
 
 /// Sets MMCR0 and MMCR2.
 fn control(encoding: &mut Encoding, options: Options) {
     let used = (0u32..).zip(encoding.counted).filter(|(_, event)| event.is_some()).fold(0u32, |used, (index, _)| used | 1 << index);
-    if used & 0b00_1111 == 0 {
-        encoding.mmcr0 |= FC1_4;
-    }
-    if used & 0b11_0000 == 0 {
-        encoding.mmcr0 |= FC5_6;
-    }
-    if options.alerts {
-        encoding.mmcr0 |= PMAE;
-        encoding.mmcr0 |= if used & 0b00_0001 != 0 { PMC1CE } else { 0 };
-        encoding.mmcr0 |= if used & 0b11_1110 != 0 { PMCJCE } else { 0 };
-    }
-    // Bits 0, 1 and 6 of the nine of PMC1.
-    let freezes = u64::from(options.freeze_in_supervisor_state) << 63
-        | u64::from(options.freeze_in_problem_state) << 62
-        | u64::from(options.freeze_in_hypervisor_state) << 57;
+    let mut zero = Mmcr0::default();
+    zero.set_fc1_4(used & 0b00_1111 == 0);
+    zero.set_fc5_6(used & 0b11_0000 == 0);
+    zero.set_pmae(options.alerts);
+    zero.set_pmc1ce(options.alerts && used & 0b00_0001 != 0);
+    zero.set_pmcjce(options.alerts && used & 0b11_1110 != 0);
+    encoding.mmcr0 = zero.bits();
+    let mut freezes = CounterFreezes::default();
+    freezes.set_fcs(options.freeze_in_supervisor_state);
+    freezes.set_fcp(options.freeze_in_problem_state);
+    freezes.set_fch(options.freeze_in_hypervisor_state);
+    // Each counter has nine bits.
     for index in (0..6).filter(|index| used >> index & 1 != 0) {
-        encoding.mmcr2 |= freezes >> (9 * index);
+        encoding.mmcr2 |= freezes.bits() >> (9 * index);
     }
 }
 

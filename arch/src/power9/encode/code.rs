@@ -1,12 +1,11 @@
 //! What an event code says, field by field.
 
-use crate::layout::layout;
+use crate::layout::power_layout;
 
-layout! {
+power_layout! {
     /// The code of an event with everything that counting it needs of MMCR1 and MMCRA: the "raw code" of tools.
     ///
-    /// POWER9 PMU User's Guide section 5.15.1, figure 5-2. The bit numbers here count from the least significant bit; the guide's
-    /// number of bit *n* is 63 - *n*, so that its PMCxSEL, bits 56:63, is 7:0 here.
+    /// POWER9 PMU User's Guide section 5.15.1, figure 5-2.
     ///
     /// ```
     /// use vm_pmu_arch::power9::encode::EventCode;
@@ -17,34 +16,34 @@ layout! {
     /// assert!(code.is_cache() && !code.mark());
     /// ```
     pub struct EventCode {
-        /// selector of the counter, PMCxSEL of MMCR1; the lowest bit counts falling edges
-        "PMCxSEL" => pmcxsel / set_pmcxsel: u8 = 7..0;
-        /// counts sampled instructions only, and so needs SAMPLE_ENABLE of MMCRA
-        "MARK" => mark / set_mark: bool = 8;
-        /// how the two bits of a bus lane are combined, PMCxCOMB of MMCR1
-        "PMCxCOMB" => comb / set_comb: u8 = 11..10;
-        /// unit that drives the event bus, PMCxUNIT of MMCR1
-        "PMCxUNIT" => unit / set_unit: u8 = 15..12;
-        /// number of the counter; 0 leaves the choice among PMC1 to PMC4
-        "PMC" => pmc / set_pmc: u8 = 18..16;
-        /// whether reloads by prefetch count, DC_RLD_QUAL and IC_RLD_QUAL of MMCR1
-        "RELOAD_QUAL" => reload_qual / set_reload_qual: u8 = 21..20;
-        /// RELOAD_QUAL is to be used
-        "RELOAD_QUAL_EN" => reload_qual_en / set_reload_qual_en: bool = 22;
-        /// what is sampled: three bits of RAND_SAMP_ELIG, two of RAND_SAMP_MODE, of MMCRA
-        "SAMPLE" => sample / set_sample: u8 = 28..24;
-        /// what the threshold counter counts, THRESH_EVENT_SEL of MMCRA
-        "THRESH_SEL" => thresh_sel / set_thresh_sel: u8 = 31..29;
-        /// where it starts and ends, THRESH_START and THRESH_END of MMCRA
-        "THRESH_CTL" => thresh_ctl / set_thresh_ctl: u8 = 39..32;
-        /// what it is compared with: three bits of THRESH_CMP_EXP, seven of THRESH_CMP_MANTISSA, of MMCRA
-        "THRESH_CMP" => thresh_cmp / set_thresh_cmp: u16 = 49..40;
         /// what updates SDAR in continuous sampling, SDAR_MODE of MMCRA
-        "SDAR_MODE" => sdar_mode / set_sdar_mode: u8 = 51..50;
-        reserved 9;
-        reserved 19;
-        reserved 23;
-        reserved 63..52;
+        "SDAR_MODE" => sdar_mode / set_sdar_mode: u8 = 12..13;
+        /// what the threshold counter is compared with: three bits of THRESH_CMP_EXP, seven of THRESH_CMP_MANTISSA, of MMCRA
+        "THRESH_CMP" => thresh_cmp / set_thresh_cmp: u16 = 14..23;
+        /// where the threshold counter starts and ends, THRESH_START and THRESH_END of MMCRA
+        "THRESH_CTL" => thresh_ctl / set_thresh_ctl: u8 = 24..31;
+        /// what the threshold counter counts, THRESH_EVENT_SEL of MMCRA
+        "THRESH_SEL" => thresh_sel / set_thresh_sel: u8 = 32..34;
+        /// what is sampled: three bits of RAND_SAMP_ELIG, two of RAND_SAMP_MODE, of MMCRA
+        "SAMPLE" => sample / set_sample: u8 = 35..39;
+        /// RELOAD_QUAL is to be used
+        "RELOAD_QUAL_EN" => reload_qual_en / set_reload_qual_en: bool = 41;
+        /// whether reloads by prefetch count, DC_RLD_QUAL and IC_RLD_QUAL of MMCR1
+        "RELOAD_QUAL" => reload_qual / set_reload_qual: u8 = 42..43;
+        /// number of the counter; 0 leaves the choice among PMC1 to PMC4
+        "PMC" => pmc / set_pmc: u8 = 45..47;
+        /// unit that drives the event bus, PMCxUNIT of MMCR1
+        "PMCxUNIT" => unit / set_unit: u8 = 48..51;
+        /// how the two bits of a bus lane are combined, PMCxCOMB of MMCR1
+        "PMCxCOMB" => comb / set_comb: u8 = 52..53;
+        /// counts sampled instructions only, and so needs SAMPLE_ENABLE of MMCRA
+        "MARK" => mark / set_mark: bool = 55;
+        /// selector of the counter, PMCxSEL of MMCR1; the lowest bit counts falling edges
+        "PMCxSEL" => pmcxsel / set_pmcxsel: u8 = 56..63;
+        reserved 0..11;
+        reserved 40;
+        reserved 44;
+        reserved 54;
     }
 }
 
