@@ -1,9 +1,9 @@
 //! Event codes to the registers that count them, and back.
 //!
 //! From the POWER9 PMU User's Guide: section 5.15 says where each field of a code goes, section 5.16 which events cannot be counted
-//! together, appendix A what is reserved. Linux's driver (`arch/powerpc/perf/isa207-common.c`) takes the same codes, and the
-//! registers come out the same for the codes that both accept, but for what this list says of MMCRA and of RELOAD_QUAL. Where the
-//! two differ, the guide is followed:
+//! together, appendix A what is reserved. Linux's driver (`arch/powerpc/perf/isa207-common.c`) takes the same codes. For those that
+//! both accept it makes the same MMCR1, but for RELOAD_QUAL, and the same MMCRA, but for SDAR_MODE. Where the two differ, the guide
+//! is followed:
 //!
 //! | rule | here, by the guide | Linux |
 //! | --- | --- | --- |
@@ -18,9 +18,9 @@
 //! | reserved SAMPLE, THRESH_SEL, PMCxSEL and units | refused | refused for SAMPLE 0Ch only |
 //! | threshold without a marked event | refused | accepted; it counts nothing |
 //!
-//! The guide asks that PMC4 be "programmed with the fourth event" of an L2 or L3 group. A group is taken to be the events of one
-//! selector: table 5-24 names events of one selector in each of its groups, and fills PMC4 with codes that it calls RESERVED where
-//! the group has no fourth event. It asks too that PMC1 be programmed on all four threads for events of the memory management unit:
+//! The guide wants PMC4 to have the fourth event of a group of L2 or L3 events. A group is taken to be the events of one selector:
+//! table 5-24 has events of one selector in each of its groups, and fills PMC4 with codes that it calls RESERVED where the group has
+//! no fourth event. It asks too that PMC1 be programmed on all four threads for events of the memory management unit:
 //! one thread's registers can show it for that thread only.
 //!
 //! ```
