@@ -1,4 +1,4 @@
-//! Makes the static event tables from the data files, and refuses a file that breaks the catalogue's rules.
+//! Makes the static tables of events, metrics and groups from the data files, and refuses a file that breaks their rules.
 
 #[path = "build/catalogue.rs"]
 mod catalogue;
@@ -7,13 +7,15 @@ mod drive;
 #[path = "src/counter/limits.rs"]
 #[expect(unreachable_pub, reason = "the crate exports what the build reads here")]
 mod limits;
+#[path = "build/metrics.rs"]
+mod metrics;
 
 fn main() {
     println!("cargo::rerun-if-changed=events");
     println!("cargo::rerun-if-changed=src/feed/vocabulary.rs");
     println!("cargo::rerun-if-changed=src/counter/limits.rs");
     println!("cargo::rerun-if-changed=build");
-    if let Err(error) = catalogue::generate() {
+    if let Err(error) = catalogue::generate().and_then(|()| metrics::generate()) {
         println!("cargo::error={error}");
     }
 }

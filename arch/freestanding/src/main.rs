@@ -9,6 +9,7 @@ use core::hint::black_box;
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::{Context, Lone, Record, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
+use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
 use vm_pmu_arch::registry::{NAMES, Part, Pmu};
 
 /// Nothing reaches it, so nothing of it is linked.
@@ -28,8 +29,21 @@ pub extern "C" fn _start() -> ! {
             seen ^= drive(part);
         }
     }
+    seen ^= select();
     black_box(seen);
     loop {}
+}
+
+/// Turns event codes into registers and back.
+fn select() -> u64 {
+    let codes = black_box([0; 7]).map(EventCode::from_bits);
+    let options = black_box(Options::default());
+    match encode(&codes, options) {
+        Ok(encoding) => {
+            decode(encoding.mmcr1, encoding.mmcra).iter().fold(encoding.mmcr0 ^ encoding.mmcr2, |seen, code| seen ^ code.bits())
+        }
+        Err(refusal) => u64::from(black_box(refusal) == refusal),
+    }
 }
 
 fn drive(part: Part) -> u64 {

@@ -4,8 +4,10 @@
 //! unique, every signal exists, whatever is approximate says how.
 
 mod drive;
+mod metric;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
+pub use metric::{Group, Metric, POWER9_GROUPS, POWER9_METRICS};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 

@@ -39,6 +39,7 @@
 mod access;
 mod alerting;
 mod counting;
+pub mod encode;
 mod freezing;
 mod history;
 mod marked;

@@ -13,6 +13,7 @@ pub mod error;
 pub mod guests;
 pub mod list;
 pub mod litmus;
+pub mod metrics;
 pub mod number;
 pub mod output;
 pub mod render;

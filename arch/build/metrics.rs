@@ -1,0 +1,176 @@
+//! Reads the metrics and the groups of events of `events/*/`, checks them, writes `metrics.rs`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metrics {
+    pmu: String,
+    #[serde(rename = "metric")]
+    metrics: Vec<Metric>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metric {
+    name: String,
+    #[serde(default)]
+    categories: Vec<String>,
+    table: String,
+    unit: String,
+    formula: String,
+    #[serde(default)]
+    missing: Vec<String>,
+    #[serde(default)]
+    given: Vec<String>,
+    summary: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Groups {
+    pmu: String,
+    table: String,
+    #[serde(rename = "group")]
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    number: u32,
+    name: String,
+    codes: [u64; 4],
+    events: [String; 4],
+}
+
+/// Generates the tables of every PMU that has a folder.
+pub(crate) fn generate() -> Result<(), String> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?).join("events");
+    let mut folders: Vec<_> = fs::read_dir(root)
+        .map_err(|error| format!("events: {error}"))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    let mut out = String::new();
+    for folder in &folders {
+        if let Some(metrics) = read::<Metrics>(&folder.join("metrics.toml"))? {
+            write_metrics(&mut out, &metrics)?;
+        }
+        if let Some(groups) = read::<Groups>(&folder.join("groups.toml"))? {
+            write_groups(&mut out, &groups)?;
+        }
+    }
+    let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("metrics.rs");
+    fs::write(&target, out).map_err(|error| error.to_string())
+}
+
+/// The file, if there is one.
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    toml::from_str(&text).map(Some).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write_metrics(out: &mut String, file: &Metrics) -> Result<(), String> {
+    let names: BTreeSet<&str> = file.metrics.iter().map(|metric| metric.name.as_str()).collect();
+    if names.len() != file.metrics.len() {
+        return Err("two metrics have one name".into());
+    }
+    check_order(&file.metrics)?;
+    let mut entries = String::new();
+    for metric in &file.metrics {
+        check_metric(metric, &names).map_err(|error| format!("{}: {error}", metric.name))?;
+        writeln!(
+            entries,
+            "    Metric {{ name: {:?}, categories: &{:?}, table: {:?}, unit: {:?}, formula: {:?}, missing: &{:?}, given: &{:?}, summary: {:?} }},",
+            metric.name, metric.categories, metric.table, metric.unit, metric.formula, metric.missing, metric.given, metric.summary
+        )
+        .map_err(|error| error.to_string())?;
+    }
+    let constant = file.pmu.to_uppercase();
+    writeln!(
+        out,
+        "/// The metrics of {}, in the order of its manual.\npub static {constant}_METRICS: &[Metric] = &[\n{entries}];",
+        file.pmu
+    )
+    .map_err(|error| error.to_string())
+}
+
+fn check_metric(metric: &Metric, names: &BTreeSet<&str>) -> Result<(), String> {
+    let used: BTreeSet<&str> = identifiers(&metric.formula).collect();
+    if let Some(odd) = metric.missing.iter().chain(&metric.given).find(|name| !used.contains(name.as_str())) {
+        return Err(format!("{odd} is not in the formula"));
+    }
+    let is_explained = |name: &str| name.starts_with("PM_") || names.contains(name) || metric.given.iter().any(|given| given == name);
+    if let Some(odd) = used.iter().find(|name| !is_explained(name)) {
+        return Err(format!("{odd} is no event, no metric and not given"));
+    }
+    if metric.formula.contains(|letter: char| !(letter.is_ascii_alphanumeric() || "_+-*/() ".contains(letter))) {
+        return Err("a formula has names, numbers, + - * / and brackets".into());
+    }
+    if metric.summary.is_empty() || !metric.summary.ends_with('.') {
+        return Err("a summary is a sentence".into());
+    }
+    Ok(())
+}
+
+/// No metric may need itself, by whatever way.
+fn check_order(metrics: &[Metric]) -> Result<(), String> {
+    let mut waiting: Vec<&Metric> = metrics.iter().collect();
+    loop {
+        let names: BTreeSet<&str> = waiting.iter().map(|metric| metric.name.as_str()).collect();
+        let before = waiting.len();
+        waiting.retain(|metric| identifiers(&metric.formula).any(|name| names.contains(name)));
+        match waiting.first() {
+            None => return Ok(()),
+            Some(metric) if waiting.len() == before => return Err(format!("{}: the formula needs itself", metric.name)),
+            Some(_) => {}
+        }
+    }
+}
+
+/// The names in a formula.
+fn identifiers(formula: &str) -> impl Iterator<Item = &str> {
+    formula
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+}
+
+fn write_groups(out: &mut String, file: &Groups) -> Result<(), String> {
+    let mut entries = String::new();
+    for (group, number) in file.groups.iter().zip(0u32..) {
+        if group.number != number {
+            return Err(format!("group {} stands where {number} should", group.number));
+        }
+        for (code, place) in group.codes.iter().zip(1u64..) {
+            let pmc = code >> 16 & 7;
+            if pmc != 0 && pmc != place {
+                return Err(format!("group {number}: {code:#x} at the place of PMC{place}"));
+            }
+        }
+        writeln!(
+            entries,
+            "    Group {{ number: {}, name: {:?}, codes: {:?}, events: {:?} }},",
+            group.number, group.name, group.codes, group.events
+        )
+        .map_err(|error| error.to_string())?;
+    }
+    writeln!(
+        out,
+        "/// The groups of events of {}: table {} of its manual.\npub static {}_GROUPS: &[Group] = &[\n{entries}];",
+        file.pmu,
+        file.table,
+        file.pmu.to_uppercase()
+    )
+    .map_err(|error| error.to_string())
+}

@@ -1,0 +1,115 @@
+//! What is computed from counts, and which events a manual counts together.
+//!
+//! The tables are made at build time from the folders in `arch/events/`.
+
+include!(concat!(env!("OUT_DIR"), "/metrics.rs"));
+
+/// A number that is computed from counts of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in the manual, without `(%)`, and with `_` for every blank.
+    pub name: &'static str,
+    /// What the manual files it under; nothing for one that only the table of formulas has.
+    pub categories: &'static [&'static str],
+    /// The table that files it, or else the table of formulas.
+    pub table: &'static str,
+    /// The unit of the result: `percent`, `ratio`, `cycles`, `cycles per instruction` and so on.
+    pub unit: &'static str,
+    /// The formula: numbers, names of events and of other metrics, `+ - * /` and brackets.
+    pub formula: &'static str,
+    /// Names in the formula that look like events and that the part does not have: it cannot be computed.
+    pub missing: &'static [&'static str],
+    /// Names in the formula that are no events and that whoever computes it must know.
+    pub given: &'static [&'static str],
+    /// What it says, in one line.
+    pub summary: &'static str,
+}
+
+impl Metric {
+    /// The names in the formula, in its order; a name that is there twice comes twice.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.formula
+            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+            .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+    }
+}
+
+/// Events that a manual counts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its number.
+    pub number: u32,
+    /// Its name; several groups may have one.
+    pub name: &'static str,
+    /// The codes of what the programmable counters count, from the first counter on.
+    pub codes: [u64; 4],
+    /// The names of those events.
+    pub events: [&'static str; 4],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::POWER9;
+
+    #[test]
+    fn power9_has_the_groups_of_its_guide() {
+        assert_eq!(POWER9_GROUPS.len(), 252);
+        let group = POWER9_GROUPS.iter().find(|group| group.name == "pm_l3_5").expect("the guide has it");
+        assert_eq!(group.codes, [0x1_60A4, 0x2_60A4, 0x3_60A4, 0x4_60A4]);
+        assert_eq!(group.events, ["PM_L3_HIT", "PM_L3_LD_HIT", "PM_L3_CO_LCO", "RESERVED"]);
+    }
+
+    #[test]
+    fn power9_has_the_metrics_of_its_guide() {
+        assert_eq!(POWER9_METRICS.len(), 402);
+        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "dcache_miss_cpi").expect("the guide has it");
+        assert_eq!(metric.formula, "(DCACHE_MISS_STALL_CPI / RUN_CPI) * 100");
+        assert_eq!((metric.table, metric.unit, metric.categories), ("5-19", "percent", ["Estimated Data Cache Miss CPI"].as_slice()));
+    }
+
+    #[test]
+    fn what_a_formula_has_from_an_earlier_part_is_marked() {
+        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "IERAT_Miss_Rate").expect("the guide has it");
+        assert_eq!(metric.missing, ["PM_IERAT_MISS"]);
+    }
+
+    #[test]
+    fn formulas_name_events_of_the_catalogue() {
+        let is_metric = |name: &str| POWER9_METRICS.iter().any(|metric| metric.name == name);
+        for metric in POWER9_METRICS {
+            for name in metric.names().filter(|name| !is_metric(name) && !metric.given.contains(name)) {
+                let is_event = POWER9.event_named(name).is_some();
+                assert_ne!(is_event, metric.missing.contains(&name), "{name} of {}", metric.name);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_have_the_codes_and_names_of_the_catalogue() {
+        for group in POWER9_GROUPS {
+            for (code, name) in group.codes.into_iter().zip(group.events) {
+                let event = u32::try_from(code).ok().and_then(|code| POWER9.select(code)).map(|(event, _)| event);
+                match event {
+                    Some(event) => assert!(event.is_called(name), "{code:#x} of {} is {}, not {name}", group.name, event.name),
+                    None => assert!(name == "RESERVED" || code == 0, "{code:#x} of {}", group.name),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_formula_gives_its_names_in_order() {
+        let metric = Metric {
+            name: "SHARE",
+            categories: &[],
+            table: "",
+            unit: "percent",
+            formula: "100 * PM_A / (PM_A + PM_B)",
+            missing: &[],
+            given: &[],
+            summary: "",
+        };
+        assert!(metric.names().eq(["PM_A", "PM_A", "PM_B"]));
+    }
+}
