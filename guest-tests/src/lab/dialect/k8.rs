@@ -70,7 +70,7 @@ impl Dialect for K8 {
     }
 
     fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
-        let Part::K8(revision) = part;
+        let Part::K8(revision) = part else { return Err(Error::usage(format!("{} is no K8", part.name()))) };
         if requests.len() > COUNTERS {
             return Err(Error::usage(format!("{} events are too many: {} has {COUNTERS} counters", requests.len(), part.name())));
         }

@@ -3,6 +3,7 @@
 //! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
 
 mod k8;
+mod power9;
 
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
@@ -43,6 +44,7 @@ pub trait Dialect: Sync {
 pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
         Part::K8(_) => &k8::K8,
+        Part::Power9(_) => &power9::Power9,
     }
 }
 
