@@ -194,13 +194,16 @@ impl<O: Observer> Machine<O> {
             cpu.announce();
         }
         let mut steps = limits.steps;
+        // The cycles of each CPU when the turn began.
+        let mut began = vec![0; self.cpus.len()];
         loop {
             let mut running = false;
             // Cycles until the first waiting CPU could wake by itself, if one could.
             let mut wake: Option<u64> = None;
             // Cycles that passed on the CPU that ran longest in this turn.
             let mut ran = 0;
-            for (index, cpu) in self.cpus.iter_mut().enumerate() {
+            for (index, (cpu, began)) in self.cpus.iter_mut().zip(&mut began).enumerate() {
+                *began = cpu.core.cycles;
                 match cpu.wait() {
                     Wait::Running => {}
                     Wait::Cycles(cycles) => {
@@ -212,11 +215,10 @@ impl<O: Observer> Machine<O> {
                 if steps == 0 || cpu.core.cycles >= limits.cycles {
                     return Exit::Limit;
                 }
-                let began = cpu.core.cycles;
                 running = true;
                 steps -= 1;
                 cpu.step();
-                ran = ran.max(cpu.core.cycles - began);
+                ran = ran.max(cpu.core.cycles.saturating_sub(*began));
                 match cpu.core.stop.take() {
                     Some(Stop::Status(status)) => return Exit::Status { cpu: index, status },
                     Some(Stop::Observer) => return Exit::Observer { cpu: index },
@@ -228,16 +230,16 @@ impl<O: Observer> Machine<O> {
                 (false, Some(cycles)) => cycles,
                 (false, None) => return Exit::Waiting,
             };
-            if let Some(exit) = self.pass(passed, limits) {
+            if let Some(exit) = self.pass(&began, passed, limits) {
                 return exit;
             }
         }
     }
 
-    /// Lets the CPUs that wait do so for `cycles` cycles, in pieces their observers agree with.
-    fn pass(&mut self, cycles: u64, limits: Limits) -> Option<Exit> {
-        for cpu in &mut self.cpus {
-            let mut left = cycles;
+    /// Lets the CPUs that wait do so until `cycles` cycles after the turn began, in pieces their observers agree with.
+    fn pass(&mut self, began: &[u64], cycles: u64, limits: Limits) -> Option<Exit> {
+        for (cpu, began) in self.cpus.iter_mut().zip(began) {
+            let mut left = began.saturating_add(cycles).saturating_sub(cpu.core.cycles);
             while left != 0 {
                 let piece = match cpu.wait() {
                     Wait::Running => break,

@@ -1,6 +1,7 @@
 //! A deterministic interpreter of 64-bit POWER for bare-metal guests.
 
 mod access;
+pub mod assemble;
 mod cpu;
 mod decode;
 mod exec;

@@ -20,7 +20,7 @@ use super::state::Core;
 use super::step::Class;
 use super::word::Word;
 
-pub(crate) use fixed::{CA, CA32, SO};
+pub(crate) use fixed::{CA, SO};
 
 /// What an instruction that completes goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
