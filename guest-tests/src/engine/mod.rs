@@ -1,3 +1,6 @@
 //! Engines that execute guests.
 
+pub mod image;
 pub mod interp;
+pub mod memory;
+pub mod power;

@@ -1,9 +1,10 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the guests here are built from.
+//! the x86 guests here are built from, [`power`] the same for POWER.
 
 pub mod k8;
+pub mod power;
 pub mod protocol;
 pub mod runtime;
 

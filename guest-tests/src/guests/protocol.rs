@@ -2,12 +2,13 @@
 //!
 //! # Entry
 //!
-//! Every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
+//! On x86, every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
 //! themselves, RDI its number, RSP the top of a stack of its own. Ring 3 may use the 2 MiB at [`USER`].
+//! On POWER, as [`power::Machine`](crate::engine::power::Machine) says.
 //!
 //! # Report
 //!
-//! The guest writes to physical address [`REPORT`], little-endian, 64 bits each:
+//! The guest writes to physical address [`REPORT`], 64 bits each, in its own byte order, which the magic shows:
 //!
 //! | offset | what |
 //! | --- | --- |
@@ -19,16 +20,17 @@
 //!
 //! A label is text that ends with a zero byte. A guest that reports nothing leaves the magic away.
 //!
-//! # Ports
+//! # Console and end
 //!
-//! A byte written to port E9h goes to the console. A byte written to port F4h ends the run: 0 for a guest that found everything
+//! A byte written to port E9h, on POWER a byte stored to [`power::CONSOLE`](crate::engine::power::CONSOLE), goes to the console. A byte
+//! written to port F4h, or stored to [`power::EXIT`](crate::engine::power::EXIT), ends the run: 0 for a guest that found everything
 //! right.
 
 use crate::report::{Check, Sample};
 
 /// The physical address of the report.
 pub const REPORT: u64 = 0x1_0000;
-/// The first eight bytes of a report: `VMPMUREP`.
+/// The first eight bytes of a report, as a number: `VMPMUREP` if it is little-endian.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUREP");
 /// The most checks.
 pub const MAX_CHECKS: u64 = 500;
@@ -46,13 +48,16 @@ const LONGEST: u64 = 120;
 /// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or says that it cannot.
 #[must_use]
 pub fn read(load: impl Fn(u64, &mut [u8]) -> bool) -> (Vec<Check>, Vec<Sample>) {
-    let word = |address| {
+    let raw = |address| {
         let mut bytes = [0; 8];
         if load(address, &mut bytes) { u64::from_le_bytes(bytes) } else { 0 }
     };
-    if word(REPORT) != MAGIC {
-        return (Vec::new(), Vec::new());
-    }
+    let little_endian = match raw(REPORT) {
+        MAGIC => true,
+        other if other == MAGIC.swap_bytes() => false,
+        _ => return (Vec::new(), Vec::new()),
+    };
+    let word = |address| if little_endian { raw(address) } else { raw(address).swap_bytes() };
     let checks = (0..word(REPORT + 8).min(MAX_CHECKS)).map(|n| {
         let at = REPORT_CHECKS + 32 * n;
         Check { name: label(&load, word(at), n), seen: word(at + 8), least: word(at + 16), most: word(at + 24) }

@@ -1,7 +1,7 @@
 //! Data accesses by linear address.
 
 use super::fault::Fault;
-use super::memory::PAGE;
+use crate::engine::memory::PAGE;
 use super::paging::{Physical, grant};
 use super::state::{Core, RSP};
 use super::step::Access;

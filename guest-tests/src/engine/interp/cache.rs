@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::decode::{Outcome, decode, text};
 use super::fault::{Fault, Stop};
-use super::memory::PAGE;
+use crate::engine::memory::PAGE;
 use super::op::Decoded;
 use super::paging::grant;
 use super::state::Core;

@@ -9,11 +9,11 @@ use super::apic::PerformanceMask;
 use super::boot::Layout;
 use super::cpu::{Cpu, Wait};
 use super::fault::Stop;
-use super::image::{Image, ImageError};
 use super::mailbox::{Interrupter, Woken};
-use super::memory::{Memory, MemoryError};
 use super::observer::{CpuView, MachineBus, Observer};
 use super::state::{Core, Shared};
+use crate::engine::image::{Image, ImageError};
+use crate::engine::memory::{Memory, MemoryError};
 
 /// How the CPUs of a machine share host threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,10 +27,8 @@ mod delivery;
 mod exec;
 mod fault;
 mod flags;
-mod image;
 mod machine;
 mod mailbox;
-mod memory;
 mod mnemonic;
 mod msr;
 mod observer;
@@ -40,14 +38,14 @@ mod state;
 mod step;
 mod timer;
 
+pub use super::image::{Image, ImageError, Segment};
+pub use super::memory::{Memory, MemoryError};
 pub use apic::{Apic, Delivery, LVT_PERFORMANCE_COUNTER, PerformanceMask};
 pub use boot::{STACK_SIZE, selector};
 pub use cpuid::CpuidResult;
 pub use fault::Stop;
-pub use image::{Image, ImageError, Segment};
 pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
-pub use memory::{Memory, MemoryError};
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
 pub use paging::PageWalk;
 pub use step::{

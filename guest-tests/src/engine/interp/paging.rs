@@ -3,7 +3,7 @@
 use super::exec::control::canonical;
 use super::fault::{Fault, vector};
 use super::flags::{CR0_WP, CR4_PGE, EFER_NXE};
-use super::memory::PAGE;
+use crate::engine::memory::PAGE;
 use super::state::Core;
 use super::step::Invalidation;
 

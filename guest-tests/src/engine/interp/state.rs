@@ -7,7 +7,7 @@ use super::breakpoint::DR7_RESET;
 use super::fault::{Fault, Stop};
 use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
-use super::memory::Memory;
+use crate::engine::memory::Memory;
 use super::observer::MachineBus;
 use super::paging::Tlb;
 use super::step::{Branch, BranchKind, Step};

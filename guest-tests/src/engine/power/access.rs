@@ -1,0 +1,74 @@
+//! Data accesses by effective address.
+
+use super::interrupt::{Exception, Fault};
+use super::state::{CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
+use super::step::Access;
+
+/// What a load gets from a device register, and from parts of memory that are not there.
+fn swapped(value: u64, size: u8, little_endian: bool) -> u64 {
+    if little_endian { value } else { value.swap_bytes() >> (64 - 8 * u32::from(size)) }
+}
+
+impl Core {
+    fn device(address: u64) -> bool {
+        (DEVICES..DEVICES + DEVICES_SIZE).contains(&Self::real(address))
+    }
+
+    /// The real address of `size` bytes at `address`, if all of them are memory.
+    fn located(&self, address: u64, size: u8, store: bool) -> Result<u64, Fault> {
+        let real = Self::real(address);
+        if real.checked_add(u64::from(size)).is_some_and(|end| end <= self.shared.memory.size()) {
+            Ok(real)
+        } else {
+            Err(Fault(Exception::DataStorage { address, store }))
+        }
+    }
+
+    /// Loads `size` (1, 2, 4 or 8) bytes in the byte order of the mode.
+    #[inline]
+    pub(crate) fn load(&mut self, address: u64, size: u8) -> Result<u64, Fault> {
+        let address = self.effective(address);
+        if Self::device(address) {
+            self.step.access = Some(Access { address, real: Self::real(address), size, store: false, reserve: false });
+            return Ok(0);
+        }
+        let real = self.located(address, size, false)?;
+        self.step.access = Some(Access { address, real, size, store: false, reserve: false });
+        Ok(swapped(self.shared.memory.read(real, usize::from(size)), size, self.little_endian()))
+    }
+
+    /// Stores the low `size` (1, 2, 4 or 8) bytes in the byte order of the mode.
+    #[inline]
+    pub(crate) fn store(&mut self, address: u64, size: u8, value: u64) -> Result<(), Fault> {
+        let address = self.effective(address);
+        if Self::device(address) {
+            let real = Self::real(address);
+            match real {
+                CONSOLE => self.shared.print(value as u8),
+                EXIT => self.stop = Some(Stop::Status(value as u8)),
+                _ => {}
+            }
+            self.step.access = Some(Access { address, real, size, store: true, reserve: false });
+            return Ok(());
+        }
+        let real = self.located(address, size, true)?;
+        self.step.access = Some(Access { address, real, size, store: true, reserve: false });
+        self.transaction_writes(real, size);
+        self.shared.lose_reservations(self.index, real);
+        self.shared.lose_reservations(self.index, real + u64::from(size) - 1);
+        self.shared.memory.write(real, usize::from(size), swapped(value, size, self.little_endian()));
+        Ok(())
+    }
+
+    /// Fetches the instruction at the current address.
+    #[inline]
+    pub(crate) fn fetch(&mut self) -> Result<u32, Fault> {
+        let real = Self::real(self.pc);
+        if real.checked_add(4).is_none_or(|end| end > self.shared.memory.size()) {
+            return Err(Fault(Exception::InstructionStorage));
+        }
+        self.step.real = real;
+        let word = self.shared.memory.read(real, 4) as u32;
+        Ok(if self.little_endian() { word } else { word.swap_bytes() })
+    }
+}

@@ -1,0 +1,170 @@
+//! One CPU: its state, its observer, and a step of it.
+
+use super::decode::decode;
+use super::exec::{Then, execute};
+use super::interrupt::{Delivery, Exception, Fault};
+use super::observer::{Alerts, CpuView, Observer};
+use super::registers::{bescr, msr, reason, spr, vector};
+use super::state::{Core, Stop};
+use super::step::{Notice, Taken};
+use super::word::Word;
+
+pub(crate) struct Cpu<O> {
+    pub(crate) core: Core,
+    pub(crate) observer: O,
+}
+
+/// What a CPU that waits waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It does not.
+    Running,
+    /// This many cycles at most.
+    Cycles(u64),
+    /// Something that no passing time brings.
+    Forever,
+}
+
+impl<O: Observer> Cpu<O> {
+    /// Tells the observer the context.
+    pub(crate) fn announce(&mut self) {
+        self.core.context_changed = false;
+        self.observer.context(&CpuView::new(&self.core));
+    }
+
+    #[inline]
+    fn settle(&mut self, cycles: u32, alerts: Alerts) {
+        let cycles = alerts.cycles.unwrap_or(cycles);
+        self.core.cycles = self.core.cycles.saturating_add(u64::from(cycles));
+        if alerts.stop && self.core.stop.is_none() {
+            self.core.stop = Some(Stop::Observer);
+        }
+        if self.core.context_changed {
+            self.announce();
+        }
+    }
+
+    /// What is held up to the CPU: BESCR follows; tells whether an interrupt is.
+    #[inline]
+    fn interrupted(&mut self) -> bool {
+        let pending = self.observer.pending();
+        if let Some(event) = pending.event_based {
+            let old = self.core.bescr();
+            let mut new = old & !(bescr::PME | bescr::PMEO);
+            if event.enabled {
+                new |= bescr::PME;
+            }
+            if event.occurred {
+                new |= bescr::PMEO;
+            }
+            // The observer knows what it said: no change of context.
+            self.core.spr[usize::from(spr::BESCR)] = new;
+        }
+        pending.interrupt
+    }
+
+    /// One instruction, or an interrupt or event-based branch instead of it.
+    pub(crate) fn step(&mut self) {
+        let interrupt = self.interrupted();
+        if self.core.event_based_branch_due() {
+            let target = self.core.spr[usize::from(spr::EBBHR)] & !3;
+            let address = self.core.pc;
+            self.take(Taken::EventBasedBranch, address, target, Core::event_based_branch);
+            return;
+        }
+        if interrupt && self.core.msr & msr::EE != 0 {
+            let delivery = Delivery::new(vector::PERFORMANCE_MONITOR, self.core.pc, 0);
+            self.deliver(&delivery);
+            return;
+        }
+        let core = &mut self.core;
+        core.step.begin(core.pc, core.msr, core.run());
+        let word = match core.fetch() {
+            Ok(word) => word,
+            Err(fault) => return self.fault(fault, 0),
+        };
+        core.step.encoding = word;
+        core.next = core.effective(core.pc.wrapping_add(4));
+        let Some(op) = decode(word) else {
+            return self.fault(Fault::illegal(), word);
+        };
+        match execute(core, op, Word(word), &mut self.observer) {
+            Ok(then) => self.complete(then),
+            Err(fault) => self.fault(fault, word),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, then: Then) {
+        let core = &mut self.core;
+        // More stored than there is room for.
+        core.resumed();
+        let traced = core.step.msr & (msr::SE | msr::BE);
+        core.step.next = core.next;
+        core.pc = core.next;
+        let alerts = self.observer.retire(&core.step, &CpuView::new(core));
+        let cycles = core.step.cycles;
+        self.settle(cycles, alerts);
+        if let Then::SystemCall { hypervisor } = then {
+            let delivery = Delivery { hypervisor, ..Delivery::new(vector::SYSTEM_CALL, self.core.pc, 0) };
+            self.deliver(&delivery);
+        } else if traced != 0 && then == Then::Next {
+            self.trace(traced);
+        }
+    }
+
+    #[cold]
+    fn trace(&mut self, traced: u64) {
+        let step = &self.core.step;
+        if traced & msr::SE == 0 && step.branch.is_none() {
+            return;
+        }
+        let mut why = reason::TRACED;
+        if let Some(access) = step.access {
+            why |= if access.store { reason::TRACED_STORE } else { reason::TRACED_LOAD };
+        }
+        let delivery = Delivery::new(vector::TRACE, self.core.pc, why);
+        self.deliver(&delivery);
+    }
+
+    #[cold]
+    fn fault(&mut self, fault: Fault, word: u32) {
+        let Fault(exception) = fault;
+        let delivery = self.core.delivery(exception, word);
+        if exception == Exception::InstructionStorage {
+            self.core.step.real = 0;
+        }
+        self.deliver(&delivery);
+    }
+
+    fn deliver(&mut self, delivery: &Delivery) {
+        let target = self.core.entry(delivery).0;
+        self.take(Taken::Interrupt(delivery.vector), delivery.address, target, |core| core.interrupt(delivery));
+    }
+
+    fn take(&mut self, taken: Taken, address: u64, target: u64, change: impl FnOnce(&mut Core)) {
+        let notice = Notice { taken, address, target, msr: self.core.msr, cycles: 1 };
+        let alerts = self.observer.notice(&notice, &CpuView::new(&self.core));
+        change(&mut self.core);
+        self.settle(notice.cycles, alerts);
+    }
+
+    /// Whether the CPU waits, and for what.
+    pub(crate) fn wait(&mut self) -> Wait {
+        if !self.core.waiting {
+            return Wait::Running;
+        }
+        // An interrupt ends the wait even while MSR.EE keeps it away.
+        if self.interrupted() || self.core.event_based_branch_due() {
+            self.core.waiting = false;
+            return Wait::Running;
+        }
+        self.observer.wait_deadline().map_or(Wait::Forever, |cycles| Wait::Cycles(cycles.max(1)))
+    }
+
+    /// `cycles` cycles pass while the CPU waits.
+    pub(crate) fn pass(&mut self, cycles: u64) {
+        self.core.cycles = self.core.cycles.saturating_add(cycles);
+        self.observer.waited(cycles);
+    }
+}

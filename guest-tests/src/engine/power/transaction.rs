@@ -1,0 +1,98 @@
+//! Transactional memory in its simplest form: what a transaction stores is there at once, and is taken back if it fails. Nothing that
+//! other CPUs do makes one fail, so it is atomic only as far as others do not look.
+
+use super::registers::{msr, spr};
+use super::state::Core;
+
+/// What a transaction goes back to.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoint {
+    gpr: [u64; 32],
+    fpr: [u64; 32],
+    fpscr: u64,
+    cr: u32,
+    lr: u64,
+    ctr: u64,
+    xer: u64,
+    tar: u64,
+    dscr: u64,
+    ppr: u64,
+    /// Transactions inside each other, this one included.
+    pub(crate) depth: u32,
+    /// It failed while it was suspended.
+    pub(crate) doomed: bool,
+    /// The bytes that were stored over, the oldest first.
+    undo: Vec<(u64, u8)>,
+}
+
+/// The most bytes that a transaction stores before it fails for lack of room: what the store queue and the L2 hold of POWER9 is 8 KiB.
+const MOST: usize = 8 << 10;
+
+impl Core {
+    pub(crate) fn new_checkpoint(&self) -> Box<Checkpoint> {
+        let kept = |number: u16| self.spr[usize::from(number)];
+        Box::new(Checkpoint {
+            gpr: self.gpr,
+            fpr: self.fpr,
+            fpscr: self.fpscr,
+            cr: self.cr,
+            lr: self.lr,
+            ctr: self.ctr,
+            xer: self.xer,
+            tar: kept(spr::TAR),
+            dscr: kept(spr::DSCR),
+            ppr: kept(spr::PPR),
+            depth: 1,
+            doomed: false,
+            undo: Vec::new(),
+        })
+    }
+
+    /// Takes back what a transaction stored.
+    pub(crate) fn undo_stores(&mut self, checkpoint: &mut Checkpoint) {
+        while let Some((real, byte)) = checkpoint.undo.pop() {
+            self.shared.memory.write(real, 1, u64::from(byte));
+        }
+    }
+
+    /// Takes back the registers.
+    pub(crate) fn restore(&mut self, checkpoint: &Checkpoint) {
+        self.gpr = checkpoint.gpr;
+        self.fpr = checkpoint.fpr;
+        self.fpscr = checkpoint.fpscr;
+        self.cr = checkpoint.cr;
+        self.lr = checkpoint.lr;
+        self.ctr = checkpoint.ctr;
+        self.xer = checkpoint.xer;
+        for (number, value) in [(spr::TAR, checkpoint.tar), (spr::DSCR, checkpoint.dscr), (spr::PPR, checkpoint.ppr)] {
+            self.context_changed |= number == spr::PPR && self.spr[usize::from(number)] != value;
+            self.spr[usize::from(number)] = value;
+        }
+    }
+
+    fn transactional(&self) -> bool {
+        self.msr & msr::TS == msr::TS_TRANSACTIONAL
+    }
+
+    /// Notes what `size` bytes at `real` hold, before a transaction stores there.
+    #[inline]
+    pub(crate) fn transaction_writes(&mut self, real: u64, size: u8) {
+        if self.transactional() {
+            self.note(real, size);
+        }
+    }
+
+    fn note(&mut self, real: u64, size: u8) {
+        let Some(checkpoint) = &mut self.checkpoint else { return };
+        for at in real..real + u64::from(size) {
+            checkpoint.undo.push((at, self.shared.memory.read(at, 1) as u8));
+        }
+        checkpoint.doomed |= checkpoint.undo.len() > MOST;
+    }
+
+    /// Whether the running transaction must fail now.
+    #[inline]
+    pub(crate) fn transaction_failed(&self) -> bool {
+        self.transactional() && self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed)
+    }
+}

@@ -1,0 +1,10 @@
+//! The POWER interpreter against results worked out from the Power ISA 3.0B.
+
+mod facilities;
+mod guests;
+mod instructions;
+mod interrupts;
+mod monitor;
+mod observed;
+mod properties;
+mod support;
