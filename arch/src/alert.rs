@@ -13,7 +13,8 @@ pub struct Alerts {
     /// How many events ago the oldest of the interrupts was due: 0 when the deadline was met at the very event. One instruction may
     /// bring several events at once.
     pub late: u64,
-    /// The levels of the lines that stay raised until the guest acts, if one has changed.
+    /// The levels of the lines that stay raised until the guest acts, if one has changed. A model that was made of a state tells them
+    /// with its first alerts, if one is raised.
     pub lines: Option<Lines>,
 }
 

@@ -44,7 +44,7 @@ fn run(
         for instruction in 0..BLOCK {
             tell(follower, block * BLOCK + instruction);
         }
-        follower.deliver(thread, &[], || {
+        follower.deliver(thread, &[], |_| {
             totals.add(Signal::InstructionsRetired, BLOCK);
         });
     }

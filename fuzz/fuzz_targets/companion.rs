@@ -93,7 +93,7 @@ type Line = fn(usize, u32);
 
 fn deliver(machine: &Machine<Line>, follower: &mut Follower<'_>) {
     let thread = machine.thread(follower.number()).expect("a thread each");
-    follower.deliver(&thread, &[], || {});
+    follower.deliver(&thread, &[], |_| {});
 }
 
 fn followers(companion: &Companion) -> Vec<Follower<'_>> {

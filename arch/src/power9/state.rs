@@ -119,7 +119,6 @@ impl Power9 {
         }
         pmu.counting = pmu.admitted();
         pmu.connect_sampling(feed);
-        pmu.told = pmu.lines();
         pmu.renew_demand();
         pmu.rearm(feed);
         pmu

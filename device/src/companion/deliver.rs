@@ -3,7 +3,7 @@
 use vm_pmu_arch::feed::Signal;
 
 use super::cause::Cause;
-use super::follower::Follower;
+use super::follower::{Follower, Outcome};
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
@@ -15,12 +15,15 @@ impl Follower<'_> {
     /// cycles that went by: 0 unless the companion [keeps time](Follower::keeps_time).
     ///
     /// In order: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is called
-    /// in the middle: there an embedder adds the events that it knows itself, and compares their deadlines. `held` are states of the
-    /// embedder's that hold in all of these cycles, such as masked interrupts; at most 48.
+    /// in the middle, with what became of the last instruction: there an embedder adds the events that it knows itself, tells the
+    /// instruction's record where one is wanted, and compares the deadlines of its events. Those of the companion's events and of the
+    /// cycles after are served later, so that a record is told before them. `held` are states of the embedder's that hold in all of
+    /// these cycles, such as masked interrupts; at most 48.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
-    pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce()) -> u64 {
+    pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let time = self.keeps_time();
+        self.outcome.cycles = time.then(|| u32::try_from(self.timing.untold()).unwrap_or(u32::MAX));
         let mut passed = 0;
         if time {
             passed += self.play(false, thread, held);
@@ -28,7 +31,7 @@ impl Follower<'_> {
         if self.is_active() {
             self.tally.tell(thread.totals());
         }
-        events();
+        events(&self.outcome);
         if self.is_active() && self.tally.told().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
@@ -36,7 +39,6 @@ impl Follower<'_> {
             passed += self.play(true, thread, held);
         }
         self.timing.told();
-        self.outcome.cycles = time.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
         passed
     }
 

@@ -36,7 +36,7 @@ pub struct Outcome {
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
-    /// The cycles that went by with it, once it has been delivered; `None` where the companion does not keep time.
+    /// The cycles that went by with it, from its delivery on; `None` where the companion does not keep time.
     pub cycles: Option<u32>,
     /// It has made an access already.
     pub(super) accessed: bool,

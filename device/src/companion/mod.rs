@@ -29,7 +29,7 @@
 //!     let load = Instruction { address: 0x1000, physical: 0x1000, length: 4, accesses: &accesses, ..Instruction::default() };
 //!     follower.execute(&load, &mut Untranslated(12));
 //!     // What the emulator itself knows is added within the call.
-//!     follower.deliver(&pmu, &[], || { pmu.totals().add(Signal::InstructionsRetired, 1); });
+//!     follower.deliver(&pmu, &[], |_| { pmu.totals().add(Signal::InstructionsRetired, 1); });
 //! }
 //! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
 //! ```

@@ -37,6 +37,16 @@ impl Cycles {
         Some((*cause, core::mem::take(cell)))
     }
 
+    /// All that are left.
+    fn sum(&self) -> u64 {
+        let (mut causes, mut sum) = (self.causes, 0);
+        while let Some(cycles) = self.cycles.get(causes.trailing_zeros() as usize) {
+            sum += u64::from(*cycles);
+            causes &= causes - 1;
+        }
+        sum
+    }
+
     fn clear(&mut self) {
         while self.next().is_some() {}
     }
@@ -197,6 +207,11 @@ impl Timing {
         let wait = self.segment_until.saturating_sub(self.now).min(u64::from(cycles));
         self.stall(Cause::SegmentLoad, wait as u32, tally);
         self.segment_until = self.now.wrapping_add(u64::from(cycles));
+    }
+
+    /// How many cycles have not yet been told.
+    pub(super) fn untold(&self) -> u64 {
+        self.before.sum() + self.after.sum()
     }
 
     /// Everything has been told.

@@ -47,19 +47,17 @@ impl Common {
         *self.state.lock() = state;
     }
 
-    /// A thread knew `before` and has made it `after`. Returns whether the others must be told. It is called before the thread's PMU is
+    /// A thread knew `before` and has made it `after`. Returns whether somebody must be told. It is called before the thread's PMU is
     /// let go, so that changes are taken in the order in which they were made.
     pub(super) fn note(&self, before: Shared, after: Shared) -> bool {
-        let wrote = before.register != after.register;
-        let turned = runs(before) != runs(after);
-        if !wrote && !turned {
+        if before == after {
             return false;
         }
         let mut state = self.state.lock();
-        if wrote {
+        if before.register != after.register {
             state.register = after.register;
         }
-        if turned {
+        if runs(before) != runs(after) {
             let own = bit(after.thread);
             state.running = if runs(after) { state.running | own } else { state.running & !own };
         }
@@ -91,9 +89,16 @@ mod tests {
     fn what_did_not_change_is_told_to_nobody() {
         let common = Common::new(4);
         assert!(!common.note(FIRST, FIRST));
-        // What others do is no change of its own.
-        assert!(!common.note(FIRST, Shared { running: 0b1111, ..FIRST }));
-        assert_eq!(now(&common), (0, 0));
+    }
+
+    #[test]
+    fn what_a_thread_forgets_of_the_others_does_not_change_it() {
+        let common = Common::new(4);
+        let known = Shared { running: 0b1111, ..FIRST };
+        common.gather((0..4).map(|thread| Shared { thread, ..known }));
+        // It must be told again.
+        assert!(common.note(known, FIRST));
+        assert_eq!(now(&common), (0, 0b1111));
     }
 
     #[test]

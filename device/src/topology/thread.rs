@@ -160,8 +160,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         });
         if changed {
             let first = self.number - self.number % self.machine.per_package;
-            let others = (first..first + self.machine.per_package).filter(|number| *number != self.number);
-            others.filter_map(|number| self.machine.thread(number)).for_each(|thread| thread.hear());
+            // The thread itself too: what it knew of the others it may have forgotten.
+            let all = first..first + self.machine.per_package;
+            all.filter_map(|number| self.machine.thread(number)).for_each(|thread| thread.hear());
         }
         value
     }
@@ -246,7 +247,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     /// The instructions that [`Signal::MatchedInstructions`] counts, as a value and the bits of it that are compared with an
-    /// instruction's encoding; `None` while nothing is to be matched. A write or a reset changes it; the epoch of the demand need not tell.
+    /// instruction's encoding; `None` while nothing is to be matched. When it changes, so does the epoch of the demand.
     #[must_use]
     pub fn instruction_match(&self) -> Option<(u64, u64)> {
         self.core.pmu.lock().instruction_match()

@@ -36,7 +36,7 @@ pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
-use vm_pmu::companion::Follower;
+use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
 
 use crate::report::{Action, Trace};
@@ -161,23 +161,22 @@ impl<'a> Cpu<'a> {
         self.signals.renew(&self.own);
     }
 
-    /// Adds what the engine itself knows of a step. With `held`, somebody else lets its cycles go by.
+    /// Adds what the engine itself knows of a step, tells its record and services the PMU at a deadline, in this order.
     #[inline]
-    fn add(&mut self, step: &Step, entered_mask: bool, held: bool) {
-        add(step, entered_mask, held, (&self.signals, &self.own, &self.followed), &self.thread);
-    }
-
-    fn tell_record(&self, step: &Step) {
-        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        if let Some(record) = record(step, self.demand.records(), outcome) {
-            self.thread.record(&record);
+    fn complete(&self, step: &Step, entered_mask: bool) {
+        let reached = add(step, entered_mask, false, (&self.signals, &self.own, &self.followed), &self.thread);
+        if !self.demand.records().is_none() {
+            tell_record(step, reached, self.demand.records(), None, &self.thread);
+        }
+        if reached {
+            self.thread.service();
         }
     }
 
     /// A step that the companion must know of.
     fn retire_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>, entered_mask: bool) -> Alerts {
         let mut cycles = None;
-        let Cpu { companion, signals, own, followed, thread, .. } = self;
+        let Cpu { companion, signals, own, followed, thread, demand, .. } = self;
         match companion.as_mut().filter(|following| following.follower.is_active()) {
             Some(following) => {
                 if step.branch.is_some() || following.follower.follows_accesses() {
@@ -192,17 +191,23 @@ impl<'a> Cpu<'a> {
                         count += 1;
                     }
                 }
-                let events = || add(step, entered_mask, held, (signals, own, followed), thread);
+                let events = |outcome: &Outcome| {
+                    let reached = add(step, entered_mask, held, (signals, own, followed), thread);
+                    if !demand.records().is_none() {
+                        // The companion's own events and cycles may reach a deadline yet.
+                        tell_record(step, true, demand.records(), Some(outcome), thread);
+                    }
+                    if reached {
+                        thread.service();
+                    }
+                };
                 let passed = following.follower.deliver(thread, &states[..count], events);
                 cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
             }
-            None => self.add(step, entered_mask, false),
+            None => self.complete(step, entered_mask),
         }
         if let Some(following) = &mut self.companion {
             following.forget(step);
-        }
-        if !self.demand.records().is_none() {
-            self.tell_record(step);
         }
         Alerts { cycles, ..self.interrupts(step.next_rip) }
     }
@@ -241,16 +246,25 @@ impl<'a> Cpu<'a> {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded, and services the PMU at a deadline.
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
+/// whether one of its signals has come to its deadline.
 #[inline]
-fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) {
+fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
     let (signals, own, followed) = what;
     if followed.is_empty() {
-        return;
+        return false;
     }
     signals.add(step, entered_mask, held, own, thread.totals());
-    if followed.iter().any(|signal| thread.reached(*signal)) {
-        thread.service();
+    followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+fn tell_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    if wanted.wants(reached, taken)
+        && let Some(record) = record(step, Records::EVERY, outcome)
+    {
+        thread.record(&record);
     }
 }
 
@@ -297,12 +311,7 @@ impl Observer for Cpu<'_> {
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
         }
-        if !self.followed.is_empty() {
-            self.add(step, entered_mask, false);
-        }
-        if !self.demand.records().is_none() {
-            self.tell_record(step);
-        }
+        self.complete(step, entered_mask);
         self.interrupts(step.next_rip)
     }
 

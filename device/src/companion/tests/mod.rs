@@ -36,7 +36,7 @@ impl Rig {
     }
 
     fn deliver(&self, follower: &mut Follower<'_>) {
-        follower.deliver(&self.machine.thread(follower.number()).unwrap(), &[], || {});
+        follower.deliver(&self.machine.thread(follower.number()).unwrap(), &[], |_| {});
     }
 
     fn get(&self, thread: usize, signal: Signal) -> u64 {
