@@ -60,9 +60,8 @@ impl Power9 {
 
     /// Whether the alert is PMC1's by an event of random instruction sampling that has synchronous interrupts.
     fn is_synchronous(&self, conditions: Mask) -> bool {
-        let sampled = self.mmcra.sample_enable() && self.mmcra.rand_samp_mode() == 0;
         let [first, ..] = &self.units;
-        conditions & 1 != 0 && sampled && self.present.is_some() && first.selected.is_synchronous()
+        conditions & 1 != 0 && self.sampling && self.mmcra.rand_samp_mode() == 0 && first.selected.is_synchronous()
     }
 
     /// The levels of the two requests.

@@ -153,8 +153,10 @@ pub struct Power9 {
     addresses: Probe,
     /// The data address that continuous sampling saw last.
     last_data: Option<u64>,
-    /// The instruction whose record is being looked at.
+    /// The address of the last instruction whose record came, until the thread does something else.
     present: Option<u64>,
+    /// The sampled instruction is being counted.
+    sampling: bool,
     demand: Demand,
     alerts: Alerts,
     /// Events since the oldest counter in `alerts` turned negative.
@@ -200,6 +202,7 @@ impl Power9 {
             addresses: Probe::SHUT,
             last_data: None,
             present: None,
+            sampling: false,
             demand: Demand::default(),
             alerts: Alerts::default(),
             lateness: 0,
@@ -294,6 +297,7 @@ impl Power9 {
 impl Model for Power9 {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
+        self.present = None;
         self.lift_suspension(feed);
         if self.catch_up(feed) {
             self.renew_demand();
@@ -304,6 +308,7 @@ impl Model for Power9 {
 
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
         let grant = access::grant(address, true, &self.context, self.mmcr0)?;
+        self.present = None;
         self.lift_suspension(feed);
         self.catch_up(feed);
         let kept = self.value(grant.register) & !grant.writable;
@@ -328,6 +333,7 @@ impl Model for Power9 {
         }
         // What went by went by in the old state.
         self.context = before;
+        self.present = None;
         self.catch_up(feed);
         self.context = context;
         self.shared.running = self.running();
@@ -342,6 +348,7 @@ impl Model for Power9 {
         let takers = self.units.iter().enumerate().filter(|(index, _)| self.counting & bit(*index) != 0);
         let taken = amount != 0 && takers.take(4).any(|(_, unit)| unit.selected.takes(occurrence).is_some());
         if taken {
+            self.present = None;
             self.catch_up(feed);
             self.add_injected(occurrence, amount);
             self.judge(false, feed);
@@ -390,6 +397,7 @@ impl Model for Power9 {
     }
 
     fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
+        self.present = None;
         self.catch_up(feed);
         self.shared = Shared { threads: shared.threads.max(1), ..shared };
         self.shared.running = self.running();

@@ -210,7 +210,7 @@ impl Power9 {
         if self.judge(event, feed) {
             self.renew_demand();
         }
-        self.present = None;
+        self.sampling = false;
     }
 
     /// Whether the instruction is one of those that random sampling chooses among. The match array is the model's own.
@@ -223,6 +223,7 @@ impl Power9 {
     /// The sampled instruction: its events in the order of its stages, thresholds after them.
     fn sample(&mut self, life: &Life<'_>) {
         let record = life.record();
+        self.sampling = true;
         let grown = self.marked(life);
         let reached = self.measure(life, &grown);
         if self.mmcr0.pmae() {

@@ -50,6 +50,8 @@ pub struct State {
     pub history: History,
     /// The data address that continuous sampling saw last.
     pub last_data: Option<u64>,
+    /// The address of the last instruction whose record came, while it may still alert.
+    pub present: Option<u64>,
 }
 
 impl Power9 {
@@ -82,6 +84,7 @@ impl Power9 {
             threshold: self.threshold,
             history: self.history,
             last_data: self.last_data,
+            present: self.present,
         }
     }
 
@@ -102,7 +105,7 @@ impl Power9 {
         pmu.context = state.context;
         pmu.shared.running = pmu.running();
         (pmu.sampler, pmu.threshold, pmu.history) = (state.sampler, state.threshold, state.history);
-        (pmu.last_data, pmu.held) = (state.last_data, state.held);
+        (pmu.last_data, pmu.present, pmu.held) = (state.last_data, state.present, state.held);
         pmu.suspended = state.suspended & super::PROGRAMMABLE;
         pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         pmu.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
