@@ -1,5 +1,7 @@
 //! Runs a guest and says what it showed.
 
+mod power;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,13 +39,24 @@ pub struct Options {
     pub share_counters: bool,
     /// The companion makes what the engine does not know: caches, translation, prediction, timing.
     pub companion: bool,
+    /// A POWER guest of the project runs big-endian.
+    pub big_endian: bool,
     /// How many of the things that pass between each CPU and its PMU are kept for the report.
     pub trace: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { parallel: false, limit: 1_000_000_000, revision: None, cpus: 1, share_counters: false, companion: true, trace: 0 }
+        Options {
+            parallel: false,
+            limit: 1_000_000_000,
+            revision: None,
+            cpus: 1,
+            share_counters: false,
+            companion: true,
+            big_endian: false,
+            trace: 0,
+        }
     }
 }
 
@@ -89,7 +102,7 @@ pub enum RunError {
         /// Its name.
         guest: String,
         /// Why.
-        error: iced_x86::IcedError,
+        error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The guest counts what only the companion makes, and there is none.
     NeedsCompanion {
@@ -98,6 +111,15 @@ pub enum RunError {
     },
     /// The engine refused the guest.
     Machine(MachineError),
+    /// The engine of POWER refused the guest.
+    PowerMachine(crate::engine::power::MachineError),
+    /// The option is not for this PMU's engine.
+    NotForEngine {
+        /// The option.
+        option: &'static str,
+        /// The PMU's name.
+        pmu: String,
+    },
 }
 
 impl fmt::Display for RunError {
@@ -115,6 +137,8 @@ impl fmt::Display for RunError {
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
             Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
 }
@@ -124,8 +148,9 @@ impl std::error::Error for RunError {
         match self {
             Self::Unreadable { error, .. } => Some(error),
             Self::BadImage { error, .. } => Some(error),
-            Self::Assembler { error, .. } => Some(error),
+            Self::Assembler { error, .. } => Some(&**error),
             Self::Machine(error) => Some(error),
+            Self::PowerMachine(error) => Some(error),
             _ => None,
         }
     }
@@ -149,7 +174,7 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
     match guests::named(pmu, guest) {
         Some(known) if known.needs_companion && !options.companion => Err(RunError::NeedsCompanion { guest: guest.to_owned() }),
         Some(known) => {
-            let image = (known.build)().map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
+            let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
             run_image(pmu, guest, &image, known.cpus, clock, options)
         }
@@ -175,6 +200,12 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     if let Some(revision) = &options.revision {
         let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
         part = part.revision(revision).ok_or_else(unknown)?;
+    }
+    if let Part::Power9(_) = part {
+        return power::run_image(part, name, image, cpus, clock, options);
+    }
+    if options.big_endian {
+        return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });
     }
     if !(1..=MAX_CPUS).contains(&cpus) {
         return Err(RunError::Machine(MachineError::Cpus { cpus }));
@@ -230,34 +261,45 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
     report.interrupts = lines.requested();
     report.console = String::from_utf8_lossy(&machine.console()).into_owned();
-    (report.passed, report.ending) = verdict(&exit, &report.checks, options);
+    let status = match exit {
+        Exit::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    let limit = matches!(exit, Exit::Limit);
+    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
     Ok(report)
 }
 
 fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topology::Thread<'_, L>) -> Vec<Register> {
-    let readable = |register: &&vm_pmu::arch::model::RegisterDescription| matches!(register.address, Address::Msr(_));
+    let shown = |register: &&vm_pmu::arch::model::RegisterDescription| match register.address {
+        Address::Rdpmc(_) => false,
+        // By their privileged numbers: those of problem state show the same.
+        Address::Spr(768..=783) => false,
+        _ => true,
+    };
     let value = |register: &vm_pmu::arch::model::RegisterDescription| {
         let value = thread.read(register.address).ok()?;
         Some(Register { thread: index, name: register.name.to_owned(), value })
     };
-    thread.registers().iter().filter(readable).filter_map(value).collect()
+    thread.registers().iter().filter(shown).filter_map(value).collect()
 }
 
-fn verdict(exit: &Exit, checks: &[Check], options: &Options) -> (bool, String) {
+/// Whether a run that ended with `status`, or at the `limit` of steps, or else by `exit`, was right, in one line.
+fn verdict(status: Option<u8>, limit: bool, exit: &dyn fmt::Display, checks: &[Check], options: &Options) -> (bool, String) {
     let failed = checks.iter().filter(|check| !check.passed()).count();
     let first = checks.iter().find(|check| !check.passed());
-    match (exit, first) {
-        (Exit::Status { status: 0, .. }, None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
-        (Exit::Status { status: 0, .. }, None) => {
+    match (status, first) {
+        (Some(0), None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
+        (Some(0), None) => {
             (true, if checks.len() == 1 { "the check passed".to_owned() } else { format!("all {} checks passed", checks.len()) })
         }
-        (Exit::Status { .. }, Some(check)) => {
+        (Some(_), Some(check)) => {
             let right = if check.least == check.most { String::new() } else { format!(" to {:#x}", check.most) };
             let of = checks.len();
             let Check { name, seen, least, .. } = check;
             (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
         }
-        (Exit::Limit, _) => (false, format!("not done after {} steps", grouped(options.limit))),
-        (exit, _) => (false, exit.to_string()),
+        _ if limit => (false, format!("not done after {} steps", grouped(options.limit))),
+        _ => (false, exit.to_string()),
     }
 }

@@ -24,6 +24,7 @@ mod board;
 mod following;
 mod ledger;
 mod lines;
+pub mod power;
 mod record;
 mod signals;
 mod trace;

@@ -5,11 +5,24 @@
 
 pub mod k8;
 pub mod power;
+pub mod power9;
 pub mod protocol;
 pub mod runtime;
 
-use crate::engine::interp::Image;
+use std::error::Error;
+
+use crate::engine::image::Image;
+use crate::engine::power::assemble::AssembleError;
 use runtime::Built;
+
+/// How a guest is assembled.
+#[derive(Clone, Copy, Debug)]
+pub enum Assembly {
+    /// For x86-64.
+    X86(fn() -> Built<Image>),
+    /// For POWER, little-endian if asked for.
+    Power(fn(bool) -> Result<Image, AssembleError>),
+}
 
 /// A guest.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +40,25 @@ pub struct Guest {
     /// It relies on every step being one cycle: the companion keeps no time for it.
     pub foretells_cycles: bool,
     /// Assembles it.
-    pub build: fn() -> Built<Image>,
+    pub assembly: Assembly,
+}
+
+impl Guest {
+    /// Its image; POWER guests are little-endian if asked for.
+    ///
+    /// # Errors
+    /// Those of its assembler.
+    pub fn image(&self, little_endian: bool) -> Result<Image, Box<dyn Error + Send + Sync>> {
+        match self.assembly {
+            Assembly::X86(build) => build().map_err(Into::into),
+            Assembly::Power(build) => build(little_endian).map_err(Into::into),
+        }
+    }
 }
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter()
+    k8::GUESTS.iter().chain(power9::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -26,8 +26,8 @@ mod ticker;
 mod two_cpus;
 mod user_rdpmc;
 
-use super::Guest;
 use super::runtime::{Built, Kernel};
+use super::{Assembly, Guest};
 
 /// PerfEvtSel0.
 const SELECT: u32 = 0xC001_0000;
@@ -72,7 +72,7 @@ macro_rules! guests {
                 cpus: $cpus,
                 needs_companion: guests!(companion $footing),
                 foretells_cycles: !guests!(companion $footing),
-                build: $module::build,
+                assembly: Assembly::X86($module::build),
             } ),+
         ];
     };

@@ -1,0 +1,417 @@
+//! The glue between the POWER interpreter and a POWER9 PMU: what any emulator writes once.
+//!
+//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, tells records and services the PMU at deadlines, passes
+//! on contexts and register accesses, and holds interrupts and event-based branches up to the CPU.
+//!
+//! # What a step adds
+//!
+//! - Every step is one cycle, unless a companion keeps the time, and so is an interrupt that is taken. `stop` and `wait` have cycles too:
+//!   a thread of POWER9 that waits is a matter of its run latch.
+//! - An instruction belongs to the state it starts in; a taken interrupt to the state that it interrupts.
+//! - `time_base_ticks` follow the cycles at the machine's rate, before the instruction that they belong to is compared with a deadline.
+//! - The engine discards nothing and cracks nothing: what is dispatched is what retires, one operation an instruction.
+//!
+//! # BESCR
+//!
+//! Both the engine and the PMU keep it: a `mtspr` goes to the PMU and then does what it says in the engine; what the engine changes by
+//! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
+
+mod following;
+mod ledger;
+mod record;
+mod signals;
+
+pub use signals::supplies;
+
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
+use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
+use vm_pmu::companion::{Follower, Outcome};
+use vm_pmu::topology::Thread;
+
+use super::Lines;
+use super::trace::{self, Recorder};
+use crate::engine::power::{Alerts, CpuView, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase};
+use crate::report::{Action, Trace};
+use following::Following;
+pub use ledger::Ledger;
+use signals::Sink;
+
+/// HFSCR: PM, bit 60.
+const HFSCR_PM: u64 = 1 << (63 - 60);
+/// HFSCR: BHRB, bit 59.
+const HFSCR_BHRB: u64 = 1 << (63 - 59);
+/// FSCR and HFSCR: EBB, bit 56.
+const FACILITY_EBB: u64 = 1 << (63 - 56);
+/// LPCR: HR, bit 43: the host translates by a radix tree.
+const LPCR_HR: u64 = 1 << (63 - 43);
+
+/// One CPU of the engine, attached to one thread of a PMU machine.
+#[derive(Debug)]
+pub struct Cpu<'a> {
+    thread: Thread<'a, Lines>,
+    time_base: TimeBase,
+    companion: Option<Following<'a>>,
+    demand: Demand,
+    /// The epoch of the thread's demand when it was last looked at.
+    epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
+    /// What of the demand the companion does not make.
+    own: Demand,
+    /// The demanded signals that the engine knows, to compare with their deadlines.
+    followed: Vec<Signal>,
+    /// The instructions that the match array matches, as a value and the bits that are compared.
+    matched: Option<(u64, u64)>,
+    /// Cycles told so far.
+    cycles: u64,
+    /// Ticks of the time base told so far.
+    ticks: u64,
+    /// BESCR as the PMU has it.
+    bescr: u64,
+    /// PME and PMEO as the PMU has them, while they are its own.
+    event_based: Option<EventBased>,
+    instructions: u64,
+    ledger: Ledger,
+    trace: Recorder,
+    /// The performance monitor interrupt was there when it was last looked at.
+    interrupting: bool,
+}
+
+impl<'a> Cpu<'a> {
+    /// Attaches `thread` to a CPU whose time base runs at `time_base`.
+    #[must_use]
+    pub fn new(thread: Thread<'a, Lines>, time_base: TimeBase) -> Cpu<'a> {
+        let mut cpu = Cpu {
+            thread,
+            time_base,
+            companion: None,
+            demand: Demand::default(),
+            epoch: 0,
+            watched: Demand::default(),
+            own: Demand::default(),
+            followed: Vec::new(),
+            matched: None,
+            cycles: 0,
+            ticks: 0,
+            bescr: 0,
+            event_based: None,
+            instructions: 0,
+            ledger: Ledger::new(thread.number()),
+            trace: Recorder::default(),
+            interrupting: false,
+        };
+        cpu.renew_demand();
+        cpu
+    }
+
+    /// Has `follower` make what the interpreter does not know.
+    pub fn follow(&mut self, follower: Follower<'a>) {
+        self.companion = Some(Following::new(follower));
+        self.renew_demand();
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::NONE);
+        self.renew_demand();
+    }
+
+    /// Instructions retired, whether anything counted them or not.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The counts of the whole run so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Keeps the first `most` things that pass between the guest and the PMU.
+    pub fn record(&mut self, most: usize) {
+        self.trace = Recorder::new(most);
+    }
+
+    /// What has been kept.
+    #[must_use]
+    pub fn trace(&self) -> &[Trace] {
+        self.trace.kept()
+    }
+
+    /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in hypervisor state.
+    pub fn close(&mut self) {
+        let context = self.thread.context();
+        self.ledger.settle(&self.thread);
+        let hypervisor = vm_pmu::arch::power9::Msr::of(1 << (63 - 3));
+        self.thread.set_context(Context { time_base: context.time_base, ..Context::power(hypervisor.bits(), context.control) });
+    }
+
+    fn renew_demand(&mut self) {
+        self.epoch = self.thread.epoch();
+        self.demand = self.thread.demand().with(&self.watched);
+        self.matched = self.thread.instruction_match();
+        if let Some(following) = &mut self.companion {
+            following.follower.renew(&self.demand);
+        }
+        let follower = self.companion.as_ref().map(|following| &following.follower);
+        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let mut own = SignalSet::EMPTY;
+        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
+        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+    }
+
+    /// Ticks of the time base in the first `cycles` cycles.
+    fn ticks_in(&self, cycles: u64) -> u64 {
+        let TimeBase { ticks, cycles: every } = self.time_base;
+        (u128::from(cycles) * u128::from(ticks) / u128::from(every.max(1))) as u64
+    }
+
+    /// The time base goes on with `cycles` more cycles; returns the ticks.
+    fn tick(&mut self, cycles: u64) -> u64 {
+        self.cycles += cycles;
+        let ticks = self.ticks_in(self.cycles);
+        ticks - std::mem::replace(&mut self.ticks, ticks)
+    }
+
+    fn context_of(&self, cpu: &CpuView<'_>) -> Context {
+        let mut control = ThreadControl::default();
+        control.set_run(cpu.run());
+        control.set_priority(cpu.priority());
+        control.set_radix(cpu.lpcr() & LPCR_HR != 0);
+        control.set_hfscr_no_pm(cpu.hfscr() & HFSCR_PM == 0);
+        control.set_hfscr_no_bhrb(cpu.hfscr() & HFSCR_BHRB == 0);
+        control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
+        control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
+        let time_base = cpu.time_base().wrapping_sub(self.ticks_in(cpu.cycles()));
+        Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
+    }
+
+    /// Looks at what an access or an alert has made of BESCR.
+    fn look_at_bescr(&mut self) {
+        let vm_pmu::State::Power9(state) = self.thread.state() else { return };
+        self.bescr = state.bescr;
+        let bescr = Bescr::of(state.bescr);
+        let owns = Mmcr0::written(state.mmcr0).ebe();
+        self.event_based = owns.then(|| EventBased { enabled: bescr.pme(), occurred: self.thread.lines().event_based_branch });
+    }
+
+    fn answer<T>(result: Result<T, Fault>) -> Result<T, SprFault> {
+        result.map_err(|fault| match fault {
+            Fault::FacilityUnavailable(facility) => {
+                SprFault::FacilityUnavailable { hypervisor: false, cause: facility.interruption_cause() }
+            }
+            Fault::HypervisorFacilityUnavailable(facility) => {
+                SprFault::FacilityUnavailable { hypervisor: true, cause: facility.interruption_cause() }
+            }
+            Fault::EmulationAssistance => SprFault::EmulationAssistance,
+            Fault::PrivilegedInstruction => SprFault::Privileged,
+            Fault::NoOperation => SprFault::NoOp,
+            _ => SprFault::Unclaimed,
+        })
+    }
+
+    fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        let answer = self.thread.read(address);
+        self.keep(address, cpu, answer.ok(), false);
+        Self::answer(answer)
+    }
+
+    fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.ledger.settle(&self.thread);
+        let answer = self.thread.write(address, value);
+        if answer.is_ok() {
+            self.ledger.written(address, &self.thread);
+            self.look_at_bescr();
+            self.keep(address, cpu, Some(value), true);
+        }
+        Self::answer(answer)
+    }
+
+    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
+        let registers = self.thread.registers();
+        self.trace.keep(self.thread.number(), self.instructions, cpu.pc(), || trace::access(registers, address, value?, wrote));
+    }
+
+    /// Lets `cycles` go by in which nothing else happens.
+    fn pass(&mut self, cycles: u64) {
+        let ticks = self.tick(cycles);
+        let totals = self.thread.totals();
+        let sink = Sink { demand: &self.own, totals };
+        sink.add(Signal::Cycles, cycles);
+        sink.add(Signal::TimeBaseTicks, ticks);
+        if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
+            self.thread.service();
+        }
+    }
+
+    /// Adds what the engine knows of a step, tells its record and services the PMU at a deadline, in this order.
+    fn complete(&mut self, step: &Step) {
+        let ticks = self.tick(u64::from(step.cycles));
+        let reached = add(step, ticks, false, self.matched, (&self.own, &self.followed), &self.thread);
+        tell(step, reached, self.demand.records(), None, &self.thread);
+        if reached {
+            self.thread.service();
+        }
+    }
+
+    /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
+    fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
+        // Ticks of a companion's cycles are told behind the step, when the cycles are known.
+        let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
+        let ticks = if held { 0 } else { self.tick(u64::from(step.cycles)) };
+        let Cpu { companion, own, followed, thread, demand, matched, .. } = self;
+        let following = companion.as_mut()?;
+        following.execute(step);
+        let events = |outcome: &Outcome| {
+            let reached = add(step, ticks, held, *matched, (own, followed), thread);
+            // The companion's own events and cycles may reach a deadline yet.
+            tell(step, true, demand.records(), Some(outcome), thread);
+            if reached {
+                thread.service();
+            }
+        };
+        let passed = following.follower.deliver(thread, &[], events);
+        following.forget(step);
+        if !held {
+            return None;
+        }
+        let ticks = self.tick(passed);
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::TimeBaseTicks, ticks);
+        if self.thread.reached(Signal::TimeBaseTicks) {
+            self.thread.service();
+        }
+        Some(u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+}
+
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
+/// whether one of its signals has come to its deadline.
+fn add(step: &Step, ticks: u64, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
+    let (own, followed) = what;
+    if followed.is_empty() {
+        return false;
+    }
+    let sink = Sink { demand: own, totals: thread.totals() };
+    if !held {
+        sink.add(Signal::Cycles, u64::from(step.cycles));
+    }
+    sink.add(Signal::TimeBaseTicks, ticks);
+    let matches = matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
+    signals::add(step, matches, &sink);
+    followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    if wanted.wants(reached, taken) {
+        thread.record(&record::record(step, outcome));
+    }
+}
+
+impl Observer for Cpu<'_> {
+    fn read_spr(&mut self, number: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        // BESCR is read in the engine, which has the same.
+        if matches!(number, 768..=799 | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
+    }
+
+    fn write_spr(&mut self, number: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        match number {
+            768..=799 | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
+            spr::BESCRS..=spr::BESCRRU | spr::BESCR => {
+                self.write(Address::Spr(number), value, cpu)?;
+                Err(SprFault::Unclaimed)
+            }
+            _ => Err(SprFault::Unclaimed),
+        }
+    }
+
+    fn branch_history(&mut self, index: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.read(Address::Bhrb(index), cpu)
+    }
+
+    fn clear_branch_history(&mut self, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.write(Address::Bhrb(0), 0, cpu)
+    }
+
+    fn read_instruction_match(&mut self, _index: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.read(Address::Imc, cpu)
+    }
+
+    fn write_instruction_match(&mut self, _index: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.write(Address::Imc, value, cpu)
+    }
+
+    fn context(&mut self, cpu: &CpuView<'_>) {
+        self.thread.set_context(self.context_of(cpu));
+        // What the engine changed by itself, an event-based branch or its return: GE alone.
+        let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());
+        if engine != ours {
+            let mut ge = Bescr::default();
+            ge.set_ge(true);
+            let number = if engine { spr::BESCRS } else { spr::BESCRR };
+            if self.thread.mtspr(number, ge.bits()).is_ok() {
+                self.look_at_bescr();
+            }
+        }
+    }
+
+    #[inline]
+    fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+        self.instructions += 1;
+        if self.epoch != self.thread.epoch() {
+            // This CPU's write changed what it must report, or another's did.
+            self.renew_demand();
+        }
+        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
+        let cycles = if active {
+            self.complete_accompanied(step)
+        } else {
+            if let Some(following) = &mut self.companion {
+                following.forget(step);
+            }
+            self.complete(step);
+            None
+        };
+        Alerts { cycles, ..Alerts::NONE }
+    }
+
+    fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        if let Taken::Interrupt(_) = notice.taken {
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
+        }
+        self.pass(u64::from(notice.cycles));
+        Alerts::NONE
+    }
+
+    #[inline]
+    fn pending(&mut self) -> Pending {
+        let lines = self.thread.lines();
+        let told = self.event_based.is_some_and(|event| event.occurred);
+        if told != lines.event_based_branch {
+            self.look_at_bescr();
+        }
+        if lines.interrupt && !self.interrupting {
+            self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
+        }
+        self.interrupting = lines.interrupt;
+        Pending { interrupt: lines.interrupt, event_based: self.event_based }
+    }
+
+    fn waited(&mut self, cycles: u64) {
+        self.pass(cycles);
+    }
+
+    fn wait_deadline(&self) -> Option<u64> {
+        let distance = |signal| match self.thread.deadlines().distance(signal, self.thread.totals()) {
+            u64::MAX => None,
+            distance => Some(distance),
+        };
+        let every = u64::from(self.time_base.cycles.max(1));
+        let ticks = distance(Signal::TimeBaseTicks).map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
+        [distance(Signal::Cycles), ticks].into_iter().flatten().min().map(|cycles| cycles.max(1))
+    }
+}

@@ -1,0 +1,35 @@
+//! Guests for the PMU of POWER9.
+//!
+//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
+//! instruction counts in the state it starts in: the mtspr that lets counters go is the first instruction counted, the one that freezes
+//! them is not counted.
+
+mod count;
+
+use super::{Assembly, Guest};
+
+/// MMCR0: freeze counters.
+const FC: u64 = 0x8000_0000;
+
+macro_rules! guests {
+    ($( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
+        /// The guests.
+        pub static GUESTS: &[Guest] = &[
+            $( Guest {
+                pmu: "power9",
+                name: $name,
+                summary: $summary,
+                cpus: $cpus,
+                needs_companion: guests!(companion $footing),
+                foretells_cycles: !guests!(companion $footing),
+                assembly: Assembly::Power($module::build),
+            } ),+
+        ];
+    };
+    (companion steps) => { false };
+    (companion companion) => { true };
+}
+
+guests! {
+    "count" 1 steps count "counts a known mix of instructions on every counter";
+}

@@ -1,0 +1,72 @@
+//! The engine of POWER.
+
+use vm_pmu::companion::{self, Clock};
+use vm_pmu::topology::Builder;
+use vm_pmu::{Part, Signal};
+
+use super::{Options, RAM, RunError, registers, verdict};
+use crate::attach::Lines;
+use crate::attach::power::{Cpu, supplies};
+use crate::engine::image::Image;
+use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError};
+use crate::guests::protocol;
+use crate::report::Report;
+
+/// The engine's name in reports.
+const ENGINE: &str = "power";
+
+/// Runs an image on `cpus` CPUs, which are the threads of one core: 1, 2 or 4.
+pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
+    if options.parallel {
+        return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
+    }
+    if !(1..=MAX_CPUS).contains(&cpus) {
+        return Err(RunError::PowerMachine(MachineError::Cpus { cpus }));
+    }
+    let lines = Lines::new(cpus);
+    let pmus = Builder::of(part).threads(cpus).build(lines.clone());
+    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
+    let config = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
+    let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
+    let attach = |index: usize| {
+        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
+        cpu.record(options.trace);
+        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower);
+        }
+        cpu
+    };
+    let mut machine = Machine::new(&config, image, attach).map_err(RunError::PowerMachine)?;
+    let exit = machine.run(Limits::steps(options.limit));
+
+    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
+    let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
+    report.companion = match companion.as_ref().map(companion::Companion::clock) {
+        None => "off",
+        Some(Clock::Embedder) => "events",
+        Some(Clock::Companion) => "events and time",
+    }
+    .to_owned();
+    for index in 0..cpus {
+        if let Some(cpu) = machine.observer_mut(index) {
+            cpu.close();
+            report.instructions += cpu.instructions();
+            report.counts.extend(cpu.ledger().counts(part, &knows));
+            report.trace.extend_from_slice(cpu.trace());
+        }
+        if let Some(thread) = pmus.thread(index) {
+            report.registers.extend(registers(index, &thread));
+        }
+    }
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+    let status = match exit {
+        Exit::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    Ok(report)
+}
