@@ -109,7 +109,15 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
         5..=6 => Step::Read((source.driver.read)(source, bytes)?, Ok(0)),
         7..=9 if source.driver.records => {
             let record = Box::new(records::record(bytes)?);
-            Step::Record(bytes.int_in_range(1..=10)?, record, signals(catalogue, bytes)?)
+            let times = bytes.int_in_range(1..=10)?;
+            let mut signals = signals(catalogue, bytes)?;
+            for brought in records::signals(&record) {
+                match signals.iter_mut().find(|(signal, _)| *signal == brought) {
+                    Some((_, amount)) => *amount = (*amount).max(1),
+                    None => signals.push((brought, 1)),
+                }
+            }
+            Step::Record(times, record, signals)
         }
         7..=11 => Step::Feed(bytes.int_in_range(1..=40)?, signals(catalogue, bytes)?),
         12 => Step::Devices(signals(catalogue, bytes)?),

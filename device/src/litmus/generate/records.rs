@@ -1,9 +1,11 @@
 //! Arbitrary records: some of everything an embedder can know of an instruction.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Memory, Prediction, Record, Sample, Stage, Stages,
-    StoreOutcome, Traits, Translation,
+    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Memory, Prediction, Record, Sample, Signal, Stage,
+    Stages, StoreOutcome, Traits, Translation,
 };
 
 const KINDS: [BranchKind; 7] = [
@@ -15,8 +17,6 @@ const KINDS: [BranchKind; 7] = [
     BranchKind::Return,
     BranchKind::Far,
 ];
-
-const PREDICTIONS: [Prediction; 4] = [Prediction::None, Prediction::Right, Prediction::WrongDirection, Prediction::WrongTarget];
 
 const SOURCES: [DataSource; 12] = [
     DataSource::Unknown,
@@ -57,12 +57,15 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
     record.encoding = u64::from(bytes.arbitrary::<u32>()?);
     record.cycles = bytes.int_in_range(0..=20)?;
     if bytes.ratio(1, 2)? {
-        record.branch = Some(Branch {
-            kind: *bytes.choose(&KINDS)?,
-            taken: bytes.ratio(3, 4)?,
-            target: address(bytes)?,
-            prediction: *bytes.choose(&PREDICTIONS)?,
-        });
+        let kind = *bytes.choose(&KINDS)?;
+        let wrong = match kind {
+            BranchKind::Conditional => Prediction::WrongDirection,
+            BranchKind::IndirectJump | BranchKind::IndirectCall | BranchKind::Return => Prediction::WrongTarget,
+            BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far => Prediction::None,
+        };
+        let prediction = *bytes.choose(&[Prediction::None, Prediction::Right, wrong])?;
+        let taken = kind != BranchKind::Conditional || bytes.ratio(3, 4)?;
+        record.branch = Some(Branch { kind, taken, target: address(bytes)?, prediction });
     } else if bytes.ratio(2, 3)? {
         record.memory = Some(memory(bytes)?);
     }
@@ -70,6 +73,50 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
         record.sample = sample(bytes)?;
     }
     Ok(record)
+}
+
+/// The signals that an instruction of this record brings: an embedder that tells the one tells the others.
+pub(super) fn signals(record: &Record) -> Vec<Signal> {
+    // Whether it is matched depends on what a program writes to the match array: one that is told too often is no sample.
+    let mut signals = vec![Signal::InstructionsRetired, Signal::MatchedInstructions];
+    let sample = &record.sample;
+    let called = record.branch.is_some_and(|branch| matches!(branch.kind, BranchKind::DirectCall | BranchKind::IndirectCall));
+    for (holds, signal) in [
+        (sample.traits.contains(Traits::PROBE), Signal::ProbeInstructions),
+        (sample.traits.contains(Traits::RESERVE), Signal::LoadReserves),
+        (sample.traits.contains(Traits::CONDITIONAL), Signal::StoreConditionals),
+        (called || sample.traits.intersects(Traits::LONG_LATENCY | Traits::DIVIDE | Traits::LINK), Signal::LongLatencyInstructions),
+        (record.memory.is_some_and(|memory| memory.load), Signal::Loads),
+        (record.memory.is_some_and(|memory| memory.store), Signal::Stores),
+        (record.memory.is_none() && sample.unit == ExecutionUnit::LoadStore, Signal::PrefetchesForLoad),
+        (record.memory.is_some() || sample.reload_source.is_some(), Signal::DataCacheLoadMisses),
+    ] {
+        if holds {
+            signals.push(signal);
+        }
+    }
+    if let Some(branch) = record.branch {
+        signals.push(Signal::BranchesRetired);
+        if branch.taken {
+            signals.push(Signal::BranchesTaken);
+        }
+        let (done, wrong) = match (branch.kind, branch.taken) {
+            (BranchKind::Conditional, true) => (Some(Signal::ConditionalBranchesTaken), Some(Signal::ConditionalBranchesTakenMispredicted)),
+            (BranchKind::Conditional, false) => {
+                (Some(Signal::ConditionalBranchesNotTaken), Some(Signal::ConditionalBranchesNotTakenMispredicted))
+            }
+            (BranchKind::IndirectJump, _) => (Some(Signal::IndirectJumps), Some(Signal::IndirectJumpsMispredicted)),
+            (BranchKind::IndirectCall, _) => (Some(Signal::IndirectCalls), Some(Signal::IndirectCallsMispredicted)),
+            (BranchKind::Return, _) => (Some(Signal::NearReturns), Some(Signal::NearReturnsMispredicted)),
+            (BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far, _) => (None, None),
+        };
+        signals.extend(done);
+        if matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget) {
+            signals.push(Signal::BranchesMispredicted);
+            signals.extend(wrong);
+        }
+    }
+    signals
 }
 
 /// Aligned as an instruction is, or anything.
