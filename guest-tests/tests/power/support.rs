@@ -1,7 +1,7 @@
 //! What the tests of the POWER interpreter are made of: small programs, and an observer that keeps what it saw.
 
 pub(crate) use vm_pmu_guest_tests::engine::power::assemble::*;
-pub(crate) use vm_pmu_guest_tests::engine::power::registers::{bescr, facility, lpcr, msr, reason, spr, vector};
+pub(crate) use vm_pmu_guest_tests::engine::power::registers::{bescr, facility, lpcr, msr, spr};
 pub(crate) use vm_pmu_guest_tests::engine::power::*;
 
 pub(crate) const CODE: u64 = 0x10_0000;
