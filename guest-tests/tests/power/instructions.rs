@@ -15,7 +15,8 @@ const HIGH: u64 = 1 << 63;
 
 #[test]
 fn constants_of_every_length_are_loaded() {
-    for value in [0, 1, u64::MAX, 0x7FFF, 0x8000, 0xFFFF_8000, 0x1234_5678, 0x8000_0000, 0x1234_5678_9ABC_DEF0, HIGH, !HIGH, 0xF_0000_0000] {
+    for value in [0, 1, u64::MAX, 0x7FFF, 0x8000, 0xFFFF_8000, 0x1234_5678, 0x8000_0000, 0x1234_5678_9ABC_DEF0, HIGH, !HIGH, 0xF_0000_0000]
+    {
         assert_eq!(result(|a| a.load(R3, value)), value, "{value:#x}");
     }
 }

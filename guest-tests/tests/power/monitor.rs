@@ -267,7 +267,9 @@ fn an_event_based_branch_goes_to_its_handler_and_returns() {
 #[test]
 fn an_event_based_branch_waits_for_its_conditions() {
     // Without GE, without FSCR, and in privileged state nothing happens though the event is there.
-    for (enabled, fscr, problem, branches) in [(true, true, true, 1), (false, true, true, 0), (true, false, true, 0), (true, true, false, 0)] {
+    for (enabled, fscr, problem, branches) in
+        [(true, true, true, 1), (false, true, true, 0), (true, false, true, 0), (true, true, false, 0)]
+    {
         let machine = monitored(|a| {
             let handler = a.label();
             a.load(R4, if fscr { facility::EBB } else { 0 });

@@ -49,12 +49,10 @@ pub(crate) fn image(little_endian: bool, build: impl FnOnce(&mut Assembler)) -> 
     image
 }
 
-/// Ends the run with status 0.
+/// Ends the run. Changes GPR 31.
 pub(crate) fn end(a: &mut Assembler) {
-    a.mtspr(spr::SPRG0, R31);
     a.load(R31, EXIT);
     a.stb(R31, 0, R31);
-    a.mfspr(R31, spr::SPRG0);
 }
 
 /// Runs a program on one CPU until it ends, or a vector is reached.

@@ -1,10 +1,10 @@
 //! Data accesses by linear address.
 
 use super::fault::Fault;
-use crate::engine::memory::PAGE;
 use super::paging::{Physical, grant};
 use super::state::{Core, RSP};
 use super::step::Access;
+use crate::engine::memory::PAGE;
 
 /// A memory operand that may be written: the translation is done, so a store cannot fault.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::exec::control::{flat_code, flat_data};
+use super::state::{CS, Core, RDI, RDX, RSI, RSP, SS, Segment, Table};
 use crate::engine::image::ImageError;
 use crate::engine::memory::{Memory, PAGE};
-use super::state::{CS, Core, RDI, RDX, RSI, RSP, SS, Segment, Table};
 
 /// Selectors of the descriptor table guests start with.
 ///

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::decode::{Outcome, decode, text};
 use super::fault::{Fault, Stop};
-use crate::engine::memory::PAGE;
 use super::op::Decoded;
 use super::paging::grant;
 use super::state::Core;
+use crate::engine::memory::PAGE;
 
 /// Pages of decoded code kept before all are dropped.
 const PAGES: usize = 256;

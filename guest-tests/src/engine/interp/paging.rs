@@ -3,9 +3,9 @@
 use super::exec::control::canonical;
 use super::fault::{Fault, vector};
 use super::flags::{CR0_WP, CR4_PGE, EFER_NXE};
-use crate::engine::memory::PAGE;
 use super::state::Core;
 use super::step::Invalidation;
+use crate::engine::memory::PAGE;
 
 const PRESENT: u64 = 1 << 0;
 const WRITE: u64 = 1 << 1;

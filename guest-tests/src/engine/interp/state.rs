@@ -7,10 +7,10 @@ use super::breakpoint::DR7_RESET;
 use super::fault::{Fault, Stop};
 use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
-use crate::engine::memory::Memory;
 use super::observer::MachineBus;
 use super::paging::Tlb;
 use super::step::{Branch, BranchKind, Step};
+use crate::engine::memory::Memory;
 
 /// Number of the always-zero pseudo register in [`Core::gpr`].
 pub(crate) const ZERO: u8 = 16;

@@ -6,15 +6,23 @@ use super::state::Core;
 /// Something that keeps an instruction from completing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exception {
-    DataStorage { address: u64, store: bool },
+    DataStorage {
+        address: u64,
+        store: bool,
+    },
     InstructionStorage,
-    Alignment { address: u64 },
+    Alignment {
+        address: u64,
+    },
     /// With the bit of SRR1 that says why.
     Program(u64),
     FloatingUnavailable,
     VectorUnavailable,
     VsxUnavailable,
-    Facility { hypervisor: bool, cause: u8 },
+    Facility {
+        hypervisor: bool,
+        cause: u8,
+    },
     EmulationAssistance,
 }
 
@@ -112,11 +120,8 @@ impl Core {
     pub(crate) fn entry(&self, delivery: &Delivery) -> (u64, u64) {
         let old = self.msr;
         let hypervisor = delivery.hypervisor || old & msr::HV != 0;
-        let little = if hypervisor {
-            self.spr[usize::from(spr::HID0)] & HID0_HILE != 0
-        } else {
-            self.spr[usize::from(spr::LPCR)] & lpcr::ILE != 0
-        };
+        let little =
+            if hypervisor { self.spr[usize::from(spr::HID0)] & HID0_HILE != 0 } else { self.spr[usize::from(spr::LPCR)] & lpcr::ILE != 0 };
         let mut new = old & (msr::HV | msr::ME | msr::TS | msr::TA) | msr::SF;
         if old & msr::TS == msr::TS_TRANSACTIONAL {
             new = new & !msr::TS | msr::TS_SUSPENDED;

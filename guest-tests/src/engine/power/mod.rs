@@ -116,6 +116,4 @@ pub use super::memory::{Memory, MemoryError};
 pub use machine::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
-pub use step::{
-    Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction,
-};
+pub use step::{Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction};

@@ -48,8 +48,7 @@ pub mod msr {
     /// Bit 63: little-endian mode.
     pub const LE: u64 = 1;
     /// All bits that can be set.
-    pub const ALL: u64 =
-        SF | TA | HV | TS | TM | VEC | VSX | EE | PR | FP | ME | FE0 | SE | BE | FE1 | IR | DR | PMM | RI | LE;
+    pub const ALL: u64 = SF | TA | HV | TS | TM | VEC | VSX | EE | PR | FP | ME | FE0 | SE | BE | FE1 | IR | DR | PMM | RI | LE;
 }
 
 /// Bits of the event-based branch status and control register, BESCR (Power ISA 3.0B, Book II, 6.2.1).

@@ -5,9 +5,7 @@ use super::{
     INTERRUPT_STACK, KERNEL_LR, KERNEL_SP, Kernel, MAX_CPUS, PER_CPU, SAVED_CR, SAVED_R1, STACK, STACKS, USER_LR, USER_MSR, USER_PC,
     USER_SP, USER_STACKS, frame, hypervisor_registers, skippable,
 };
-use crate::engine::power::assemble::{
-    CR0, Gpr, Label, R0, R1, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13,
-};
+use crate::engine::power::assemble::{CR0, Gpr, Label, R0, R1, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13};
 use crate::engine::power::registers::{spr, vector};
 use crate::engine::power::{CONSOLE, EXIT};
 use crate::guests::protocol::{MAGIC, MAX_CHECKS, MAX_SAMPLES, REPORT, REPORT_CHECKS, REPORT_SAMPLES};

@@ -145,20 +145,8 @@ impl Kernel {
         a.skip_to(KERNEL_CODE);
         let mut label = || a.label();
         let (main, check, sample, print, exit, enter_user, resume_user) = (label(), label(), label(), label(), label(), label(), label());
-        let mut kernel = Kernel {
-            a,
-            data: Vec::new(),
-            vectors,
-            handling: 0,
-            main,
-            check,
-            sample,
-            print,
-            exit,
-            enter_user,
-            resume_user,
-            failed: 0,
-        };
+        let mut kernel =
+            Kernel { a, data: Vec::new(), vectors, handling: 0, main, check, sample, print, exit, enter_user, resume_user, failed: 0 };
         kernel.failed = kernel.reserve(8);
         kernel.start();
         kernel.blocks();

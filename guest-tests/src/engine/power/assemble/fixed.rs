@@ -344,9 +344,7 @@ impl Assembler {
     fn doubleword_rotate(&mut self, code: u32, ra: Gpr, rs: Gpr, sh: u32, mb: u32) {
         let (sh, mb) = (self.unsigned(sh, 6), self.unsigned(mb, 6));
         let mb = mb & 31 | mb & 32;
-        self.word(
-            30 << 26 | rs.bits() << 21 | ra.bits() << 16 | (sh & 31) << 11 | (mb & 31) << 6 | mb & 32 | code << 2 | sh >> 5 << 1,
-        );
+        self.word(30 << 26 | rs.bits() << 21 | ra.bits() << 16 | (sh & 31) << 11 | (mb & 31) << 6 | mb & 32 | code << 2 | sh >> 5 << 1);
     }
 
     /// Rotated left, bits from MB on: RA, RS, SH, MB.

@@ -104,7 +104,9 @@ impl Core {
 fn kind(op: Op) -> Option<Floating> {
     Some(match op {
         Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Floating::Scalar,
-        Op::Fmr | Op::Fneg | Op::Fabs | Op::Fnabs | Op::Frsp | Op::Fsel | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz => Floating::Scalar,
+        Op::Fmr | Op::Fneg | Op::Fabs | Op::Fnabs | Op::Frsp | Op::Fsel | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz => {
+            Floating::Scalar
+        }
         Op::Fcmpu | Op::Fcmpo | Op::Mffs | Op::Mtfsf => Floating::Scalar,
         Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Floating::Fused,
         Op::Fdiv | Op::Fdivs => Floating::Divide,
