@@ -19,7 +19,7 @@ const ALL: u64 = 0xFFFF;
 
 #[test]
 fn problem_state_needs_fscr_and_says_the_cause() {
-    let accesses: [(u64, u8, fn(&mut Assembler)); 5] = [
+    let accesses: [(u64, u8, Build); 5] = [
         (facility::TAR, 8, |a| a.mfspr(R3, spr::TAR)),
         (facility::TAR, 8, |a| a.bctar(20, 0, 0, false)),
         (facility::DSCR, 2, |a| a.mfspr(R3, spr::DSCR_USER)),

@@ -120,7 +120,7 @@ fn marks_tell_what_single_events_look_for() {
 
 #[test]
 fn barriers_prefetches_and_invalidations_are_named() {
-    let barriers: [(fn(&mut Assembler), Barrier); 5] = [
+    let barriers: [(Build, Barrier); 5] = [
         (|a| a.sync(), Barrier::Heavyweight),
         (|a| a.lwsync(), Barrier::Lightweight),
         (|a| a.ptesync(), Barrier::PageTable),
@@ -131,7 +131,7 @@ fn barriers_prefetches_and_invalidations_are_named() {
         let step = step(build);
         assert_eq!((step.class, step.barrier), (Class::Synchronize, Some(barrier)));
     }
-    let touches: [(fn(&mut Assembler), Touch); 6] = [
+    let touches: [(Build, Touch); 6] = [
         (|a| a.dcbt(R0, R6), Touch::Load),
         (|a| a.dcbtst(R0, R6), Touch::Store),
         (|a| a.dcbf(R0, R6), Touch::Flush),
@@ -150,7 +150,7 @@ fn barriers_prefetches_and_invalidations_are_named() {
 
 #[test]
 fn floating_point_kinds_are_apart() {
-    let kinds: [(fn(&mut Assembler), Floating, bool); 4] = [
+    let kinds: [(Build, Floating, bool); 4] = [
         (|a| a.fadd(F1, F2, F3), Floating::Scalar, false),
         (|a| a.fmadd(F1, F2, F3, F4), Floating::Fused, false),
         (|a| a.fdiv(F1, F2, F3), Floating::Divide, true),

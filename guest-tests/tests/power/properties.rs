@@ -133,7 +133,7 @@ fn text(build: impl FnOnce(&mut Assembler)) -> String {
 
 #[test]
 fn the_assembler_writes_what_the_disassembler_reads() {
-    let lines: [(fn(&mut Assembler), &str); 30] = [
+    let lines: [(Build, &str); 30] = [
         (|a| a.add(R3, R4, R5), "add r3, r4, r5"),
         (|a| a.subf_dot(R3, R4, R5), "subf. r3, r4, r5"),
         (|a| a.addi(R3, R4, -5), "addi r3, r4, -0x5"),

@@ -112,3 +112,6 @@ pub(crate) fn go(a: &mut Assembler, label: Label, clear: u64, set: u64) {
     a.rfid();
     a.here(label);
 }
+
+/// A few instructions.
+pub(crate) type Build = fn(&mut Assembler);
