@@ -1,7 +1,7 @@
 //! What the tests of the POWER interpreter are made of: small programs, and an observer that keeps what it saw.
 
 pub(crate) use vm_pmu_guest_tests::engine::power::assemble::*;
-pub(crate) use vm_pmu_guest_tests::engine::power::registers::{bescr, facility, lpcr, msr, reason, spr, vector};
+pub(crate) use vm_pmu_guest_tests::engine::power::registers::{bescr, facility, lpcr, msr, spr};
 pub(crate) use vm_pmu_guest_tests::engine::power::*;
 
 pub(crate) const CODE: u64 = 0x10_0000;
@@ -49,12 +49,10 @@ pub(crate) fn image(little_endian: bool, build: impl FnOnce(&mut Assembler)) -> 
     image
 }
 
-/// Ends the run with status 0.
+/// Ends the run. Changes GPR 31.
 pub(crate) fn end(a: &mut Assembler) {
-    a.mtspr(spr::SPRG0, R31);
     a.load(R31, EXIT);
     a.stb(R31, 0, R31);
-    a.mfspr(R31, spr::SPRG0);
 }
 
 /// Runs a program on one CPU until it ends, or a vector is reached.
@@ -114,3 +112,6 @@ pub(crate) fn go(a: &mut Assembler, label: Label, clear: u64, set: u64) {
     a.rfid();
     a.here(label);
 }
+
+/// A few instructions.
+pub(crate) type Build = fn(&mut Assembler);

@@ -336,3 +336,50 @@ fn double(word: u32) -> Option<Op> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+    use powerpc::{Extension, Extensions, Ins, Opcode};
+    use proptest::prelude::*;
+
+    /// What another disassembler calls `word`, as the engine's names are written; `None` of what the engine or POWER9 does not have.
+    fn named(word: u32) -> Option<String> {
+        use Opcode::*;
+        let op = Ins::new(word, Extensions::from_extension(Extension::Ppc64)).op;
+        let name = match op {
+            Illegal | Rfi | Dcbi | Eciwx | Ecowx | Lswi | Lswx | Stswi | Stswx | Lmw | Stmw | Mcrxr | Mfsr | Mfsrin | Mtsr | Mtsrin
+            | Mtsrd | Mtsrdin => return None,
+            // Vector instructions, and what the engine's part of floating point does not have.
+            Dss | Dst | Dstst | Lvebx | Lvehx | Lvewx | Lvlx | Lvlxl | Lvrx | Lvrxl | Lvsl | Lvsr | Lvx | Lvxl | Stvebx | Stvehx
+            | Stvewx | Stvlx | Stvlxl | Stvrx | Stvrxl | Stvx | Stvxl | Fres | Frsqrte | Mcrfs | Mtfsb0 | Mtfsb1 | Mtfsfi | Fctiw => {
+                return None;
+            }
+            Addic_ => "addicrecord".to_owned(),
+            // One instruction each here.
+            Mfocrf => "mfcr".to_owned(),
+            Dcbzl => "dcbz".to_owned(),
+            _ => format!("{op:?}").to_lowercase().replace('_', ""),
+        };
+        Some(name)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+        #[test]
+        fn instructions_are_what_another_disassembler_calls_them(
+            primary in prop_oneof![4 => Just(31u32), 1 => Just(19), 1 => Just(30), 1 => Just(63), 1 => Just(59), 4 => 0u32..64],
+            rest in any::<u32>(),
+            sparse in any::<bool>(),
+        ) {
+            // Many forms have fields that must be zero.
+            let fields = if sparse { rest & 0x3FF } else { rest & 0x03FF_FFFF };
+            let word = primary << 26 | fields;
+            if let Some(name) = named(word) {
+                let op = decode(word).map(|op| format!("{op:?}").to_lowercase());
+                prop_assert_eq!(op, Some(name), "{:#x}", word);
+            }
+        }
+    }
+}

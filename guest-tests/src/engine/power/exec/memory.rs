@@ -198,7 +198,7 @@ impl Core {
 
     fn reserved_address(&self, w: Word, size: u8) -> Result<u64, Fault> {
         let address = self.effective(self.ra_or_zero(w).wrapping_add(self.gpr[w.rb()]));
-        if address % u64::from(size) != 0 {
+        if !address.is_multiple_of(u64::from(size)) {
             return Err(Fault(Exception::Alignment { address }));
         }
         Ok(address)

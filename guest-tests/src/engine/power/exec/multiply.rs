@@ -78,8 +78,8 @@ impl Core {
             }
             Op::Mulhd => high(signed_a * signed_b),
             Op::Mulhdu => ((u128::from(a) * u128::from(b)) >> 64) as u64,
-            Op::Mulhw => low((low_signed(a) * low_signed(b) >> 32) as u64),
-            Op::Mulhwu => low(a) * low(b) >> 32,
+            Op::Mulhw => low(((low_signed(a) * low_signed(b)) >> 32) as u64),
+            Op::Mulhwu => (low(a) * low(b)) >> 32,
             Op::Maddld => a.wrapping_mul(b).wrapping_add(self.gpr[w.rc()]),
             Op::Maddhd => high(signed_a * signed_b + i128::from(self.gpr[w.rc()] as i64)),
             Op::Maddhdu => ((u128::from(a) * u128::from(b) + u128::from(self.gpr[w.rc()])) >> 64) as u64,

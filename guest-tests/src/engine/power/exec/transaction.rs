@@ -19,9 +19,14 @@ const EXACT: u64 = 1 << 26;
 const FOOTPRINT_OVERFLOW: u64 = 1 << 53;
 
 impl Core {
+    fn state_bits(&self) -> u32 {
+        (self.msr >> 32 & 6) as u32
+    }
+
     /// The transaction state as CR0 has it: 0, the two bits, 0.
     fn report_state(&mut self) {
-        self.set_field(0, (self.msr >> 33 & 3) as u32 * 2);
+        let bits = self.state_bits();
+        self.set_field(0, bits);
     }
 
     fn set_state(&mut self, state: u64) {
@@ -71,7 +76,7 @@ impl Core {
             }
             Op::Tcheck => {
                 let doomed = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.doomed);
-                self.set_field(w.bf(), u32::from(doomed) << 3 | (self.msr >> 33 & 3) as u32 * 2);
+                self.set_field(w.bf(), u32::from(doomed) << 3 | self.state_bits());
             }
             Op::Tsr => {
                 self.report_state();
