@@ -3,6 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
+use vm_pmu::arch::power9::{Mmcr0, ThreadControl, spr};
 use vm_pmu::irq::Unconnected;
 use vm_pmu::topology::{Builder, Machine, Thread};
 use vm_pmu::{Context, Signal, Totals};
@@ -66,6 +68,78 @@ fn hot_path(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The codes of PMC1-4: loads, completed stores, completed instructions and completed branches; PMC5 and PMC6 count run
+/// instructions and run cycles beside them.
+const POWER9_EVENTS: [u64; 4] = [0x1_00FC, 0x2_00F0, 0x3_0002, 0x4_D05E];
+
+/// What a translated block of six instructions adds to those signals. Returns the cycles so far, the pace.
+#[inline(always)]
+fn power9_block(totals: &Totals) -> u64 {
+    totals.add(Signal::InstructionsRetired, 6);
+    totals.add(Signal::Loads, 2);
+    totals.add(Signal::Stores, 1);
+    totals.add(Signal::BranchesRetired, 1);
+    totals.add(Signal::Cycles, 6)
+}
+
+#[inline(never)]
+fn power9_bare(totals: &Totals) {
+    for _ in 0..BLOCKS {
+        power9_block(totals);
+    }
+}
+
+#[inline(never)]
+fn power9_attached(thread: Thread<'_, Unconnected>) {
+    let (totals, deadlines) = (thread.totals(), thread.deadlines());
+    for _ in 0..BLOCKS {
+        let pace = power9_block(totals);
+        if deadlines.due_at(pace) {
+            thread.check();
+        }
+    }
+}
+
+/// A POWER9 thread that counts with six counters, each with its condition and the alert enabled.
+fn power9() -> Machine<Unconnected> {
+    let machine = Builder::new("power9").expect("the part is known").build(Unconnected);
+    let thread = machine.thread(0).expect("there is one thread");
+    let mut control = ThreadControl::default();
+    control.set_run(true);
+    // Hypervisor state.
+    thread.set_context(Context::power(1 << 60, control.bits()));
+    let codes = POWER9_EVENTS.map(EventCode::from_bits);
+    let encoding = encode(&codes, Options::default()).expect("they can be counted together");
+    thread.mtspr(spr::MMCR1, encoding.mmcr1).expect("the hypervisor may write");
+    let mut mmcr0 = Mmcr0::default();
+    mmcr0.set_pmae(true);
+    mmcr0.set_pmc1ce(true);
+    mmcr0.set_pmcjce(true);
+    thread.mtspr(spr::MMCR0, mmcr0.bits()).expect("the hypervisor may write");
+    machine
+}
+
+fn power9_hot_path(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hot path, POWER9");
+    group.throughput(Throughput::Elements(BLOCKS));
+    let totals = Totals::new();
+    group.bench_function("bare totals", |bencher| bencher.iter(|| power9_bare(black_box(&totals))));
+    let machine = power9();
+    let thread = machine.thread(0).expect("there is one thread");
+    let mut rounds = 0u32;
+    group.bench_function(BenchmarkId::new("counters", 6), |bencher| {
+        bencher.iter(|| {
+            // Before a counter turns negative, all begin anew.
+            rounds += 1;
+            if rounds.is_multiple_of(1000) {
+                (spr::PMC1..=spr::PMC6).for_each(|number| thread.mtspr(number, 0).expect("the hypervisor may write"));
+            }
+            power9_attached(black_box(thread));
+        });
+    });
+    group.finish();
+}
+
 fn slow_paths(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("slow path");
     for counters in [0, 1, 4] {
@@ -115,5 +189,5 @@ fn slow_paths(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, hot_path, slow_paths);
+criterion_group!(benches, hot_path, power9_hot_path, slow_paths);
 criterion_main!(benches);
