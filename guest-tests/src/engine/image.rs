@@ -35,7 +35,7 @@ pub enum ImageError {
     NotElf,
     /// A 32-bit ELF file.
     WrongClass,
-    /// A big-endian ELF file.
+    /// A big-endian ELF file of a machine that has none.
     WrongEndian,
     /// An ELF file for another machine.
     WrongMachine {
@@ -76,7 +76,7 @@ impl fmt::Display for ImageError {
             Self::WrongClass => write!(f, "not a 64-bit ELF file"),
             Self::WrongEndian => write!(f, "not a little-endian ELF file"),
             Self::WrongMachine { machine } => {
-                write!(f, "an ELF file for machine {machine}, not x86-64 (62)")
+                write!(f, "an ELF file for machine {machine}, which is not what the guest's engine runs")
             }
             Self::WrongType { kind: 1 } => write!(f, "an ELF object file, not linked yet"),
             Self::WrongType { kind } => write!(f, "an ELF file of type {kind}, not an executable"),
@@ -143,12 +143,32 @@ impl Image {
             }
             _ => return Err(ImageError::NotElf),
         }
+        Self::read(file, elf::EM_X86_64)
+    }
+
+    /// The PT_LOAD segments of a 64-bit POWER ELF executable of either byte order, at their physical addresses, and whether it is
+    /// little-endian. The entry is the address of the first instruction, whatever the file's ABI.
+    ///
+    /// # Errors
+    ///
+    /// A variant of [`ImageError`] that says why the file is none.
+    pub fn power_elf(file: &[u8]) -> Result<(Self, bool), ImageError> {
+        match file {
+            [0x7f, b'E', b'L', b'F', class, data, ..] if *class == elf::ELFCLASS64.0 => {
+                Ok((Self::read(file, elf::EM_PPC64)?, *data == elf::ELFDATA2LSB.0))
+            }
+            [0x7f, b'E', b'L', b'F', ..] => Err(ImageError::WrongClass),
+            _ => Err(ImageError::NotElf),
+        }
+    }
+
+    fn read(file: &[u8], right: elf::Machine) -> Result<Self, ImageError> {
         let malformed = |e: object::read::Error| ImageError::Malformed { reason: e.to_string() };
         let parsed = ElfFile64::<Endianness>::parse(file).map_err(malformed)?;
         let endian = parsed.endian();
         let header = parsed.elf_header();
         let machine = header.e_machine(endian);
-        if machine != elf::EM_X86_64 {
+        if machine != right {
             return Err(ImageError::WrongMachine { machine: machine.0 });
         }
         let kind = header.e_type(endian);

@@ -175,7 +175,7 @@ fn a_transaction_commits_or_is_undone() {
         let state = |register| gpr(&machine, register) >> 33 & 3;
         assert_eq!([gpr(&machine, 20), machine.memory().read(DATA, 8), state(21), state(22), gpr(&machine, 25)], value, "{abort}");
         assert_eq!(state(23), 0);
-        // TEXASR: code 2 of the register, given up, recorded, exact.
-        assert_eq!(special(&machine, spr::TEXASR), if abort { 0x0200_0001_0C00_0000 } else { 0 });
+        // TEXASR: code 2 of the register, given up, in hypervisor state, recorded, exact.
+        assert_eq!(special(&machine, spr::TEXASR), if abort { 0x0200_0001_2C00_0000 } else { 0 });
     }
 }

@@ -194,3 +194,38 @@ fn machines_of_no_or_too_many_cpus_are_refused() {
         assert!(matches!(made, Err(MachineError::Cpus { cpus: asked }) if asked == cpus));
     }
 }
+
+#[test]
+fn images_come_from_elf_files_of_either_byte_order() {
+    for little_endian in [true, false] {
+        let mut a = Assembler::new(0x2000, little_endian);
+        a.load(R3, EXIT);
+        a.stb(R1, 0, R3);
+        let code = a.finish().expect("assembles");
+        let half = |value: u16| if little_endian { value.to_le_bytes() } else { value.to_be_bytes() };
+        let word = |value: u32| if little_endian { value.to_le_bytes() } else { value.to_be_bytes() };
+        let double = |value: u64| if little_endian { value.to_le_bytes() } else { value.to_be_bytes() };
+        let mut file = vec![0x7F, b'E', b'L', b'F', 2, if little_endian { 1 } else { 2 }, 1];
+        file.resize(16, 0);
+        // An executable of machine 21; entry; where the program headers are.
+        file.extend([half(2), half(21)].concat());
+        file.extend(word(1));
+        file.extend([double(0x2000), double(64), double(0)].concat());
+        file.extend(word(2));
+        file.extend([half(64), half(56), half(1), half(0), half(0), half(0)].concat());
+        // PT_LOAD, readable and executable: offset, addresses, sizes, alignment.
+        file.extend([word(1), word(5)].concat());
+        let size = code.len() as u64;
+        file.extend([double(120), double(0x2000), double(0x2000), double(size), double(size), double(4)].concat());
+        file.extend(&code);
+        let (image, order) = Image::power_elf(&file).expect("an executable");
+        assert_eq!((order, image.entry), (little_endian, 0x2000));
+        let config = Config { little_endian, ..Config::default() };
+        let mut machine = Machine::new(&config, &image, |_| Unobserved).expect("a machine");
+        assert!(matches!(machine.run(Limits::steps(20)), Exit::Status { .. }));
+        file[18..20].copy_from_slice(&half(62));
+        assert_eq!(Image::power_elf(&file), Err(ImageError::WrongMachine { machine: 62 }));
+    }
+    assert_eq!(Image::power_elf(b"\x7fELF\x01\x01\x01"), Err(ImageError::WrongClass));
+    assert_eq!(Image::power_elf(b"none"), Err(ImageError::NotElf));
+}

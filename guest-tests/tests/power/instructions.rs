@@ -448,6 +448,16 @@ fn floating_point_arithmetic() {
 }
 
 #[test]
+fn nans_of_operands_become_quiet_and_others_are_made() {
+    let signalling = f64::from_bits(0x7FF0_0000_2000_0001);
+    assert_eq!(floating(1.0, signalling, |a| a.fadd(F3, F1, F2)).to_bits(), 0x7FF8_0000_2000_0001);
+    // FRA comes first; a single has no lower 29 bits.
+    assert_eq!(floating(-f64::NAN, signalling, |a| a.fmadd(F3, F1, F2, F2)).to_bits(), (-f64::NAN).to_bits());
+    assert_eq!(floating(1.0, signalling, |a| a.frsp(F3, F2)).to_bits(), 0x7FF8_0000_2000_0000);
+    assert_eq!(floating(f64::INFINITY, f64::INFINITY, |a| a.fsub(F3, F1, F2)).to_bits(), 0x7FF8_0000_0000_0000);
+}
+
+#[test]
 fn singles_in_memory_become_doubles_and_back() {
     let bits = |value: f32| u64::from(value.to_bits());
     for value in [1.5f32, -0.0, f32::MIN_POSITIVE / 4.0, f32::MAX, f32::INFINITY] {

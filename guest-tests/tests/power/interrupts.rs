@@ -172,8 +172,14 @@ fn floating_point_vectors_and_vsx_are_unavailable_until_enabled() {
 
 #[test]
 fn a_single_step_is_traced_behind_every_instruction() {
-    // RFID into stepping is not traced itself; NOP and LD are.
-    for (word, why) in [(0x6000_0000, 1 << 30), (0xE866_0000, 1 << 30 | 1 << 28), (0xF866_0000, 1 << 30 | 1 << 27)] {
+    // RFID into stepping is not traced itself; NOP, LD, STD, DCBT and DCBTST are.
+    for (word, why) in [
+        (0x6000_0000, 1 << 30),
+        (0xE866_0000, 1 << 30 | 1 << 28),
+        (0xF866_0000, 1 << 30 | 1 << 27),
+        (0x7C00_322C, 1 << 30 | 1 << 28),
+        (0x7C00_31EC, 1 << 30 | 1 << 27),
+    ] {
         let (machine, at) = until(|a, here| {
             a.load(R6, DATA);
             let stepped = a.label();

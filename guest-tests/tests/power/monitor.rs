@@ -1,5 +1,7 @@
 //! A performance monitor attached: register hooks, interrupts, event-based branches.
 
+use vm_pmu_guest_tests::guests::power::{Kernel, own};
+
 use crate::support::*;
 
 /// A performance monitor of the simplest kind. SPR 779 is control: bit 63 enables, bit 62 sends to event-based branches, bit 61 says
@@ -340,4 +342,83 @@ fn the_observer_says_how_many_cycles_a_step_takes() {
     assert_eq!(machine.cpu(0).expect("a CPU").cycles(), 5 * steps);
     // Eight cycles a tick.
     assert_eq!(machine.cpu(0).expect("a CPU").time_base(), 5 * steps / 8);
+}
+
+/// A driver: takes three interrupts, each after 50 instructions, then goes to problem state and takes two event-based branches there.
+fn driver(little_endian: bool) -> Kernel {
+    let mut k = Kernel::new(little_endian);
+    let (user, on_event, again) = (k.a.label(), k.a.label(), k.a.label());
+    k.main();
+    k.a.load(R14, 0);
+    k.set_state(msr::EE);
+    k.write(771, 50);
+    k.write(779, ENABLE);
+    let wait = k.a.mark();
+    k.a.cmpdi(CR0, R14, 3);
+    k.a.blt(wait);
+    k.check_is("three interrupts", R14, 3);
+    k.clear_state(msr::EE);
+    k.write(spr::FSCR, facility::EBB);
+    k.a.load_address(R3, on_event);
+    k.a.mtspr(spr::EBBHR, R3);
+    k.write(spr::BESCR, bescr::GE);
+    k.a.load(R15, 0);
+    k.enter_user(user, 0);
+    k.check_is("two event-based branches", R15, 2);
+    k.end_main();
+
+    k.a.here(user);
+    k.write(771, 20);
+    k.write(779, ENABLE | BRANCHES);
+    k.a.here(again);
+    k.a.cmpdi(CR0, R15, 2);
+    k.a.blt(again);
+    k.a.sc();
+    // GPR 20 and 21 are its own; CR is kept.
+    k.a.here(on_event);
+    k.a.mfcr(R21);
+    k.a.addi(R15, R15, 1);
+    k.a.load(R20, bescr::PMEO);
+    k.a.mtspr(spr::BESCRR, R20);
+    k.a.load(R20, 20);
+    k.a.mtspr(771, R20);
+    k.a.cmpdi(CR0, R15, 2);
+    k.a.load(R20, BRANCHES | ENABLE);
+    let more = k.a.label();
+    k.a.blt(more);
+    k.a.load(R20, BRANCHES);
+    k.a.here(more);
+    k.a.mtspr(779, R20);
+    k.a.mtcrf(0xFF, R21);
+    k.a.rfebb(true);
+
+    k.handler(0xF00);
+    k.a.addi(R14, R14, 1);
+    k.a.std(R14, own(0), R13);
+    // The last one is not followed by another.
+    k.a.cmpdi(CR0, R14, 3);
+    k.a.load(R3, 50);
+    k.a.mtspr(771, R3);
+    k.a.load(R3, ENABLE);
+    let more = k.a.label();
+    k.a.blt(more);
+    k.a.load(R3, 0);
+    k.a.here(more);
+    k.a.mtspr(779, R3);
+    k.end_handler();
+    k
+}
+
+#[test]
+fn a_driver_takes_interrupts_and_event_based_branches_in_both_byte_orders() {
+    for little_endian in [true, false] {
+        let image = driver(little_endian).finish().expect("assembles");
+        let config = Config { little_endian, ..Config::default() };
+        let mut machine = Machine::new(&config, &image, |_| Monitor::default()).expect("a machine");
+        assert_eq!(machine.run(Limits::steps(10_000)), Exit::Status { cpu: 0, status: 0 });
+        let call = Taken::Interrupt(0xC00);
+        let interrupt = Taken::Interrupt(0xF00);
+        let branch = Taken::EventBasedBranch;
+        assert_eq!(taken(&machine), [interrupt, interrupt, interrupt, branch, branch, call]);
+    }
 }

@@ -6,7 +6,7 @@ use super::interrupt::{Delivery, Exception, Fault};
 use super::observer::{Alerts, CpuView, Observer};
 use super::registers::{bescr, msr, reason, spr, vector};
 use super::state::{Core, Stop};
-use super::step::{Notice, Taken};
+use super::step::{Notice, Taken, Touch};
 use super::word::Word;
 
 pub(crate) struct Cpu<O> {
@@ -120,9 +120,16 @@ impl<O: Observer> Cpu<O> {
             return;
         }
         let mut why = reason::TRACED;
-        if let Some(access) = step.access {
-            why |= if access.store { reason::TRACED_STORE } else { reason::TRACED_LOAD };
-        }
+        let stored = step.access.map(|access| access.store).or(match step.touched.map(|touched| touched.why) {
+            Some(Touch::Store) => Some(true),
+            Some(Touch::Load | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
+            Some(Touch::Translation | Touch::Segment) | None => None,
+        });
+        why |= match stored {
+            Some(true) => reason::TRACED_STORE,
+            Some(false) => reason::TRACED_LOAD,
+            None => 0,
+        };
         let delivery = Delivery::new(vector::TRACE, self.core.pc, why);
         self.deliver(&delivery);
     }

@@ -88,6 +88,8 @@
 //! - A transaction fails by its own doing only, never because of what another CPU does.
 //! - `stop` and `wait` end when the performance monitor holds something up, with MSR.EE on or off; the run latch is software's alone.
 //! - LPCR has a meaning in ILE, AIL and EVIRT only, PCR and LPIDR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
+//! - Where both FSCR and HFSCR keep problem state from a facility, the interrupt is the hypervisor's; HFSCR rules problem state with
+//!   MSR.HV=1 too. An interrupt leaves the tags mode, MSR bit 1, alone.
 //! - In 32-bit mode addresses, CR0 of record forms, XER and the count have 32 bits.
 //!
 //! # Sources

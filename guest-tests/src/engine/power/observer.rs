@@ -85,7 +85,7 @@ impl<'a> CpuView<'a> {
         self.core.index
     }
 
-    /// Address of the current instruction; after [`Observer::retire`] of the next one.
+    /// Address of the current instruction; in [`Observer::retire`] and after it that of the next one.
     #[must_use]
     pub fn pc(&self) -> u64 {
         self.core.pc

@@ -271,9 +271,9 @@ pub mod reason {
     pub const TRAP: u64 = 1 << 17;
     /// Bit 33 of a trace interrupt: always.
     pub const TRACED: u64 = 1 << 30;
-    /// Bit 35 of a trace interrupt: the instruction loaded.
+    /// Bit 35 of a trace interrupt: the instruction loaded, or named a cache block but for `dcbtst`.
     pub const TRACED_LOAD: u64 = 1 << 28;
-    /// Bit 36 of a trace interrupt: the instruction stored.
+    /// Bit 36 of a trace interrupt: the instruction stored, or was `dcbtst`.
     pub const TRACED_STORE: u64 = 1 << 27;
     /// Bit 33 of an instruction storage interrupt, and of DSISR: there is no memory at this address.
     pub const NO_MEMORY: u64 = 1 << 30;

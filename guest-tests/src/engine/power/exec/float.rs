@@ -1,5 +1,5 @@
 //! A part of floating point (Power ISA 3.0B, Book I, 4.6): double and single arithmetic rounded to nearest, without exceptions. FPSCR
-//! keeps what is written to it, and only its condition bits change by themselves. A NaN that is made is always the same one.
+//! keeps what is written to it, and only its condition bits change by themselves.
 
 use crate::engine::power::interrupt::Fault;
 use crate::engine::power::op::Op;
@@ -8,10 +8,21 @@ use crate::engine::power::step::{Class, Floating};
 use crate::engine::power::word::Word;
 
 const SIGN: u64 = 1 << 63;
+/// What an invalid operation makes.
 const NAN: u64 = 0x7FF8_0000_0000_0000;
+/// Of a NaN: it is quiet.
+const QUIET: u64 = 1 << 51;
+/// What a single has of a double's bits.
+const SINGLE: u64 = !0x1FFF_FFFF;
 
+/// The bits of a result of no NaN.
 fn bits(value: f64) -> u64 {
     if value.is_nan() { NAN } else { value.to_bits() }
+}
+
+fn rounded(value: u64) -> u64 {
+    let number = f64::from_bits(value);
+    if number.is_nan() { (value | QUIET) & SINGLE } else { f64::from(number as f32).to_bits() }
 }
 
 fn to_integer(value: f64, least: i64, most: i64) -> u64 {
@@ -56,7 +67,7 @@ impl Core {
             Op::Fneg => self.fpr[w.rb()] ^ SIGN,
             Op::Fabs => self.fpr[w.rb()] & !SIGN,
             Op::Fnabs => self.fpr[w.rb()] | SIGN,
-            Op::Frsp => bits(f64::from(self.number(w.rb()) as f32)),
+            Op::Frsp => rounded(self.fpr[w.rb()]),
             Op::Fsel => {
                 let least = self.number(w.ra()) >= 0.0;
                 self.fpr[if least { w.rc() } else { w.rb() }]
@@ -80,6 +91,19 @@ impl Core {
 
     fn arithmetic(&self, op: Op, w: Word) -> u64 {
         let (a, b, c) = (self.number(w.ra()), self.number(w.rb()), self.number(w.rc()));
+        let single = matches!(op, Op::Fadds | Op::Fsubs | Op::Fmuls | Op::Fdivs | Op::Fsqrts)
+            || matches!(op, Op::Fmadds | Op::Fmsubs | Op::Fnmadds | Op::Fnmsubs);
+        // A NaN among the operands is the result: that of FRA before that of FRB before that of FRC.
+        let (has_a, has_b, has_c) = match op {
+            Op::Fsqrt | Op::Fsqrts => (false, true, false),
+            Op::Fmul | Op::Fmuls => (true, false, true),
+            Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fdiv | Op::Fdivs => (true, true, false),
+            _ => (true, true, true),
+        };
+        let operands = [(has_a, a), (has_b, b), (has_c, c)];
+        if let Some((_, nan)) = operands.into_iter().find(|(has, operand)| *has && operand.is_nan()) {
+            return (nan.to_bits() | QUIET) & if single { SINGLE } else { u64::MAX };
+        }
         let value = match op {
             Op::Fadd | Op::Fadds => a + b,
             Op::Fsub | Op::Fsubs => a - b,
@@ -96,8 +120,7 @@ impl Core {
             Op::Fnmadds => -f64::from((a as f32).mul_add(c as f32, b as f32)),
             _ => -f64::from((a as f32).mul_add(c as f32, -b as f32)),
         };
-        let single = matches!(op, Op::Fadds | Op::Fsubs | Op::Fmuls | Op::Fdivs | Op::Fsqrts);
-        bits(if single { f64::from(value as f32) } else { value })
+        if single { rounded(bits(value)) } else { bits(value) }
     }
 }
 

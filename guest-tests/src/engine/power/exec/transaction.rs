@@ -130,10 +130,16 @@ impl Core {
         signed_hit | unsigned_hit != 0
     }
 
+    /// TEXASR and TFIAR, with HV and PR in bits 34:35 of the one and 62:63 of the other.
+    fn record_failure(&mut self, why: u64) {
+        let state = (self.msr >> 60 & 1) << 1 | u64::from(self.problem());
+        self.spr[usize::from(spr::TEXASR)] = why | FAILURE_SUMMARY | state << 28;
+        self.spr[usize::from(spr::TFIAR)] = self.pc | state;
+    }
+
     /// Records why the transaction fails. A suspended one is undone when it is resumed, its stores at once.
     fn fail(&mut self, why: u64) {
-        self.spr[usize::from(spr::TEXASR)] = why | FAILURE_SUMMARY | EXACT;
-        self.spr[usize::from(spr::TFIAR)] = self.pc | u64::from(self.problem());
+        self.record_failure(why | EXACT);
         let Some(mut checkpoint) = self.checkpoint.take() else { return };
         self.undo_stores(&mut checkpoint);
         checkpoint.doomed = true;
@@ -147,8 +153,7 @@ impl Core {
         }
         let Some(mut checkpoint) = self.checkpoint.take() else { return };
         if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
-            self.spr[usize::from(spr::TEXASR)] = FOOTPRINT_OVERFLOW | FAILURE_SUMMARY;
-            self.spr[usize::from(spr::TFIAR)] = self.pc | u64::from(self.problem());
+            self.record_failure(FOOTPRINT_OVERFLOW);
         }
         self.undo_stores(&mut checkpoint);
         self.restore(&checkpoint);
@@ -163,8 +168,7 @@ impl Core {
         match (op, self.checkpoint.take()) {
             (Op::Treclaim, Some(mut checkpoint)) => {
                 if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
-                    self.spr[usize::from(spr::TEXASR)] = u64::from(self.gpr[w.ra()] as u8).max(1) << 56 | ABORTED | FAILURE_SUMMARY | EXACT;
-                    self.spr[usize::from(spr::TFIAR)] = self.pc | u64::from(self.problem());
+                    self.record_failure(u64::from(self.gpr[w.ra()] as u8).max(1) << 56 | ABORTED | EXACT);
                 }
                 self.undo_stores(&mut checkpoint);
                 let report = self.cr & 0xF000_0000;
