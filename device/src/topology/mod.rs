@@ -385,7 +385,9 @@ impl<L: InterruptLine> Machine<L> {
         if alerts.pins != 0 {
             self.line.pins(thread, alerts.pins);
         }
-        if alerts.interrupts != 0 && alerts.late != 0 {
+        // A part with levels asks by raising one.
+        let raised = alerts.lines.is_some_and(|lines| lines.interrupt || lines.event_based_branch);
+        if (alerts.interrupts != 0 || raised) && alerts.late != 0 {
             log::trace!("thread {thread}: an interrupt was due {} events ago", alerts.late);
             self.line.late(thread, alerts.late);
         }
