@@ -38,6 +38,16 @@ struct Wanted {
     accumulating: bool,
 }
 
+/// What the counter of this number, from 1, has grown by.
+fn by(grown: &[u64; COUNTERS], number: u8) -> u64 {
+    grown.get(usize::from(number.wrapping_sub(1))).copied().unwrap_or(0)
+}
+
+/// Whether a counter whose event starts or ends the threshold counter has grown.
+fn came(grown: &[u64; COUNTERS], event: ThresholdEvent) -> bool {
+    matches!(event, ThresholdEvent::Counter(number) if by(grown, number) != 0)
+}
+
 impl Power9 {
     /// MMCRA is written: sampling begins anew where its choice changes.
     pub(super) fn write_mmcra(&mut self, mmcra: Mmcra, feed: &impl Feed) {
@@ -153,23 +163,29 @@ impl Power9 {
 
     /// The counters have grown: what the threshold counter counts of it, then what starts or ends it.
     pub(super) fn follow_threshold(&mut self, grown: [u64; COUNTERS]) {
-        let source = ThresholdSource::of(self.mmcra);
-        if source == ThresholdSource::Disabled {
+        let crossings = self.tick_by_counter(&grown);
+        self.start_or_end(&grown, crossings);
+    }
+
+    /// The threshold counter counts what the counter that it follows has grown by. While a start is active nothing is met or exceeded.
+    fn tick_by_counter(&mut self, grown: &[u64; COUNTERS]) -> Crossings {
+        let ThresholdSource::Counter(number) = ThresholdSource::of(self.mmcra) else { return Crossings::default() };
+        let crossings = self.threshold.tick(by(grown, number), compare_value(self.mmcra));
+        if came(grown, ThresholdEvent::of(self.mmcra.thresh_start())) {
+            Crossings { accumulated: crossings.accumulated, ..Crossings::default() }
+        } else {
+            crossings
+        }
+    }
+
+    /// The counters have grown, and the threshold counter has counted what it had to of it: what starts or ends it.
+    fn start_or_end(&mut self, grown: &[u64; COUNTERS], crossings: Crossings) {
+        if ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled {
             return;
         }
-        let by = |number: u8| grown.get(usize::from(number.wrapping_sub(1))).copied().unwrap_or(0);
-        let compare = compare_value(self.mmcra);
-        let mut pulses = Pulses::default();
         let (start, end) = (ThresholdEvent::of(self.mmcra.thresh_start()), ThresholdEvent::of(self.mmcra.thresh_end()));
-        let came = |event: ThresholdEvent| matches!(event, ThresholdEvent::Counter(number) if by(number) != 0);
-        if let ThresholdSource::Counter(number) = source {
-            let crossings = self.threshold.tick(by(number), compare);
-            // While a start is active nothing is met or exceeded.
-            pulses.crossings =
-                if came(start) { Crossings { accumulated: crossings.accumulated, ..Crossings::default() } } else { crossings };
-        }
-        pulses.not_met = self.threshold.arrive(came(start), came(end), compare);
-        self.emit(pulses);
+        let not_met = self.threshold.arrive(came(grown, start), came(grown, end), compare_value(self.mmcra));
+        self.emit(Pulses { crossings, not_met });
     }
 
     /// Grows the counters that count events of the threshold counter.
@@ -236,7 +252,7 @@ impl Power9 {
         for (index, amount) in grown.into_iter().enumerate() {
             self.grow(index, amount);
         }
-        self.follow_threshold(grown);
+        self.start_or_end(&grown, Crossings::default());
         self.sampler.sampled();
         self.sampler.start(Eligible::of(self.mmcra));
     }
@@ -281,7 +297,8 @@ impl Power9 {
         unit.is_some_and(|unit| unit.selected.sampled().any(|(tests, amount)| test(tests, amount)))
     }
 
-    /// Lets the threshold counter follow the sampled instruction through its stages. Whether the value to compare was reached.
+    /// Lets the threshold counter follow the sampled instruction through its stages, and count what that adds to the counters. Whether the
+    /// value to compare was reached.
     fn measure(&mut self, life: &Life<'_>, grown: &[u64; COUNTERS]) -> bool {
         let source = ThresholdSource::of(self.mmcra);
         if source == ThresholdSource::Disabled {
@@ -308,8 +325,9 @@ impl Power9 {
             } else if life.is(Traits::DISCARDED) {
                 self.threshold.discard();
             }
-        } else if let ThresholdEvent::Stage(stage) = end {
-            if life.at(stage).is_some() {
+        } else {
+            pulses.crossings = self.tick_by_counter(grown);
+            if matches!(end, ThresholdEvent::Stage(stage) if life.at(stage).is_some()) {
                 pulses.not_met = self.threshold.end(compare);
             } else if life.is(Traits::DISCARDED) {
                 self.threshold.discard();
@@ -327,7 +345,7 @@ impl Power9 {
         match unit.selected.lone_signal() {
             Some(Signal::Cycles) => cycles,
             Some(Signal::InstructionsRetired) => u64::from(completes),
-            _ => grown.get(index).copied().unwrap_or(0),
+            _ => by(grown, number),
         }
     }
 

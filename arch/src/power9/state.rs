@@ -89,7 +89,7 @@ impl Power9 {
     }
 
     /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
-    /// dropped.
+    /// dropped. What is raised is told anew, with the first alerts.
     #[must_use]
     pub fn from_state(state: &State, feed: &impl Feed) -> Power9 {
         let mut pmu = Power9::new(state.revision);
