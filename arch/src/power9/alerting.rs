@@ -19,15 +19,17 @@ impl Power9 {
     }
 
     /// Acts on the conditions that hold and on an enabled `event`, which has been counted. Whether a register has changed.
+    ///
+    /// A condition is a level: it alerts, freezes or releases as long as it is there and that is enabled. Only what released the trigger
+    /// does not freeze, until it has gone away.
     pub(super) fn judge(&mut self, event: bool, feed: &impl Feed) -> bool {
         let conditions = self.conditions();
-        let occurred = conditions & !self.held != 0 || event;
-        self.held = conditions;
         let exists = conditions != 0 || event;
         let released = self.mmcr0.trigger() && (exists || self.is_negative(0));
+        self.excused = if released { conditions } else { self.excused & conditions };
         let alerts = self.mmcr0.pmae() && exists;
-        // What releases the trigger does not freeze.
-        let freezes = self.mmcr0.fcece() && !released && !self.mmcr0.trigger() && (occurred || alerts) && !self.mmcr0.fc();
+        let may_freeze = self.mmcr0.fcece() && !self.mmcr0.trigger() && !self.mmcr0.fc();
+        let freezes = may_freeze && (conditions & !self.excused != 0 || event);
         if released {
             self.mmcr0.set_trigger(false);
         }

@@ -138,8 +138,8 @@ pub struct Power9 {
     suspended: Mask,
     /// The total of cycles at that write.
     suspended_at: u64,
-    /// The enabled conditions that already were there when they were last looked at.
-    held: Mask,
+    /// The enabled conditions that released the trigger and have not gone away since: they do not freeze.
+    excused: Mask,
     /// The total of time-base ticks last looked at.
     ticks_seen: u64,
     sampler: Sampler,
@@ -192,7 +192,7 @@ impl Power9 {
             counting: 0,
             suspended: 0,
             suspended_at: 0,
-            held: 0,
+            excused: 0,
             ticks_seen: 0,
             sampler: Sampler::default(),
             threshold: ThresholdCounter::default(),
@@ -328,7 +328,7 @@ impl Model for Power9 {
         let before = core::mem::replace(&mut self.context, context);
         let run = |context: &Context| ThreadControl::of(context.control).run();
         let same = self.admitted() == self.counting && run(&before) == run(&context) && before.time_base == context.time_base;
-        if same && Msr::of(before.machine_state).pr() == Msr::of(context.machine_state).pr() && !self.mmcr0.pmae() {
+        if same {
             return;
         }
         // What went by went by in the old state.

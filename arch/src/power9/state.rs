@@ -40,8 +40,8 @@ pub struct State {
     pub detectors: [Detector; 4],
     /// The counters that stand still until the present cycle is over, one bit each.
     pub suspended: u8,
-    /// The enabled conditions that have been acted on, one bit a counter.
-    pub held: u8,
+    /// The enabled conditions that released the trigger and have not gone away since, one bit a counter.
+    pub excused: u8,
     /// The machine of random sampling.
     pub sampler: Sampler,
     /// The threshold counter.
@@ -79,7 +79,7 @@ impl Power9 {
             context: self.context,
             detectors,
             suspended: self.suspended,
-            held: self.held,
+            excused: self.excused,
             sampler: self.sampler,
             threshold: self.threshold,
             history: self.history,
@@ -105,7 +105,7 @@ impl Power9 {
         pmu.context = state.context;
         pmu.shared.running = pmu.running();
         (pmu.sampler, pmu.threshold, pmu.history) = (state.sampler, state.threshold, state.history);
-        (pmu.last_data, pmu.present, pmu.held) = (state.last_data, state.present, state.held);
+        (pmu.last_data, pmu.present, pmu.excused) = (state.last_data, state.present, state.excused);
         pmu.suspended = state.suspended & super::PROGRAMMABLE;
         pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         pmu.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
