@@ -34,7 +34,7 @@ pub struct State {
     pub imc: u64,
     /// MMCRC, and what is known of the core's other threads.
     pub shared: Shared,
-    /// The thread's context.
+    /// The thread's context, with what the time base reads as its `time_base`: the totals of another machine begin elsewhere.
     pub context: Context,
     /// What each of PMC1-4 knows of single cycles.
     pub detectors: [Detector; 4],
@@ -76,7 +76,7 @@ impl Power9 {
             bescr: self.bescr.bits(),
             imc: self.imc,
             shared: self.shared,
-            context: self.context,
+            context: Context { time_base: self.context.time_base.wrapping_add(self.ticks_seen), ..self.context },
             detectors,
             suspended: self.suspended,
             excused: self.excused,
@@ -102,13 +102,14 @@ impl Power9 {
         pmu.bescr = Bescr::of(state.bescr);
         pmu.shared =
             Shared { register: Mmcrc::written(state.shared.register).bits(), threads: state.shared.threads.max(1), ..state.shared };
-        pmu.context = state.context;
+        let ticks = feed.total(Signal::TimeBaseTicks, Scope::Thread);
+        pmu.context = Context { time_base: state.context.time_base.wrapping_sub(ticks), ..state.context };
         pmu.shared.running = pmu.running();
         (pmu.sampler, pmu.threshold, pmu.history) = (state.sampler, state.threshold, state.history);
         (pmu.last_data, pmu.present, pmu.excused) = (state.last_data, state.present, state.excused);
         pmu.suspended = state.suspended & super::PROGRAMMABLE;
         pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
-        pmu.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
+        pmu.ticks_seen = ticks;
         for (index, (unit, value)) in pmu.units.iter_mut().zip(state.counters).enumerate() {
             unit.value = value;
             if let Some(detector) = state.detectors.get(index) {
