@@ -124,7 +124,8 @@ macro_rules! power_layout {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
             pub struct $register(u64);
             impl Debug;
-            $( $(#[doc = $doc])+ pub $kind, $get, $set: 63 - $first $(, 63 - $last)?; )*
+            // What these manuals write as MSR[PR] is no link, and is shown to users as it stands.
+            $( $(#[doc = $doc])+ #[allow(rustdoc::broken_intra_doc_links)] pub $kind, $get, $set: 63 - $first $(, 63 - $last)?; )*
         }
 
         impl $register {

@@ -11,6 +11,7 @@ macro_rules! parts {
         /// The PMU of one hardware thread, of whichever part.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "nothing is allocated here, and a machine's PMUs are of one part")]
         pub enum Pmu {
             $( $(#[doc = $doc])+ $variant($model), )+
         }
@@ -21,6 +22,7 @@ macro_rules! parts {
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "nothing is allocated here, and a machine's PMUs are of one part")]
         pub enum State {
             $( $(#[doc = $doc])+ $variant($state), )+
         }

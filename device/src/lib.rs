@@ -19,6 +19,10 @@ struct Readme;
 #[doc = include_str!("../../docs/src/embedding.md")]
 struct Embedding;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/power9.md")]
+struct Power9Chapter;
+
 #[cfg(all(doctest, feature = "litmus"))]
 #[doc = include_str!("../../docs/src/litmus.md")]
 struct LitmusFiles;

@@ -1,6 +1,7 @@
 //! The pages of the book that are made from the project's own data: signals, events, modelled CPUs, conformance.
 
 mod cpus;
+mod metrics;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +15,9 @@ use vm_pmu::arch::feed::Kind;
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::litmus::Litmus;
 
+use crate::driven;
 use crate::known::Known;
+use crate::lab::dialect;
 
 /// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
 ///
@@ -23,6 +26,8 @@ use crate::known::Known;
 pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
+    pages.push((PathBuf::from("power9-metrics.md"), metrics::page()));
+    pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
     pages.extend(
         NAMES.iter().filter_map(|name| Part::named(name)).map(|part| (PathBuf::from(format!("{}-events.md", part.name())), events(part))),
     );
@@ -51,6 +56,53 @@ fn signals() -> String {
 }
 
 fn events(part: Part) -> String {
+    let dialect = dialect::of(part);
+    if part.catalogue().entries.iter().any(|entry| dialect.code(entry).is_some()) { coded_events(part) } else { selected_events(part) }
+}
+
+/// The events of a part whose events have a code each, and no unit masks.
+fn coded_events(part: Part) -> String {
+    let catalogue = part.catalogue();
+    let dialect = dialect::of(part);
+    let listed = || catalogue.entries.iter().filter(|entry| entry.listed);
+    let mut page = format!(
+        "# Events of {}\n\nThe {} event codes of the {}; several codes of one name count the same on different counters. An event counts \
+         at most {} in a cycle. What is *exact* is known to every emulator that executes instructions; what is *approximate* says how it \
+         differs; what is *injected* no signal describes.\n\n*Told by* says who reports what drives it: the *engine*, the \
+         [*companion*](companion.md), an *embedder* with a finer model, the *records* of sampled instructions, or the *model* itself.\n",
+        catalogue.title,
+        listed().count(),
+        catalogue.manual,
+        catalogue.max_per_cycle,
+    );
+    let known = Known::of(part);
+    let mut section = "";
+    for entry in listed() {
+        if entry.section != section {
+            section = entry.section;
+            let _ = write!(
+                page,
+                "\n## Section {section}\n\n| code | counters | event | counts | driven by | told by | what it counts |\n| ---: | --- | --- | --- | --- | --- | --- |\n"
+            );
+        }
+        let also = entry.aliases.iter().map(|alias| format!(" (`{alias}`)")).collect::<String>();
+        let _ = writeln!(
+            page,
+            "| {:X}h | {} | `{}`{also} | {} | {} | {} | {} |",
+            dialect.code(entry).unwrap_or_default(),
+            dialect.place(&dialect.counters(entry)),
+            entry.name,
+            entry.counts.word(),
+            cell(&driver(entry)),
+            known.of_entry(entry),
+            cell(entry.summary),
+        );
+    }
+    page
+}
+
+/// The events of a part that has selects and unit masks.
+fn selected_events(part: Part) -> String {
     let catalogue = part.catalogue();
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
@@ -89,7 +141,8 @@ fn events(part: Part) -> String {
 }
 
 fn driver(entry: &Entry) -> String {
-    let signals = entry.signals.iter().map(|signal| format!("`{}`", signal.name())).collect::<Vec<_>>().join(" + ");
+    let names: Vec<&str> = entry.signals.iter().map(|signal| signal.name()).collect();
+    let signals = driven::words(entry, &names, &|name| format!("`{name}`"));
     match (signals.is_empty(), entry.rule) {
         (true, "") => entry.fidelity.word().to_owned(),
         (false, "") => format!("{}: {signals}", entry.fidelity.word()),
@@ -120,21 +173,22 @@ pub fn litmus_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn conformance(suites: &Path) -> io::Result<String> {
-    let mut rows: Vec<(String, String, String, String)> = Vec::new();
+    let mut rows: Vec<(Part, String, String, String)> = Vec::new();
     for file in litmus_files(suites)? {
         let name = file.strip_prefix(suites).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         let litmus: Litmus =
             fs::read_to_string(&file)?.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
-        rows.push((litmus.part.name().to_owned(), litmus.section, litmus.title, name));
+        rows.push((litmus.part, litmus.section, litmus.title, name));
     }
-    rows.sort();
+    rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
     let mut page = format!(
         "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. `cargo test` \
          runs every one; `pmulab litmus guest-tests/litmus` shows them.\n",
         rows.len()
     );
-    let mut part = String::new();
+    let mut part = "";
     for (pmu, section, title, name) in rows {
+        let pmu = pmu.name();
         if pmu != part {
             let _ = write!(page, "\n## {pmu}\n\n| source | rule | file |\n| --- | --- | --- |\n");
             part = pmu;

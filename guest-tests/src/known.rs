@@ -1,5 +1,6 @@
 //! Who knows what drives an event.
 
+use vm_pmu::arch::event::{Drive, Entry};
 use vm_pmu::companion::{Builder, Clock, Companion};
 use vm_pmu::{Part, Signal};
 
@@ -16,6 +17,17 @@ impl Known {
     #[must_use]
     pub fn of(part: Part) -> Known {
         Known { companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
+    }
+
+    /// Who tells `entry`: whoever reports its signals, or the records of instructions, or the model itself. Empty for what is only
+    /// injected.
+    #[must_use]
+    pub fn of_entry(&self, entry: &Entry) -> String {
+        match entry.drive {
+            Drive::Signals => self.by(entry.signals),
+            Drive::Sampled { .. } => "records".to_owned(),
+            Drive::Internal(_) => "model".to_owned(),
+        }
     }
 
     /// Who reports the sum of these signals: `engine`, `companion`, either, both together, or one of them with an embedder that knows

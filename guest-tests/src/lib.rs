@@ -3,6 +3,7 @@
 
 pub mod attach;
 pub mod book;
+pub mod driven;
 pub mod engine;
 pub mod guests;
 pub mod known;

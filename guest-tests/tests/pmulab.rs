@@ -77,6 +77,33 @@ mod list {
     }
 
     #[test]
+    fn events_of_power9_have_unit_core_and_their_code() {
+        let rows = json(&["list", "--pmu", "power9", "--format", "json"]);
+        let rows = rows.as_array().unwrap();
+        assert_eq!(rows.len(), 1157);
+        assert!(rows.iter().all(|row| row["unit"] == "core" && row["code"].is_u64() && row["umask"].is_null()));
+        let cycles = rows.iter().find(|row| row["code"] == 0x100f0).unwrap();
+        assert_eq!((&cycles["name"], &cycles["counters"]), (&"PM_CYC".into(), &serde_json::json!([1])));
+        let anywhere = rows.iter().find(|row| row["code"] == 0xe880).unwrap();
+        assert_eq!(anywhere["counters"], serde_json::json!([1, 2, 3, 4]));
+    }
+
+    #[test]
+    fn alternatives_of_one_name_are_all_listed() {
+        let rows = json(&["list", "--pmu", "power9", "--search", "PM_INST_CMPL", "--format", "json"]);
+        let codes = rows.as_array().unwrap().iter().filter(|row| row["name"] == "PM_INST_CMPL").map(|row| row["code"].as_u64().unwrap());
+        assert_eq!(codes.collect::<Vec<_>>(), [0x10002, 0x100fe, 0x20002, 0x30002, 0x40002]);
+    }
+
+    #[test]
+    fn the_long_list_says_what_drives_an_event_that_no_signal_drives() {
+        let long = |text: &str| shown(&["list", "--pmu", "power9", "--long", "--search", text]);
+        assert!(long("PM_MRK_INST_CMPL").contains("Driven by the sampled instruction: it completed; told by records."));
+        assert!(long("PM_THRESH_MET").contains("Driven by the threshold was reached; told by model."));
+        assert!(long("PM_RUN_CYC").contains("Driven by cycles while CTRL[RUN] is 1; told by"));
+    }
+
+    #[test]
     fn an_event_is_driven_by_what_drives_its_unit_masks() {
         let rows = json(&["list", "--search", "DATA_CACHE_REFILLS_FROM_SYSTEM", "--format", "json"]);
         assert_eq!(rows[0]["signals"].as_array().unwrap().len(), 5);
@@ -100,7 +127,7 @@ mod list {
 
     #[test]
     fn csv_has_a_header_and_as_many_rows_as_json() {
-        let text = shown(&["list", "--format", "csv"]);
+        let text = shown(&["list", "--pmu", "k8", "--format", "csv"]);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(reader.headers().unwrap(), &KEYS.to_vec());
         let rows: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
@@ -133,7 +160,8 @@ mod list {
 
     #[test]
     fn unknown_names_are_answered_with_what_there_is() {
-        assert_eq!(mistake(&["list", "--pmu", "p9"]), "no PMU is called `p9`; there is only k8");
+        assert_eq!(mistake(&["list", "--pmu", "z80"]), "no PMU is called `z80`; there are k8 and power9");
+        assert_eq!(mistake(&["list", "--pmu", "power8"]), "no PMU is called `power8`: did you mean power9?");
         assert_eq!(mistake(&["list", "--unit", "cores"]), "no unit is called `cores`: did you mean core?");
     }
 }
@@ -195,6 +223,60 @@ mod encode {
     }
 
     #[test]
+    fn power9_is_stopped_set_up_and_started() {
+        let encoded = json(&["encode", "--pmu", "power9", "--format", "json", "PM_INST_CMPL:u:int:period=1000", "PM_RUN_CYC"]);
+        let encoded = encoded.as_array().unwrap();
+        let writes: Vec<(&str, u64)> = encoded
+            .iter()
+            .flat_map(|event| event["writes"].as_array().unwrap())
+            .map(|write| (write["register"].as_str().unwrap(), write["value"].as_u64().unwrap()))
+            .collect();
+        // FC; nothing sampled; PMC1SEL = 02h; FC1S and FC1H, bits 0 and 6; 80000000h - 1000; PMAE, FCECE and PMC1CE.
+        let expected = [
+            ("MMCR0", 0x8000_0000),
+            ("MMCRA", 0),
+            ("MMCR1", 0x0200_0000),
+            ("MMCR2", 1 << 63 | 1 << 57),
+            ("PMC1", 0x7fff_fc18),
+            ("PMC6", 0),
+            ("MMCR0", 0x0600_8000),
+        ];
+        assert_eq!(writes, expected);
+        assert_eq!(encoded[0]["event"], "PM_INST_CMPL:pmc=1:u:int:period=1000");
+        assert_eq!((&encoded[0]["counter"], &encoded[1]["counter"]), (&1.into(), &6.into()));
+    }
+
+    #[test]
+    fn power9_samples_after_everything_else_is_set() {
+        // Figure 5-2: MARK, SAMPLE 5 << 2 and THRESH_CTL 34h, THRESH_SEL 1 make MMCRA 13451h.
+        let encoded = json(&["encode", "--pmu", "power9", "--format", "json", "0x34340401e0"]);
+        let writes = encoded[0]["writes"].as_array().unwrap();
+        let mmcra = writes.iter().filter(|write| write["register"] == "MMCRA").map(|write| write["value"].as_u64().unwrap());
+        assert_eq!(mmcra.collect::<Vec<_>>(), [0x1_3450, 0x1_3451]);
+        assert_eq!(writes.last().unwrap()["register"], "MMCRA");
+    }
+
+    #[test]
+    fn an_event_of_several_codes_goes_where_the_others_leave_room() {
+        let encoded = json(&["encode", "--pmu", "power9", "--format", "json", "PM_INST_CMPL", "PM_CYC:pmc=1", "PM_RUN_INST_CMPL"]);
+        let counters: Vec<u64> = encoded.as_array().unwrap().iter().map(|event| event["counter"].as_u64().unwrap()).collect();
+        assert_eq!(counters, [2, 1, 5]);
+    }
+
+    #[test]
+    fn what_power9_cannot_count_is_one_line() {
+        let of = |events: &[&str]| mistake(&[&["encode", "--pmu", "power9"], events].concat());
+        assert!(of(&["PM_INST_COMPL"]).starts_with("power9 has no event `PM_INST_COMPL`: did you mean PM_INST_CMPL, "));
+        assert!(of(&["PM_L2_ST"]).ends_with("of the L2 or L3 cache needs an event of its group at PMC4, such as 0x46880"));
+        assert!(of(&["0x10002", "0x1001e"]).ends_with("both need PMC1"));
+        assert_eq!(of(&["PM_INST_CMPL:pmc=5"]), "`PM_INST_CMPL` cannot be counted on PMC5; it can on PMC1, PMC2, PMC3, PMC4");
+        assert!(of(&["PM_CYC:perod=5"]).contains("no modifier `perod=5`: did you mean period="));
+        for wrong in ["0x7001e", "0x10000000000002", "PM_CYC:pmc=0", "PM_CYC:period=0", "PM_CYC:period=0x80000001", "PM_CYC::u", ":u"] {
+            of(&[wrong]);
+        }
+    }
+
+    #[test]
     fn mistakes_are_one_line_with_the_nearest_names() {
         let of = |events: &[&str]| mistake(&[&["encode", "--pmu", "k8"], events].concat());
         assert_eq!(of(&["CPU_CLK_UNHALTD"]), "k8 has no event `CPU_CLK_UNHALTD`: did you mean CPU_CLK_UNHALTED?");
@@ -234,6 +316,34 @@ mod decode {
         assert!(text.contains("reserved bit 21 is set: reads back as 0"), "{text}");
         assert!(text.contains("3 more until it overflows"), "{text}");
         assert!(text.contains("reserved bits 48-63 are set: read back as 0"), "{text}");
+    }
+
+    #[test]
+    fn bits_of_power9_are_numbered_from_the_most_significant() {
+        let text = shown(&["decode", "--pmu", "power9", "MMCR1=0xC000800040000000", "spr:787=0x7ffffff0", "MMCR0=0x80000000"]);
+        assert!(text.contains("    0:3  PMC1UNIT      0xc  part of the event's code\n"), "{text}");
+        assert!(text.contains("     16  DC_RLD_QUAL     1  reloads of the data cache count prefetches too\n"), "{text}");
+        assert!(text.contains("  33:63  CTRDATA  0x7ffffff0  16 more until it is negative\n"), "{text}");
+        assert!(text.contains("     32  FC         1  freeze counters\n"), "{text}");
+        let decoded = json(&["decode", "--pmu", "power9", "UMMCR2=0x6000000000000000", "--format", "json"]);
+        let field = &decoded[0]["fields"][0];
+        assert_eq!((&field["name"], &field["bits"], &field["high"]), (&"C1".into(), &"0:8".into(), &63.into()));
+        assert_eq!(field["meaning"], "FC1P: not in problem state with MSR[HV] = 1; FC1PC: as said");
+        let reserved = shown(&["decode", "--pmu", "power9", "MMCRA=0x30000000000"]);
+        assert!(reserved.contains("reserved bits 22-23 are set"), "{reserved}");
+    }
+
+    #[test]
+    fn a_sampled_instruction_is_said_in_words() {
+        // LDST 4 and DATA_SRC 3; A_XLATE_SRC 1; DERAT_MISS; ICACHE 2; TYPE 1.
+        let value = 3u64 << 53 | 1 << 15 | 2 << 12 | 1 << 7 | 1 << 4 | 4 << 1 | 1;
+        let decoded = json(&["decode", "--pmu", "power9", &format!("SIER={value:#x}"), "--format", "json"]);
+        let meaning = |name: &str| {
+            let fields = decoded[0]["fields"].as_array().unwrap();
+            fields.iter().find(|field| field["name"] == name).unwrap()["meaning"].as_str().unwrap().to_owned()
+        };
+        let said = ["TYPE", "ICACHE", "LDST", "DATA_SRC", "A_XLATE_SRC"].map(meaning);
+        assert_eq!(said, ["load", "the second level", "memory", "memory of a remote chip", "the TLB"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Who may touch which register, and what refuses it.
 //!
 //! POWER9 PMU User's Guide, Table 1-1 and MMCR0\[PMCC] in appendix A.3. What the guide leaves to Power ISA 3.0 Book III, and where
-//! the two differ, is in decisions P5 to P8 of `docs/decisions.md`.
+//! the two differ, is in decisions P1 to P11 of `docs/decisions.md`.
 
 use super::registers::{COUNTERS, Mmcr0, Msr, ThreadControl, spr};
 use crate::access::{Address, Facility, Fault};
@@ -181,7 +181,7 @@ impl Accessor {
     }
 }
 
-/// The masks of section 1.2 in `docs/notes/power9-drivers.md`.
+/// The masks of decision P7 in `docs/decisions.md`.
 fn for_problem_state(register: Register) -> Grant {
     let (visible, writable) = match register {
         Register::Mmcr0 => (PROBLEM_MMCR0, PROBLEM_MMCR0),

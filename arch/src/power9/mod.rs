@@ -8,7 +8,7 @@
 //!   every counter with FCECE, lets PMC2-6 go with TRIGGER, and with PMAE is an *alert*: PMAE turns 0, PMAO 1, and the sampling
 //!   registers keep what they have.
 //! - PMAO asks for a performance monitor interrupt, or with EBE for an event-based branch, until software clears it:
-//!   [`Lines`](crate::alert::Lines) tells both levels.
+//!   [`Lines`] tells both levels.
 //! - PMC5 counts run instructions, PMC6 run cycles; PMC1-4 what MMCR1 selects.
 //! - The threads of a core share MMCRC and see each other's run latches.
 //!
@@ -430,10 +430,11 @@ impl Power9 {
     fn add_injected(&mut self, occurrence: Occurrence, amount: u64) {
         let mut grown = [0u64; COUNTERS];
         for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {
-            if self.counting & bit(index) != 0 && index < 4 {
-                if let Some((kind, second)) = unit.selected.takes(occurrence) {
-                    *grown = unit.tap.inject_into(kind, amount, second);
-                }
+            if self.counting & bit(index) != 0
+                && index < 4
+                && let Some((kind, second)) = unit.selected.takes(occurrence)
+            {
+                *grown = unit.tap.inject_into(kind, amount, second);
             }
         }
         for (index, grown) in grown.into_iter().enumerate() {

@@ -130,7 +130,7 @@ power_layout! {
 power_layout! {
     /// MMCR2, performance monitor mode control register 2: nine freezes for each counter (appendix A.5).
     pub struct Mmcr2 {
-        /// the freezes of PMC1, as [`CounterFreezes`]
+        /// the freezes of PMC1
         "C1" => c1 / set_c1: u16 = 0..8;
         /// the freezes of PMC2
         "C2" => c2 / set_c2: u16 = 9..17;

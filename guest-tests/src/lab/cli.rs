@@ -29,6 +29,8 @@ pub enum Command {
     Encode(EncodeArguments),
     /// Run litmus files
     Litmus(LitmusArguments),
+    /// Compute metrics from counts, or say which events to count for them
+    Metrics(MetricsArguments),
     /// Write the pages of the book that are made from the project's data
     #[command(hide = true)]
     Book(BookArguments),
@@ -97,6 +99,9 @@ pub struct RunArguments {
     /// Caches, translation, prediction and timing of the part, where the engine has none
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,
+    /// Count what this metric, or the metrics of this category, need, and compute them; `all` for every one. May be given several times
+    #[arg(long, value_name = "NAME|CATEGORY|all")]
+    pub metrics: Vec<String>,
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -146,10 +151,10 @@ pub struct ListArguments {
 /// Arguments of `pmulab decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArguments {
-    /// The PMU the registers belong to; may be left out while there is only one
+    /// The PMU the registers belong to
     #[arg(long)]
     pub pmu: Option<String>,
-    /// A register, by name or as msr:0xc0010000, and its value: PerfEvtSel0=0x530076
+    /// A register, by name or as msr:0xc0010000 or spr:795, and its value: PerfEvtSel0=0x530076
     #[arg(value_name = "REG=VALUE", required = true)]
     pub registers: Vec<String>,
     /// The form of output
@@ -161,7 +166,7 @@ pub struct DecodeArguments {
 #[derive(Debug, Args)]
 #[command(after_help = ENCODE_HELP)]
 pub struct EncodeArguments {
-    /// The PMU to program; may be left out while there is only one
+    /// The PMU to program
     #[arg(long)]
     pub pmu: Option<String>,
     /// The revision of the part; the latest if left out
@@ -175,11 +180,28 @@ pub struct EncodeArguments {
     pub format: Format,
 }
 
+/// Arguments of `pmulab metrics`.
+#[derive(Debug, Args)]
+pub struct MetricsArguments {
+    /// The PMU whose manual has the metrics
+    #[arg(long, default_value = "power9")]
+    pub pmu: String,
+    /// Metrics, categories of metrics, or `all`
+    #[arg(value_name = "NAME|CATEGORY|all", default_value = "all")]
+    pub metrics: Vec<String>,
+    /// A file of counts: an object of JSON, lines of NAME,COUNT, or what `perf stat -x,` prints
+    #[arg(long, value_name = "FILE")]
+    pub counts: Option<PathBuf>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 const ENCODE_HELP: &str = "\
 An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
 mask is a name or 0x02. Without unit masks, all that the event has are counted.
 
-Modifiers:
+Modifiers of k8:
   u, k, uk      count at levels above 0, at level 0, at both (the usual)
   nouk          count at no level
   e, edge       count transitions instead of levels
@@ -190,8 +212,20 @@ Modifiers:
   noen          leave the counter disabled
   period=N      also set the counter so that it overflows after N
 
-Example:
-  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k";
+Modifiers of power9, whose codes may have every field of the manual's
+figure 5-2 (0x34340401e0):
+  u, k, h       count in problem, privileged, hypervisor state; all if none is
+                said
+  run           count while the run latch is set
+  e, edge       count falling edges
+  pmc=N         on this counter
+  reload=N      RELOAD_QUAL, with its enable bit
+  int, ebb      a negative counter alerts: by interrupt, by event-based branch
+  period=N      set the counter so that it is negative after N
+
+Examples:
+  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k
+  pmulab encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC";
 
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]

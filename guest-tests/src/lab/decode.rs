@@ -8,7 +8,7 @@ use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::Part;
 
 use super::cli::{DecodeArguments, Format};
-use super::dialect::{self, Dialect};
+use super::dialect::{self, Dialect, Numbering};
 use super::error::Error;
 use super::output::Output;
 use super::{PASSED, number, select, text};
@@ -26,9 +26,9 @@ pub struct Decoded {
     pub value: u64,
     /// Its value in hexadecimal.
     pub hex: String,
-    /// The event that it selects, as `pmulab encode` takes it.
+    /// The event that it selects, as `pmulab encode` takes it; several are separated by blanks.
     pub event: Option<String>,
-    /// Its fields, from the lowest bit up.
+    /// Its fields, in the order of the manual's numbers of their bits.
     pub fields: Vec<DecodedField>,
     /// What is wrong with the value.
     pub warnings: Vec<String>,
@@ -39,9 +39,11 @@ pub struct Decoded {
 pub struct DecodedField {
     /// The manual's name.
     pub name: &'static str,
-    /// Its highest bit.
+    /// Its bits, as the manual numbers them.
+    pub bits: String,
+    /// Its highest bit, the least significant bit of the register being 0.
     pub high: u8,
-    /// Its lowest bit.
+    /// Its lowest bit, counted in the same way.
     pub low: u8,
     /// Its value.
     pub value: u64,
@@ -52,12 +54,6 @@ pub struct DecodedField {
 }
 
 impl DecodedField {
-    /// The bits, as the manual prints them.
-    #[must_use]
-    pub fn bits(&self) -> String {
-        if self.high == self.low { self.high.to_string() } else { format!("{}..{}", self.high, self.low) }
-    }
-
     /// The value, in hexadecimal if it has more than one bit.
     #[must_use]
     pub fn digits(&self) -> String {
@@ -101,7 +97,8 @@ impl Decoded {
     pub fn new(part: Part, register: &RegisterDescription, value: u64) -> Decoded {
         let dialect = dialect::of(part);
         let mut fields: Vec<DecodedField> = register.fields.iter().map(|field| decoded_field(dialect, register, field, value)).collect();
-        fields.sort_by_key(|field| field.low);
+        let numbering = dialect.numbering();
+        fields.sort_by_key(|field| numbering.bit(field.low));
         let warnings = fields.iter().filter(|field| field.reserved && field.value != 0).map(|field| field.meaning.clone()).collect();
         Decoded {
             pmu: part.name(),
@@ -118,13 +115,16 @@ impl Decoded {
 
 fn decoded_field(dialect: &dyn Dialect, register: &RegisterDescription, field: &Field, value: u64) -> DecodedField {
     let reserved = field.access == FieldAccess::Reserved;
-    let meaning = if reserved { reserved_meaning(field, value) } else { dialect.meaning(register, field, value) };
-    DecodedField { name: field.name, high: field.high, low: field.low, value: field.of(value), reserved, meaning }
+    let numbering = dialect.numbering();
+    let meaning = if reserved { reserved_meaning(field, value, numbering) } else { dialect.meaning(register, field, value) };
+    let bits = numbering.field(field.high, field.low);
+    DecodedField { name: field.name, bits, high: field.high, low: field.low, value: field.of(value), reserved, meaning }
 }
 
 /// Which bits of a reserved field are set.
-fn reserved_meaning(field: &Field, value: u64) -> String {
-    let set: Vec<u8> = (field.low..=field.high).filter(|bit| value >> bit & 1 == 1).collect();
+fn reserved_meaning(field: &Field, value: u64, numbering: Numbering) -> String {
+    let mut set: Vec<u8> = (field.low..=field.high).filter(|bit| value >> bit & 1 == 1).map(|bit| numbering.bit(bit)).collect();
+    set.sort_unstable();
     match set.as_slice() {
         [] => String::new(),
         [bit] => format!("reserved bit {bit} is set: reads back as 0"),
@@ -167,11 +167,11 @@ fn show(decoded: &Decoded, output: &mut Output<'_>) -> Result<(), Error> {
 /// The output cannot be written.
 pub fn fields(decoded: &Decoded, indent: usize, is_shown: impl Fn(&DecodedField) -> bool, output: &mut Output<'_>) -> Result<(), Error> {
     let shown: Vec<&DecodedField> = decoded.fields.iter().filter(|field| is_shown(field)).collect();
-    let bits = text::widest(shown.iter().map(|field| field.bits()).collect::<Vec<_>>().iter().map(String::as_str));
+    let bits = text::widest(shown.iter().map(|field| field.bits.as_str()));
     let names = text::widest(shown.iter().map(|field| field.name));
     let digits = text::widest(shown.iter().map(|field| field.digits()).collect::<Vec<_>>().iter().map(String::as_str));
     for field in shown {
-        let lead = format!("{:indent$}{:>bits$}  {:<names$}  {:>digits$}", "", field.bits(), field.name, field.digits());
+        let lead = format!("{:indent$}{:>bits$}  {:<names$}  {:>digits$}", "", field.bits, field.name, field.digits());
         for line in text::hanging(&lead, indent + bits + names + digits + 6, &field.meaning, output.width) {
             writeln!(output, "{line}")?;
         }

@@ -99,7 +99,7 @@ fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
     Encoded {
         pmu: part.name(),
         asked: asked.to_owned(),
-        event: programming.writes.iter().find_map(|write| dialect.notation(write.register, write.value)),
+        event: programming.event.clone(),
         counter: programming.counter,
         writes: writes.collect(),
         notes: programming.notes.clone(),
@@ -129,7 +129,8 @@ pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> R
 #[must_use]
 pub fn explained(dialect: &dyn Dialect, write: &dialect::Write) -> String {
     let mut fields: Vec<&Field> = write.register.fields.iter().filter(|field| field.of(write.value) != 0).collect();
-    fields.sort_by_key(|field| field.low);
+    let numbering = dialect.numbering();
+    fields.sort_by_key(|field| numbering.bit(field.low));
     let words = fields.iter().map(|field| {
         let value = field.of(write.value);
         match dialect.label(write.register, field, write.value) {

@@ -12,6 +12,7 @@ use super::error::Error;
 use super::number::counted;
 use super::output::Output;
 use super::{PASSED, select, suggest, text};
+use crate::driven;
 use crate::known::Known;
 
 /// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
@@ -131,36 +132,19 @@ impl Chapter {
             name: entry.name,
             select: entry.select,
             umask: entry.umask,
-            code: None,
+            code: self.dialect.code(entry),
             offset: None,
-            counters: counters(entry),
+            counters: self.dialect.counters(entry),
             max_per_cycle: entry.max_per_cycle,
             fidelity: entry.fidelity.word(),
             source: format!("{} {}", self.dialect.manual(), entry.section),
             summary: entry.summary,
-            signals: self.signals(entry),
+            signals: driven::signals(entry, self.part.catalogue()),
             rule: some(entry.rule),
             counts: entry.counts.word(),
             since: some(entry.since),
         }
     }
-
-    /// The names of the signals that drive an entry, each once; an event with unit masks is driven by theirs.
-    fn signals(&self, entry: &Entry) -> Vec<&'static str> {
-        let masks = if entry.umask.is_none() { self.part.catalogue().masks(entry) } else { &[] };
-        let mut names: Vec<&str> = Vec::new();
-        for signal in entry.signals.iter().chain(masks.iter().filter(|mask| mask.listed).flat_map(|mask| mask.signals)) {
-            if !names.contains(&signal.name()) {
-                names.push(signal.name());
-            }
-        }
-        names
-    }
-}
-
-/// The numbers of the counters that take an event.
-fn counters(entry: &Entry) -> Vec<u32> {
-    (0..u32::BITS).filter(|counter| entry.counters & 1 << counter != 0).collect()
 }
 
 fn spaced(numbers: &[u32]) -> String {
@@ -214,6 +198,28 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
     Ok(())
 }
 
+/// How wide the columns of a part's events are, and what needs no column.
+struct Columns {
+    select: usize,
+    name: usize,
+    /// The counters that take some event: what all of these take has no counters in its line.
+    every: Vec<u32>,
+}
+
+impl Columns {
+    fn of(chapter: &Chapter) -> Columns {
+        let entries = || chapter.part.catalogue().entries.iter();
+        let mut every: Vec<u32> = entries().flat_map(|entry| chapter.dialect.counters(entry)).collect();
+        every.sort_unstable();
+        every.dedup();
+        Columns {
+            select: entries().map(|entry| format!("{:#04x}", entry.select).len()).max().unwrap_or(0).max(5),
+            name: text::widest(chapter.groups.iter().map(|group| group.event.name)).max(32),
+            every,
+        }
+    }
+}
+
 /// Where the text of an event begins.
 const INDENT: usize = 8;
 
@@ -236,12 +242,12 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
                 units.push(group.event.unit);
             }
         }
-        let widest = text::widest(chapter.groups.iter().map(|group| group.event.name)).max(32);
+        let columns = Columns::of(chapter);
         for unit in units {
             writeln!(output, "\n{unit}: {}", chapter.dialect.unit_title(unit))?;
             for group in chapter.groups.iter().filter(|group| group.event.unit == unit) {
                 writeln!(output)?;
-                show(chapter, group, widest, arguments.long, output)?;
+                show(chapter, group, &columns, arguments.long, output)?;
             }
         }
     }
@@ -251,17 +257,19 @@ fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_
     Ok(())
 }
 
-fn show(chapter: &Chapter, group: &Group, widest: usize, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
+fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output: &mut Output<'_>) -> Result<(), Error> {
     let event = group.event;
     let since = if event.since.is_empty() { String::new() } else { format!("  from rev. {}", event.since) };
-    let every = chapter.part.catalogue().entries.iter().fold(0, |counters, entry| counters | entry.counters);
-    let place = if event.counters == every { String::new() } else { format!("  counters {}", spaced(&counters(event))) };
+    let counters = chapter.dialect.counters(event);
+    let place = if counters == columns.every { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
     let head = format!(
-        "  {:<5} {:<widest$}  {:<6}  {:<11}{since}{place}",
+        "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}{place}",
         format!("{:#04x}", event.select),
         event.name,
         event.counts.word(),
-        event.fidelity.word()
+        event.fidelity.word(),
+        select = columns.select,
+        widest = columns.name,
     );
     writeln!(output, "{}", head.trim_end())?;
     let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
@@ -307,7 +315,10 @@ fn show(chapter: &Chapter, group: &Group, widest: usize, long: bool, output: &mu
 fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, rule: &str, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
     let mut text = match (entry.fidelity, with_signals) {
         (Fidelity::Injected, _) => "Driven by injection only.".to_owned(),
-        (_, true) => format!("Driven by {}; told by {}.", chapter.signals(entry).join(" + "), chapter.known.by(entry.signals)),
+        (_, true) => {
+            let signals = driven::signals(entry, chapter.part.catalogue());
+            format!("Driven by {}; told by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))
+        }
         (_, false) => String::new(),
     };
     if !rule.is_empty() {

@@ -1,8 +1,10 @@
 //! Metrics: what is computed from counts, and which counts that takes.
 //!
-//! [`chosen`] finds metrics by name or category, [`plan()`] says which events to count in which run, [`compute`] makes the numbers of the
+//! [`command`] is what the program does with them: [`chosen`] finds metrics by name or category, [`plan()`] says which events to count in which run, [`compute`] makes the numbers of the
 //! counts and [`table`] shows them.
 
+pub mod command;
+mod counts;
 mod formula;
 mod plan;
 
@@ -15,6 +17,7 @@ use vm_pmu_arch::event::Metric;
 use super::error::Error;
 use super::output::Output;
 use super::{number, suggest, text};
+pub use counts::Counts;
 pub use plan::{Counted, Plan, Run, codes_of, plan};
 
 /// What a count or a given quantity is, by its name in formulas; nothing for what is not known.

@@ -85,6 +85,7 @@ fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut
         Some(Command::List(arguments)) => list::list(arguments, output),
         Some(Command::Decode(arguments)) => decode::decode(arguments, output),
         Some(Command::Encode(arguments)) => encode::encode(arguments, output),
+        Some(Command::Metrics(arguments)) => metrics::command::metrics(arguments, output),
         Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
         Some(Command::Book(arguments)) => write_book(arguments, output),
     }

@@ -11,7 +11,7 @@ use super::cli::{Format, RunArguments, Switch};
 use super::error::Error;
 use super::number::counted;
 use super::output::Output;
-use super::{FAILED, PASSED, USAGE, litmus, render, select, suggest};
+use super::{FAILED, PASSED, USAGE, litmus, metrics, render, select, suggest};
 use crate::report::Report;
 use crate::runner::Options;
 
@@ -79,6 +79,15 @@ pub trait Runner {
     /// # Errors
     /// Why the guest could not be run, in one line; that it ran and failed is in the report.
     fn run(&self, request: &RunRequest) -> Result<Report, String>;
+
+    /// Runs a guest, and counts beside it what each of `runs` has, whatever the guest itself programs: what came of the codes of each,
+    /// in their order. All threads' counts are added up.
+    ///
+    /// # Errors
+    /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
+    fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
+        Err(format!("the engine {} counts nothing beside a guest", request.engine))
+    }
 }
 
 /// A runner that knows no guest.
@@ -101,6 +110,9 @@ impl Runner for NoGuests {
 /// A PMU, guest or engine is unknown, a lone guest could not be run, or the output cannot be written.
 pub fn run(arguments: &RunArguments, runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
     let requests = requests(arguments, runner)?;
+    if !arguments.metrics.is_empty() {
+        return metrics::command::run(arguments, &requests, runner, output);
+    }
     match requests.as_slice() {
         [request] if arguments.guests.iter().all(|guest| guest != ALL) => {
             let report = runner.run(request).map_err(|error| Error::usage(format!("{}: {error}", request.guest.title())))?;

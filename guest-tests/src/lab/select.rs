@@ -64,7 +64,7 @@ pub fn register(part: Part, word: &str) -> Result<&'static RegisterDescription, 
         let otherwise = suggest::there_are(names.clone());
         let hint = match word.split_once(':') {
             Some(_) => format!("; {otherwise}"),
-            None if number::parse(word).is_some() => format!(": write an address as msr:{word}"),
+            None if number::parse(word).is_some() => format!(": write an address as {}:{word}", space_of(registers)),
             None => suggest::did_you_mean(word, names, &otherwise),
         };
         Error::usage(format!("{} has no register `{word}`{hint}", part.name()))
@@ -72,12 +72,19 @@ pub fn register(part: Part, word: &str) -> Result<&'static RegisterDescription, 
 }
 
 fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
-    if !space.eq_ignore_ascii_case("msr") {
-        return Ok(None);
-    }
-    match number::parse(text).and_then(|number| u32::try_from(number).ok()) {
-        Some(number) => Ok(Some(Address::Msr(number))),
-        None => Err(Error::usage(format!("`{space}:{text}` is no address: write it as msr:0xc0010000"))),
+    let (found, example) = match space.to_ascii_lowercase().as_str() {
+        "msr" => (number::parse(text).and_then(|number| u32::try_from(number).ok()).map(Address::Msr), "msr:0xc0010000"),
+        "spr" => (number::parse(text).and_then(|number| u16::try_from(number).ok()).map(Address::Spr), "spr:795"),
+        _ => return Ok(None),
+    };
+    found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is no address: write it as {example}")))
+}
+
+/// The word before the numbers of most of these registers.
+fn space_of(registers: &[RegisterDescription]) -> &'static str {
+    match registers.first().map(|register| register.address) {
+        Some(Address::Spr(_)) => "spr",
+        _ => "msr",
     }
 }
 
@@ -86,6 +93,8 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
 pub fn address_word(address: Address) -> String {
     match address {
         Address::Msr(number) => format!("msr:{number:#010x}"),
+        Address::Spr(number) => format!("spr:{number}"),
+        Address::Imc => "imc".to_owned(),
         other => other.to_string(),
     }
 }
@@ -163,7 +172,7 @@ mod tests {
         assert_eq!(parts(None).unwrap().len(), NAMES.len());
         assert_eq!(part("K8").unwrap().name(), "k8");
         let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
-        assert_eq!(message, "no PMU is called `k9`; there is only k8");
+        assert_eq!(message, "no PMU is called `k9`: did you mean k8?");
     }
 
     #[test]

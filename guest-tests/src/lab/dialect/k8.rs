@@ -307,6 +307,7 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
     let counter = words.period.map(|period| (Register::PerfCtr(slot), PerfCtr::written(period.wrapping_neg()).bits()));
     let writes = counter.into_iter().chain([(Register::PerfEvtSel(slot), select.bits())]);
     Ok(Programming {
+        event: Some(select).filter(|select| select.bits() != 0).map(notation),
         counter: slot.index() as u32,
         writes: writes.filter_map(|(register, value)| write(part, register, value)).collect(),
         notes,

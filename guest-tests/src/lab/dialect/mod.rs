@@ -3,8 +3,12 @@
 //! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
 
 mod k8;
+mod numbering;
 mod power9;
 
+pub use numbering::Numbering;
+
+use vm_pmu_arch::event::Entry;
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::Part;
@@ -20,6 +24,26 @@ pub trait Dialect: Sync {
     /// What a unit of the part is, for a heading.
     fn unit_title(&self, unit: &str) -> &'static str;
 
+    /// Which bit of a register the manual calls bit 0.
+    fn numbering(&self) -> Numbering {
+        Numbering::FromLeast
+    }
+
+    /// The code of an event, where a code is more than a select and unit masks.
+    fn code(&self, _event: &Entry) -> Option<u64> {
+        None
+    }
+
+    /// The numbers of the counters that take an event.
+    fn counters(&self, event: &Entry) -> Vec<u32> {
+        (0..u32::BITS).filter(|counter| event.counters & 1 << counter != 0).collect()
+    }
+
+    /// What says in a table that an event is not for every counter but for `counters`.
+    fn place(&self, counters: &[u32]) -> String {
+        format!("counters {}", counters.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
+    }
+
     /// The letters of the revisions, the oldest first; the last is the usual one.
     fn revisions(&self) -> Vec<&'static str>;
 
@@ -29,13 +53,17 @@ pub trait Dialect: Sync {
     /// What `field` says while `register` holds `value`, in one line; nothing where there is nothing to say.
     fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
 
-    /// The event that `register` selects while it holds `value`, as [`encode`](Dialect::encode) takes it; nothing if it selects none.
+    /// The event that `register` selects while it holds `value`, as [`encode`](Dialect::encode) takes it; several are separated by blanks.
+    /// Nothing if it selects none.
     fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String>;
 
-    /// The register writes that count `requests` in the counters of `part`, one each in order.
+    /// The register writes that count `requests` in the counters of `part`, in the order of the requests.
+    ///
+    /// All writes, one after the other, are the program. What several events share is written with the first of them, and what starts
+    /// them with the last.
     ///
     /// # Errors
-    /// A word is unknown, or there are too few counters.
+    /// A word is unknown, there are too few counters, or the events cannot be counted together.
     fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error>;
 }
 
@@ -51,6 +79,8 @@ pub fn of(part: Part) -> &'static dyn Dialect {
 /// How one event is counted.
 #[derive(Clone, Debug)]
 pub struct Programming {
+    /// The event with everything spelt out, as [`encode`](Dialect::encode) takes it; nothing if that is no event.
+    pub event: Option<String>,
     /// The number of its counter.
     pub counter: u32,
     /// The writes, in the order to do them in.

@@ -1,42 +1,120 @@
-//! POWER9: MMCR1 for all four counters together (POWER9 PMU User's Guide, section 5.15).
+//! POWER9: MMCR1 selects for four counters, MMCR0, MMCR2 and MMCRA rule them all (POWER9 PMU User's Guide, section 5.15 and appendix A).
 
+mod control;
+mod program;
+mod sample;
+mod selection;
+
+use vm_pmu_arch::event::Entry;
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
+use vm_pmu_arch::power9::encode::EventCode;
+use vm_pmu_arch::power9::{Pmc, Revision};
 use vm_pmu_arch::registry::Part;
 
-use super::{Dialect, Programming};
+use super::{Dialect, Numbering, Programming};
 use crate::lab::error::Error;
+use crate::lab::number::grouped;
 use crate::lab::select::Request;
 
 /// POWER9's dialect.
 pub(super) struct Power9;
+
+/// The value from which a counter is negative.
+const NEGATIVE: u64 = 0x8000_0000;
+/// The values that a counter can hold.
+const COUNTER_RANGE: u64 = 1 << 32;
 
 impl Dialect for Power9 {
     fn manual(&self) -> &'static str {
         "POWER9 PMU UG"
     }
 
-    fn unit_title(&self, _unit: &str) -> &'static str {
-        "what each thread of a core counts"
+    fn unit_title(&self, unit: &str) -> &'static str {
+        match unit {
+            "core" => "what each thread of a core counts",
+            _ => "",
+        }
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::FromMost
+    }
+
+    fn code(&self, event: &Entry) -> Option<u64> {
+        Some(event.select.into())
+    }
+
+    fn counters(&self, event: &Entry) -> Vec<u32> {
+        match EventCode::from_bits(event.select.into()).pmc() {
+            0 => vec![1, 2, 3, 4],
+            pmc => vec![pmc.into()],
+        }
+    }
+
+    fn place(&self, counters: &[u32]) -> String {
+        match counters {
+            [only] => format!("PMC{only}"),
+            [first, .., last] => format!("PMC{first}-{last}"),
+            [] => String::new(),
+        }
     }
 
     fn revisions(&self) -> Vec<&'static str> {
-        vec!["2.3"]
+        Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }
 
-    fn label(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {
-        None
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
+        match plain_name(register) {
+            "MMCR1" => selection::label(field, value),
+            "MMCR2" => control::label(field, value),
+            "SIER" => sample::label(field, value),
+            _ => None,
+        }
     }
 
-    fn meaning(&self, _register: &RegisterDescription, field: &Field, value: u64) -> String {
-        if field.of(value) != 0 { field.summary.trim().to_owned() } else { String::new() }
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String {
+        let said = match plain_name(register) {
+            "MMCR0" => control::mmcr0(field, value),
+            "MMCR1" => selection::meaning(field, value),
+            "MMCR2" => control::mmcr2(field, value),
+            "MMCRA" => sample::mmcra(field, value),
+            "SIER" => sample::sier(field, value),
+            "IMC" => Some(matched(value)),
+            name if name.starts_with("PMC") => counter(field, value),
+            _ => None,
+        };
+        said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })
     }
 
-    fn notation(&self, _register: &RegisterDescription, _value: u64) -> Option<String> {
-        None
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
+        if plain_name(register) == "MMCR1" { selection::notation(value) } else { None }
     }
 
-    fn encode(&self, _part: Part, _requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
-        Err(Error::usage("POWER9"))
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+        program::encode(part, requests)
+    }
+}
+
+/// The name of the register that an address of problem state leads to.
+fn plain_name(register: &RegisterDescription) -> &'static str {
+    register.name.strip_prefix('U').unwrap_or(register.name)
+}
+
+fn counter(field: &Field, value: u64) -> Option<String> {
+    let count = Pmc::of(value & (COUNTER_RANGE - 1)).bits();
+    Some(match (field.name, count >= NEGATIVE) {
+        ("CTR_NEG", true) => "negative".to_owned(),
+        ("CTRDATA", true) => format!("{} more until it is 0", grouped(COUNTER_RANGE - count)),
+        ("CTRDATA", false) if count > 0 => format!("{} more until it is negative", grouped(NEGATIVE - count)),
+        _ => String::new(),
+    })
+}
+
+/// The bits 0:31 of IMC are compared, 32:63 are what they must be.
+fn matched(value: u64) -> String {
+    match value >> 32 {
+        0 => "no instruction is looked at".to_owned(),
+        mask => format!("instructions whose bits {mask:#010x} are {:#010x}", value & mask),
     }
 }

@@ -1,0 +1,202 @@
+//! `pmulab metrics`, and the metrics of `pmulab run`.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+use vm_pmu_arch::event::{Catalogue, Metric, POWER9_METRICS};
+use vm_pmu_arch::power9::encode::Options;
+use vm_pmu_arch::registry::Part;
+
+use super::{Computed, Counts, Plan, chosen, codes_of, compute, plan, table};
+use crate::lab::cli::{Format, MetricsArguments, RunArguments};
+use crate::lab::error::Error;
+use crate::lab::number::counted;
+use crate::lab::output::Output;
+use crate::lab::run::{RunRequest, Runner};
+use crate::lab::{FAILED, PASSED, select, text};
+use crate::report::Report;
+
+/// The metrics of a part's manual.
+///
+/// # Errors
+/// It has none.
+fn of(part: Part) -> Result<&'static [Metric], Error> {
+    match part {
+        Part::Power9(_) => Ok(POWER9_METRICS),
+        other => Err(Error::usage(format!("the manual of {} has no metrics", other.name()))),
+    }
+}
+
+/// The metrics that any of `words` names, each once.
+fn all_chosen(words: &[String], metrics: &'static [Metric]) -> Result<Vec<&'static Metric>, Error> {
+    let mut found: Vec<&Metric> = Vec::new();
+    for word in words {
+        for metric in chosen(word, metrics)? {
+            if !found.iter().any(|other| other.name == metric.name) {
+                found.push(metric);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A run of a plan, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct PlannedRun {
+    /// The events, in the form `0x1001e`, with their names.
+    events: Vec<PlannedEvent>,
+    /// MMCR1 in hexadecimal.
+    mmcr1: String,
+    /// MMCRA in hexadecimal.
+    mmcra: String,
+}
+
+/// An event of a run.
+#[derive(Clone, Debug, Serialize)]
+struct PlannedEvent {
+    /// Its name; nothing for one that is there for the sake of another.
+    name: Option<&'static str>,
+    /// Its code.
+    code: String,
+    /// The number of its counter.
+    counter: Option<u8>,
+}
+
+/// What `pmulab metrics` shows without counts, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct Planned {
+    runs: Vec<PlannedRun>,
+    /// Events that no run can count.
+    uncounted: Vec<&'static str>,
+}
+
+impl Planned {
+    fn new(plan: &Plan) -> Planned {
+        let runs = plan.runs.iter().map(|run| {
+            let encoding = run.encoding(Options::default()).unwrap_or_default();
+            let event = |(index, one): (usize, &super::Counted)| PlannedEvent {
+                name: one.event,
+                code: format!("{:#x}", one.code.bits()),
+                counter: encoding.counter_of(index),
+            };
+            PlannedRun {
+                events: run.counted.iter().enumerate().map(event).collect(),
+                mmcr1: format!("{:#x}", encoding.mmcr1),
+                mmcra: format!("{:#x}", encoding.mmcra),
+            }
+        });
+        Planned { runs: runs.collect(), uncounted: plan.uncounted.clone() }
+    }
+
+    fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
+        for (index, run) in self.runs.iter().enumerate() {
+            writeln!(output, "run {}: MMCR1 = {}, MMCRA = {}", index + 1, run.mmcr1, run.mmcra)?;
+            for event in &run.events {
+                let place = event.counter.map_or_else(String::new, |counter| format!("PMC{counter}"));
+                let name = event.name.unwrap_or("(steers the bus of the caches)");
+                writeln!(output, "  {place:<4}  {:<14}  {name}", event.code)?;
+            }
+        }
+        if !self.uncounted.is_empty() {
+            for line in text::hanging("not counted by any run:", 2, &self.uncounted.join(", "), output.width) {
+                writeln!(output, "{line}")?;
+            }
+        }
+        writeln!(output, "\n{}", counted(self.runs.len(), "run"))?;
+        Ok(())
+    }
+}
+
+/// Computes metrics from given counts; without counts, says which events to count in which run.
+///
+/// # Errors
+/// The part has no metrics, a word names none, the counts cannot be read, or the output cannot be written.
+pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+    let part = select::part(&arguments.pmu)?;
+    let all = of(part)?;
+    let chosen = all_chosen(&arguments.metrics, all)?;
+    let Some(file) = &arguments.counts else {
+        let planned = Planned::new(&plan_of(part, &chosen, all));
+        match arguments.format {
+            Format::Json => output.json(&planned)?,
+            Format::Table => planned.show(output)?,
+        }
+        return Ok(PASSED);
+    };
+    let counts = Counts::read(file, part.catalogue())?;
+    let computed = compute(&chosen, all, &|name| counts.of(name, part.catalogue()));
+    match arguments.format {
+        Format::Json => output.json(&computed)?,
+        Format::Table => table(&computed, output)?,
+    }
+    Ok(PASSED)
+}
+
+fn plan_of(part: Part, chosen: &[&Metric], all: &[Metric]) -> Plan {
+    let catalogue: &Catalogue = part.catalogue();
+    plan(chosen, all, &|name| codes_of(catalogue, name))
+}
+
+/// A guest and its metrics, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+struct Measured {
+    guest: String,
+    pmu: String,
+    passed: bool,
+    /// How many runs of counters were made.
+    runs: usize,
+    /// Events that no run can count.
+    uncounted: Vec<&'static str>,
+    metrics: Vec<Computed>,
+}
+
+/// Counts what the metrics of each request need, and computes them.
+///
+/// # Errors
+/// The part has no metrics, a word names none, a guest could not be run, or the output cannot be written.
+pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runner, output: &mut Output<'_>) -> Result<u8, Error> {
+    let mut measured = Vec::new();
+    for request in requests {
+        let one = measure(&arguments.metrics, request, runner)?;
+        if arguments.format == Format::Table {
+            let verdict = if one.passed { "PASS" } else { "FAIL" };
+            writeln!(output, "{verdict}  {} on {}: {} of counters", one.guest, one.pmu, counted(one.runs, "run"))?;
+            table(&one.metrics, output)?;
+        }
+        measured.push(one);
+    }
+    if arguments.format == Format::Json {
+        output.json(&measured)?;
+    }
+    Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })
+}
+
+fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Result<Measured, Error> {
+    let part = select::part(&request.pmu)?;
+    let all = of(part)?;
+    let chosen = all_chosen(words, all)?;
+    let plan = plan_of(part, &chosen, all);
+    let mut counts = Counts::default();
+    let failed = |why: String| Error::usage(format!("{}: {why}", request.guest.title()));
+    let (report, counted): (Report, Vec<Vec<u64>>) = runner.count(request, &plan.runs).map_err(failed)?;
+    let mut seen: Vec<&str> = Vec::new();
+    for (run, values) in plan.runs.iter().zip(counted) {
+        for (one, value) in run.counted.iter().zip(values) {
+            // What is in every run is taken from the first.
+            if let Some(name) = one.event
+                && !seen.contains(&name)
+            {
+                seen.push(name);
+                counts.add(name, value as f64, part.catalogue());
+            }
+        }
+    }
+    Ok(Measured {
+        guest: request.guest.title(),
+        pmu: request.pmu.clone(),
+        passed: report.passed,
+        runs: plan.runs.len(),
+        uncounted: plan.uncounted,
+        metrics: compute(&chosen, all, &|name| counts.of(name, part.catalogue())),
+    })
+}
