@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use vm_pmu::arch::power9::COUNTERS;
+use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
@@ -168,6 +170,33 @@ impl std::error::Error for RunError {
 /// # Errors
 /// [`RunError`], where there is nothing to run or nothing to run it on.
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
+    let chosen = choose(pmu, guest, options)?;
+    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, options)
+}
+
+/// Runs `guest` as [`run`] does, and counts beside it what each of `beside` programs, whatever the guest itself does to its PMU. What
+/// PMC1 to PMC6 of each counted on all threads comes with the report.
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts nothing beside a guest.
+pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    match part(pmu, options)? {
+        part @ Part::Power9(_) => {
+            let chosen = choose(pmu, guest, options)?;
+            power::run_image(part, guest, &chosen.image, chosen.cpus, chosen.clock, options, beside)
+        }
+        Part::K8(_) | _ => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
+    }
+}
+
+/// A guest to run.
+struct Chosen {
+    image: Image,
+    cpus: usize,
+    clock: Clock,
+}
+
+fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError> {
     if Part::named(pmu).is_none() {
         return Err(RunError::UnknownPmu { name: pmu.to_owned() });
     }
@@ -176,9 +205,21 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            run_image(pmu, guest, &image, known.cpus, clock, options)
+            Ok(Chosen { image, cpus: known.cpus, clock })
         }
-        None => run_image(pmu, guest, &load(pmu, guest)?, options.cpus, Clock::Companion, options),
+        None => Ok(Chosen { image: load(pmu, guest)?, cpus: options.cpus, clock: Clock::Companion }),
+    }
+}
+
+/// The part of this name, in the revision that the options choose.
+fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
+    let part = Part::named(pmu).ok_or_else(|| RunError::UnknownPmu { name: pmu.to_owned() })?;
+    match &options.revision {
+        None => Ok(part),
+        Some(revision) => {
+            let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
+            part.revision(revision).ok_or_else(unknown)
+        }
     }
 }
 
@@ -188,7 +229,8 @@ fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
     }
     let bytes = std::fs::read(path).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
-    Image::elf(&bytes).map_err(|error| RunError::BadImage { path: path.to_owned(), error })
+    let image = if pmu == "power9" { Image::power_elf(&bytes) } else { Image::elf(&bytes) };
+    image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
 }
 
 /// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
@@ -196,13 +238,9 @@ fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
 /// # Errors
 /// [`RunError`], where there is nothing to run it on.
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
-    let mut part = Part::named(pmu).ok_or_else(|| RunError::UnknownPmu { name: pmu.to_owned() })?;
-    if let Some(revision) = &options.revision {
-        let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
-        part = part.revision(revision).ok_or_else(unknown)?;
-    }
+    let part = part(pmu, options)?;
     if let Part::Power9(_) = part {
-        return power::run_image(part, name, image, cpus, clock, options);
+        return power::run_image(part, name, image, cpus, clock, options, &[]).map(|(report, _)| report);
     }
     if options.big_endian {
         return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });

@@ -96,6 +96,9 @@ pub struct RunArguments {
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
+    /// Big-endian, where the guest is of the project and its processor can be both
+    #[arg(long)]
+    pub big_endian: bool,
     /// Caches, translation, prediction and timing of the part, where the engine has none
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,

@@ -1,5 +1,9 @@
 //! The runner of this build: its guests, and the engines that execute them.
 
+use vm_pmu::arch::power9::COUNTERS;
+use vm_pmu::arch::power9::encode::{Encoding, Options};
+
+use super::metrics::Run;
 use super::run::{Guest, GuestInfo, RunRequest, Runner};
 use crate::guests;
 use crate::report::Report;
@@ -25,17 +29,37 @@ impl Runner for Engines {
     }
 
     fn run(&self, request: &RunRequest) -> Result<Report, String> {
-        let name = match &request.guest {
-            Guest::Named(name) => name.clone(),
-            // A path without a separator must not be taken for the name of a guest.
-            Guest::File(path) if path.components().count() == 1 => format!("./{}", path.display()),
-            Guest::File(path) => path.display().to_string(),
+        runner::run(&request.pmu, &name(&request.guest), &request.options).map_err(said)
+    }
+
+    fn count(&self, request: &RunRequest, runs: &[Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
+        let encodings: Result<Vec<_>, _> = runs.iter().map(|run| run.encoding(Options::default())).collect();
+        let encodings = encodings.map_err(|refusal| refusal.to_string())?;
+        let (report, counts) = runner::count(&request.pmu, &name(&request.guest), &request.options, &encodings).map_err(said)?;
+        let of = |(run, (encoding, counters)): (&Run, (&Encoding, &[u64; COUNTERS]))| -> Vec<u64> {
+            let count = |index| encoding.counter_of(index).and_then(|counter| counters.get(usize::from(counter) - 1)).copied();
+            (0..run.counted.len()).map(|index| count(index).unwrap_or(0)).collect()
         };
-        runner::run(&request.pmu, &name, &request.options).map_err(|error| match error {
-            // The path stands before the message already.
-            RunError::Unreadable { error, .. } => format!("it cannot be read: {error}"),
-            RunError::BadImage { error, .. } => format!("it is not a guest: {error}"),
-            error => error.to_string(),
-        })
+        Ok((report, runs.iter().zip(encodings.iter().zip(&counts)).map(of).collect()))
+    }
+}
+
+/// What the runner knows a guest by.
+fn name(guest: &Guest) -> String {
+    match guest {
+        Guest::Named(name) => name.clone(),
+        // A path without a separator must not be taken for the name of a guest.
+        Guest::File(path) if path.components().count() == 1 => format!("./{}", path.display()),
+        Guest::File(path) => path.display().to_string(),
+    }
+}
+
+/// What is said of a guest that could not be run.
+fn said(error: RunError) -> String {
+    match error {
+        // The path stands before the message already.
+        RunError::Unreadable { error, .. } => format!("it cannot be read: {error}"),
+        RunError::BadImage { error, .. } => format!("it is not a guest: {error}"),
+        error => error.to_string(),
     }
 }

@@ -182,6 +182,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         cpus: arguments.cpus,
         trace: arguments.trace,
         companion: arguments.companion == Switch::On,
+        big_endian: arguments.big_endian,
         ..Options::default()
     };
     let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };

@@ -1,19 +1,21 @@
 //! The engine of POWER.
 
+use vm_pmu::arch::power9::COUNTERS;
+use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
 use super::{Options, RAM, RunError, registers, verdict};
 use crate::attach::Lines;
-use crate::attach::power::{Cpu, supplies};
+use crate::attach::power::{Beside, Cpu, supplies};
 use crate::engine::image::Image;
 use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError};
 use crate::guests::protocol;
 use crate::report::Report;
 
 /// The engine's name in reports.
-const ENGINE: &str = "power";
+const ENGINE: &str = "interp";
 
 /// Runs an image on `cpus` CPUs, which are the threads of one core: 1, 2 or 4.
 pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
@@ -37,6 +39,9 @@ pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, cloc
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower);
         }
+        if let Some(thread) = pmus.thread(index).filter(|_| !beside.is_empty()) {
+            cpu.count_beside(Beside::new(beside, index, cpus, thread.totals()));
+        }
         cpu
     };
     let mut machine = Machine::new(&config, image, attach).map_err(RunError::PowerMachine)?;
@@ -50,9 +55,13 @@ pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, cloc
         Some(Clock::Companion) => "events and time",
     }
     .to_owned();
+    let mut counts = vec![[0; COUNTERS]; beside.len()];
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();
+            for (sums, own) in counts.iter_mut().zip(cpu.beside().counts()) {
+                sums.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+            }
             report.instructions += cpu.instructions();
             report.counts.extend(cpu.ledger().counts(part, &knows));
             report.trace.extend_from_slice(cpu.trace());
@@ -68,5 +77,5 @@ pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, cloc
         _ => None,
     };
     (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
-    Ok(report)
+    Ok((report, counts))
 }

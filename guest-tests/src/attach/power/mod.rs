@@ -16,11 +16,13 @@
 //! Both the engine and the PMU keep it: a `mtspr` goes to the PMU and then does what it says in the engine; what the engine changes by
 //! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
+mod beside;
 mod following;
 mod ledger;
 mod record;
 mod signals;
 
+pub use beside::Beside;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
@@ -45,6 +47,9 @@ const HFSCR_BHRB: u64 = 1 << (63 - 59);
 const FACILITY_EBB: u64 = 1 << (63 - 56);
 /// LPCR: HR, bit 43: the host translates by a radix tree.
 const LPCR_HR: u64 = 1 << (63 - 43);
+
+/// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
+const SETTLE: u64 = 1 << 24;
 
 /// One CPU of the engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
@@ -74,6 +79,7 @@ pub struct Cpu<'a> {
     instructions: u64,
     ledger: Ledger,
     trace: Recorder,
+    beside: Beside,
     /// The performance monitor interrupt was there when it was last looked at.
     interrupting: bool,
 }
@@ -99,6 +105,7 @@ impl<'a> Cpu<'a> {
             instructions: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
+            beside: Beside::default(),
             interrupting: false,
         };
         cpu.renew_demand();
@@ -115,6 +122,18 @@ impl<'a> Cpu<'a> {
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
+    }
+
+    /// Lets `beside` count what the thread does, whatever the guest programs.
+    pub fn count_beside(&mut self, beside: Beside) {
+        self.watch(beside.signals());
+        self.beside = beside;
+    }
+
+    /// The PMUs beside the guest's own.
+    #[must_use]
+    pub fn beside(&self) -> &Beside {
+        &self.beside
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -144,8 +163,8 @@ impl<'a> Cpu<'a> {
     pub fn close(&mut self) {
         let context = self.thread.context();
         self.ledger.settle(&self.thread);
-        let hypervisor = vm_pmu::arch::power9::Msr::of(1 << (63 - 3));
-        self.thread.set_context(Context { time_base: context.time_base, ..Context::power(hypervisor.bits(), context.control) });
+        self.beside.settle(self.thread.totals());
+        self.thread.set_context(Context { time_base: context.time_base, ..Context::power(beside::hypervisor().bits(), context.control) });
     }
 
     fn renew_demand(&mut self) {
@@ -257,6 +276,15 @@ impl<'a> Cpu<'a> {
         }
     }
 
+    /// The PMUs beside the guest's own look at a step.
+    fn count_step_beside(&mut self, step: &Step) {
+        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
+        self.beside.step(self.thread.totals(), || record::record(step, outcome));
+        if self.instructions.is_multiple_of(SETTLE) {
+            self.beside.settle(self.thread.totals());
+        }
+    }
+
     /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
     fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
         // Ticks of a companion's cycles are told behind the step, when the cycles are known.
@@ -346,7 +374,9 @@ impl Observer for Cpu<'_> {
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
-        self.thread.set_context(self.context_of(cpu));
+        let context = self.context_of(cpu);
+        self.thread.set_context(context);
+        self.beside.set_context(context, self.thread.totals());
         // What the engine changed by itself, an event-based branch or its return: GE alone.
         let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());
         if engine != ours {
@@ -376,6 +406,9 @@ impl Observer for Cpu<'_> {
             self.complete(step);
             None
         };
+        if !self.beside.is_empty() {
+            self.count_step_beside(step);
+        }
         Alerts { cycles, ..Alerts::NONE }
     }
 

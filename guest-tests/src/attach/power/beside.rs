@@ -1,0 +1,122 @@
+//! PMUs beside the guest's own: they count what the same thread does, and the guest knows nothing of them.
+
+use vm_pmu::arch::access::Address;
+use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
+use vm_pmu::arch::model::{Model, Shared};
+use vm_pmu::arch::power9::encode::Encoding;
+use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, spr};
+
+/// What the deadlines are compared with: no signal grows by more in a cycle.
+const PACE: Pace = Pace { signal: Signal::Cycles, most: 16 };
+
+/// The PMUs of one thread, each programmed for good.
+#[derive(Debug, Default)]
+pub struct Beside {
+    units: Vec<Unit>,
+}
+
+#[derive(Debug)]
+struct Unit {
+    pmu: Power9,
+    deadlines: Deadlines,
+    held: [u32; COUNTERS],
+    counts: [u64; COUNTERS],
+}
+
+/// The thread's totals with deadlines of a unit's own.
+struct View<'a> {
+    totals: &'a Totals,
+    deadlines: &'a Deadlines,
+}
+
+impl Feed for View<'_> {
+    fn total(&self, signal: Signal, _scope: Scope) -> u64 {
+        self.totals.get(signal)
+    }
+
+    fn arm(&self, signal: Signal, _scope: Scope, base: u64, allowance: u64) {
+        self.deadlines.lower_own(signal, base.saturating_add(allowance), self.totals);
+    }
+
+    fn disarm(&self, signal: Signal, _scope: Scope) {
+        self.deadlines.set_own(signal, Deadlines::NEVER, self.totals);
+    }
+}
+
+impl Beside {
+    /// A PMU for each of `encodings`, on thread `number` of `threads`, whose totals are `totals`.
+    #[must_use]
+    pub fn new(encodings: &[Encoding], number: usize, threads: usize, totals: &Totals) -> Beside {
+        let shared = Shared { thread: number as u8, threads: threads as u8, ..Shared::ALONE };
+        let unit = |encoding: &Encoding| {
+            let mut pmu = Power9::new(Revision::default());
+            let deadlines = Deadlines::new(PACE);
+            let feed = View { totals, deadlines: &deadlines };
+            pmu.set_shared(shared, &feed);
+            // A new PMU is in hypervisor state, where all of these can be written.
+            for (register, value) in [(spr::MMCR1, encoding.mmcr1), (spr::MMCRA, encoding.mmcra), (spr::MMCR0, 0)] {
+                let written = pmu.write(Address::Spr(register), value, &feed);
+                debug_assert!(written.is_ok(), "the hypervisor may write SPR {register}");
+            }
+            Unit { pmu, deadlines, held: [0; COUNTERS], counts: [0; COUNTERS] }
+        };
+        Beside { units: encodings.iter().map(unit).collect() }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// What the thread must report for them.
+    #[must_use]
+    pub fn signals(&self) -> SignalSet {
+        self.units.iter().fold(SignalSet::EMPTY, |signals, unit| signals.union(unit.pmu.demand().signals()))
+    }
+
+    /// The thread's new state.
+    pub(super) fn set_context(&mut self, context: Context, totals: &Totals) {
+        for Unit { pmu, deadlines, .. } in &mut self.units {
+            pmu.set_context(context, &View { totals, deadlines });
+        }
+    }
+
+    /// An instruction has been added to the totals.
+    pub(super) fn step(&mut self, totals: &Totals, record: impl Fn() -> Record) {
+        for unit in &mut self.units {
+            if unit.deadlines.due(totals) && unit.deadlines.look(totals) {
+                let feed = View { totals, deadlines: &unit.deadlines };
+                if unit.pmu.demand().records().at_deadline {
+                    unit.pmu.record(&record(), &feed);
+                }
+                unit.pmu.service(&feed);
+                unit.deadlines.look(totals);
+            }
+        }
+    }
+
+    /// Takes what the counters have grown by; to be called before 2^32 events of any kind went by since the last time.
+    pub(super) fn settle(&mut self, totals: &Totals) {
+        for Unit { pmu, deadlines, held, counts } in &mut self.units {
+            let state = pmu.state(&View { totals, deadlines });
+            for ((held, count), value) in held.iter_mut().zip(counts).zip(state.counters) {
+                *count += u64::from(value.wrapping_sub(*held));
+                *held = value;
+            }
+        }
+    }
+
+    /// What PMC1 to PMC6 of each PMU have counted.
+    pub fn counts(&self) -> impl Iterator<Item = [u64; COUNTERS]> + use<'_> {
+        self.units.iter().map(|unit| unit.counts)
+    }
+}
+
+/// Hypervisor state, for the end of a run.
+#[must_use]
+pub(super) fn hypervisor() -> Msr {
+    let mut msr = Msr::default();
+    msr.set_hv(true);
+    msr
+}
