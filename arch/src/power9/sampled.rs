@@ -154,6 +154,10 @@ impl Power9 {
     pub(super) fn pass_sampling(&mut self, feed: &impl Feed) {
         let occurrences = self.eligible.fold(feed);
         self.sampler.pass(occurrences);
+        if !self.mmcr0.pmae() {
+            // What continuous sampling follows is lost while it stands still.
+            self.addresses.fold(feed);
+        }
         let ticks = self.ticks.fold(feed);
         if ticks != 0 && ThreadControl::of(self.context.control).run() {
             let crossings = self.threshold.tick(ticks, compare_value(self.mmcra));
