@@ -171,7 +171,8 @@ impl std::error::Error for RunError {
 /// [`RunError`], where there is nothing to run or nothing to run it on.
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
     let chosen = choose(pmu, guest, options)?;
-    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, options)
+    let options = Options { big_endian: chosen.big_endian, ..options.clone() };
+    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
 }
 
 /// Runs `guest` as [`run`] does, and counts beside it what each of `beside` programs, whatever the guest itself does to its PMU. What
@@ -183,9 +184,11 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
-            power::run_image(part, guest, &chosen.image, chosen.cpus, chosen.clock, options, beside)
+            let Chosen { image, cpus, clock, big_endian } = &chosen;
+            let options = Options { big_endian: *big_endian, ..options.clone() };
+            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
         }
-        Part::K8(_) | _ => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
+        Part::K8(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
     }
 }
 
@@ -194,6 +197,7 @@ struct Chosen {
     image: Image,
     cpus: usize,
     clock: Clock,
+    big_endian: bool,
 }
 
 fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError> {
@@ -205,9 +209,14 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            Ok(Chosen { image, cpus: known.cpus, clock })
+            Ok(Chosen { image, cpus: known.cpus, clock, big_endian: options.big_endian })
         }
-        None => Ok(Chosen { image: load(pmu, guest)?, cpus: options.cpus, clock: Clock::Companion }),
+        None => {
+            let (image, little_endian) = load(pmu, guest)?;
+            // A file of POWER says itself which it is.
+            let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
+            Ok(Chosen { image, cpus: options.cpus, clock: Clock::Companion, big_endian })
+        }
     }
 }
 
@@ -223,13 +232,17 @@ fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
     }
 }
 
-fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
+/// The PMU whose guests are POWER code.
+const POWER9: &str = "power9";
+
+/// Loads an ELF file; whether it is little-endian.
+fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
     let looks_like_a_path = path.contains(['/', '\\', '.']);
     if !looks_like_a_path && !Path::new(path).exists() {
         return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
     }
     let bytes = std::fs::read(path).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
-    let image = if pmu == "power9" { Image::power_elf(&bytes) } else { Image::elf(&bytes) };
+    let image = if pmu == POWER9 { Image::power_elf(&bytes) } else { Image::elf(&bytes).map(|image| (image, true)) };
     image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
 }
 
@@ -240,7 +253,7 @@ fn load(pmu: &str, path: &str) -> Result<Image, RunError> {
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
     if let Part::Power9(_) = part {
-        return power::run_image(part, name, image, cpus, clock, options, &[]).map(|(report, _)| report);
+        return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
     }
     if options.big_endian {
         return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });

@@ -17,8 +17,21 @@ use crate::report::Report;
 /// The engine's name in reports.
 const ENGINE: &str = "interp";
 
-/// Runs an image on `cpus` CPUs, which are the threads of one core: 1, 2 or 4.
-pub(super) fn run_image(part: Part, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
+/// What is to be run.
+pub(super) struct Job<'a> {
+    pub(super) part: Part,
+    pub(super) name: &'a str,
+    pub(super) image: &'a Image,
+    /// The threads of one core: 1, 2 or 4.
+    pub(super) cpus: usize,
+    pub(super) clock: Clock,
+    /// What other PMUs count beside the guest's own.
+    pub(super) beside: &'a [Encoding],
+}
+
+/// Runs an image. What PMC1 to PMC6 of each PMU beside the guest's own counted on all threads comes with the report.
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    let Job { part, name, image, cpus, clock, beside } = *job;
     if options.parallel {
         return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
     }
