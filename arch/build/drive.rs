@@ -26,7 +26,6 @@ fn condition(word: &str) -> Result<String, String> {
         "single_thread" => "SingleThread",
         "two_threads" => "TwoThreads",
         "four_threads" => "FourThreads",
-        "concurrent_run" => "ConcurrentRun",
         _ => return Err(format!("no condition is called {word}")),
     };
     Ok(format!("When::{variant}"))

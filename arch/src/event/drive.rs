@@ -35,8 +35,6 @@ pub enum When {
     TwoThreads,
     /// The core has four threads.
     FourThreads,
-    /// Every thread of the core runs, and there is more than one.
-    ConcurrentRun,
 }
 
 /// The cache whose reloads an event counts.

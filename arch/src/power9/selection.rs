@@ -223,6 +223,5 @@ fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
         When::SingleThread => shared.threads <= 1,
         When::TwoThreads => shared.threads == 2,
         When::FourThreads => shared.threads >= 3,
-        When::ConcurrentRun => running == members && shared.threads > 1,
     }
 }
