@@ -5,6 +5,10 @@
 //! them is not counted.
 
 mod count;
+mod counting;
+mod freeze_matrix;
+mod handler;
+mod overflow;
 
 use super::{Assembly, Guest};
 
@@ -32,4 +36,6 @@ macro_rules! guests {
 
 guests! {
     "count" 1 steps count "counts a known mix of instructions on every counter";
+    "freeze-matrix" 1 steps freeze_matrix "counts under every freeze in every state";
+    "overflow" 1 steps overflow "alerts after exactly as many events as were asked for";
 }
