@@ -58,12 +58,15 @@ pub(super) struct Handler {
     log: u64,
     /// Instructions of the handler from the `mtspr` to MMCR0 to its return, both included.
     pub(super) tail: u64,
+    /// Instructions from the vector to the read of PMC1, which is not one of them.
+    before: u64,
 }
 
 impl Handler {
     /// Emits the handler, for `cpus` CPUs.
     pub(super) fn new(k: &mut Kernel, cpus: u64) -> Handler {
         let log = k.reserve(ENTRY * ENTRIES * cpus);
+        let begin = k.a.address();
         k.handler(vector::PERFORMANCE_MONITOR);
         k.a.ld(R6, NEXT, R13);
         for (number, field) in [(spr::SIAR, SIAR), (spr::SIER, SIER), (spr::MMCR0, MMCR0)] {
@@ -72,6 +75,8 @@ impl Handler {
         }
         k.a.ld(R3, FRAME_ADDRESS, R1);
         k.a.std(R3, GOES_ON, R6);
+        // The branch at the vector leads here.
+        let before = 1 + (k.a.address() - begin) / 4;
         for n in 1..=COUNTERS {
             k.a.mfspr(R3, pmc(n));
             k.a.std(R3, counter(n), R6);
@@ -99,7 +104,7 @@ impl Handler {
         let rearm = k.a.address();
         k.a.mtspr(spr::MMCR0, R3);
         k.end_handler();
-        Handler { log, tail: (k.a.address() - rearm) / 4 }
+        Handler { log, tail: (k.a.address() - rearm) / 4, before }
     }
 
     /// PMC`n` as its period says. Changes GPR 8, 10 to 12.
@@ -113,6 +118,12 @@ impl Handler {
         k.a.subf(R8, R10, R8);
         k.a.here(write);
         k.a.mtspr(pmc(n), R8);
+    }
+
+    /// Instructions from the vector to the read of PMC`n`, which is not one of them.
+    pub(super) fn instructions_before(&self, n: u16) -> u64 {
+        // Each is read and stored.
+        self.before + 2 * (u64::from(n) - 1)
     }
 
     /// Begins anew: the log is empty, the counters start with `periods` (0 where PMC1 to PMC6 have none), the handler will write
