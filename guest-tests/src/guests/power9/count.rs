@@ -258,3 +258,21 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.end_main();
     k.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::arch::event::{Drive, Fidelity, POWER9};
+
+    use super::EVENTS;
+    use crate::attach::power::supplies;
+
+    #[test]
+    fn every_exact_event_that_the_engine_drives_is_counted() {
+        let driven = POWER9.events().filter(|event| {
+            event.fidelity == Fidelity::Exact && event.drive == Drive::Signals && event.signals.iter().any(|signal| supplies(*signal))
+        });
+        let counted = |select: u32| EVENTS.iter().any(|(code, ..)| *code == u64::from(select));
+        let missing: Vec<&str> = driven.filter(|event| !counted(event.select)).map(|event| event.name).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}

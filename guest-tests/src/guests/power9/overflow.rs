@@ -10,6 +10,11 @@ use crate::engine::power::assemble::{AssembleError, CR0, R3, R4, R5, R6, R12, R1
 use crate::engine::power::registers::msr;
 use crate::guests::power::Kernel;
 
+/// MMCR1: PM_CYC (0x3001E) on PMC3, PM_INST_CMPL on the others.
+const CYCLES_ON_PMC3: u64 = 0x0202_1E02;
+/// MMCR1: PM_TB_BIT_TRANS (0x300F8) on PMC3, PM_INST_CMPL on the others.
+const TRANSITIONS_ON_PMC3: u64 = 0x0202_F802;
+
 /// What Linux starts a sampled event with: alerts, freeze at an alert, both conditions.
 fn sampling(also: impl FnOnce(&mut Mmcr0)) -> u64 {
     mmcr0(|m| {
@@ -152,8 +157,8 @@ fn bit_55(k: &mut Kernel, handler: &Handler) {
         m.set_tbsel(0b10);
     });
     handler.begin(k, go, [0; 6]);
-    // PMC3: cycles (0x3001E), which nothing freezes; the handler reads it at a fixed distance from the alert.
-    k.write(spr::MMCR1, 0x0202_1E02);
+    // Nothing freezes the cycles in PMC3; the handler reads it at a fixed distance from the alert.
+    k.write(spr::MMCR1, CYCLES_ON_PMC3);
     clear_counters(k);
     k.a.load(R14, go);
     external(k, true);
@@ -180,7 +185,7 @@ fn bit_55(k: &mut Kernel, handler: &Handler) {
 /// Transitions of bit 63: every 2 ticks, 16 cycles. Stretches that begin 33 cycles apart see the next one a cycle earlier each time.
 fn bit_63(k: &mut Kernel, seen: u64) {
     const STRETCHES: i64 = 18;
-    k.write(spr::MMCR1, 0x0202_1E02);
+    k.write(spr::MMCR1, CYCLES_ON_PMC3);
     k.a.load(R16, seen);
     k.a.load(
         R14,
@@ -227,9 +232,9 @@ fn bit_63(k: &mut Kernel, seen: u64) {
     }
 }
 
-/// PM_TB_BIT_TRANS (0x300F8) counts the transitions of the chosen bit, with or without TBEE.
+/// PM_TB_BIT_TRANS counts the transitions of the chosen bit, with or without TBEE.
 fn transitions(k: &mut Kernel) {
-    k.write(spr::MMCR1, 0x0202_F802);
+    k.write(spr::MMCR1, TRANSITIONS_ON_PMC3);
     // The mtspr, 2, 399 turns of 4, 1: 1600 cycles.
     counted(k, mmcr0(|m| m.set_tbsel(0b11)), |k| {
         repeat(k, 399, |k| nops(k, 3));
