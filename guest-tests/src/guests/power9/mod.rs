@@ -5,6 +5,14 @@
 //! them is not counted.
 
 mod count;
+mod counting;
+mod four_threads;
+mod freeze_matrix;
+mod handler;
+mod linux_driver;
+mod masked;
+mod overflow;
+mod trigger_chain;
 
 use super::{Assembly, Guest};
 
@@ -32,4 +40,10 @@ macro_rules! guests {
 
 guests! {
     "count" 1 steps count "counts a known mix of instructions on every counter";
+    "freeze-matrix" 1 steps freeze_matrix "counts under every freeze in every state";
+    "overflow" 1 steps overflow "alerts after exactly as many events as were asked for";
+    "trigger-chain" 1 steps trigger_chain "counters that wait for PMC1, and counters that count overflows";
+    "masked" 1 steps masked "alerts while interrupts are disabled, and alerts that software makes";
+    "four-threads" 4 steps four_threads "the four threads of a core, each with counters of its own";
+    "linux-driver" 1 steps linux_driver "what Linux's driver does with the registers, step by step";
 }
