@@ -4,7 +4,13 @@
 //! instruction counts in the state it starts in: the mtspr that lets counters go is the first instruction counted, the one that freezes
 //! them is not counted.
 
+mod access;
 mod count;
+mod ebb;
+mod fields;
+mod hostile;
+mod probe;
+mod sample;
 
 use super::{Assembly, Guest};
 
@@ -32,4 +38,9 @@ macro_rules! guests {
 
 guests! {
     "count" 1 steps count "counts a known mix of instructions on every counter";
+    "access" 1 steps access "touches every register from every state, and sees what comes of it";
+    "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
+    "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
+    "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
+    "hostile" 1 steps hostile "writes everything everywhere, then counts";
 }
