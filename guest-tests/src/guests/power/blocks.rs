@@ -114,13 +114,15 @@ impl Kernel {
     }
 
     pub(super) fn user_blocks(&mut self) {
-        let (enter_user, resume_user) = (self.enter_user, self.resume_user);
+        let (enter_user, enter_state, resume_user) = (self.enter_user, self.enter_state, self.resume_user);
         let a = &mut self.a;
         let go = a.label();
         // enter_user: GPR 3 where to, 4 what is added to MSR. Returns at its system call.
         a.here(enter_user);
         a.mfmsr(R5);
         a.or(R4, R4, R5);
+        // enter_state: the same with the whole MSR in GPR 4.
+        a.here(enter_state);
         a.ld(R11, USER_SP, R13);
         a.load(R12, 0);
         a.b(go);

@@ -126,6 +126,7 @@ pub struct Kernel {
     print: Label,
     exit: Label,
     enter_user: Label,
+    enter_state: Label,
     resume_user: Label,
     failed: u64,
 }
@@ -143,10 +144,21 @@ impl Kernel {
             vectors.push(Vector { number, label, handled: false });
         }
         a.skip_to(KERNEL_CODE);
-        let mut label = || a.label();
-        let (main, check, sample, print, exit, enter_user, resume_user) = (label(), label(), label(), label(), label(), label(), label());
-        let mut kernel =
-            Kernel { a, data: Vec::new(), vectors, handling: 0, main, check, sample, print, exit, enter_user, resume_user, failed: 0 };
+        let mut kernel = Kernel {
+            main: a.label(),
+            check: a.label(),
+            sample: a.label(),
+            print: a.label(),
+            exit: a.label(),
+            enter_user: a.label(),
+            enter_state: a.label(),
+            resume_user: a.label(),
+            a,
+            data: Vec::new(),
+            vectors,
+            handling: 0,
+            failed: 0,
+        };
         kernel.failed = kernel.reserve(8);
         kernel.start();
         kernel.blocks();
@@ -264,6 +276,16 @@ impl Kernel {
         self.a.load_address(R3, code);
         self.a.load(R4, state | msr::PR | msr::EE | msr::RI | msr::IR | msr::DR);
         self.a.bl(self.enter_user);
+    }
+
+    /// Goes to privileged state without hypervisor privilege at `code`, with MSR as it is now but for HV; goes on here, in the state
+    /// that was left, at its system call to the hypervisor. The stack is that of problem state.
+    pub fn enter_supervisor(&mut self, code: Label) {
+        self.a.load_address(R3, code);
+        self.a.mfmsr(R4);
+        self.a.load(R5, msr::HV);
+        self.a.andc(R4, R4, R5);
+        self.a.bl(self.enter_state);
     }
 
     /// Goes on in problem state behind its last system call.

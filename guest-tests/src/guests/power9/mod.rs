@@ -4,14 +4,20 @@
 //! instruction counts in the state it starts in: the mtspr that lets counters go is the first instruction counted, the one that freezes
 //! them is not counted.
 
+mod access;
 mod count;
 mod counting;
+mod ebb;
+mod fields;
 mod four_threads;
 mod freeze_matrix;
 mod handler;
+mod hostile;
 mod linux_driver;
 mod masked;
 mod overflow;
+mod probe;
+mod sample;
 mod trigger_chain;
 
 use super::{Assembly, Guest};
@@ -46,4 +52,9 @@ guests! {
     "masked" 1 steps masked "alerts while interrupts are disabled, and alerts that software makes";
     "four-threads" 4 steps four_threads "the four threads of a core, each with counters of its own";
     "linux-driver" 1 steps linux_driver "what Linux's driver does with the registers, step by step";
+    "access" 1 steps access "touches every register from every state, and sees what comes of it";
+    "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
+    "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
+    "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
+    "hostile" 1 steps hostile "writes everything everywhere, then counts";
 }
