@@ -69,7 +69,6 @@ fn state(when: When) -> String {
         When::SingleThread => "the core has one thread".to_owned(),
         When::TwoThreads => "the core has two threads".to_owned(),
         When::FourThreads => "the core has four threads".to_owned(),
-        When::ConcurrentRun => "every one of several threads of the core runs".to_owned(),
     }
 }
 
