@@ -21,8 +21,8 @@ impl Runner for Ten {
         Err("it is only counted".into())
     }
 
-    fn count(&self, request: &RunRequest, runs: &[Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
-        let count = |run: &Run| run.codes().iter().map(|code| if code.bits() == 0x6_00F4 { 30 } else { 10 }).collect();
+    fn count(&self, request: &RunRequest, runs: &[Run]) -> Result<(Report, Vec<Vec<Option<u64>>>), String> {
+        let count = |run: &Run| run.codes().iter().map(|code| Some(if code.bits() == 0x6_00F4 { 30 } else { 10 })).collect();
         let report = Report { guest: request.guest.title(), passed: true, ..Report::default() };
         Ok((report, runs.iter().map(count).collect()))
     }

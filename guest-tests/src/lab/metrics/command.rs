@@ -178,12 +178,12 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
     let plan = plan_of(part, &chosen, all);
     let mut counts = Counts::default();
     let failed = |why: String| Error::usage(format!("{}: {why}", request.guest.title()));
-    let (report, counted): (Report, Vec<Vec<u64>>) = runner.count(request, &plan.runs).map_err(failed)?;
+    let (report, counted): (Report, Vec<Vec<Option<u64>>>) = runner.count(request, &plan.runs).map_err(failed)?;
     let mut seen: Vec<&str> = Vec::new();
     for (run, values) in plan.runs.iter().zip(counted) {
         for (one, value) in run.counted.iter().zip(values) {
             // What is in every run is taken from the first.
-            if let Some(name) = one.event
+            if let (Some(name), Some(value)) = (one.event, value)
                 && !seen.contains(&name)
             {
                 seen.push(name);
