@@ -86,7 +86,7 @@ pub trait Runner {
     ///
     /// # Errors
     /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
-    fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<Option<u64>>>), String> {
+    fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<metrics::RunCounts>), String> {
         Err(format!("the engine {} counts nothing beside a guest", request.engine))
     }
 }
