@@ -8,6 +8,5 @@ pub mod engine;
 pub mod guests;
 pub mod known;
 pub mod lab;
-pub mod meters;
 pub mod report;
 pub mod runner;

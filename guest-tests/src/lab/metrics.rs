@@ -18,7 +18,7 @@ use super::error::Error;
 use super::output::Output;
 use super::{number, suggest, text};
 pub use counts::Counts;
-pub use plan::{Counted, Plan, Run, RunCounts, codes_of, plan};
+pub use plan::{Counted, Plan, Run, codes_of, plan};
 
 /// What a count or a given quantity is, by its name in formulas; nothing for what is not known.
 pub type Known<'a> = &'a dyn Fn(&str) -> Option<f64>;

@@ -81,12 +81,11 @@ pub trait Runner {
     fn run(&self, request: &RunRequest) -> Result<Report, String>;
 
     /// Runs a guest, and counts beside it what each of `runs` has, whatever the guest itself programs: what came of the codes of each,
-    /// in their order, and nothing for a code that cannot be counted so. All threads' counts are added up.
-    /// [`Meters`](crate::meters::Meters) counts from a thread's totals.
+    /// in their order. All threads' counts are added up.
     ///
     /// # Errors
     /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
-    fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<metrics::RunCounts>), String> {
+    fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
         Err(format!("the engine {} counts nothing beside a guest", request.engine))
     }
 }

@@ -182,7 +182,7 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
     for (run, values) in plan.runs.iter().zip(counted) {
         for (one, value) in run.counted.iter().zip(values) {
             // What is in every run is taken from the first.
-            if let (Some(name), Some(value)) = (one.event, value)
+            if let Some(name) = one.event
                 && !seen.contains(&name)
             {
                 seen.push(name);

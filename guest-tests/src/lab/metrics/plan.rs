@@ -16,9 +16,6 @@ pub struct Counted {
     pub event: Option<&'static str>,
 }
 
-/// What came of the codes of one run, in their order; nothing for a code that cannot be counted.
-pub type RunCounts = Vec<Option<u64>>;
-
 /// What is counted in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
