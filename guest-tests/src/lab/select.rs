@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(parts(None).unwrap().len(), NAMES.len());
         assert_eq!(part("K8").unwrap().name(), "k8");
         let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
-        assert_eq!(message, "no PMU is called `k9`: did you mean k8?");
+        assert_eq!(message, "no PMU is called `k9`; there are k8 and power9");
     }
 
     #[test]

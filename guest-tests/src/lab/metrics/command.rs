@@ -14,7 +14,6 @@ use crate::lab::number::counted;
 use crate::lab::output::Output;
 use crate::lab::run::{RunRequest, Runner};
 use crate::lab::{FAILED, PASSED, select, text};
-use crate::report::Report;
 
 /// The metrics of a part's manual.
 ///
@@ -178,7 +177,7 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
     let plan = plan_of(part, &chosen, all);
     let mut counts = Counts::default();
     let failed = |why: String| Error::usage(format!("{}: {why}", request.guest.title()));
-    let (report, counted): (Report, Vec<Vec<u64>>) = runner.count(request, &plan.runs).map_err(failed)?;
+    let (report, counted) = runner.count(request, &plan.runs).map_err(failed)?;
     let mut seen: Vec<&str> = Vec::new();
     for (run, values) in plan.runs.iter().zip(counted) {
         for (one, value) in run.counted.iter().zip(values) {

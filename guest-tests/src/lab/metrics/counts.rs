@@ -42,8 +42,9 @@ impl Counts {
         for row in reader.records() {
             let row = row.map_err(|error| wrong(&error))?;
             let cell = |at: usize| row.get(at).unwrap_or_default();
-            let number = |at: usize| cell(at).parse::<f64>().ok().or_else(|| Some(number::parse(cell(at))? as f64));
-            match (number(0), number(1)) {
+            let number = |at: usize| cell(at).parse::<f64>().ok();
+            // A code in hexadecimal is no number here.
+            match (number(0), number(1).or_else(|| Some(number::parse(cell(1))? as f64))) {
                 (Some(count), _) if row.len() > 2 => counts.add(cell(2), count, catalogue),
                 (None, Some(count)) => counts.add(cell(0), count, catalogue),
                 _ => {}
