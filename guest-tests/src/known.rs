@@ -9,6 +9,7 @@ use crate::attach;
 /// What the engine and the companion of one part can tell. Anything else is an embedder's to report.
 #[derive(Debug)]
 pub struct Known {
+    part: Part,
     companion: Option<Companion>,
 }
 
@@ -16,7 +17,7 @@ impl Known {
     /// Of this part.
     #[must_use]
     pub fn of(part: Part) -> Known {
-        Known { companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
+        Known { part, companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
     }
 
     /// Who tells `entry`: whoever reports its signals, or the records of instructions, or the model itself. Empty for what is only
@@ -45,7 +46,10 @@ impl Known {
     #[must_use]
     pub fn by(&self, signals: &[Signal]) -> String {
         let companion = |signal: &Signal| self.companion.as_ref().is_some_and(|companion| companion.supplies(*signal));
-        let engine = |signal: &Signal| attach::supplies(*signal);
+        let engine = |signal: &Signal| match self.part {
+            Part::Power9(_) => attach::power::supplies(*signal),
+            _ => attach::supplies(*signal),
+        };
         let (mut names, word) = match (signals.iter().all(engine), signals.iter().all(companion)) {
             _ if signals.is_empty() => return String::new(),
             (true, true) => (vec!["engine", "companion"], " or "),

@@ -114,7 +114,7 @@ fn describe(thread: usize, row: &Row, part: Part, knows: &dyn Fn(Signal) -> bool
         code => match find(part, code).or_else(|| find(part, code & !1)) {
             None => Count { fidelity: Fidelity::Injected.word().to_owned(), driven_by: "what is injected by its code".to_owned(), ..base },
             Some(entry) => Count {
-                event: if find(part, code).is_some() { entry.name.to_owned() } else { format!("{}:falls", entry.name) },
+                event: if find(part, code).is_some() { entry.name.to_owned() } else { format!("{}:e", entry.name) },
                 unit: entry.counts.word().to_owned(),
                 fidelity: entry.fidelity.word().to_owned(),
                 driven_by: driven_by(entry, knows),
