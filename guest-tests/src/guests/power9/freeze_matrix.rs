@@ -68,9 +68,13 @@ const STATES: [State; 12] = [
 
 /// When a freeze holds.
 type Holds = fn(&State) -> bool;
+/// A freeze of MMCR0: its name, how it is set, when it holds.
+type Whole = (&'static str, fn(&mut Mmcr0), Holds);
+/// A freeze of MMCR2: its name, how it is set for one counter, when it holds.
+type Single = (&'static str, fn(&mut CounterFreezes), Holds);
 
 /// The freezes of MMCR0, all six counters.
-const WHOLE: [(&str, fn(&mut Mmcr0), Holds); 15] = [
+const WHOLE: [Whole; 15] = [
     ("no freeze", |_| {}, |_| false),
     ("FC", |m| m.set_fc(true), |_| true),
     ("FCS", |m| m.set_fcs(true), |s| s.is(false, false)),
@@ -104,7 +108,7 @@ const WHOLE: [(&str, fn(&mut Mmcr0), Holds); 15] = [
 ];
 
 /// The freezes of MMCR2, of one counter each; FCnWAIT is apart.
-const SINGLE: [(&str, fn(&mut CounterFreezes), Holds); 9] = [
+const SINGLE: [Single; 9] = [
     ("FCnS", |c| c.set_fcs(true), |s| s.is(false, false)),
     ("FCnP", |c| c.set_fcp(true), |s| s.has(msr::PR)),
     ("FCnPC", |c| c.set_fcpc(true), |s| s.is(false, true)),

@@ -276,7 +276,9 @@ fn exclusion(k: &mut Kernel, handler: &Handler) {
 
 /// Every group that the driver can make leaves what it should in MMCR0.
 fn conditions(k: &mut Kernel) {
-    let cases: [(&[u64], fn(&mut Mmcr0)); 3] = [
+    /// Event codes, and the bits of MMCR0 that they need.
+    type Case = (&'static [u64], fn(&mut Mmcr0));
+    let cases: [Case; 3] = [
         (&[0x1_001E], |m| {
             m.set_pmc1ce(true);
             m.set_fc5_6(true);
