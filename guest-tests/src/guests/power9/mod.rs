@@ -5,10 +5,13 @@
 //! them is not counted.
 
 mod access;
+mod branch_history;
+mod chain;
 mod count;
 mod ebb;
 mod fields;
 mod hostile;
+mod measured;
 mod probe;
 mod sample;
 
@@ -42,5 +45,7 @@ guests! {
     "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
     "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
     "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
+    "branch-history" 1 companion branch_history "reads a known sequence of branches back under every filter";
+    "measured" 1 companion measured "counts caches, translation and predictions with known answers";
     "hostile" 1 steps hostile "writes everything everywhere, then counts";
 }
