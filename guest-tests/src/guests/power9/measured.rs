@@ -6,9 +6,7 @@ use super::FC;
 use super::chain::{Chain, FIRST, MEMORY, PAGES, SECOND, THIRD, chase};
 use super::fields::{mmcr0, pmc, select};
 use crate::engine::image::Image;
-use crate::engine::power::assemble::{
-    AssembleError, CR0, Gpr, Label, R0, R3, R14, R16, R17, R18, R19, R20,
-};
+use crate::engine::power::assemble::{AssembleError, CR0, Gpr, Label, R0, R3, R14, R16, R17, R18, R19, R20};
 use crate::guests::power::Kernel;
 
 /// An event's name, its code and what it must count.

@@ -11,6 +11,7 @@ mod count;
 mod ebb;
 mod fields;
 mod hostile;
+mod latency;
 mod measured;
 mod probe;
 mod sample;
@@ -46,6 +47,7 @@ guests! {
     "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
     "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
     "branch-history" 1 companion branch_history "reads a known sequence of branches back under every filter";
+    "latency" 1 companion latency "times sampled loads from each level";
     "measured" 1 companion measured "counts caches, translation and predictions with known answers";
     "hostile" 1 steps hostile "writes everything everywhere, then counts";
 }
