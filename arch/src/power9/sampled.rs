@@ -305,7 +305,10 @@ impl Power9 {
     /// value to compare was reached.
     fn measure(&mut self, life: &Life<'_>, grown: &[u64; COUNTERS]) -> bool {
         let source = ThresholdSource::of(self.mmcra);
-        if source == ThresholdSource::Disabled {
+        // From an alert on, until software enables the next, the counter is the handler's to read: what is sampled meanwhile leaves it
+        // alone, as it does SIAR, SDAR and SIER.
+        let handled = self.mmcr0.pmao() && !self.mmcr0.pmae();
+        if source == ThresholdSource::Disabled || handled {
             return false;
         }
         let (start, end) = (ThresholdEvent::of(self.mmcra.thresh_start()), ThresholdEvent::of(self.mmcra.thresh_end()));

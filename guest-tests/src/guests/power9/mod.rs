@@ -5,6 +5,8 @@
 //! them is not counted.
 
 mod access;
+mod branch_history;
+mod chain;
 mod count;
 mod counting;
 mod ebb;
@@ -13,8 +15,10 @@ mod four_threads;
 mod freeze_matrix;
 mod handler;
 mod hostile;
+mod latency;
 mod linux_driver;
 mod masked;
+mod measured;
 mod overflow;
 mod probe;
 mod sample;
@@ -56,5 +60,8 @@ guests! {
     "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
     "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
     "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
+    "branch-history" 1 companion branch_history "reads a known sequence of branches back under every filter";
+    "latency" 1 companion latency "times sampled loads from each level";
+    "measured" 1 companion measured "counts caches, translation and predictions with known answers";
     "hostile" 1 steps hostile "writes everything everywhere, then counts";
 }
