@@ -369,6 +369,8 @@ impl Model for Power9 {
 
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
+        // The match array may be another, which no demand shows.
+        self.demand.renew();
     }
 
     fn take_alerts(&mut self) -> Alerts {
@@ -385,6 +387,8 @@ impl Model for Power9 {
         self.service(feed);
         let fresh = Power9::new(self.revision);
         self.disarm(feed);
+        // What is matched is another, which no demand shows.
+        self.demand.renew();
         let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared });
         *self = fresh;
         (self.demand, self.told, self.shared) = kept;
