@@ -81,11 +81,13 @@ impl Power9 {
         }
     }
 
-    /// PMC1-4 count again.
-    pub(super) fn lift_suspension(&mut self, feed: &impl Feed) {
-        if core::mem::take(&mut self.suspended) != 0 {
+    /// PMC1-4 count again. Whether they did not.
+    pub(super) fn lift_suspension(&mut self, feed: &impl Feed) -> bool {
+        let suspended = core::mem::take(&mut self.suspended) != 0;
+        if suspended {
             self.resume(feed);
         }
+        suspended
     }
 
     /// The counter that counts the overflows of this one, if one does (appendix A.4, PMCxSEL 10h and 24h).
@@ -227,7 +229,8 @@ impl Power9 {
             if freezes.stopped(index) && !self.mmcr0.trigger() {
                 continue;
             }
-            if index < 4 && unit.selected.counts_something() {
+            if index < 4 && unit.selected.is_on() {
+                // A write of MMCR1 suspends it for a cycle.
                 signals.insert(Signal::Cycles);
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);

@@ -288,7 +288,8 @@ impl Power9 {
             unit.selected = Selected::new(mmcr1, index);
             unit.selected.connect(mmcr1, &mut unit.tap);
         }
-        self.suspended = self.counting & PROGRAMMABLE;
+        self.suspended = 0;
+        self.suspended = self.admitted() & PROGRAMMABLE;
         self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         self.counting &= !PROGRAMMABLE;
     }
@@ -298,9 +299,12 @@ impl Model for Power9 {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;
-        self.lift_suspension(feed);
-        if self.catch_up(feed) {
+        let lifted = self.lift_suspension(feed);
+        let moved = self.catch_up(feed);
+        if moved {
             self.renew_demand();
+        }
+        if moved || lifted {
             self.rearm(feed);
         }
         Ok(self.value(grant.register) & grant.visible)
