@@ -113,6 +113,10 @@ impl Power9 {
             let follower = self.follower(index);
             let Some(unit) = self.units.get_mut(index) else { return };
             let sum = u64::from(unit.value).saturating_add(amount);
+            if sum >= WRAP {
+                // It was not negative for a while: what it is excused for is over.
+                self.excused &= !bit(index);
+            }
             let half = |value: u64| value.saturating_add(NEGATIVE) >> 32;
             let turned_negative = half(sum) != half(u64::from(unit.value));
             unit.value = sum as u32;
