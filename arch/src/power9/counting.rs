@@ -180,12 +180,22 @@ impl Power9 {
     /// Counters that counted and no longer do have been counted up to now; those that now do begin here.
     pub(super) fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();
-        let started = counting & !self.counting;
+        let (started, stopped) = (counting & !self.counting, self.counting & !counting);
         self.counting = counting;
+        let freezes = self.freezes();
+        let mut fallen = 0;
         for (index, unit) in self.units.iter_mut().enumerate() {
             if started & bit(index) != 0 {
                 unit.tap.settle(feed, false);
             }
+            // What ended with the thread's state, and not by a freeze, has a falling edge there.
+            let fell = stopped & bit(index) != 0 && unit.selected.falls() && unit.tap.detector().was_met;
+            if fell && freezes.admits(index, unit.selected.is_cycles()) {
+                fallen |= bit(index);
+            }
+        }
+        for index in (0..COUNTERS).filter(|index| fallen & bit(*index) != 0) {
+            self.grow(index, 1);
         }
     }
 
