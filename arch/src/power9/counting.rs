@@ -105,6 +105,11 @@ impl Power9 {
 
     /// The counter of this index grows by `amount`, and those chained to it by its overflows.
     pub(super) fn grow(&mut self, mut index: usize, mut amount: u64) {
+        if amount == 0 {
+            return;
+        }
+        // Only an alert can be late, and nobody waited for the others.
+        let enabled = self.conditions_enabled();
         // Four counters in a ring have no beginning: what is brought in goes round once.
         for _ in 0..COUNTERS {
             if amount == 0 {
@@ -122,7 +127,9 @@ impl Power9 {
             unit.value = sum as u32;
             if turned_negative && follower.is_none() {
                 self.alerts.overflows |= u32::from(bit(index));
-                self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
+                if enabled & bit(index) != 0 {
+                    self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
+                }
             }
             match follower {
                 Some(next) if self.counting & bit(next) != 0 => (index, amount) = (next, sum >> 32),
