@@ -270,7 +270,10 @@ impl Power9 {
             Register::Mmcrc => self.shared.register = Mmcrc::written(value).bits(),
             Register::Sier => self.sier = Sier::written(value),
             Register::Siar => self.siar = value,
-            Register::Sdar => self.sdar = value,
+            Register::Sdar => {
+                self.sdar = value;
+                self.last_data = None;
+            }
             Register::Bescr(bits) => self.write_bescr(bits, value),
             Register::Bhrb(_) => self.history.clear(),
             Register::Imc => {
