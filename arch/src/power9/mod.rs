@@ -302,8 +302,8 @@ impl Model for Power9 {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;
-        let lifted = self.lift_suspension(feed);
         let moved = self.catch_up(feed);
+        let lifted = self.lift_suspension(feed);
         if moved {
             self.renew_demand();
         }
@@ -316,8 +316,8 @@ impl Model for Power9 {
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
         let grant = access::grant(address, true, &self.context, self.mmcr0)?;
         self.present = None;
-        self.lift_suspension(feed);
         self.catch_up(feed);
+        self.lift_suspension(feed);
         let kept = self.value(grant.register) & !grant.writable;
         self.set(grant.register, kept | value & grant.writable, feed);
         self.changed(feed);
