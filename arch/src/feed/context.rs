@@ -31,7 +31,8 @@ pub struct Context {
     pub machine_state: u64,
     /// CR4, CTRL or DCR.
     pub control: u64,
-    /// What the guest's time base reads, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks).
+    /// What the guest's time base reads, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks). That total is
+    /// kept always, demanded or not; who leaves ticks out sets the context anew before more are told.
     pub time_base: u64,
 }
 

@@ -81,11 +81,13 @@ impl Power9 {
         }
     }
 
-    /// PMC1-4 count again.
-    pub(super) fn lift_suspension(&mut self, feed: &impl Feed) {
-        if core::mem::take(&mut self.suspended) != 0 {
+    /// PMC1-4 count again. Whether they did not.
+    pub(super) fn lift_suspension(&mut self, feed: &impl Feed) -> bool {
+        let suspended = core::mem::take(&mut self.suspended) != 0;
+        if suspended {
             self.resume(feed);
         }
+        suspended
     }
 
     /// The counter that counts the overflows of this one, if one does (appendix A.4, PMCxSEL 10h and 24h).
@@ -103,6 +105,11 @@ impl Power9 {
 
     /// The counter of this index grows by `amount`, and those chained to it by its overflows.
     pub(super) fn grow(&mut self, mut index: usize, mut amount: u64) {
+        if amount == 0 {
+            return;
+        }
+        // Only an alert can be late, and nobody waited for the others.
+        let enabled = self.conditions_enabled();
         // Four counters in a ring have no beginning: what is brought in goes round once.
         for _ in 0..COUNTERS {
             if amount == 0 {
@@ -111,12 +118,18 @@ impl Power9 {
             let follower = self.follower(index);
             let Some(unit) = self.units.get_mut(index) else { return };
             let sum = u64::from(unit.value).saturating_add(amount);
+            if sum >= WRAP {
+                // It was not negative for a while: what it is excused for is over.
+                self.excused &= !bit(index);
+            }
             let half = |value: u64| value.saturating_add(NEGATIVE) >> 32;
             let turned_negative = half(sum) != half(u64::from(unit.value));
             unit.value = sum as u32;
             if turned_negative && follower.is_none() {
                 self.alerts.overflows |= u32::from(bit(index));
-                self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
+                if enabled & bit(index) != 0 {
+                    self.lateness = self.lateness.max(sum.wrapping_sub(NEGATIVE) & (WRAP - 1));
+                }
             }
             match follower {
                 Some(next) if self.counting & bit(next) != 0 => (index, amount) = (next, sum >> 32),
@@ -174,12 +187,22 @@ impl Power9 {
     /// Counters that counted and no longer do have been counted up to now; those that now do begin here.
     pub(super) fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();
-        let started = counting & !self.counting;
+        let (started, stopped) = (counting & !self.counting, self.counting & !counting);
         self.counting = counting;
+        let freezes = self.freezes();
+        let mut fallen = 0;
         for (index, unit) in self.units.iter_mut().enumerate() {
             if started & bit(index) != 0 {
                 unit.tap.settle(feed, false);
             }
+            // What ended with the thread's state, and not by a freeze, has a falling edge there.
+            let fell = stopped & bit(index) != 0 && unit.selected.falls() && unit.tap.detector().was_met;
+            if fell && freezes.admits(index, unit.selected.is_cycles()) {
+                fallen |= bit(index);
+            }
+        }
+        for index in (0..COUNTERS).filter(|index| fallen & bit(*index) != 0) {
+            self.grow(index, 1);
         }
     }
 
@@ -227,7 +250,8 @@ impl Power9 {
             if freezes.stopped(index) && !self.mmcr0.trigger() {
                 continue;
             }
-            if index < 4 && unit.selected.counts_something() {
+            if index < 4 && unit.selected.is_on() {
+                // A write of MMCR1 suspends it for a cycle.
                 signals.insert(Signal::Cycles);
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);

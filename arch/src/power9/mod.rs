@@ -270,7 +270,10 @@ impl Power9 {
             Register::Mmcrc => self.shared.register = Mmcrc::written(value).bits(),
             Register::Sier => self.sier = Sier::written(value),
             Register::Siar => self.siar = value,
-            Register::Sdar => self.sdar = value,
+            Register::Sdar => {
+                self.sdar = value;
+                self.last_data = None;
+            }
             Register::Bescr(bits) => self.write_bescr(bits, value),
             Register::Bhrb(_) => self.history.clear(),
             Register::Imc => {
@@ -288,7 +291,8 @@ impl Power9 {
             unit.selected = Selected::new(mmcr1, index);
             unit.selected.connect(mmcr1, &mut unit.tap);
         }
-        self.suspended = self.counting & PROGRAMMABLE;
+        self.suspended = 0;
+        self.suspended = self.admitted() & PROGRAMMABLE;
         self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         self.counting &= !PROGRAMMABLE;
     }
@@ -298,9 +302,12 @@ impl Model for Power9 {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;
-        self.lift_suspension(feed);
-        if self.catch_up(feed) {
+        let moved = self.catch_up(feed);
+        let lifted = self.lift_suspension(feed);
+        if moved {
             self.renew_demand();
+        }
+        if moved || lifted {
             self.rearm(feed);
         }
         Ok(self.value(grant.register) & grant.visible)
@@ -309,8 +316,8 @@ impl Model for Power9 {
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
         let grant = access::grant(address, true, &self.context, self.mmcr0)?;
         self.present = None;
-        self.lift_suspension(feed);
         self.catch_up(feed);
+        self.lift_suspension(feed);
         let kept = self.value(grant.register) & !grant.writable;
         self.set(grant.register, kept | value & grant.writable, feed);
         self.changed(feed);
@@ -369,6 +376,8 @@ impl Model for Power9 {
 
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
+        // The match array may be another, which no demand shows.
+        self.demand.renew();
     }
 
     fn take_alerts(&mut self) -> Alerts {
@@ -385,6 +394,8 @@ impl Model for Power9 {
         self.service(feed);
         let fresh = Power9::new(self.revision);
         self.disarm(feed);
+        // What is matched is another, which no demand shows.
+        self.demand.renew();
         let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared });
         *self = fresh;
         (self.demand, self.told, self.shared) = kept;

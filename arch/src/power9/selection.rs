@@ -133,6 +133,11 @@ impl Selected {
         self.combination == Combination::And
     }
 
+    /// Whether PMCxSEL is not 0: an event is selected, be it one that is only injected.
+    pub(super) fn is_on(&self) -> bool {
+        self.code & 0xFF != 0
+    }
+
     /// Whether the selection is an event at all, and not PMCxSEL 0.
     pub(super) fn counts_something(&self) -> bool {
         self.entries().next().is_some()
@@ -175,7 +180,7 @@ impl Selected {
             Some(entry) if entry.counts == Unit::Cycles => Kind::State,
             _ => Kind::Event,
         };
-        if self.code & 0xFF == 0 || self.internal().is_some() {
+        if !self.is_on() || self.internal().is_some() {
             return None;
         }
         let [first, second] = self.entries;

@@ -240,10 +240,10 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
     }
 }
 
-/// Adds what happened; with a demand, only what it names.
+/// Adds what happened; with a demand, only what it names. Ticks of the time base are told always: it is their total and an offset.
 fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
     for (signal, amount) in signals {
-        if demand.is_none_or(|demand| demand.wants(*signal)) {
+        if *signal == Signal::TimeBaseTicks || demand.is_none_or(|demand| demand.wants(*signal)) {
             totals.add(*signal, *amount);
         }
     }

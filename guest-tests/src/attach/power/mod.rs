@@ -188,11 +188,15 @@ impl<'a> Cpu<'a> {
         (u128::from(cycles) * u128::from(ticks) / u128::from(every.max(1))) as u64
     }
 
-    /// The time base goes on with `cycles` more cycles; returns the ticks.
-    fn tick(&mut self, cycles: u64) -> u64 {
+    /// The time base goes on with `cycles` more cycles. Its ticks are told whether they are demanded or not: the PMU knows the time base
+    /// as their total and an offset.
+    fn tick(&mut self, cycles: u64) {
         self.cycles += cycles;
         let ticks = self.ticks_in(self.cycles);
-        ticks - std::mem::replace(&mut self.ticks, ticks)
+        let passed = ticks - std::mem::replace(&mut self.ticks, ticks);
+        if passed != 0 {
+            self.thread.totals().add(Signal::TimeBaseTicks, passed);
+        }
     }
 
     fn context_of(&self, cpu: &CpuView<'_>) -> Context {
@@ -256,11 +260,8 @@ impl<'a> Cpu<'a> {
 
     /// Lets `cycles` go by in which nothing else happens.
     fn pass(&mut self, cycles: u64) {
-        let ticks = self.tick(cycles);
-        let totals = self.thread.totals();
-        let sink = Sink { demand: &self.own, totals };
-        sink.add(Signal::Cycles, cycles);
-        sink.add(Signal::TimeBaseTicks, ticks);
+        self.tick(cycles);
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
             self.thread.service();
         }
@@ -268,8 +269,8 @@ impl<'a> Cpu<'a> {
 
     /// Adds what the engine knows of a step, tells its record and services the PMU at a deadline, in this order.
     fn complete(&mut self, step: &Step) {
-        let ticks = self.tick(u64::from(step.cycles));
-        let reached = add(step, ticks, false, self.matched, (&self.own, &self.followed), &self.thread);
+        self.tick(u64::from(step.cycles));
+        let reached = add(step, false, self.matched, (&self.own, &self.followed), &self.thread);
         tell(step, reached, self.demand.records(), None, &self.thread);
         if reached {
             self.thread.service();
@@ -289,12 +290,14 @@ impl<'a> Cpu<'a> {
     fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
         // Ticks of a companion's cycles are told behind the step, when the cycles are known.
         let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
-        let ticks = if held { 0 } else { self.tick(u64::from(step.cycles)) };
+        if !held {
+            self.tick(u64::from(step.cycles));
+        }
         let Cpu { companion, own, followed, thread, demand, matched, .. } = self;
         let following = companion.as_mut()?;
         following.execute(step);
         let events = |outcome: &Outcome| {
-            let reached = add(step, ticks, held, *matched, (own, followed), thread);
+            let reached = add(step, held, *matched, (own, followed), thread);
             // The companion's own events and cycles may reach a deadline yet.
             tell(step, true, demand.records(), Some(outcome), thread);
             if reached {
@@ -306,8 +309,7 @@ impl<'a> Cpu<'a> {
         if !held {
             return None;
         }
-        let ticks = self.tick(passed);
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::TimeBaseTicks, ticks);
+        self.tick(passed);
         if self.thread.reached(Signal::TimeBaseTicks) {
             self.thread.service();
         }
@@ -317,7 +319,7 @@ impl<'a> Cpu<'a> {
 
 /// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
 /// whether one of its signals has come to its deadline.
-fn add(step: &Step, ticks: u64, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
+fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
     let (own, followed) = what;
     if followed.is_empty() {
         return false;
@@ -326,7 +328,6 @@ fn add(step: &Step, ticks: u64, held: bool, matched: Option<(u64, u64)>, what: (
     if !held {
         sink.add(Signal::Cycles, u64::from(step.cycles));
     }
-    sink.add(Signal::TimeBaseTicks, ticks);
     let matches = matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
     signals::add(step, matches, &sink);
     followed.iter().any(|signal| thread.reached(*signal))
