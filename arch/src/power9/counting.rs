@@ -44,7 +44,8 @@ impl Power9 {
         let mut counting = 0;
         for (index, unit) in self.units.iter().enumerate() {
             let selected = &unit.selected;
-            if freezes.admits(index, selected.is_cycles()) && selected.admits(freezes.msr, freezes.control, self.shared) {
+            let lanes = selected.lanes(freezes.msr, freezes.control, self.shared);
+            if freezes.admits(index, selected.is_cycles()) && selected.admits(lanes) {
                 counting |= bit(index);
             }
         }
@@ -66,10 +67,7 @@ impl Power9 {
                 };
             }
         }
-        for (index, grown) in grown.into_iter().enumerate() {
-            self.grow(index, grown);
-        }
-        self.follow_threshold(grown);
+        self.grow_all(grown);
         self.end_suspension(feed);
         transitions != 0 && self.mmcr0.tbee()
     }
@@ -103,8 +101,17 @@ impl Power9 {
         self.units.get(index).is_some_and(|unit| u64::from(unit.value) >= NEGATIVE) && self.follower(index).is_none()
     }
 
-    /// The counter of this index grows by `amount`, and those chained to it by its overflows.
-    pub(super) fn grow(&mut self, mut index: usize, mut amount: u64) {
+    /// Each counter grows by what it has counted, those chained to it by its overflows, and the threshold counter follows them all.
+    pub(super) fn grow_all(&mut self, own: [u64; COUNTERS]) {
+        let mut grown = own;
+        for (index, own) in own.into_iter().enumerate() {
+            self.grow(index, own, &mut grown);
+        }
+        self.follow_threshold(grown);
+    }
+
+    /// The counter of this index grows by `amount`, and those chained to it by its overflows, which are added to what they have `grown`.
+    pub(super) fn grow(&mut self, mut index: usize, mut amount: u64, grown: &mut [u64; COUNTERS]) {
         if amount == 0 {
             return;
         }
@@ -134,6 +141,9 @@ impl Power9 {
             match follower {
                 Some(next) if self.counting & bit(next) != 0 => (index, amount) = (next, sum >> 32),
                 _ => return,
+            }
+            if let Some(grown) = grown.get_mut(index) {
+                *grown = grown.saturating_add(amount);
             }
         }
     }
@@ -165,6 +175,9 @@ impl Power9 {
             until_count = if at == index { carry } else { needed(carry) };
             events_per_count = events_per_count.saturating_mul(WRAP);
             at = next;
+            if let Some(counts) = self.threshold_waits_for(at) {
+                nearer(Some(until_count.saturating_add(counts.saturating_sub(1).saturating_mul(events_per_count))));
+            }
         }
         least
     }
@@ -192,6 +205,15 @@ impl Power9 {
         let freezes = self.freezes();
         let mut fallen = 0;
         for (index, unit) in self.units.iter_mut().enumerate() {
+            let lanes = unit.selected.lanes(freezes.msr, freezes.control, self.shared);
+            if unit.selected.connects_anew(unit.lanes, lanes) {
+                let detector = unit.tap.detector();
+                unit.tap.disarm(feed);
+                unit.selected.connect(self.mmcr1, lanes, &mut unit.tap);
+                unit.tap.skip(feed);
+                unit.tap.set_detector(detector);
+            }
+            unit.lanes = lanes;
             if started & bit(index) != 0 {
                 unit.tap.settle(feed, false);
             }
@@ -202,7 +224,7 @@ impl Power9 {
             }
         }
         for index in (0..COUNTERS).filter(|index| fallen & bit(*index) != 0) {
-            self.grow(index, 1);
+            self.grow(index, 1, &mut [0; COUNTERS]);
         }
     }
 
@@ -256,6 +278,7 @@ impl Power9 {
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);
             unit.tap.demand(&mut signals);
+            unit.selected.demand(&mut signals);
             per_cycle |= unit.tap.gate().is_per_cycle() && unit.selected.counts_something();
         }
         if time_base {

@@ -112,6 +112,8 @@ impl Revision {
 struct Unit {
     value: u32,
     selected: Selected,
+    /// The bits of the event bus whose conditions held when the tap was connected.
+    lanes: u8,
     tap: Tap,
 }
 
@@ -286,10 +288,12 @@ impl Power9 {
     /// MMCR1 is written: PMC1-4 follow what it selects, and do not count for one cycle (appendix A.4, note 1).
     fn select(&mut self, mmcr1: Mmcr1, feed: &impl Feed) {
         self.mmcr1 = mmcr1;
+        let (freezes, shared) = (self.freezes(), self.shared);
         for (index, unit) in self.units.iter_mut().take(4).enumerate() {
             unit.tap.disarm(feed);
             unit.selected = Selected::new(mmcr1, index);
-            unit.selected.connect(mmcr1, &mut unit.tap);
+            unit.lanes = unit.selected.lanes(freezes.msr, freezes.control, shared);
+            unit.selected.connect(mmcr1, unit.lanes, &mut unit.tap);
         }
         self.suspended = 0;
         self.suspended = self.admitted() & PROGRAMMABLE;
@@ -318,8 +322,10 @@ impl Model for Power9 {
         self.present = None;
         self.catch_up(feed);
         self.lift_suspension(feed);
-        let kept = self.value(grant.register) & !grant.writable;
-        self.set(grant.register, kept | value & grant.writable, feed);
+        if grant.writable != 0 {
+            let kept = self.value(grant.register) & !grant.writable;
+            self.set(grant.register, kept | value & grant.writable, feed);
+        }
         self.changed(feed);
         Ok(())
     }
@@ -448,10 +454,7 @@ impl Power9 {
                 *grown = unit.tap.inject_into(kind, amount, second);
             }
         }
-        for (index, grown) in grown.into_iter().enumerate() {
-            self.grow(index, grown);
-        }
-        self.follow_threshold(grown);
+        self.grow_all(grown);
     }
 }
 

@@ -58,6 +58,9 @@ impl Power9 {
             self.sampler.reset();
             self.sampler.start(Eligible::of(mmcra));
         }
+        if address_signal(before) != address_signal(mmcra) {
+            self.last_data = None;
+        }
         self.write_threshold(mmcra);
         self.disarm(feed);
         self.connect_sampling(feed);
@@ -208,7 +211,8 @@ impl Power9 {
                 Some(Internal::ThresholdAccumulated) => pulses.crossings.accumulated,
                 _ => 0,
             };
-            self.grow(index, amount);
+            // What counts events of the threshold counter neither starts nor feeds it.
+            self.grow(index, amount, &mut [0; COUNTERS]);
         }
     }
 
@@ -218,13 +222,15 @@ impl Power9 {
         if pmae && !self.freezes().history() && record.branch.is_some_and(|branch| branch.taken) {
             self.history.enter(record, self.mmcra);
         }
-        if pmae && self.addresses.fold(feed) != 0 {
+        if pmae && self.addresses.fold(feed) != 0 && !self.traces() {
             self.last_data = record.memory.map(|memory| memory.address).or(self.last_data);
         }
         self.present = Some(record.address);
+        let occurrences = self.eligible.fold(feed);
+        self.sampler.pass(occurrences);
         let event = self.count(feed);
         let life = Life::new(record, self.mmcra);
-        if self.sampler.machine == (Machine::Start { left: 0 }) && self.is_eligible(&life) {
+        if occurrences != 0 && self.sampler.machine == (Machine::Start { left: 0 }) && self.is_eligible(&life) {
             self.sample(&life);
         }
         if self.judge(event, feed) {
@@ -253,10 +259,11 @@ impl Power9 {
             }
             self.sier = sier::sier(life, Msr::of(self.context.machine_state), self.mmcra, reached);
         }
+        let mut all = grown;
         for (index, amount) in grown.into_iter().enumerate() {
-            self.grow(index, amount);
+            self.grow(index, amount, &mut all);
         }
-        self.start_or_end(&grown, Crossings::default());
+        self.start_or_end(&all, Crossings::default());
         self.sampler.sampled();
         self.sampler.start(Eligible::of(self.mmcra));
     }
@@ -356,15 +363,20 @@ impl Power9 {
         }
     }
 
+    /// Whether instructions or branches are traced, when continuous sampling stands still (section 2.3).
+    fn traces(&self) -> bool {
+        let msr = Msr::of(self.context.machine_state);
+        msr.se() || msr.be()
+    }
+
     /// An alert in continuous sampling: the sampling registers keep the instruction at which it came, if its record is at hand.
     pub(super) fn keep_continuous_sample(&mut self) {
-        let msr = Msr::of(self.context.machine_state);
-        if self.mmcra.sample_enable() || msr.se() || msr.be() {
+        if self.mmcra.sample_enable() || self.traces() {
             return;
         }
-        self.sier = sier::continuous(msr);
         if let Some(address) = self.present {
             self.siar = address;
+            self.sier = sier::continuous(Msr::of(self.context.machine_state));
         }
         if let Some(address) = self.last_data {
             self.sdar = address;

@@ -5,7 +5,7 @@
 use super::registers::{Mmcr1, Msr, ThreadControl};
 use crate::counter::{Gate, Tap};
 use crate::event::{self, Amount, Drive, Entry, Internal, Test, When};
-use crate::feed::{Kind, Scope, Signal, Unit};
+use crate::feed::{Kind, Scope, Signal, SignalSet, Unit};
 use crate::model::{Occurrence, Shared};
 
 /// The bits of an event code that MMCR1 has no place for: the event is of the sampled instruction (section 5.15, MARK).
@@ -82,8 +82,8 @@ impl Selected {
         Selected { code: code | if comb == 0b10 { SECOND } else { 0 }, entries, combination, falls }
     }
 
-    /// Connects the counter's tap.
-    pub(super) fn connect(&self, mmcr1: Mmcr1, tap: &mut Tap) {
+    /// Connects the counter's tap. Of a sum the bits whose conditions hold, `lanes`, are connected.
+    pub(super) fn connect(&self, mmcr1: Mmcr1, lanes: u8, tap: &mut Tap) {
         let gate = match (self.combination, self.falls) {
             (Combination::And, false) => Gate::Both,
             (Combination::And, true) => Gate::BothFall,
@@ -96,6 +96,9 @@ impl Selected {
                 tap.begin_second();
             }
             let Some(entry) = entry else { continue };
+            if self.combination == Combination::Add && lanes >> group & 1 == 0 {
+                continue;
+            }
             entry.signals.iter().for_each(|signal| tap.connect(*signal));
             let prefetches = match entry.reloads {
                 event::Reloads::None => false,
@@ -166,9 +169,31 @@ impl Selected {
         SYNCHRONOUS.contains(&self.code)
     }
 
-    /// Whether the conditions of what is selected hold. Where two events are combined both must.
-    pub(super) fn admits(&self, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
-        self.entries().flat_map(|entry| entry.when).all(|when| holds(*when, msr, control, shared))
+    /// The bits of the event bus, of a direct event the first, whose conditions hold: one bit each.
+    pub(super) fn lanes(&self, msr: Msr, control: ThreadControl, shared: Shared) -> u8 {
+        let holds =
+            |entry: &Option<&'static Entry>| entry.is_none_or(|entry| entry.when.iter().all(|when| holds(*when, msr, control, shared)));
+        let [first, second] = self.entries.each_ref().map(holds);
+        u8::from(first) | u8::from(second) << 1
+    }
+
+    /// Whether the counter counts while the conditions of these bits hold.
+    pub(super) fn admits(&self, lanes: u8) -> bool {
+        match self.combination {
+            Combination::One => lanes & 1 != 0,
+            Combination::And => lanes == 0b11,
+            Combination::Add => lanes != 0,
+        }
+    }
+
+    /// Whether a change of the conditions changes what is added up.
+    pub(super) fn connects_anew(&self, before: u8, now: u8) -> bool {
+        self.combination == Combination::Add && before != now
+    }
+
+    /// Adds the signals of what is selected to `set`.
+    pub(super) fn demand(&self, set: &mut SignalSet) {
+        self.entries().flat_map(|entry| entry.signals).for_each(|signal| set.insert(*signal));
     }
 
     /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state, and whether it is of the second

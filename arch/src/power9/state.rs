@@ -110,11 +110,13 @@ impl Power9 {
         pmu.suspended = state.suspended & super::PROGRAMMABLE;
         pmu.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         pmu.ticks_seen = ticks;
+        let (freezes, shared) = (pmu.freezes(), pmu.shared);
         for (index, (unit, value)) in pmu.units.iter_mut().zip(state.counters).enumerate() {
             unit.value = value;
             if let Some(detector) = state.detectors.get(index) {
                 unit.selected = Selected::new(pmu.mmcr1, index);
-                unit.selected.connect(pmu.mmcr1, &mut unit.tap);
+                unit.lanes = unit.selected.lanes(freezes.msr, freezes.control, shared);
+                unit.selected.connect(pmu.mmcr1, unit.lanes, &mut unit.tap);
                 unit.tap.skip(feed);
                 unit.tap.set_detector(*detector);
             } else {

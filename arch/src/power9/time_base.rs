@@ -40,7 +40,11 @@ impl Power9 {
         let before = core::mem::replace(&mut self.ticks_seen, now);
         let value = |total: u64| self.context.time_base.wrapping_add(total);
         let place = self.time_base_place();
-        turned(value(now), place).wrapping_sub(turned(value(before), place)) & (u64::MAX >> (place + 1))
+        let transitions = turned(value(now), place).wrapping_sub(turned(value(before), place)) & (u64::MAX >> (place + 1));
+        if transitions != 0 && self.mmcr0.tbee() {
+            self.lateness = self.lateness.max(now.wrapping_sub(before).saturating_sub(until(value(before), place, 1)));
+        }
+        transitions
     }
 
     /// Whether a transition of the time base is an enabled event that anything comes of.

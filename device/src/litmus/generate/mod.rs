@@ -164,9 +164,10 @@ fn amount(bytes: &mut Unstructured<'_>) -> Result<u64> {
 fn signals(catalogue: &Catalogue, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal, u64)>> {
     let mut signals = Vec::new();
     for _ in 0..bytes.int_in_range(1..=4u8)? {
-        let signal = match bytes.int_in_range(0..=3u8)? {
+        let signal = match bytes.int_in_range(0..=5u8)? {
             0 => Signal::Cycles,
             1 => Signal::InstructionsRetired,
+            2 => Signal::TimeBaseTicks,
             _ => {
                 let entry = bytes.choose(catalogue.entries)?;
                 let mut all = entry.signals.iter().chain(entry.edges);

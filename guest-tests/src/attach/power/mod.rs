@@ -26,7 +26,7 @@ pub use beside::Beside;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
+use vm_pmu::arch::feed::{Context, Demand, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
 use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
@@ -77,6 +77,8 @@ pub struct Cpu<'a> {
     /// PME and PMEO as the PMU has them, while they are its own.
     event_based: Option<EventBased>,
     instructions: u64,
+    /// The address of the last instruction.
+    last: u64,
     ledger: Ledger,
     trace: Recorder,
     beside: Beside,
@@ -103,6 +105,7 @@ impl<'a> Cpu<'a> {
             bescr: 0,
             event_based: None,
             instructions: 0,
+            last: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
             beside: Beside::default(),
@@ -258,11 +261,14 @@ impl<'a> Cpu<'a> {
         self.trace.keep(self.thread.number(), self.instructions, cpu.pc(), || trace::access(registers, address, value?, wrote));
     }
 
-    /// Lets `cycles` go by in which nothing else happens.
-    fn pass(&mut self, cycles: u64) {
+    /// Lets `cycles` go by in which nothing else happens, around the instruction at `address`.
+    fn pass(&mut self, cycles: u64, address: u64) {
         self.tick(cycles);
         Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
+            if self.demand.records().wants(true, false) {
+                self.thread.record(&Record::at(address));
+            }
             self.thread.service();
         }
     }
@@ -393,6 +399,7 @@ impl Observer for Cpu<'_> {
     #[inline]
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
+        self.last = step.address;
         if self.epoch != self.thread.epoch() {
             // This CPU's write changed what it must report, or another's did.
             self.renew_demand();
@@ -417,7 +424,7 @@ impl Observer for Cpu<'_> {
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
         }
-        self.pass(u64::from(notice.cycles));
+        self.pass(u64::from(notice.cycles), notice.address);
         Alerts::NONE
     }
 
@@ -436,7 +443,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn waited(&mut self, cycles: u64) {
-        self.pass(cycles);
+        self.pass(cycles, self.last);
     }
 
     fn wait_deadline(&self) -> Option<u64> {

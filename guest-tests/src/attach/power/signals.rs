@@ -136,7 +136,9 @@ fn floating(step: &Step, sink: &Sink<'_>) {
 }
 
 fn memory(step: &Step, sink: &Sink<'_>) {
-    sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, 1);
+    // A stcx. that failed stored nothing.
+    let stored = step.conditional != Some(Conditional::Failed);
+    sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
     match step.conditional {
         Some(outcome) => {
             sink.add(Signal::StoreConditionals, 1);
