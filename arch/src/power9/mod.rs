@@ -402,9 +402,10 @@ impl Model for Power9 {
         self.disarm(feed);
         // What is matched is another, which no demand shows.
         self.demand.renew();
-        let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared });
+        // The time base is not the PMU's: what it reads, the embedder says.
+        let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared }, self.context.time_base);
         *self = fresh;
-        (self.demand, self.told, self.shared) = kept;
+        (self.demand, self.told, self.shared, self.context.time_base) = kept;
         self.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
         self.changed(feed);
     }

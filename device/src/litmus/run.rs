@@ -14,7 +14,7 @@ use vm_pmu_arch::feed::{Deadlines, Record, Signal};
 
 use super::dialect::Dialect;
 use super::print::which;
-use super::{Litmus, Step};
+use super::{ContextField, Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -130,8 +130,9 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
         Step::Thread(_) | Step::Save | Step::Epoch(_) => return Ok(false),
         Step::Context(fields) => {
             let dialect = Dialect::of(machine.part());
-            let context = fields.iter().fold(thread.context(), |context, (field, value)| dialect.change(context, *field, *value));
-            thread.set_context(context);
+            let ticks = thread.totals().get(Signal::TimeBaseTicks);
+            let change = |context, (field, value): &(ContextField, u64)| dialect.change(context, *field, *value, ticks);
+            thread.set_context(fields.iter().fold(thread.context(), change));
             return Ok(false);
         }
         Step::Write(address, value, expected) => {

@@ -15,7 +15,7 @@ use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step};
+use super::{ContextField, Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
 
@@ -205,7 +205,9 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
     match step {
         Step::Context(fields) => {
             let dialect = Dialect::of(machine.part());
-            thread.set_context(fields.iter().fold(thread.context(), |context, (field, value)| dialect.change(context, *field, *value)));
+            let ticks = thread.totals().get(Signal::TimeBaseTicks);
+            let change = |context, (field, value): &(ContextField, u64)| dialect.change(context, *field, *value, ticks);
+            thread.set_context(fields.iter().fold(thread.context(), change));
         }
         Step::Write(address, value, _) => seen.value = Some(thread.write(*address, *value).map(|()| 0)),
         Step::Read(address, _) => seen.value = Some(thread.read(*address)),

@@ -24,7 +24,7 @@ pub enum ContextField {
     MachineState,
     /// CR4, CTRL or DCR as a whole.
     Control,
-    /// What the guest's time base reads, less the ticks that were told.
+    /// What the guest's time base reads at this moment.
     TimeBase,
     /// A field that only this kind of processor has.
     Part(&'static PartField),
@@ -139,15 +139,15 @@ impl Dialect {
         }
     }
 
-    /// `context` with `field` set to `value`, of which the field takes the bits that it has.
-    pub(super) fn change(&self, context: Context, field: ContextField, value: u64) -> Context {
+    /// `context` with `field` set to `value`, of which the field takes the bits that it has. `ticks` of the time base have been told.
+    pub(super) fn change(&self, context: Context, field: ContextField, value: u64, ticks: u64) -> Context {
         (self.settle)(match field {
             ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },
             ContextField::Halted => Context { halted: value != 0, ..context },
             ContextField::Foreground => Context { foreground: value != 0, ..context },
             ContextField::MachineState => Context { machine_state: value, ..context },
             ContextField::Control => Context { control: value, ..context },
-            ContextField::TimeBase => Context { time_base: value, ..context },
+            ContextField::TimeBase => Context { time_base: value.wrapping_sub(ticks), ..context },
             ContextField::Part(own) => (own.set)(context, value & mask(own.bits)),
         })
     }

@@ -111,7 +111,7 @@ mod tests {
     fn changed(changes: &[&str]) -> Context {
         changes.iter().fold(Context::RESET, |context, change| {
             let (field, value) = POWER9.context(change).expect("a field of POWER9");
-            POWER9.change(context, field, value)
+            POWER9.change(context, field, value, 0)
         })
     }
 
