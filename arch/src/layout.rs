@@ -52,6 +52,30 @@ pub const fn writable(fields: &[Field]) -> u64 {
     mask
 }
 
+/// What every register can do, however its manual counts bits.
+macro_rules! word {
+    ($register:ident) => {
+        impl $register {
+            /// The bits that a write can change.
+            pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
+
+            /// The register's bits.
+            #[must_use]
+            #[inline]
+            pub const fn bits(self) -> u64 {
+                self.0
+            }
+
+            /// The register with `value` written to it: reserved bits stay zero.
+            #[must_use]
+            pub const fn written(value: u64) -> Self {
+                Self(value & Self::WRITABLE)
+            }
+        }
+    };
+}
+pub(crate) use word;
+
 /// Declares a register: its fields with the manual's bit numbers, each with an accessor, a setter and a row of the table `FIELDS`.
 macro_rules! layout {
     (
@@ -87,23 +111,9 @@ macro_rules! layout {
                     summary: "reads as zero, writes are ignored",
                 }, )*
             ];
-
-            /// The bits that a write can change.
-            pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
-
-            /// The register's bits.
-            #[must_use]
-            #[inline]
-            pub const fn bits(self) -> u64 {
-                self.0
-            }
-
-            /// The register with `value` written to it: reserved bits stay zero.
-            #[must_use]
-            pub const fn written(value: u64) -> Self {
-                Self(value & Self::WRITABLE)
-            }
         }
+
+        $crate::layout::word!($register);
     };
     (@low $high:literal) => { $high };
     (@low $high:literal, $low:literal) => { $low };
@@ -146,28 +156,16 @@ macro_rules! power_layout {
                     summary: "reads as zero, writes are ignored",
                 }, )*
             ];
+        }
 
-            /// The bits that a write can change.
-            pub const WRITABLE: u64 = $crate::layout::writable(Self::FIELDS);
+        $crate::layout::word!($register);
 
+        impl $register {
             /// The register that holds `bits`, reserved ones too.
             #[must_use]
             #[inline]
             pub const fn of(bits: u64) -> Self {
                 Self(bits)
-            }
-
-            /// The register's bits.
-            #[must_use]
-            #[inline]
-            pub const fn bits(self) -> u64 {
-                self.0
-            }
-
-            /// The register with `value` written to it: reserved bits stay zero.
-            #[must_use]
-            pub const fn written(value: u64) -> Self {
-                Self(value & Self::WRITABLE)
             }
         }
     };

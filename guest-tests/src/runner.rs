@@ -291,13 +291,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
-    report.companion = match companion.as_ref().map(companion::Companion::clock) {
-        None => "off",
-        Some(Clock::Embedder) => "events",
-        Some(Clock::Companion) => "events and time",
-    }
-    .to_owned();
+    let mut report = begin(part, name, companion.as_ref());
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();
@@ -319,6 +313,22 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let limit = matches!(exit, Exit::Limit);
     (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
     Ok(report)
+}
+
+/// The report of a run before anything of it is known.
+fn begin(part: Part, name: &str, companion: Option<&companion::Companion>) -> Report {
+    let made = match companion.map(companion::Companion::clock) {
+        None => "off",
+        Some(Clock::Embedder) => "events",
+        Some(Clock::Companion) => "events and time",
+    };
+    Report {
+        guest: name.to_owned(),
+        pmu: part.name().to_owned(),
+        engine: ENGINE.to_owned(),
+        companion: made.to_owned(),
+        ..Report::default()
+    }
 }
 
 fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topology::Thread<'_, L>) -> Vec<Register> {

@@ -3,6 +3,28 @@
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
 //! the x86 guests here are built from, [`power`] the same for POWER.
 
+/// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
+/// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
+macro_rules! guests {
+    ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
+        /// The guests.
+        pub static GUESTS: &[$crate::guests::Guest] = &[
+            $( $crate::guests::Guest {
+                pmu: $pmu,
+                name: $name,
+                summary: $summary,
+                cpus: $cpus,
+                needs_companion: $crate::guests::guests!(@companion $footing),
+                foretells_cycles: !$crate::guests::guests!(@companion $footing),
+                assembly: $crate::guests::Assembly::$assembly($module::build),
+            } ),+
+        ];
+    };
+    (@companion steps) => { false };
+    (@companion companion) => { true };
+}
+use guests;
+
 pub mod k8;
 pub mod power;
 pub mod power9;

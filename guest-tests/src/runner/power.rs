@@ -6,16 +6,13 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
-use super::{Options, RAM, RunError, registers, verdict};
+use super::{Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
 use crate::attach::power::{Beside, Cpu, supplies};
 use crate::engine::image::Image;
 use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError};
 use crate::guests::protocol;
 use crate::report::Report;
-
-/// The engine's name in reports.
-const ENGINE: &str = "interp";
 
 /// What is to be run.
 pub(super) struct Job<'a> {
@@ -61,13 +58,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = Report { guest: name.to_owned(), pmu: part.name().to_owned(), engine: ENGINE.to_owned(), ..Report::default() };
-    report.companion = match companion.as_ref().map(companion::Companion::clock) {
-        None => "off",
-        Some(Clock::Embedder) => "events",
-        Some(Clock::Companion) => "events and time",
-    }
-    .to_owned();
+    let mut report = begin(part, name, companion.as_ref());
     let mut counts = vec![[0; COUNTERS]; beside.len()];
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {

@@ -27,7 +27,6 @@ mod two_cpus;
 mod user_rdpmc;
 
 use super::runtime::{Built, Kernel};
-use super::{Assembly, Guest};
 
 /// PerfEvtSel0.
 const SELECT: u32 = 0xC001_0000;
@@ -61,26 +60,8 @@ fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
     k.wrmsr(SELECT + n, select & !EN)
 }
 
-macro_rules! guests {
-    ($( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
-        /// The guests.
-        pub static GUESTS: &[Guest] = &[
-            $( Guest {
-                pmu: "k8",
-                name: $name,
-                summary: $summary,
-                cpus: $cpus,
-                needs_companion: guests!(companion $footing),
-                foretells_cycles: !guests!(companion $footing),
-                assembly: Assembly::X86($module::build),
-            } ),+
-        ];
-    };
-    (companion steps) => { false };
-    (companion companion) => { true };
-}
-
-guests! {
+super::guests! {
+    "k8" X86;
     "count" 1 steps count "counts a known mix of instructions by every exact event, read by RDMSR and RDPMC";
     "filter" 1 steps filter "counts ring 3 and ring 0 apart and together";
     "overflow" 1 steps overflow "takes an interrupt after exactly N instructions, as NMI and as vector, masked, late and rearmed";

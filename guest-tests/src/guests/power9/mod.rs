@@ -24,31 +24,11 @@ mod probe;
 mod sample;
 mod trigger_chain;
 
-use super::{Assembly, Guest};
-
 /// MMCR0: freeze counters.
 const FC: u64 = 0x8000_0000;
 
-macro_rules! guests {
-    ($( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
-        /// The guests.
-        pub static GUESTS: &[Guest] = &[
-            $( Guest {
-                pmu: "power9",
-                name: $name,
-                summary: $summary,
-                cpus: $cpus,
-                needs_companion: guests!(companion $footing),
-                foretells_cycles: !guests!(companion $footing),
-                assembly: Assembly::Power($module::build),
-            } ),+
-        ];
-    };
-    (companion steps) => { false };
-    (companion companion) => { true };
-}
-
-guests! {
+super::guests! {
+    "power9" Power;
     "count" 1 steps count "counts a known mix of instructions on every counter";
     "freeze-matrix" 1 steps freeze_matrix "counts under every freeze in every state";
     "overflow" 1 steps overflow "alerts after exactly as many events as were asked for";
