@@ -32,7 +32,7 @@ const CHASE: &str = "A third one follows a chain through every line of an array.
 const NEXT: [(&str, &str); 8] = [
     ("pmulab run --pmu k8 --guest overflow", "the whole report of the guest above"),
     ("pmulab run --guest chase", "every event of caches and memory, and what is right"),
-    ("pmulab run --pmu power9 --guest ebb", "a guest of another part: event-based branches on POWER9"),
+    ("pmulab run --pmu power9 --guest ebb", "another part: event-based branches on POWER9"),
     ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
