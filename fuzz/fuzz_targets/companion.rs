@@ -85,7 +85,7 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
 
 fn everything() -> Demand {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::None);
+    demand.replace(SignalSet::all(), false, Records::NONE);
     demand
 }
 
