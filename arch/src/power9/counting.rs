@@ -289,8 +289,8 @@ impl Power9 {
     }
 }
 
-/// The unit of PMC5 or PMC6, connected for good.
 impl Unit {
+    /// The unit of PMC5 or PMC6, connected for good.
     pub(super) fn fixed(signal: Signal) -> Unit {
         Unit { tap: Tap::new(Gate::Sum, Scope::Thread, [signal]), ..Unit::default() }
     }

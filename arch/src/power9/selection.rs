@@ -115,10 +115,12 @@ impl Selected {
         self.entries.into_iter().flatten()
     }
 
-    /// What the model makes by itself, if that is selected.
+    /// What the model makes by itself, if that is selected. All but the ticks of the threshold counter are pulses of a cycle, apart from
+    /// each other: they end as often as they come.
     pub(super) fn internal(&self) -> Option<Internal> {
         match self.entries {
-            [Some(Entry { drive: Drive::Internal(internal), .. }), None] if !self.falls => Some(*internal),
+            [Some(Entry { drive: Drive::Internal(Internal::ThresholdAccumulated), .. }), None] if self.falls => None,
+            [Some(Entry { drive: Drive::Internal(internal), .. }), None] => Some(*internal),
             _ => None,
         }
     }
