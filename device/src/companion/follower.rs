@@ -437,7 +437,7 @@ impl<'a> Follower<'a> {
         let verdict = self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target);
         self.outcome.prediction = verdict.prediction;
         let tally = &mut self.tally;
-        if transfer.kind == BranchKind::Far {
+        if transfer.kind.is_far() {
             self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
             return self.timing.redirected();
         }

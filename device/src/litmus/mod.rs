@@ -96,7 +96,7 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | every ...`: the demand asks for records of exactly these instructions.
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every ...`: the demand asks for records of exactly these instructions.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
     Match(Option<(u64, u64)>),

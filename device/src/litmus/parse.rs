@@ -58,7 +58,7 @@ const STATEMENTS: [(&str, &str); 21] = [
     ("watch", "`watch PINS`"),
     ("pin", "`pin N toggles COUNT`"),
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
-    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, every"),
+    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every"),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
@@ -241,6 +241,9 @@ fn records(words: &[&str]) -> Option<Step> {
     let which = |word: &&str| match *word {
         "at_deadline" => Some(Records::AT_DEADLINE),
         "taken_branches" => Some(Records::TAKEN_BRANCHES),
+        "branches" => Some(Records::BRANCHES),
+        "memory" => Some(Records::MEMORY),
+        "fetches" => Some(Records::FETCHES),
         "every" => Some(Records::EVERY),
         _ => None,
     };

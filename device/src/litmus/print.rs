@@ -63,6 +63,9 @@ pub(super) fn which(records: Records) -> String {
     let words = [
         (records.at_deadline, " at_deadline"),
         (records.taken_branches, " taken_branches"),
+        (records.branches, " branches"),
+        (records.memory, " memory"),
+        (records.fetches, " fetches"),
         (records.every, " every"),
         (records.is_none(), " none"),
     ];

@@ -12,7 +12,7 @@ use vm_pmu_arch::feed::{
 
 use super::parse::number;
 
-const KINDS: [(&str, BranchKind); 7] = [
+const KINDS: [(&str, BranchKind); 9] = [
     ("conditional", BranchKind::Conditional),
     ("direct_jump", BranchKind::DirectJump),
     ("indirect_jump", BranchKind::IndirectJump),
@@ -20,6 +20,8 @@ const KINDS: [(&str, BranchKind); 7] = [
     ("indirect_call", BranchKind::IndirectCall),
     ("return", BranchKind::Return),
     ("far", BranchKind::Far),
+    ("exception", BranchKind::Exception),
+    ("failed_check", BranchKind::FailedCheck),
 ];
 
 const PREDICTIONS: [(&str, Prediction); 4] = [

@@ -10,7 +10,7 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Record, Signal};
+use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
 use super::print::which;
@@ -249,7 +249,7 @@ fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bo
 
 /// `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
 fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &[(Signal, u64)]) {
-    let taken = record.branch.is_some_and(|branch| branch.taken);
+    let occasion = Occasion::of(record);
     let look = || (thread.epoch(), thread.demand().records());
     let (mut epoch, mut wanted) = look();
     for _ in 0..times {
@@ -257,7 +257,7 @@ fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &
             thread.totals().add(*signal, *amount);
         }
         let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
-        if wanted.wants(reached, taken) {
+        if wanted.wants(reached, occasion) {
             thread.record(record);
         }
         if reached {

@@ -10,7 +10,7 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Demand, Record, Signal, Totals};
+use vm_pmu_arch::feed::{Deadlines, Demand, Occasion, Record, Signal, Totals};
 use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
@@ -257,7 +257,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
     let demand = thread.demand();
     report(thread.totals(), signals, (manner == Manner::Demanded).then_some(demand));
     let tell = |reached: bool| {
-        if demand.records().wants(reached, record.branch.is_some_and(|branch| branch.taken)) {
+        if demand.records().wants(reached, Occasion::of(record)) {
             thread.record(record);
         }
     };

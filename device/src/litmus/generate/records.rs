@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Memory, Prediction, Record, Sample, Signal, Stage,
-    Stages, StoreOutcome, Traits, Translation,
+    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Memory, Prediction, Record, Sample,
+    Signal, Stage, Stages, StoreOutcome, Traits, Translation,
 };
 
 const KINDS: [BranchKind; 7] = [
@@ -61,7 +61,9 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
         let wrong = match kind {
             BranchKind::Conditional => Prediction::WrongDirection,
             BranchKind::IndirectJump | BranchKind::IndirectCall | BranchKind::Return => Prediction::WrongTarget,
-            BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far => Prediction::None,
+            BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => {
+                Prediction::None
+            }
         };
         let prediction = *bytes.choose(&[Prediction::None, Prediction::Right, wrong])?;
         let taken = kind != BranchKind::Conditional || bytes.ratio(3, 4)?;
@@ -108,7 +110,8 @@ pub(super) fn signals(record: &Record) -> Vec<Signal> {
             (BranchKind::IndirectJump, _) => (Some(Signal::IndirectJumps), Some(Signal::IndirectJumpsMispredicted)),
             (BranchKind::IndirectCall, _) => (Some(Signal::IndirectCalls), Some(Signal::IndirectCallsMispredicted)),
             (BranchKind::Return, _) => (Some(Signal::NearReturns), Some(Signal::NearReturnsMispredicted)),
-            (BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far, _) => (None, None),
+            (BranchKind::DirectJump | BranchKind::DirectCall, _) => (None, None),
+            (BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck, _) => (None, None),
         };
         signals.extend(done);
         if matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget) {
@@ -159,6 +162,7 @@ fn sample(bytes: &mut Unstructured<'_>) -> Result<Sample> {
         stall: u32::from(bytes.arbitrary::<u8>()?),
         stall_reason: bytes.int_in_range(0..=15)?,
         real_address: bytes.arbitrary()?,
+        line_states: LineStates::from_bits_truncate(bytes.arbitrary::<u8>()?),
     })
 }
 
