@@ -1,6 +1,6 @@
 //! The companion of one hardware thread.
 
-use vm_pmu_arch::feed::{BranchKind, DataSource, Demand, Prediction, Signal, Translation};
+use vm_pmu_arch::feed::{DataSource, Demand, Prediction, Signal, Translation};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;

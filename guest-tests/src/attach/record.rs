@@ -46,6 +46,7 @@ pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option
             source: outcome.source,
             translation: outcome.translation,
         }),
+        fetch: None,
         sample: Sample::default(),
     })
 }

@@ -47,6 +47,7 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
             source: outcome.source,
             translation: outcome.translation,
         }),
+        fetch: None,
         sample: Sample {
             unit: unit(step),
             traits: traits(step),
