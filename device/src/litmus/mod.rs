@@ -92,6 +92,8 @@ pub enum Step {
     Late(u64),
     /// `watch PINS`: deadlines at every toggle of these pins.
     Watch(u32),
+    /// `pins none | PIN ...`: the pins that this thread was said to have toggled since the last such line, one bit each.
+    Pins(u32),
     /// `pin N toggles COUNT`.
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.

@@ -13,7 +13,7 @@ use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
-use super::print::which;
+use super::print::{pin_numbers, which};
 use super::{ContextField, Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
@@ -46,6 +46,7 @@ struct Requests {
 #[derive(Default)]
 struct Asked {
     counters: Vec<u32>,
+    pins: u32,
     late: u64,
 }
 
@@ -53,6 +54,12 @@ impl InterruptLine for Requests {
     fn raise(&self, thread: usize, counter: u32) {
         if let Some(asked) = self.threads.get(thread) {
             asked.lock().counters.push(counter);
+        }
+    }
+
+    fn pins(&self, thread: usize, pins: u32) {
+        if let Some(asked) = self.threads.get(thread) {
+            asked.lock().pins |= pins;
         }
     }
 
@@ -189,6 +196,13 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
         Step::Watch(pins) => {
             thread.watch_pins(*pins);
             return Ok(false);
+        }
+        Step::Pins(expected) => {
+            let pins = asked(machine, thread, |asked| core::mem::take(&mut asked.pins));
+            if pins != *expected {
+                let word = |pins: u32| if pins == 0 { " none".to_owned() } else { pin_numbers(pins) };
+                return Err(format!("the pins that toggled are{}, expected{}", word(pins), word(*expected)));
+            }
         }
         Step::Pin(pin, expected) => {
             let toggles = thread.pin_toggles(*pin);

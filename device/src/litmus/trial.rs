@@ -1,6 +1,7 @@
 //! The contract put on trial: one program done in several ways must look the same in all of them.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -53,13 +54,22 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// Interrupt requests: the thread and its counter.
+/// What was told at a machine's line.
 #[derive(Default)]
-struct Requests(Mutex<Vec<(usize, u32)>>);
+struct Requests {
+    /// Interrupt requests: the thread and its counter.
+    raised: Mutex<Vec<(usize, u32)>>,
+    /// The pins of each thread that toggled, one bit each.
+    pins: Mutex<BTreeMap<usize, u32>>,
+}
 
 impl InterruptLine for Requests {
     fn raise(&self, thread: usize, counter: u32) {
-        self.0.lock().push((thread, counter));
+        self.raised.lock().push((thread, counter));
+    }
+
+    fn pins(&self, thread: usize, pins: u32) {
+        *self.pins.lock().entry(thread).or_default() |= pins;
     }
 }
 
@@ -68,7 +78,9 @@ impl InterruptLine for Requests {
 struct Seen {
     value: Option<Result<u64, Fault>>,
     requests: Vec<(usize, u32)>,
-    pins: Option<u64>,
+    toggles: Option<u64>,
+    /// The pins of each thread that toggled, where the part has every toggle told at its event.
+    pins: BTreeMap<usize, u32>,
     /// The levels of each thread's lines.
     lines: Vec<Lines>,
 }
@@ -128,7 +140,7 @@ impl Litmus {
         match (step, seen.value) {
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
             (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
-            (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
+            (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.toggles.unwrap_or(0))),
             (step, _) => add(step.clone()),
         }
         let mut expect = |thread: usize, step: Step| [Step::Thread(thread), step, Step::Thread(current)].into_iter().for_each(&mut add);
@@ -136,6 +148,9 @@ impl Litmus {
             if before.get(thread).copied().unwrap_or_default() != *lines {
                 expect(thread, Step::Lines(*lines));
             }
+        }
+        for (thread, pins) in &seen.pins {
+            expect(*thread, Step::Pins(*pins));
         }
         for thread in 0..self.packages * self.threads {
             let counters: Vec<u32> = seen.requests.iter().filter(|(owner, _)| *owner == thread).map(|(_, counter)| *counter).collect();
@@ -154,6 +169,7 @@ fn split(step: &Step) -> Vec<Step> {
         Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
+        | Step::Pins(_)
         | Step::Demand(..)
         | Step::Records(_)
         | Step::Match(_)
@@ -186,8 +202,12 @@ impl Subject {
         if self.manner == Manner::Restored {
             self.save(litmus);
         }
-        seen.requests = core::mem::take(&mut *self.machine.line().0.lock());
+        seen.requests = core::mem::take(&mut *self.machine.line().raised.lock());
         seen.requests.sort_unstable();
+        let pins = core::mem::take(&mut *self.machine.line().pins.lock());
+        if Dialect::of(litmus.part).tells_pins {
+            seen.pins = pins;
+        }
         seen.lines.extend((0..self.machine.threads()).filter_map(|number| self.machine.thread(number)).map(|thread| thread.lines()));
         seen
     }
@@ -196,7 +216,11 @@ impl Subject {
         let next = litmus.builder().build(Requests::default());
         // The same part and as many threads: it cannot be refused.
         let _ = next.restore(&self.machine.states());
-        next.line().0.lock().append(&mut self.machine.line().0.lock());
+        let (from, to) = (self.machine.line(), next.line());
+        to.raised.lock().append(&mut from.raised.lock());
+        for (thread, pins) in core::mem::take(&mut *from.pins.lock()) {
+            to.pins(thread, pins);
+        }
         self.machine = next;
     }
 }
@@ -227,13 +251,14 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
             thread.inject(*occurrence, *amount);
         }
         Step::Watch(pins) => thread.watch_pins(*pins),
-        Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
+        Step::Pin(pin, _) => seen.toggles = Some(thread.pin_toggles(*pin)),
         Step::Reset(reset) => thread.reset(*reset),
         Step::Thread(_)
         | Step::Save
         | Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
+        | Step::Pins(_)
         | Step::Demand(..)
         | Step::Records(_)
         | Step::Match(_)
