@@ -1,7 +1,6 @@
 //! The contract put on trial: one program done in several ways must look the same in all of them.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -54,22 +53,13 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// What was told at a machine's line.
+/// Interrupt requests: the thread and its counter.
 #[derive(Default)]
-struct Requests {
-    /// Interrupt requests: the thread and its counter.
-    raised: Mutex<Vec<(usize, u32)>>,
-    /// The pins of each thread that toggled, one bit each.
-    pins: Mutex<BTreeMap<usize, u32>>,
-}
+struct Requests(Mutex<Vec<(usize, u32)>>);
 
 impl InterruptLine for Requests {
     fn raise(&self, thread: usize, counter: u32) {
-        self.raised.lock().push((thread, counter));
-    }
-
-    fn pins(&self, thread: usize, pins: u32) {
-        *self.pins.lock().entry(thread).or_default() |= pins;
+        self.0.lock().push((thread, counter));
     }
 }
 
@@ -78,9 +68,7 @@ impl InterruptLine for Requests {
 struct Seen {
     value: Option<Result<u64, Fault>>,
     requests: Vec<(usize, u32)>,
-    toggles: Option<u64>,
-    /// The pins of each thread that toggled, where the part has every toggle told at its event.
-    pins: BTreeMap<usize, u32>,
+    pins: Option<u64>,
     /// The levels of each thread's lines.
     lines: Vec<Lines>,
 }
@@ -114,7 +102,7 @@ impl Litmus {
                     return Err(Box::new(Broken { message, litmus: told }));
                 }
             }
-            if let Some(message) = reserved_bits(&reference.machine, &step, &expected) {
+            if let Some(message) = self.reserved_bits(&reference.machine, &step, &expected) {
                 return Err(Box::new(Broken { message, litmus: told }));
             }
             lines = expected.lines;
@@ -140,7 +128,7 @@ impl Litmus {
         match (step, seen.value) {
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
             (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
-            (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.toggles.unwrap_or(0))),
+            (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
             (step, _) => add(step.clone()),
         }
         let mut expect = |thread: usize, step: Step| [Step::Thread(thread), step, Step::Thread(current)].into_iter().for_each(&mut add);
@@ -149,15 +137,22 @@ impl Litmus {
                 expect(thread, Step::Lines(*lines));
             }
         }
-        for (thread, pins) in &seen.pins {
-            expect(*thread, Step::Pins(*pins));
-        }
         for thread in 0..self.packages * self.threads {
             let counters: Vec<u32> = seen.requests.iter().filter(|(owner, _)| *owner == thread).map(|(_, counter)| *counter).collect();
             if !counters.is_empty() {
                 expect(thread, Step::Interrupts(counters));
             }
         }
+    }
+
+    /// The first reserved bits that a read showed as ones.
+    fn reserved_bits(&self, machine: &Machine<Requests>, step: &Step, seen: &Seen) -> Option<String> {
+        let (Step::Read(address, _), Some(Ok(value))) = (step, seen.value) else { return None };
+        let registers = machine.thread(0)?.registers();
+        let register = registers.iter().find(|register| register.address == *address)?;
+        let zero = value & !(Dialect::of(self.part).not_zero)(*address);
+        let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(zero) != 0)?;
+        Some(format!("{} reads as {value:#x}: reserved bits {}:{} are not zero", register.name, field.high, field.low))
     }
 }
 
@@ -179,14 +174,6 @@ fn split(step: &Step) -> Vec<Step> {
     }
 }
 
-fn reserved_bits(machine: &Machine<Requests>, step: &Step, seen: &Seen) -> Option<String> {
-    let (Step::Read(address, _), Some(Ok(value))) = (step, seen.value) else { return None };
-    let registers = machine.thread(0)?.registers();
-    let register = registers.iter().find(|register| register.address == *address)?;
-    let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(value) != 0)?;
-    Some(format!("{} reads as {value:#x}: reserved bits {}:{} are not zero", register.name, field.high, field.low))
-}
-
 impl Subject {
     fn obey(&mut self, litmus: &Litmus, step: &Step) -> Seen {
         let mut seen = Seen::default();
@@ -202,12 +189,8 @@ impl Subject {
         if self.manner == Manner::Restored {
             self.save(litmus);
         }
-        seen.requests = core::mem::take(&mut *self.machine.line().raised.lock());
+        seen.requests = core::mem::take(&mut *self.machine.line().0.lock());
         seen.requests.sort_unstable();
-        let pins = core::mem::take(&mut *self.machine.line().pins.lock());
-        if Dialect::of(litmus.part).tells_pins {
-            seen.pins = pins;
-        }
         seen.lines.extend((0..self.machine.threads()).filter_map(|number| self.machine.thread(number)).map(|thread| thread.lines()));
         seen
     }
@@ -216,11 +199,7 @@ impl Subject {
         let next = litmus.builder().build(Requests::default());
         // The same part and as many threads: it cannot be refused.
         let _ = next.restore(&self.machine.states());
-        let (from, to) = (self.machine.line(), next.line());
-        to.raised.lock().append(&mut from.raised.lock());
-        for (thread, pins) in core::mem::take(&mut *from.pins.lock()) {
-            to.pins(thread, pins);
-        }
+        next.line().0.lock().append(&mut self.machine.line().0.lock());
         self.machine = next;
     }
 }
@@ -251,7 +230,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
             thread.inject(*occurrence, *amount);
         }
         Step::Watch(pins) => thread.watch_pins(*pins),
-        Step::Pin(pin, _) => seen.toggles = Some(thread.pin_toggles(*pin)),
+        Step::Pin(pin, _) => seen.pins = Some(thread.pin_toggles(*pin)),
         Step::Reset(reset) => thread.reset(*reset),
         Step::Thread(_)
         | Step::Save

@@ -99,8 +99,8 @@ pub(super) struct Dialect {
     pub(super) more: &'static [Address],
     /// The faults of the part's accesses.
     pub(super) faults: &'static [Fault],
-    /// Whether every toggle of a pin is told at its event, watched or not.
-    pub(super) tells_pins: bool,
+    /// The reserved bits of a register that need not read as zero.
+    pub(super) not_zero: fn(Address) -> u64,
 }
 
 /// One line a part.
@@ -123,7 +123,7 @@ static PLAIN: Dialect = Dialect {
     forms: "a register's name",
     more: &[],
     faults: &Fault::ALL,
-    tells_pins: false,
+    not_zero: |_| 0,
 };
 
 impl Dialect {

@@ -13,8 +13,19 @@ pub(super) static MONTECITO: Dialect = Dialect {
     forms: ia64::FORMS,
     more: &BESIDE,
     faults: &ia64::FAULTS,
-    tells_pins: true,
+    not_zero,
 };
+
+/// Bits that PMC36, 38 and 41 keep from reset (Tables 3-10, 3-13 and 3-14), and those of a counter above bit 46, which copy it.
+fn not_zero(address: Address) -> u64 {
+    match address {
+        Address::Pmc(36) => 0xFFFF_FFF0,
+        Address::Pmc(38) => 0x0924,
+        Address::Pmc(41) => 0x2078_FEFE_FEFE,
+        Address::Pmd(4..=15) => u64::MAX << 47,
+        _ => 0,
+    }
+}
 
 /// Indexes on either side of the registers that there are.
 static BESIDE: [Address; 8] = [

@@ -89,7 +89,7 @@ pub(super) static POWER9: Dialect = Dialect {
         Fault::EmulationAssistance,
         Fault::PrivilegedInstruction,
     ],
-    tells_pins: false,
+    not_zero: |_| 0,
 };
 
 /// Entries of the branch history, and one that is not there.

@@ -52,7 +52,14 @@ const OUTCOMES: [StoreOutcome; 4] = [StoreOutcome::None, StoreOutcome::Direct, S
 const COMMANDS: [FabricCommand; 5] =
     [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
 
-pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
+/// A record and the signals of its instruction, each once.
+pub(super) fn with_signals(bytes: &mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)> {
+    let record = record(bytes)?;
+    let signals = signals(&record).into_iter().map(|signal| (signal, 1)).collect();
+    Ok((record, signals))
+}
+
+fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
     let mut record = Record::at(address(bytes)?);
     record.encoding = u64::from(bytes.arbitrary::<u32>()?);
     record.cycles = bytes.int_in_range(0..=20)?;
@@ -78,7 +85,7 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
 }
 
 /// The signals that an instruction of this record brings: an embedder that tells the one tells the others.
-pub(super) fn signals(record: &Record) -> Vec<Signal> {
+fn signals(record: &Record) -> Vec<Signal> {
     // Whether it is matched depends on what a program writes to the match array: one that is told too often is no sample.
     let mut signals = vec![Signal::InstructionsRetired, Signal::MatchedInstructions];
     let sample = &record.sample;
