@@ -4,6 +4,8 @@
 //! unique, every signal exists, whatever is approximate says how.
 
 mod drive;
+#[cfg(test)]
+mod itanium;
 mod metric;
 #[cfg(test)]
 mod montecito;
