@@ -1,6 +1,6 @@
 //! The catalogue of the first Itanium, against the lists that it is made of.
 
-use super::{Drive, Fidelity, ITANIUM, Internal, Qualifiers};
+use super::{Drive, Fidelity, ITANIUM, ITANIUM_METRICS, Internal, Qualifiers};
 use crate::feed::Signal;
 
 /// PMC4 to PMC7.
@@ -115,6 +115,25 @@ fn what_depends_on_the_bus_queues_is_injected_only() {
     for select in 0x56..=0x5d {
         if let Some((event, _)) = ITANIUM.select(select) {
             assert_eq!(event.fidelity, Fidelity::Injected, "{}", event.name);
+        }
+    }
+}
+
+#[test]
+fn metrics_are_those_of_three_lists_and_the_weighted_sum_of_operations() {
+    let of = |list: &str| ITANIUM_METRICS.iter().filter(|metric| metric.table == list).count();
+    assert_eq!((of("pfmon"), of("PAPI"), of("HAL"), of("notes")), (6, 9, 12, 1));
+    assert_eq!(ITANIUM_METRICS.len(), 28);
+}
+
+#[test]
+fn formulas_name_what_is_counted() {
+    let is_metric = |name: &str| ITANIUM_METRICS.iter().any(|metric| metric.name == name);
+    for metric in ITANIUM_METRICS {
+        for name in metric.names().filter(|name| !is_metric(name)) {
+            let entry = ITANIUM.entries.iter().find(|entry| entry.name == name);
+            let is_one_count = entry.is_some_and(|entry| entry.umask.is_some() || ITANIUM.masks(entry).is_empty());
+            assert!(is_one_count, "{name} of {}", metric.name);
         }
     }
 }
