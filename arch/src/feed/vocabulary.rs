@@ -822,4 +822,10 @@ signals! {
     // Reservations
     /// Store-conditional instructions that stored.
     StoreConditionalsSucceeded = "store_conditionals_succeeded": Event Events,
+
+    // A second instruction set
+    /// Instructions of IA-32 completed by a processor whose own instruction set is another; they are not among `instructions_retired`.
+    Ia32InstructionsRetired = "ia32_instructions_retired": Event Events,
+    /// Changes between two instruction sets, in either direction.
+    InstructionSetChanges = "instruction_set_changes": Event Events,
 }
