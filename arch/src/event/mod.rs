@@ -11,7 +11,7 @@ mod metric;
 mod montecito;
 mod placing;
 
-pub use drive::{Amount, Drive, Internal, Reloads, SwitchCause, Test, When};
+pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub use metric::{Group, ITANIUM_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
 pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
 

@@ -10,12 +10,14 @@ mod monitor;
 mod overflow;
 mod pal;
 mod psr;
+mod register_stack;
 mod selected;
 
 pub use breakpoint::{Breakpoints, DataMask, InstructionMask, PAIRS};
 pub use overflow::Overflow;
 pub use pal::PerfMonInfo;
 pub use psr::Psr;
+pub use register_stack::register_stack_event;
 
 pub(crate) use counters::{Counters, FIRST, Setting};
 pub(crate) use instruction::{ENCODING, Types};
