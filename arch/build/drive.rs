@@ -149,13 +149,9 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         },
         Some(("privilege_change", levels)) => numbered(levels, "PrivilegeChange")?,
         Some(("tagged_instructions", channel)) => numbered(channel, "TaggedInstructions")?,
-        Some(("thread_switch", cause)) => format!("ThreadSwitch(SwitchCause::{})", switch_cause(cause)?),
-        Some(("current_registers", field)) => register_stack(field, false)?,
-        Some(("dirty_registers", field)) => register_stack(field, true)?,
         None if word == "data_address_capture" => "DataAddressCapture".into(),
         None if word == "instruction_address_capture" => "InstructionAddressCapture".into(),
         None if word == "trace_entry" => "TraceEntry".into(),
-        None if word == "register_stack_event" => "RegisterStackEvent".into(),
         None if word == "qualified_cycles" => "QualifiedCycles".into(),
         None if word == "halted_cycles" => "HaltedCycles".into(),
         None if word == "suspended" => "Suspended".into(),
@@ -164,24 +160,4 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         _ => return Err(format!("the model makes no event called {word}")),
     };
     Ok(format!("Drive::Internal(Internal::{inner})"))
-}
-
-fn switch_cause(word: &str) -> Result<&'static str, String> {
-    Ok(match word {
-        "third_level_miss" => "ThirdLevelMiss",
-        "timer" => "Timer",
-        "hint" => "Hint",
-        "low_power" => "LowPower",
-        "debug" => "Debug",
-        "any" => "Any",
-        _ => return Err(format!("no thread is switched by {word}")),
-    })
-}
-
-/// A field of a number of stacked registers.
-fn register_stack(field: &str, dirty: bool) -> Result<String, String> {
-    match field.parse::<u8>() {
-        Ok(field @ 0..=2) => Ok(format!("RegisterStack {{ dirty: {dirty}, field: {field} }}")),
-        _ => Err(format!("{field} is not one of the three fields of a number of registers")),
-    }
 }

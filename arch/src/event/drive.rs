@@ -158,17 +158,6 @@ pub enum Internal {
     /// Changes of the privilege level from or to one of these levels, one bit each: a change counts once, whichever of its two levels are
     /// among them.
     PrivilegeChange(u8),
-    /// Times that the thread gave way to the other one.
-    ThreadSwitch(SwitchCause),
-    /// Instructions that affect the register stack and completed.
-    RegisterStackEvent,
-    /// A field of the number of stacked registers just before such an instruction, summed over them.
-    RegisterStack {
-        /// Registers whose value memory does not have yet, rather than those of the current frame.
-        dirty: bool,
-        /// Bits 2:0, 5:3 or 6 of the number: 0, 1 or 2.
-        field: u8,
-    },
     /// Instructions completed that this channel tags, 0 to 3. A channel that constrains nothing tags all: then it is
     /// [`Signal::InstructionsRetired`](crate::feed::Signal::InstructionsRetired).
     TaggedInstructions(u8),
@@ -177,23 +166,6 @@ pub enum Internal {
     QualifiedCycles,
     /// Cycles of the core for which the thread is halted.
     HaltedCycles,
-}
-
-/// Why a core turned to its other thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SwitchCause {
-    /// A miss of the third-level cache.
-    ThirdLevelMiss,
-    /// The thread's time was up.
-    Timer,
-    /// The thread asked for it.
-    Hint,
-    /// The thread went to a low-power state.
-    LowPower,
-    /// Debugging.
-    Debug,
-    /// Whatever it was.
-    Any,
 }
 
 /// What makes the count of an event.

@@ -4,13 +4,15 @@
 //! unique, every signal exists, whatever is approximate says how.
 
 mod drive;
+#[cfg(test)]
+mod itanium;
 mod metric;
 #[cfg(test)]
 mod montecito;
 mod placing;
 
-pub use drive::{Amount, Drive, Internal, Reloads, SwitchCause, Test, When};
-pub use metric::{Group, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
+pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
+pub use metric::{Group, ITANIUM_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
 pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};

@@ -278,11 +278,7 @@ fn the_model_makes_what_it_captures_and_is_told() {
         ("DATA_EAR_EVENTS", Internal::DataAddressCapture),
         ("L1I_EAR_EVENTS", Internal::InstructionAddressCapture),
         ("ETB_EVENT", Internal::TraceEntry),
-        ("RSE_EVENT_RETIRED", Internal::RegisterStackEvent),
-        ("RSE_DIRTY_REGS_5_TO_3", Internal::RegisterStack { dirty: true, field: 1 }),
-        ("RSE_CURRENT_REGS_6", Internal::RegisterStack { dirty: false, field: 2 }),
         ("IA64_TAGGED_INST_RETIRED.IBRP3_PMC34_35", Internal::TaggedInstructions(3)),
-        ("THREAD_SWITCH_EVENTS.LP", Internal::ThreadSwitch(SwitchCause::LowPower)),
         ("CPU_OP_CYCLES.QUAL", Internal::QualifiedCycles),
         ("CPU_OP_CYCLES_HALTED", Internal::HaltedCycles),
     ] {
