@@ -1,0 +1,3 @@
+//! Engine for Itanium.
+
+pub mod assemble;
