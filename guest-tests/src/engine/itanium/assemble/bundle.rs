@@ -106,6 +106,7 @@ impl Slot {
 /// The bundle of an instruction alone.
 pub(super) fn alone(op: Op, nop: Op) -> (Template, Vec<Op>) {
     match op.unit {
+        Unit::M if op.last => (Template::M_S_MI_S, vec![op, nop, nop]),
         Unit::A | Unit::M | Unit::Any(_) => (Template::MII_S, vec![op, nop, nop]),
         Unit::I => (Template::MII_S, vec![nop, op, nop]),
         Unit::F => (Template::MFI_S, vec![nop, op, nop]),
@@ -117,7 +118,12 @@ pub(super) fn alone(op: Op, nop: Op) -> (Template, Vec<Op>) {
 /// The bundles of a group.
 pub(super) fn pack(mut ops: &[Op], nop: Op) -> Vec<(Template, Vec<Op>)> {
     let mut bundles = Vec::new();
-    while !ops.is_empty() {
+    while let [first, rest @ ..] = ops {
+        if first.last {
+            bundles.push(alone(*first, nop));
+            ops = rest;
+            continue;
+        }
         let mut best = (Template::MII, Vec::new(), 0);
         for template in Template::PLAIN {
             let (filled, taken) = fill(template, ops, nop);
@@ -138,7 +144,7 @@ fn fill(template: Template, ops: &[Op], nop: Op) -> (Vec<Op>, usize) {
     let mut filled = Vec::new();
     for slot in template.slots.into_iter().filter(|slot| *slot != Slot::L) {
         match ops.get(taken) {
-            Some(op) if slot.takes(op.unit) => {
+            Some(op) if slot.takes(op.unit) && !op.last => {
                 filled.push(*op);
                 taken += 1;
             }

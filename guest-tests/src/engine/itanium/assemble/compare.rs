@@ -7,9 +7,9 @@ fn predicates(op: Op, p1: Pr, p2: Pr) -> Op {
     op.field(p1.bits(), 6, 6).field(p2.bits(), 27, 6)
 }
 
-/// Bit `tb`, which makes a compare one with 0.
+/// Bit `tb`, which makes a compare one with 0 and a test one with `and`.
 const TB: u64 = 1 << 36;
-/// Bit `ta`, which makes a compare parallel.
+/// Bit `ta`, which makes a compare parallel and a test one with `or`; with `tb`, a test with `or.andcm`.
 const TA: u64 = 1 << 33;
 /// Bit `c`.
 const C: u64 = 1 << 12;
@@ -153,10 +153,10 @@ macro_rules! tests {
 tests! {
     tbit_z tnat_z tf_z 0, "p1 the complement and p2 the value of";
     tbit_z_unc tnat_z_unc tf_z_unc C, "p1 the complement and p2 the value, or both 0 if the qualifying predicate is, of";
-    tbit_z_and tnat_z_and tf_z_and TA, "Both predicates 0 if 1 is the value of";
-    tbit_nz_and tnat_nz_and tf_nz_and TA | C, "Both predicates 0 if 0 is the value of";
-    tbit_z_or tnat_z_or tf_z_or TB, "Both predicates 1 if 0 is the value of";
-    tbit_nz_or tnat_nz_or tf_nz_or TB | C, "Both predicates 1 if 1 is the value of";
+    tbit_z_and tnat_z_and tf_z_and TB, "Both predicates 0 if 1 is the value of";
+    tbit_nz_and tnat_nz_and tf_nz_and TB | C, "Both predicates 0 if 0 is the value of";
+    tbit_z_or tnat_z_or tf_z_or TA, "Both predicates 1 if 0 is the value of";
+    tbit_nz_or tnat_nz_or tf_nz_or TA | C, "Both predicates 1 if 1 is the value of";
     tbit_z_or_andcm tnat_z_or_andcm tf_z_or_andcm TB | TA, "p1 1 and p2 0 if 0 is the value of";
     tbit_nz_or_andcm tnat_nz_or_andcm tf_nz_or_andcm TB | TA | C, "p1 1 and p2 0 if 1 is the value of";
 }

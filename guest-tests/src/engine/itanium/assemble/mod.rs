@@ -23,7 +23,8 @@
 //! * [`Assembler::bundle`] takes a template and the instructions of its slots: exact code.
 //! * [`Assembler::put`] gives an instruction a bundle of its own, with a stop at its end. Memory and integer (`M`, `A`) instructions are
 //!   in slot 0 of an MII bundle, `I` in slot 1 of one; `F` in slot 1 of MFI, `B` in slot 2 of MIB, `movl` and `brl` behind the first slot
-//!   of MLX. No-operations fill the rest, so that a bundle is three instructions, or two if it is MLX.
+//!   of MLX. No-operations fill the rest, so that a bundle is three instructions, or two if it is MLX. The few `M` that must be the last of their
+//!   group (`itc`, `ptc.g`, `ptc.ga`) have a stop behind them, in M;;MI.
 //! * [`Assembler::group`] packs the instructions of one group in their order: the next bundle is always the one that takes most of what
 //!   is left, of equals the template of the lowest number; the last has the stop.
 //!

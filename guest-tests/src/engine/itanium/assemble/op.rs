@@ -130,6 +130,8 @@ pub struct Op {
     pub(super) long: u64,
     pub(super) uses: [Option<(Label, Use)>; 2],
     pub(super) allows: Allows,
+    /// It must be the last one of its group.
+    pub(super) last: bool,
     /// An operand that did not fit.
     pub(super) unfit: Option<i64>,
 }
@@ -138,7 +140,7 @@ impl Op {
     /// An instruction of this major opcode, with the bits that are always the same.
     pub(super) const fn new(unit: Unit, major: u64, bits: u64) -> Self {
         let allows = Allows { always: false, number: None, register: false, locality: false, status_field: false, branch: None };
-        Self { unit, bits: major << 37 | bits, long: 0, uses: [None; 2], allows, unfit: None }
+        Self { unit, bits: major << 37 | bits, long: 0, uses: [None; 2], allows, last: false, unfit: None }
     }
 
     fn refuse(mut self, value: i64) -> Self {
@@ -198,6 +200,12 @@ impl Op {
     /// What has no qualifying predicate.
     pub(super) fn always(mut self) -> Self {
         self.allows.always = true;
+        self
+    }
+
+    /// What must be the last one of its group.
+    pub(super) fn last(mut self) -> Self {
+        self.last = true;
         self
     }
 

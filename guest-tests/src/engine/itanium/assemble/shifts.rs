@@ -30,7 +30,7 @@ pub fn shl(r1: Gr, r2: Gr, r3: Gr) -> Op {
 
 /// How many ones r3 has: r1, r3. Format I9.
 pub fn popcnt(r1: Gr, r3: Gr) -> Op {
-    Op::new(Unit::I, 7, 1 << 34 | 2 << 30 | 1 << 28).r1(r1).r3(r3)
+    Op::new(Unit::I, 7, 1 << 34 | 1 << 33 | 2 << 30 | 1 << 28).r1(r1).r3(r3)
 }
 
 /// r2 and r3 as one number, shifted right by 0 to 63: r1, r2, r3, count. Format I10.

@@ -258,8 +258,6 @@ macro_rules! addressed {
 addressed! {
     two {
         ptc_l 0x09 "Forget translations of this processor: address, size";
-        ptc_g 0x0A "Forget translations everywhere: address, size";
-        ptc_ga 0x0B "Forget translations and advanced loads everywhere: address, size";
         ptr_d 0x0C "Forget data translation registers: address, size";
         ptr_i 0x0D "Forget instruction translation registers: address, size";
     }
@@ -276,14 +274,14 @@ addressed! {
     }
 }
 
-/// Insert a data translation: r2. Format M41.
+/// Insert a data translation; the last of its group: r2. Format M41.
 pub fn itc_d(r2: Gr) -> Op {
-    system(0x2E).r2(r2)
+    system(0x2E).r2(r2).last()
 }
 
-/// Insert an instruction translation: r2. Format M41.
+/// Insert an instruction translation; the last of its group: r2. Format M41.
 pub fn itc_i(r2: Gr) -> Op {
-    system(0x2F).r2(r2)
+    system(0x2F).r2(r2).last()
 }
 
 /// Whether an address may be read at a privilege level: r1, address, level. Format M39.
@@ -314,4 +312,14 @@ pub fn probe_r_fault(r3: Gr, level: u64) -> Op {
 /// Fault unless an address may be written at a privilege level: address, level. Format M40.
 pub fn probe_w_fault(r3: Gr, level: u64) -> Op {
     system(0x33).r3(r3).field(level, 13, 2)
+}
+
+/// Forget translations everywhere; the last of its group: address, r2 with the size. Format M45.
+pub fn ptc_g(r3: Gr, r2: Gr) -> Op {
+    system(0x0A).r3(r3).r2(r2).last()
+}
+
+/// Forget translations and advanced loads everywhere; the last of its group: address, r2 with the size. Format M45.
+pub fn ptc_ga(r3: Gr, r2: Gr) -> Op {
+    system(0x0B).r3(r3).r2(r2).last()
 }
