@@ -41,9 +41,6 @@ fn gnu_as_makes_the_same_bundles() {
     let directory = tempfile::tempdir().unwrap();
     let [input, object, binary] = ["cases.s", "cases.o", "cases.bin"].map(|name| directory.path().join(name));
     std::fs::write(&input, source).unwrap();
-    if let Ok(p) = std::env::var("KEEP") {
-        std::fs::copy(&input, p).unwrap();
-    }
     let run = |command: &mut Command| {
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -4,7 +4,7 @@ mod branches;
 mod floating;
 mod integer;
 mod memory;
-mod system;
+pub(crate) mod system;
 
 use vm_pmu_guest_tests::engine::itanium::assemble::{Assembler, Label, Op, P0, P42, Pr};
 

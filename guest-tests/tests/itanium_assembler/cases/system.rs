@@ -2,7 +2,7 @@ use vm_pmu_guest_tests::engine::itanium::assemble::*;
 
 use super::{Table, Unit, named, written};
 
-const CONTROL: [(Cr, &str); 26] = [
+pub(crate) const CONTROL: [(Cr, &str); 26] = [
     (Cr::DCR, "dcr"),
     (Cr::ITM, "itm"),
     (Cr::IVA, "iva"),

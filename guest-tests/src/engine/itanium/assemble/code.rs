@@ -271,7 +271,7 @@ impl Assembler {
         let empty = Op::new(Unit::X, 0, 0);
         let op = match how {
             Use::Address => super::moves::long(empty, target),
-            _ if target % BUNDLE as u64 != 0 => return self.fail(far),
+            _ if !target.is_multiple_of(BUNDLE as u64) => return self.fail(far),
             Use::Distance(parts) if op::fits(distance, parts) => empty.spread(distance as u64, parts),
             Use::Distance(_) => return self.fail(far),
             Use::Long => {

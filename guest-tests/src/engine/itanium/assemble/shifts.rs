@@ -5,7 +5,7 @@ use super::op::{Op, Unit, parts};
 
 /// `len` of `bits` bits, less one.
 fn length(op: Op, len: u64, bits: u32) -> Op {
-    op.coded(len as i64, len.checked_sub(1), 27, bits)
+    op.coded(len as i64, len.checked_sub(1).filter(|code| *code < 1 << bits), 27, bits)
 }
 
 /// `pos` as its complement.
