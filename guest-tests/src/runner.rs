@@ -188,7 +188,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
             let options = Options { big_endian: *big_endian, ..options.clone() };
             power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
         }
-        Part::K8(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
+        Part::K8(_) | Part::Montecito(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
     }
 }
 
