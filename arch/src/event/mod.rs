@@ -10,7 +10,7 @@ mod montecito;
 mod placing;
 
 pub use drive::{Amount, Drive, Internal, Reloads, SwitchCause, Test, When};
-pub use metric::{Group, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
+pub use metric::{Group, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS, metrics_of};
 pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
@@ -235,6 +235,25 @@ impl Catalogue {
     #[must_use]
     pub fn event_named(&self, name: &str) -> Option<&'static Entry> {
         self.events().find(|entry| entry.is_called(name))
+    }
+
+    /// The event or unit mask with this name, `EVENT` or `EVENT.MASK`, whatever the case; an event may be called by an alias.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// assert_eq!(event::MONTECITO.named("l2i_reads.miss.dmnd").unwrap().umask, Some(0b1001));
+    /// assert_eq!(event::MONTECITO.named("BRANCH_EVENT").unwrap().name, "ETB_EVENT");
+    /// ```
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&'static Entry> {
+        match name.split_once('.') {
+            Some((event, mask)) if self.event_named(event).is_some() => {
+                let event = self.event_named(event)?;
+                self.masks(event).iter().find(|entry| entry.is_called(mask))
+            }
+            _ => self.event_named(name),
+        }
     }
 
     /// The unit masks of `event`.
