@@ -100,8 +100,8 @@ pub(crate) fn generate() -> Result<(), String> {
     }
     writeln!(
         out,
-        "/// The metrics of the PMU called `pmu`; nothing where its manual has none.\n#[must_use]\n\
-         pub fn metrics_of(pmu: &str) -> &'static [Metric] {{\n    match pmu {{\n{arms}        _ => &[],\n    }}\n}}"
+        "/// The metrics of the PMU called `pmu`; nothing where its manual has none.\n\
+         pub(super) fn metrics_of(pmu: &str) -> &'static [Metric] {{\n    match pmu {{\n{arms}        _ => &[],\n    }}\n}}"
     )
     .map_err(|error| error.to_string())?;
     let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("metrics.rs");

@@ -10,7 +10,7 @@ mod montecito;
 mod placing;
 
 pub use drive::{Amount, Drive, Internal, Reloads, SwitchCause, Test, When};
-pub use metric::{Group, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS, metrics_of};
+pub use metric::{Group, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
 pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
@@ -207,6 +207,19 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// What the part's manual computes from counts; nothing where it has no such metrics.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// assert!(event::MONTECITO.metrics().iter().any(|metric| metric.name == "IA64_IPC"));
+    /// assert!(event::K8.metrics().is_empty());
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> &'static [Metric] {
+        metric::metrics_of(self.pmu)
+    }
+
     /// The events, without their unit masks.
     pub fn events(&self) -> impl Iterator<Item = &'static Entry> + use<> {
         self.entries.iter().filter(|entry| entry.umask.is_none())

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use serde::Serialize;
-use vm_pmu_arch::event::{Metric, metrics_of};
+use vm_pmu_arch::event::Metric;
 use vm_pmu_arch::power9::encode::Options;
 use vm_pmu_arch::registry::Part;
 
@@ -20,7 +20,7 @@ use crate::lab::{FAILED, PASSED, select, text};
 /// # Errors
 /// It has none.
 fn of(part: Part) -> Result<&'static [Metric], Error> {
-    match metrics_of(part.name()) {
+    match part.catalogue().metrics() {
         [] => Err(Error::usage(format!("the manual of {} has no metrics", part.name()))),
         metrics => Ok(metrics),
     }
