@@ -171,7 +171,6 @@ fn every_instruction_traps_when_single_stepping() {
             a.put(adds(R8, 1, R8));
             a.put(mov_from_cr(R9, Cr::ISR));
             a.put(cmp_eq_imm(P6, P7, 3, R8));
-            a.put(rfi().when(P7));
             let over = a.label();
             a.put(br_cond(over).when(P6));
             a.put(rfi());
@@ -241,7 +240,7 @@ fn a_reserved_template_is_an_illegal_operation() {
 #[test]
 fn an_instruction_that_is_not_there_ends_the_run_with_its_name() {
     use vm_pmu_guest_tests::engine::itanium::Limits;
-    let mut machine = machine(&Default::default(), &[], |a| a.put(psad1(R8, R9, R10)));
+    let mut machine = machine(&Default::default(), &[], |a| a.put(pmpy2_r(R8, R9, R10)));
     let text = machine.run(Limits::steps(10)).to_string();
-    assert!(text.contains("I slot 1 of the bundle at 0x10000") && text.contains("psad1 r8=r9,r10"), "{text}");
+    assert!(text.contains("I slot 1 of the bundle at 0x10000") && text.contains("pmpy2.r with registers 8, 9 and 10"), "{text}");
 }

@@ -112,10 +112,10 @@ fn advanced_load_lost(store: u64) -> bool {
         a.put(ld8_a(R8, R14));
         a.put(st4(R15, R0));
         a.put(chk_a_nc(R8, recovery));
-        a.put(mov_imm(R9, 1));
+        a.put(mov_imm(R16, 1));
         a.here(recovery);
     });
-    gr(&machine, 9) == 0
+    gr(&machine, 16) == 0
 }
 
 #[test]
