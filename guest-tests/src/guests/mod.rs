@@ -1,7 +1,7 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the x86 guests here are built from, [`power`] the same for POWER.
+//! the x86 guests here are built from, [`power`] the same for POWER, [`itanium`] for Itanium.
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
 /// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
@@ -25,6 +25,7 @@ macro_rules! guests {
 }
 use guests;
 
+pub mod itanium;
 pub mod k8;
 pub mod power;
 pub mod power9;
