@@ -156,8 +156,8 @@ fn a_handler_leaves_what_was_interrupted_as_it_was() {
         }
         k.a.put(cmp_eq(P6, P7, R0, R0));
         k.a.put(mov_to_ar_i(Ar::LC, R0));
-        k.a.load(R2, 1);
-        k.store_own(own(0), R2);
+        k.a.load(R3, 1);
+        k.store_own(own(0), R3);
         k.end_interrupt();
         k.end_handler();
         k.main();

@@ -35,7 +35,7 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
-use crate::engine::power::assemble::AssembleError;
+use crate::engine::{itanium, power::assemble::AssembleError};
 use runtime::Built;
 
 /// How a guest is assembled.
@@ -45,6 +45,8 @@ pub enum Assembly {
     X86(fn() -> Built<Image>),
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
+    /// For IA-64, always little-endian.
+    Itanium(fn() -> Result<Image, itanium::assemble::AssembleError>),
 }
 
 /// A guest.
@@ -75,6 +77,7 @@ impl Guest {
         match self.assembly {
             Assembly::X86(build) => build().map_err(Into::into),
             Assembly::Power(build) => build(little_endian).map_err(Into::into),
+            Assembly::Itanium(build) => build().map_err(Into::into),
         }
     }
 }

@@ -235,7 +235,7 @@ impl Kernel {
         self.a.put(ld8(into, R2));
     }
 
-    /// A register into a cell of the own area. Two bundles; changes r2.
+    /// A register, not r2, into a cell of the own area. Two bundles; changes r2.
     pub fn store_own(&mut self, cell: i64, from: Gr) {
         self.a.put(adds(R2, cell, R13));
         self.a.put(st8(R2, from));
