@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use vm_pmu::Signal;
-use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, Reloads, SwitchCause, Test, When};
+use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, Reloads, Test, When};
 use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 
 /// The signals that drive an entry, each once; an event with unit masks is driven by theirs.
@@ -198,27 +198,9 @@ fn made(internal: Internal) -> String {
             let levels: Vec<String> = (0..8).filter(|level| levels >> level & 1 == 1).map(|level| level.to_string()).collect();
             format!("changes from or to privilege level {}", levels.join(" or "))
         }
-        Internal::ThreadSwitch(cause) => format!("the thread gave way{}", switched(cause)),
-        Internal::RegisterStackEvent => "the register stack changed".to_owned(),
-        Internal::RegisterStack { dirty, field } => {
-            let which = if dirty { "dirty" } else { "current" };
-            let bits = ["2:0", "5:3", "6"].get(usize::from(field)).copied().unwrap_or_default();
-            format!("bits {bits} of the number of {which} registers, when the register stack changes")
-        }
         Internal::TaggedInstructions(channel) => format!("instructions that channel {channel} tags"),
         Internal::QualifiedCycles => "cycles in which an instruction that channel 0 tags completed".to_owned(),
         Internal::HaltedCycles => "cycles for which the thread is halted".to_owned(),
-    }
-}
-
-fn switched(cause: SwitchCause) -> &'static str {
-    match cause {
-        SwitchCause::ThirdLevelMiss => " because of a miss of the third level",
-        SwitchCause::Timer => " because its time was up",
-        SwitchCause::Hint => " because it asked for it",
-        SwitchCause::LowPower => " to save power",
-        SwitchCause::Debug => " for debugging",
-        SwitchCause::Any => "",
     }
 }
 
