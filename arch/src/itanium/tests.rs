@@ -239,7 +239,7 @@ fn a_range_of_addresses_constrains_what_is_counted() {
     for (number, value) in [(4, 0x1000), (5, 0x0FFF_FFFF_FFFF_F000)] {
         assert_eq!(machine.pmu.write(Address::Ibr(number), value, &machine.thread), Ok(()));
     }
-    [0xFF0, 0x1000, 0x1FF0, 0x2000].map(|at| machine.retire(Some(Record::at(at))));
+    [0xFF0, 0x1000, 0x1FF0, 0x2000].into_iter().for_each(|at| machine.retire(Some(Record::at(at))));
     assert_eq!(machine.read(Address::Pmd(4)), 2);
 }
 

@@ -37,7 +37,8 @@ fn is_wanted(pmc39: Pmc39, branch: &Branch) -> bool {
 /// opcode match of channel 0, which matter for branches only. Returns how many entries that brought.
 pub(super) fn capture(pmc39: Pmc39, record: &Record, branch: &Branch, tagged: bool, last: &mut Last, captures: &mut Captures) -> u64 {
     let far = branch.kind.is_far();
-    if !captures_anything(pmc39) || !far && !(tagged && is_wanted(pmc39, branch)) {
+    let wanted = far || tagged && is_wanted(pmc39, branch);
+    if !captures_anything(pmc39) || !wanted {
         *last = Last::Nothing;
         return 0;
     }
