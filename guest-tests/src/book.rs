@@ -26,7 +26,7 @@ use crate::lab::dialect;
 pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
-    pages.push((PathBuf::from("power9-metrics.md"), metrics::page()));
+    pages.extend(metrics::pages());
     pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
     pages.extend(
         NAMES.iter().filter_map(|name| Part::named(name)).map(|part| (PathBuf::from(format!("{}-events.md", part.name())), events(part))),
