@@ -2,5 +2,6 @@
 
 pub mod image;
 pub mod interp;
+pub mod itanium;
 pub mod memory;
 pub mod power;

@@ -1,0 +1,88 @@
+//! The advanced load address table: 32 entries, the oldest of which makes room.
+
+use std::collections::VecDeque;
+
+const ENTRIES: usize = 32;
+
+/// Whose load it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A general register, by its physical number: 0 to 31 static, then the stacked ones.
+    General(u8),
+    /// A floating-point register, by its physical number.
+    Floating(u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    target: Target,
+    physical: u64,
+    size: u8,
+}
+
+/// The table of one thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Alat {
+    entries: VecDeque<Entry>,
+}
+
+impl Alat {
+    /// An advanced load of `size` bytes at `physical`.
+    pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) {
+        self.remove(target);
+        if self.entries.len() == ENTRIES {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(Entry { target, physical, size });
+    }
+
+    pub(crate) fn remove(&mut self, target: Target) {
+        self.entries.retain(|entry| entry.target != target);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Whether the load of `target` still holds.
+    pub(crate) fn holds(&self, target: Target) -> bool {
+        self.entries.iter().any(|entry| entry.target == target)
+    }
+
+    /// Whether it still holds for a load of `size` bytes at `physical`.
+    pub(crate) fn matches(&self, target: Target, physical: u64, size: u8) -> bool {
+        self.entries.iter().any(|entry| entry.target == target && entry.physical == physical && entry.size == size)
+    }
+
+    /// A store of `size` bytes at `physical`, by whatever thread: what overlaps goes.
+    pub(crate) fn stored(&mut self, physical: u64, size: u8) {
+        if !self.entries.is_empty() {
+            self.entries.retain(|entry| physical + u64::from(size) <= entry.physical || entry.physical + u64::from(entry.size) <= physical);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_of_thirty_three_entries_is_gone() {
+        let mut alat = Alat::default();
+        for register in 0..33 {
+            alat.insert(Target::General(register), u64::from(register) * 8, 8);
+        }
+        assert!(!alat.holds(Target::General(0)));
+        assert!(alat.holds(Target::General(1)) && alat.holds(Target::General(32)));
+    }
+
+    #[test]
+    fn a_store_takes_only_what_it_overlaps() {
+        let mut alat = Alat::default();
+        alat.insert(Target::General(4), 0x100, 8);
+        alat.insert(Target::Floating(4), 0x108, 8);
+        alat.stored(0x107, 1);
+        assert!(!alat.holds(Target::General(4)));
+        assert!(alat.holds(Target::Floating(4)));
+    }
+}

@@ -1,0 +1,175 @@
+//! The stacked general registers, the current frame marker and the pointers of the register stack engine (SDM volume 2, chapter 6).
+
+/// How many stacked registers there are.
+pub(crate) const STACKED: usize = 96;
+
+/// The current frame and the physical stacked registers.
+pub(crate) struct RegisterStack {
+    values: [u64; STACKED],
+    nats: [bool; STACKED],
+    /// The physical register of r32, without rotation.
+    pub(crate) bottom: usize,
+    pub(crate) sof: usize,
+    pub(crate) sol: usize,
+    /// Rotating registers.
+    pub(crate) rotating: usize,
+    pub(crate) rrb_gr: usize,
+    pub(crate) rrb_fr: usize,
+    pub(crate) rrb_pr: usize,
+    /// Registers below the frame that are not in memory yet.
+    pub(crate) dirty: usize,
+    /// Registers below those that are in memory and still in the file.
+    pub(crate) clean: usize,
+    pub(crate) bsp: u64,
+    pub(crate) bspstore: u64,
+    pub(crate) rnat: u64,
+}
+
+/// The slot of a collection of 63 NaT bits that the register at `address` has, 63 being the collection itself.
+pub(crate) fn slot(address: u64) -> u32 {
+    (address >> 3 & 63) as u32
+}
+
+/// Where the collection is that has the NaT bit of the register at `address`.
+pub(crate) fn collection(address: u64) -> u64 {
+    address | 0x1F8
+}
+
+/// The address `registers` registers above `address`.
+pub(crate) fn above(mut address: u64, registers: usize) -> u64 {
+    for _ in 0..registers {
+        address = address.wrapping_add(8);
+        if slot(address) == 63 {
+            address = address.wrapping_add(8);
+        }
+    }
+    address
+}
+
+/// The address `registers` registers below `address`.
+pub(crate) fn below(mut address: u64, registers: usize) -> u64 {
+    for _ in 0..registers {
+        address = address.wrapping_sub(8);
+        if slot(address) == 63 {
+            address = address.wrapping_sub(8);
+        }
+    }
+    address
+}
+
+impl RegisterStack {
+    pub(crate) fn new(bsp: u64) -> Self {
+        Self {
+            values: [0; STACKED],
+            nats: [false; STACKED],
+            bottom: 0,
+            sof: 0,
+            sol: 0,
+            rotating: 0,
+            rrb_gr: 0,
+            rrb_fr: 0,
+            rrb_pr: 0,
+            dirty: 0,
+            clean: 0,
+            bsp,
+            bspstore: bsp,
+            rnat: 0,
+        }
+    }
+
+    /// The physical register of general register `number`, 32 or more.
+    #[inline]
+    pub(crate) fn physical(&self, number: usize) -> usize {
+        let mut offset = number - 32;
+        if offset < self.rotating {
+            offset += self.rrb_gr;
+            if offset >= self.rotating {
+                offset -= self.rotating;
+            }
+        }
+        (self.bottom + offset) % STACKED
+    }
+
+    pub(crate) fn get(&self, physical: usize) -> (u64, bool) {
+        (self.values[physical], self.nats[physical])
+    }
+
+    pub(crate) fn set(&mut self, physical: usize, value: u64, nat: bool) {
+        self.values[physical] = value;
+        self.nats[physical] = nat;
+    }
+
+    /// The physical register `registers` below the frame.
+    pub(crate) fn under(&self, registers: usize) -> usize {
+        (self.bottom + STACKED - registers) % STACKED
+    }
+
+    /// The current frame marker.
+    pub(crate) fn cfm(&self) -> u64 {
+        self.sof as u64
+            | (self.sol as u64) << 7
+            | (self.rotating as u64 / 8) << 14
+            | (self.rrb_gr as u64) << 18
+            | (self.rrb_fr as u64) << 25
+            | (self.rrb_pr as u64) << 32
+    }
+
+    /// Takes a frame marker over; whether it is one that can be.
+    pub(crate) fn set_cfm(&mut self, value: u64) -> bool {
+        let field = |low: u32, bits: u32| (value >> low & ((1 << bits) - 1)) as usize;
+        let (sof, sol, rotating) = (field(0, 7), field(7, 7), 8 * field(14, 4));
+        let (gr, fr, pr) = (field(18, 7), field(25, 7), field(32, 6));
+        if sof > STACKED || sol > sof || rotating > sof || gr >= rotating.max(1) || fr >= 96 || pr >= 48 {
+            return false;
+        }
+        (self.sof, self.sol, self.rotating) = (sof, sol, rotating);
+        (self.rrb_gr, self.rrb_fr, self.rrb_pr) = (gr, fr, pr);
+        true
+    }
+
+    /// All rotation ends.
+    pub(crate) fn clear_rotation(&mut self) {
+        (self.rrb_gr, self.rrb_fr, self.rrb_pr) = (0, 0, 0);
+    }
+
+    /// The rotating registers move up by one.
+    pub(crate) fn rotate(&mut self) {
+        let down = |value: usize, size: usize| if value == 0 { size.saturating_sub(1) } else { value - 1 };
+        self.rrb_gr = down(self.rrb_gr, self.rotating);
+        self.rrb_fr = down(self.rrb_fr, 96);
+        self.rrb_pr = down(self.rrb_pr, 48);
+    }
+
+    /// The frame moves up by `registers`, which become dirty.
+    pub(crate) fn leave(&mut self, registers: usize) {
+        self.bottom = (self.bottom + registers) % STACKED;
+        self.bsp = above(self.bsp, registers);
+        self.dirty += registers;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sixty_fourth_word_of_the_backing_store_is_a_collection() {
+        assert_eq!(above(0x1000, 62), 0x11F0);
+        assert_eq!(above(0x1000, 63), 0x1200);
+        assert_eq!(below(0x1200, 1), 0x11F0);
+    }
+
+    #[test]
+    fn rotation_moves_a_value_to_the_next_register() {
+        let mut stack = RegisterStack::new(0);
+        assert!(stack.set_cfm(8 | 8 << 7 | 1 << 14));
+        stack.set(stack.physical(32), 7, false);
+        stack.rotate();
+        assert_eq!(stack.get(stack.physical(33)).0, 7);
+    }
+
+    #[test]
+    fn a_frame_of_more_than_ninety_six_registers_is_refused() {
+        assert!(!RegisterStack::new(0).set_cfm(97));
+    }
+}

@@ -1,0 +1,251 @@
+//! What an observer is told about each thing a thread did.
+
+pub use super::bundle::Unit;
+
+/// What an instruction mostly does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Integer arithmetic, logic, shifts, compares, and moves between registers of the application.
+    #[default]
+    Integer,
+    /// Floating point, but not its loads and stores.
+    Floating,
+    /// A load, of whatever register.
+    Load,
+    /// A store, of whatever register.
+    Store,
+    /// `cmpxchg`, `xchg`, `fetchadd`.
+    Semaphore,
+    /// `lfetch`.
+    Prefetch,
+    /// A branch.
+    Branch,
+    /// `chk.s`, `chk.a`.
+    Check,
+    /// The register stack: `alloc`, `cover`, `flushrs`, `loadrs`, `clrrrb`.
+    RegisterStack,
+    /// `mf`, `srlz`, `sync.i`, `invala`, `fwb`, `fc`.
+    Synchronize,
+    /// A move from or to a control, debug, region, key or performance monitor register, PSR or CPUID.
+    SystemRegister,
+    /// The machine state: `rfi`, `epc`, `bsw`, `ssm`, `rsm`, `sum`, `rum`, translations, probes.
+    System,
+    /// `nop`, `hint`, `brp`.
+    Nop,
+}
+
+/// What kind of branch it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchKind {
+    /// `br.cond`, and the unconditional form.
+    Conditional,
+    /// `br.call`, `brl.call`.
+    Call,
+    /// `br.ret`.
+    Return,
+    /// `br.cloop`.
+    CountedLoop,
+    /// `br.ctop`, `br.cexit`.
+    ModuloScheduledCounted,
+    /// `br.wtop`, `br.wexit`.
+    ModuloScheduledWhile,
+}
+
+/// A branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// What kind it is.
+    pub kind: BranchKind,
+    /// Whether the target is in a branch register rather than relative to IP.
+    pub indirect: bool,
+    /// Whether it was taken.
+    pub taken: bool,
+    /// Where it goes when taken.
+    pub target: u64,
+}
+
+/// What kind of memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// A semaphore: a load and a store, or a `cmpxchg` whose comparison failed.
+    Semaphore,
+    /// `lfetch`.
+    Prefetch,
+    /// `ld.c` that found its entry in the ALAT and did not load.
+    CheckHit,
+    /// A load of the register stack engine, which belongs to no instruction's address.
+    RegisterStackLoad,
+    /// A store of the register stack engine.
+    RegisterStackStore,
+}
+
+/// A memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What kind.
+    pub kind: AccessKind,
+    /// The virtual address.
+    pub address: u64,
+    /// The physical address.
+    pub physical: u64,
+    /// Bytes: 1 to 16.
+    pub size: u8,
+    /// Whether its register is a floating-point register.
+    pub floating: bool,
+    /// Whether it is not aligned to its size.
+    pub misaligned: bool,
+    /// Whether it is uncacheable: bit 63 of a physical address is set, or a device of the engine is accessed.
+    pub uncacheable: bool,
+    /// Speculative forms `.s` and `.sa`.
+    pub speculative: bool,
+    /// Advanced forms `.a` and `.sa`.
+    pub advanced: bool,
+}
+
+/// `chk.s`, `chk.a` and `ld.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// An ALAT check (`chk.a`, `ld.c`), rather than one of a NaT (`chk.s`).
+    pub advanced: bool,
+    /// `ld.c`, rather than `chk`.
+    pub load: bool,
+    /// Its register is a floating-point register.
+    pub floating: bool,
+    /// It failed: a `chk` branches to recovery, an `ld.c` loads again.
+    pub failed: bool,
+    /// Where a failed `chk` goes on; 0 of `ld.c`.
+    pub target: u64,
+}
+
+/// The state of the register stack before an instruction that changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackLevel {
+    /// Registers of the current frame, 0 to 96.
+    pub current: u8,
+    /// Dirty registers: those of earlier frames that are not in memory yet, 0 to 96.
+    pub dirty: u8,
+}
+
+/// One retired instruction of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Address of its bundle.
+    pub ip: u64,
+    /// The slot, 0 to 2. A long instruction (`movl`, `brl`, `break.x`, `nop.x`) is in slot 1.
+    pub slot: u8,
+    /// The slot's unit. An A-type instruction has that of the slot it is in.
+    pub unit: Unit,
+    /// The 41 bits; of a long instruction those of slot 2, which hold the operation.
+    pub encoding: u64,
+    /// The 41 bits of slot 1 of a long instruction; else 0.
+    pub upper: u64,
+    /// The bundle where execution continues.
+    pub next: u64,
+    /// Whether a stop follows it in its bundle.
+    pub stop: bool,
+    /// Whether it is the first of its bundle to retire since the bundle was entered.
+    pub first: bool,
+    /// What it mostly does.
+    pub class: Class,
+    /// Cycles it takes unless the observer answers otherwise with [`Alerts::cycles`](super::Alerts::cycles): one of the first of a
+    /// bundle, else none.
+    pub cycles: u32,
+    /// PSR when it began.
+    pub psr: u64,
+    /// Its qualifying predicate: false of an instruction that was predicated off.
+    pub predicate: bool,
+    /// A `nop`; not `hint` and not `brp`.
+    pub nop: bool,
+    /// The branch, if it is one, predicated off or not. `rfi` and checks are none.
+    pub branch: Option<Branch>,
+    /// `rfi`.
+    pub returned: bool,
+    /// The memory access.
+    pub access: Option<Access>,
+    /// The accesses of the register stack engine that it caused, in order.
+    pub register_stack: Vec<Access>,
+    /// The levels of the register stack before it, if it is `alloc`, `br.call`, `br.ret`, `cover`, `flushrs`, `loadrs` or `rfi`.
+    pub stack_level: Option<StackLevel>,
+    /// A check.
+    pub check: Option<Check>,
+    /// A speculative load that was deferred: its register got a NaT.
+    pub deferred: bool,
+    /// Floating-point operations: 1 of a multiplication or an addition, 2 of both in one, twice that of parallel forms.
+    pub floating_operations: u8,
+    /// `srlz.i`.
+    pub serialize_instruction: bool,
+    /// `hint @pause`.
+    pub pause: bool,
+}
+
+impl Step {
+    pub(crate) fn begin(&mut self, ip: u64, psr: u64) {
+        let mut register_stack = std::mem::take(&mut self.register_stack);
+        register_stack.clear();
+        *self = Self { ip, psr, predicate: true, register_stack, ..Self::default() };
+    }
+
+    /// The privilege level it ran at.
+    #[must_use]
+    pub fn cpl(&self) -> u8 {
+        (self.psr >> super::registers::psr::CPL_SHIFT & 3) as u8
+    }
+}
+
+/// Something a thread did between instructions, or instead of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// An interruption at this offset from IVA.
+    Interruption(u16),
+    /// A procedure of the firmware, by its number, ran and returned.
+    Firmware(u64),
+}
+
+/// An interruption, or a call of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What was taken.
+    pub taken: Taken,
+    /// Address of the bundle where the thread was.
+    pub ip: u64,
+    /// The slot there.
+    pub slot: u8,
+    /// Where it goes on.
+    pub target: u64,
+    /// PSR before.
+    pub psr: u64,
+    /// Whether an instruction caused it: a fault or a trap rather than an interrupt.
+    pub synchronous: bool,
+    /// Cycles it takes unless the observer answers otherwise: one.
+    pub cycles: u32,
+}
+
+/// Why the threads of a core change places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchCause {
+    /// The thread in the foreground missed the third-level cache and its urgency was the lower one.
+    L3Miss,
+    /// Data of the thread in the background came and its urgency was the higher one.
+    L3Return,
+    /// Its quantum ran out.
+    TimeOut,
+    /// `hint @pause`.
+    Hint,
+    /// It halted, or the other one woke while both were halted.
+    LowPower,
+}
+
+/// A thread goes to the foreground or to the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Whether it goes to the foreground.
+    pub foreground: bool,
+    /// Why.
+    pub cause: SwitchCause,
+    /// Cycles from now until the other thread, or this one, runs.
+    pub cycles: u32,
+}
