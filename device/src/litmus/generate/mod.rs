@@ -251,6 +251,48 @@ mod tests {
         }
     }
 
+    /// The programs of `name` out of many different bytes.
+    fn programs(name: &str) -> impl Iterator<Item = Litmus> {
+        let part = Part::named(name).expect("known");
+        (1..=400u64).filter_map(move |seed| {
+            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let bytes: Vec<u8> = core::iter::repeat_with(|| {
+                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                (state >> 56) as u8
+            })
+            .take(1500)
+            .collect();
+            Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).ok()
+        })
+    }
+
+    #[test]
+    fn every_register_of_every_part_is_written_and_read_by_some_program() {
+        for name in NAMES {
+            let part = Part::named(name).expect("known");
+            let mut all: Vec<(Address, bool)> =
+                part.build().registers().iter().flat_map(|register| [(register.address, false), (register.address, true)]).collect();
+            for (_, step) in programs(name).flat_map(|program| program.steps) {
+                match step {
+                    Step::Write(address, ..) => all.retain(|missing| *missing != (address, true)),
+                    Step::Read(address, _) => all.retain(|missing| *missing != (address, false)),
+                    _ => {}
+                }
+            }
+            assert!(all.is_empty(), "{name}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn a_printed_program_reads_as_the_same() {
+        for program in NAMES.iter().flat_map(|name| programs(name).take(40)) {
+            let text = alloc::string::ToString::to_string(&program);
+            let again: Litmus = text.parse().expect(&text);
+            let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
+            assert_eq!((steps(&again), again.threads), (steps(&program), program.threads), "{text}");
+        }
+    }
+
     #[test]
     fn an_arbitrary_record_is_printed_as_the_same() {
         for seed in 0..=255u8 {
