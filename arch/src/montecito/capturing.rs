@@ -1,5 +1,6 @@
 //! What an instruction's record makes the PMU capture and count.
 
+use super::tagging::Tags;
 use super::{Montecito, data_capture, fetch_capture, retired, trace};
 use crate::event::Internal;
 use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
@@ -117,14 +118,17 @@ impl Montecito {
             return false;
         }
         self.pass(feed);
-        self.tags = self.tagger().tags(record, &self.context);
+        let tags = self.tagger().tags(record, &self.context);
+        if self.demand.records().every {
+            // Else only some instructions are told, and which they are must not show.
+            self.tags = tags;
+        }
         let entries = self.retirement.retire(record, &mut self.captures);
         if frozen {
             return false;
         }
-        let mut captured = self.capture(record);
+        let mut captured = self.capture(record, tags);
         captured.entries += entries;
-        let tags = self.tags;
         self.counters.judge(|qualifier| tags.admit(qualifier), feed);
         self.counters.occur(|internal| match internal {
             Internal::DataAddressCapture => u64::from(captured.data),
@@ -139,9 +143,9 @@ impl Montecito {
         froze
     }
 
-    fn capture(&mut self, record: &Record) -> Captured {
+    fn capture(&mut self, record: &Record, tags: Tags) -> Captured {
         let mut captured = Captured::default();
-        let (context, configuration, tags) = (self.context, self.configuration, self.tags);
+        let (context, configuration) = (self.context, self.configuration);
         if tags.data && self.data_monitor().is_enabled(&context) {
             captured.data = data_capture::capture(configuration.pmc40, record, &mut self.tracker, &mut self.captures);
         }

@@ -140,7 +140,7 @@ pub struct Montecito {
     tracker: Tracker,
     last: Last,
     retirement: Retirement,
-    /// The tags of the last instruction whose record came: what is injected belongs to it.
+    /// The tags of the last instruction while records of all are wanted: what is injected belongs to it.
     tags: Tags,
     context: Context,
     shared: Shared,
