@@ -3,7 +3,7 @@
 use vm_pmu_guest_tests::engine::itanium::assemble::*;
 use vm_pmu_guest_tests::engine::itanium::registers::{isr, psr, vector};
 use vm_pmu_guest_tests::engine::itanium::{Config, Exit, Limits, Machine, Unobserved};
-use vm_pmu_guest_tests::guests::itanium::{CAUGHT_IFA, CPU, FRAME_IIP, Kernel, frame, own};
+use vm_pmu_guest_tests::guests::ia64::{CAUGHT_IFA, CPU, FRAME_IIP, Kernel, frame, own};
 use vm_pmu_guest_tests::guests::protocol;
 use vm_pmu_guest_tests::report::Check;
 

@@ -1,7 +1,7 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the x86 guests here are built from, [`power`] the same for POWER, [`itanium`] for Itanium.
+//! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64.
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
 /// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
@@ -25,8 +25,9 @@ macro_rules! guests {
 }
 use guests;
 
-pub mod itanium;
+pub mod ia64;
 pub mod k8;
+pub mod montecito;
 pub mod power;
 pub mod power9;
 pub mod protocol;
@@ -35,7 +36,8 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
-use crate::engine::{itanium, power::assemble::AssembleError};
+use crate::engine::itanium as ia64_engine;
+use crate::engine::power::assemble::AssembleError;
 use runtime::Built;
 
 /// How a guest is assembled.
@@ -46,7 +48,7 @@ pub enum Assembly {
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
     /// For IA-64, always little-endian.
-    Itanium(fn() -> Result<Image, itanium::assemble::AssembleError>),
+    Itanium(fn() -> Result<Image, ia64_engine::assemble::AssembleError>),
 }
 
 /// A guest.
@@ -84,7 +86,7 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS)
+    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS)
 }
 
 /// The guests for one PMU.

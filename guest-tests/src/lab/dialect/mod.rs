@@ -80,7 +80,7 @@ pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
         Part::K8(_) => &k8::K8,
         Part::Power9(_) => &power9::Power9,
-        Part::Montecito(_) => &montecito::Montecito,
+        Part::Montecito(_) | Part::Itanium(_) => &montecito::Montecito,
     }
 }
 

@@ -23,7 +23,7 @@
 //! ```
 //! use vm_pmu_guest_tests::engine::itanium::assemble::{R4, adds};
 //! use vm_pmu_guest_tests::engine::itanium::{Config, Exit, Limits, Machine, Unobserved};
-//! use vm_pmu_guest_tests::guests::itanium::Kernel;
+//! use vm_pmu_guest_tests::guests::ia64::Kernel;
 //!
 //! let mut k = Kernel::new();
 //! k.main();
