@@ -4,7 +4,7 @@ use super::tagging::Tags;
 use super::{Montecito, data_capture, fetch_capture, retired, trace};
 use crate::event::Internal;
 use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
-use crate::ia64::{InstructionSets, Monitor};
+use crate::ia64::{InstructionSets, Last, Monitor};
 
 /// What one instruction brought.
 #[derive(Clone, Copy, Default)]
@@ -108,7 +108,7 @@ impl Montecito {
     /// Monitoring goes on after a freeze: what it captured before has no bearing on what comes.
     pub(super) fn thaw(&mut self) {
         self.retirement.stop();
-        self.last = trace::Last::Nothing;
+        self.last = Last::Nothing;
     }
 
     /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
@@ -163,7 +163,7 @@ impl Montecito {
             let tagged = tags.instructions & 1 == 1;
             captured.entries = trace::capture(configuration.pmc39, record, branch, tagged, &mut self.last, &mut self.captures);
         } else if record.branch.is_some() {
-            self.last = trace::Last::Nothing;
+            self.last = Last::Nothing;
         }
         captured
     }
