@@ -1,5 +1,6 @@
 //! What an instruction's record makes the PMU capture and count.
 
+use super::tagging::Tags;
 use super::{Itanium, choice, data_capture, fetch_capture, trace};
 use crate::event::Internal;
 use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet};
@@ -78,9 +79,12 @@ impl Itanium {
             return false;
         }
         self.pass(feed);
-        self.tags = self.tagger().tags(record, &self.context);
-        let captured = self.capture(record);
-        let tags = self.tags;
+        let tags = self.tagger().tags(record, &self.context);
+        if self.demand.records().every {
+            // Else only some instructions are told, and which they are must not show.
+            self.tags = tags;
+        }
+        let captured = self.capture(record, tags);
         self.counters.judge(|qualifier| tags.admit(qualifier), feed);
         self.counters.occur(|internal| match internal {
             Internal::DataAddressCapture => u64::from(captured.data),
@@ -95,9 +99,9 @@ impl Itanium {
         froze
     }
 
-    fn capture(&mut self, record: &Record) -> Captured {
+    fn capture(&mut self, record: &Record, tags: Tags) -> Captured {
         let mut captured = Captured::default();
-        let (context, configuration, tags) = (self.context, self.configuration, self.tags);
+        let (context, configuration) = (self.context, self.configuration);
         if tags.data && self.data_monitor().is_enabled(&context) {
             captured.data = data_capture::capture(configuration.pmc11, record, &mut self.tracker, &mut self.captures);
         }

@@ -139,7 +139,7 @@ pub struct Itanium {
     captures: Captures,
     tracker: LoadTracker,
     last: Last,
-    /// The tags of the last instruction whose record came: what is injected belongs to it.
+    /// The tags of the last instruction while records of all are wanted: what is injected belongs to it.
     tags: Tags,
     context: Context,
     /// Loads are followed, which needs the time.
