@@ -9,6 +9,8 @@ mod drive;
 mod limits;
 #[path = "build/metrics.rs"]
 mod metrics;
+#[path = "build/placing.rs"]
+mod placing;
 
 fn main() {
     println!("cargo::rerun-if-changed=events");

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::drive;
 use crate::limits::MAX_SOURCES;
+use crate::placing::{self, All, Attribution, Channel, Initiator, Qualifier};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +18,9 @@ struct File {
     title: String,
     manual: String,
     counters: u32,
+    /// The number of the first counter.
+    #[serde(default)]
+    first: u32,
     max_per_cycle: u32,
     /// Several events may have the same name: alternatives with selects of their own.
     #[serde(default)]
@@ -32,8 +36,32 @@ struct Event {
     #[serde(default)]
     alias: Vec<String>,
     select: u32,
+    /// Other selects of the same event.
+    #[serde(default)]
+    also: Vec<u32>,
+    /// Another event has the select too, and is found by it.
+    #[serde(default)]
+    within: bool,
     unit: String,
     section: String,
+    /// The numbers of the counters that take it, where those are not all.
+    #[serde(default)]
+    counters: Vec<u32>,
+    /// The set of events that can be counted together, as `l1d:0`.
+    #[serde(default)]
+    set: String,
+    max_per_cycle: Option<u32>,
+    #[serde(default)]
+    kind: Attribution,
+    #[serde(default)]
+    qualifiers: Vec<Qualifier>,
+    #[serde(default)]
+    channel: Channel,
+    #[serde(default)]
+    all: All,
+    /// It counts lines in chosen states.
+    #[serde(default)]
+    mesi: bool,
     #[serde(default)]
     counts: Counts,
     fidelity: Fidelity,
@@ -81,6 +109,14 @@ struct Mask {
     #[serde(default)]
     alias: Vec<String>,
     value: u32,
+    /// The bits that may be anything.
+    #[serde(default)]
+    ignore: u32,
+    #[serde(default)]
+    initiator: Initiator,
+    all: Option<All>,
+    #[serde(default)]
+    internal: String,
     counts: Option<Counts>,
     fidelity: Option<Fidelity>,
     #[serde(default)]
@@ -120,6 +156,7 @@ enum Fidelity {
 enum Shape {
     None,
     Set,
+    Union,
     Ordinal,
     Fields,
 }
@@ -166,7 +203,8 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let mut index = Vec::new();
     let mut position = 0usize;
     for event in &file.events {
-        index.push((event.select, position, event.masks.len()));
+        let selects_it = |select: &u32| (*select, position, event.masks.len());
+        index.extend(Some(&event.select).filter(|_| !event.within).into_iter().chain(&event.also).map(selects_it));
         position += 1 + event.masks.len();
         if file.alternatives {
             names.clear();
@@ -200,8 +238,12 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
             return Err(format!("the name {name} is taken"));
         }
     }
-    if !selects.insert(event.select) {
-        return Err(format!("select {:#x} is taken", event.select));
+    if event.within {
+        if !selects.contains(&event.select) {
+            return Err(format!("no event before it has select {:#x}", event.select));
+        }
+    } else if let Some(taken) = std::iter::once(&event.select).chain(&event.also).find(|select| !selects.insert(**select)) {
+        return Err(format!("select {taken:#x} is taken"));
     }
     let shape = event.umask.unwrap_or(if event.masks.is_empty() { Shape::None } else { Shape::Set });
     if (shape == Shape::Fields) == event.fields.is_empty() || (shape == Shape::Fields) == event.known.is_empty() {
@@ -210,28 +252,40 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
     if let Some(odd) = event.known.iter().find(|known| event.fields.iter().any(|group| (*known & group).count_ones() != 1)) {
         return Err(format!("known occurrence {odd:#x} does not have one bit of each group"));
     }
-    let mut masks = BTreeSet::new();
     let mut mask_names = BTreeSet::new();
-    for mask in &event.masks {
-        if !masks.insert(mask.value) || std::iter::once(&mask.name).chain(&mask.alias).any(|name| !mask_names.insert(name)) {
+    for (index, mask) in event.masks.iter().enumerate() {
+        let overlaps = |other: &Mask| (other.value ^ mask.value) & !(other.ignore | mask.ignore) == 0;
+        let is_named = std::iter::once(&mask.name).chain(&mask.alias).any(|name| !mask_names.insert(name));
+        if is_named || event.masks.iter().take(index).any(overlaps) {
             return Err(format!("unit mask {} is there twice", mask.name));
         }
-        if mask.value > 0xff || (shape != Shape::Ordinal && !mask.value.is_power_of_two()) {
-            return Err(format!("unit mask {:#x} is not one bit of eight", mask.value));
-        }
+        check_mask(event, mask, shape)?;
     }
-    let sources = if event.masks.is_empty() {
-        event.signals.len()
-    } else {
-        if !event.signals.is_empty() {
-            return Err("an event with unit masks is driven by its unit masks".into());
-        }
-        event.masks.iter().map(|mask| mask.signals.len()).sum()
-    };
+    if !event.masks.is_empty() && !event.signals.is_empty() {
+        return Err("an event with unit masks is driven by its unit masks".into());
+    }
+    let of_masks = event.masks.iter().map(|mask| mask.signals.len());
+    let most = if shape == Shape::Ordinal { of_masks.max().unwrap_or(0) } else { of_masks.sum() };
+    let sources = most.max(event.signals.len());
     if sources > MAX_SOURCES {
         return Err(format!("{sources} signals, and a counter takes {MAX_SOURCES}"));
     }
     Ok(shape)
+}
+
+fn check_mask(event: &Event, mask: &Mask, shape: Shape) -> Result<(), String> {
+    let is_single = mask.value.is_power_of_two();
+    if mask.value > 0xff || !(shape == Shape::Ordinal || is_single || matches!(shape, Shape::Set | Shape::Union)) {
+        return Err(format!("unit mask {:#x} is not one bit of eight", mask.value));
+    }
+    if mask.ignore != 0 && (shape != Shape::Ordinal || mask.ignore & mask.value != 0) {
+        return Err(format!("{}: what is ignored is 0 in the value of an ordinal", mask.name));
+    }
+    let single = event.masks.iter().filter(|other| other.value.is_power_of_two()).fold(0, |bits, other| bits | other.value);
+    if shape != Shape::Ordinal && (mask.value == 0 || mask.value & !single != 0) {
+        return Err(format!("{}: several bits of a set are unit masks of their own", mask.name));
+    }
+    Ok(())
 }
 
 fn write_entry(
@@ -255,9 +309,10 @@ fn write_entry(
     let rule = if fidelity == Fidelity::Approximate { mask.and_then(|mask| mask.rule.as_deref()).unwrap_or(&event.rule) } else { "" };
     let summary = mask.map_or(&event.summary, |mask| &mask.summary);
     let by_masks = mask.is_none() && !event.masks.is_empty();
-    let by_itself = !event.sampled.is_empty() || !event.internal.is_empty();
+    let internal = mask.map_or(&event.internal, |mask| &mask.internal);
+    let by_itself = !event.sampled.is_empty() || !internal.is_empty();
     match fidelity {
-        _ if by_itself && (!driven.is_empty() || !event.masks.is_empty() || event.sampled.is_empty() == event.internal.is_empty()) => {
+        _ if by_itself && (!driven.is_empty() || by_masks || event.sampled.is_empty() == internal.is_empty()) => {
             return Err("signals, unit masks, `sampled` and `internal` exclude each other".into());
         }
         Fidelity::Injected if by_itself => return Err("what is injected only is neither sampled nor internal".into()),
@@ -284,11 +339,15 @@ fn write_entry(
         return Err("a summary is a sentence".into());
     }
     let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
-    let counters = (1u64 << file.counters) - 1;
+    let counters = placing::counters(file.first, file.counters, &event.counters)?;
+    let all = mask.and_then(|mask| mask.all).unwrap_or(event.all);
+    let initiator = mask.map(|mask| mask.initiator).unwrap_or_default();
+    let kind = if mask.is_some() { event.kind.of_mask(initiator) } else { event.kind };
     writeln!(
         out,
-        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, shape: UnitMask::{shape}, \
-         counters: {counters:#x}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
+        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, ignored: {ignored:#x}, shape: UnitMask::{shape}, \
+         counters: {counters:#x}, set: {set}, attribution: Attribution::{kind:?}, initiator: Initiator::{initiator:?}, all_threads: AllThreads::{all:?}, \
+         qualifiers: {qualifiers}, channel: Channel::{channel:?}, by_line_state: {mesi}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
          signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
@@ -298,10 +357,15 @@ fn write_entry(
             Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
             shape => format!("{shape:?}"),
         },
-        max = file.max_per_cycle,
-        drive = match (event.sampled.is_empty(), event.internal.is_empty()) {
+        ignored = mask.map_or(0, |mask| mask.ignore),
+        set = placing::set(&event.set)?,
+        qualifiers = placing::qualifiers(&event.qualifiers),
+        channel = event.channel,
+        mesi = event.mesi,
+        max = event.max_per_cycle.unwrap_or(file.max_per_cycle),
+        drive = match (event.sampled.is_empty(), internal.is_empty()) {
             (false, _) => drive::sampled(&event.sampled, &event.amount)?,
-            (true, false) => drive::internal(&event.internal)?,
+            (true, false) => drive::internal(internal)?,
             (true, true) => "Drive::Signals".to_owned(),
         },
         when = drive::when(&event.when)?,

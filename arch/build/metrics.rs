@@ -32,6 +32,33 @@ struct Metric {
     summary: String,
 }
 
+/// The names in a data file of events.
+#[derive(Deserialize)]
+struct Events {
+    #[serde(rename = "event")]
+    events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    name: String,
+    #[serde(default, rename = "mask")]
+    masks: Vec<Mask>,
+}
+
+#[derive(Deserialize)]
+struct Mask {
+    name: String,
+}
+
+impl Events {
+    /// What a formula can name: an event, or a unit mask of one, as `EVENT.MASK`.
+    fn names(&self) -> BTreeSet<String> {
+        let masks = |event: &Event| event.masks.iter().map(|mask| format!("{}.{}", event.name, mask.name)).collect::<Vec<_>>();
+        self.events.iter().flat_map(|event| std::iter::once(event.name.clone()).chain(masks(event))).collect()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Groups {
@@ -53,7 +80,7 @@ struct Group {
 /// Generates the tables of every PMU that has a folder.
 pub(crate) fn generate() -> Result<(), String> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?).join("events");
-    let mut folders: Vec<_> = fs::read_dir(root)
+    let mut folders: Vec<_> = fs::read_dir(&root)
         .map_err(|error| format!("events: {error}"))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.is_dir())
@@ -62,7 +89,8 @@ pub(crate) fn generate() -> Result<(), String> {
     let mut out = String::new();
     for folder in &folders {
         if let Some(metrics) = read::<Metrics>(&folder.join("metrics.toml"))? {
-            write_metrics(&mut out, &metrics)?;
+            let events: Events = read(&root.join(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
+            write_metrics(&mut out, &metrics, &events.names())?;
         }
         if let Some(groups) = read::<Groups>(&folder.join("groups.toml"))? {
             write_groups(&mut out, &groups)?;
@@ -81,7 +109,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     toml::from_str(&text).map(Some).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn write_metrics(out: &mut String, file: &Metrics) -> Result<(), String> {
+fn write_metrics(out: &mut String, file: &Metrics, events: &BTreeSet<String>) -> Result<(), String> {
     let names: BTreeSet<&str> = file.metrics.iter().map(|metric| metric.name.as_str()).collect();
     if names.len() != file.metrics.len() {
         return Err("two metrics have one name".into());
@@ -89,7 +117,7 @@ fn write_metrics(out: &mut String, file: &Metrics) -> Result<(), String> {
     check_order(&file.metrics)?;
     let mut entries = String::new();
     for metric in &file.metrics {
-        check_metric(metric, &names).map_err(|error| format!("{}: {error}", metric.name))?;
+        check_metric(metric, &names, events).map_err(|error| format!("{}: {error}", metric.name))?;
         writeln!(
             entries,
             "    Metric {{ name: {:?}, categories: &{:?}, table: {:?}, unit: {:?}, formula: {:?}, missing: &{:?}, given: &{:?}, summary: {:?} }},",
@@ -106,17 +134,18 @@ fn write_metrics(out: &mut String, file: &Metrics) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
-fn check_metric(metric: &Metric, names: &BTreeSet<&str>) -> Result<(), String> {
+fn check_metric(metric: &Metric, names: &BTreeSet<&str>, events: &BTreeSet<String>) -> Result<(), String> {
     let used: BTreeSet<&str> = identifiers(&metric.formula).collect();
     if let Some(odd) = metric.missing.iter().chain(&metric.given).find(|name| !used.contains(name.as_str())) {
         return Err(format!("{odd} is not in the formula"));
     }
-    let is_explained = |name: &str| name.starts_with("PM_") || names.contains(name) || metric.given.iter().any(|given| given == name);
+    let is_listed = |name: &str| metric.given.iter().chain(&metric.missing).any(|given| given == name);
+    let is_explained = |name: &str| events.contains(name) || names.contains(name) || is_listed(name);
     if let Some(odd) = used.iter().find(|name| !is_explained(name)) {
-        return Err(format!("{odd} is no event, no metric and not given"));
+        return Err(format!("{odd} is no event, no metric and neither given nor missing"));
     }
-    if metric.formula.contains(|letter: char| !(letter.is_ascii_alphanumeric() || "_+-*/() ".contains(letter))) {
-        return Err("a formula has names, numbers, + - * / and brackets".into());
+    if metric.formula.contains(|letter: char| !(letter.is_ascii_alphanumeric() || "_.+-*/() ".contains(letter))) {
+        return Err("a formula has names, whole numbers, + - * / and brackets".into());
     }
     if metric.summary.is_empty() || !metric.summary.ends_with('.') {
         return Err("a summary is a sentence".into());
@@ -142,7 +171,7 @@ fn check_order(metrics: &[Metric]) -> Result<(), String> {
 /// The names in a formula.
 fn identifiers(formula: &str) -> impl Iterator<Item = &str> {
     formula
-        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || "_.".contains(letter)))
         .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 

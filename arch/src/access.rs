@@ -16,6 +16,15 @@ pub enum Address {
     Bhrb(u16),
     /// POWER: the instruction match array, as mtimc and mfimc reach it.
     Imc,
+    /// IA-64: a performance monitor configuration register, by bits 7:0 of the index in `mov pmc[]`.
+    Pmc(u8),
+    /// IA-64: a performance monitor data register, by bits 7:0 of the index in `mov pmd[]`.
+    Pmd(u8),
+    /// IA-64: an instruction breakpoint register, by bits 7:0 of the index in `mov ibr[]`. The performance monitor matches addresses
+    /// with it.
+    Ibr(u8),
+    /// IA-64: a data breakpoint register, by bits 7:0 of the index in `mov dbr[]`.
+    Dbr(u8),
 }
 
 impl fmt::Display for Address {
@@ -26,6 +35,10 @@ impl fmt::Display for Address {
             Address::Spr(number) => write!(formatter, "SPR {number}"),
             Address::Bhrb(index) => write!(formatter, "BHRB entry {index}"),
             Address::Imc => formatter.write_str("the instruction match array"),
+            Address::Pmc(index) => write!(formatter, "PMC{index}"),
+            Address::Pmd(index) => write!(formatter, "PMD{index}"),
+            Address::Ibr(index) => write!(formatter, "IBR{index}"),
+            Address::Dbr(index) => write!(formatter, "DBR{index}"),
         }
     }
 }
@@ -69,13 +82,17 @@ pub enum Fault {
     EmulationAssistance,
     /// POWER: a program interrupt of the privileged-instruction type, vector 700h.
     PrivilegedInstruction,
+    /// IA-64: a privileged operation fault, a general exception at vector 5400h with ISR.code 10h.
+    PrivilegedOperation,
+    /// IA-64: a reserved register/field fault, a general exception at vector 5400h with ISR.code 30h.
+    ReservedRegisterField,
     /// POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
     NoOperation,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Fault; 11] = [
+    pub const ALL: [Fault; 13] = [
         Fault::Unclaimed,
         Fault::GeneralProtection,
         Fault::FacilityUnavailable(Facility::PerformanceMonitor),
@@ -87,6 +104,8 @@ impl Fault {
         Fault::EmulationAssistance,
         Fault::PrivilegedInstruction,
         Fault::NoOperation,
+        Fault::PrivilegedOperation,
+        Fault::ReservedRegisterField,
     ];
 
     /// The fault's word in litmus files and messages.
@@ -104,6 +123,8 @@ impl Fault {
             Fault::EmulationAssistance => "emulation-assistance",
             Fault::PrivilegedInstruction => "privileged-instruction",
             Fault::NoOperation => "no-operation",
+            Fault::PrivilegedOperation => "privileged-operation",
+            Fault::ReservedRegisterField => "reserved-register-field",
         }
     }
 }
@@ -118,6 +139,8 @@ impl fmt::Display for Fault {
             Fault::EmulationAssistance => "hypervisor emulation assistance interrupt",
             Fault::PrivilegedInstruction => "program interrupt, privileged instruction",
             Fault::NoOperation => "no operation",
+            Fault::PrivilegedOperation => "privileged operation fault",
+            Fault::ReservedRegisterField => "reserved register/field fault",
         })
     }
 }

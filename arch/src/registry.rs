@@ -17,7 +17,7 @@ macro_rules! parts {
         }
 
         /// The version of [`State`]: it changes whenever a field of any part's state does, or what a field means.
-        pub const STATE_VERSION: u32 = 2;
+        pub const STATE_VERSION: u32 = 3;
 
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,6 +150,8 @@ parts! {
     K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
     /// IBM POWER9, a thread of a core.
     Power9 = "power9", POWER9, crate::power9::Power9, crate::power9::State, crate::power9::Revision;
+    /// Intel Itanium 2 9000 series ("Montecito"), a thread of a core.
+    Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
 }
 
 impl Model for Pmu {

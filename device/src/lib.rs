@@ -1,8 +1,8 @@
 //! Performance monitoring units that an emulator or hypervisor attaches.
 //!
 //! A [`topology::Machine`] holds the PMUs of a machine's threads. An emulator gives each of its CPUs a [`topology::Thread`]; routes the
-//! guest's RDMSR, WRMSR and RDPMC, or mfspr and mtspr, to it ([`bus`]); adds what it executes to the thread's [`Totals`], for the signals that the
-//! [`Demand`] names; compares with the [`Deadlines`]; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
+//! guest's RDMSR, WRMSR and RDPMC, or mfspr and mtspr, or the moves from and to pmc, pmd, ibr and dbr, to it ([`bus`]); adds what it
+//! executes to the thread's [`Totals`], for the signals that the [`Demand`] names; compares with the [`Deadlines`]; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
@@ -46,6 +46,6 @@ pub mod topology;
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::alert::Lines;
-pub use vm_pmu_arch::feed::{Context, Deadlines, Demand, Pace, Record, Records, Signal, Totals};
+pub use vm_pmu_arch::feed::{Context, Deadlines, Demand, Occasion, Pace, Record, Records, Signal, Totals};
 pub use vm_pmu_arch::model::{Occurrence, Reset};
 pub use vm_pmu_arch::registry::{Part, State};

@@ -191,6 +191,16 @@ fn made(internal: Internal) -> String {
         Internal::ThresholdExceeded(count) => format!("the threshold counter came to {count}"),
         Internal::ThresholdAccumulated => "events of the threshold counter".to_owned(),
         Internal::TimeBaseBit => "the chosen bit of the time base turned to 1".to_owned(),
+        Internal::DataAddressCapture => "captures by the data event-address registers".to_owned(),
+        Internal::InstructionAddressCapture => "captures by the instruction event-address registers".to_owned(),
+        Internal::TraceEntry => "entries of the execution trace buffer".to_owned(),
+        Internal::PrivilegeChange(levels) => {
+            let levels: Vec<String> = (0..8).filter(|level| levels >> level & 1 == 1).map(|level| level.to_string()).collect();
+            format!("changes from or to privilege level {}", levels.join(" or "))
+        }
+        Internal::TaggedInstructions(channel) => format!("instructions that channel {channel} tags"),
+        Internal::QualifiedCycles => "cycles in which an instruction that channel 0 tags completed".to_owned(),
+        Internal::HaltedCycles => "cycles for which the thread is halted".to_owned(),
     }
 }
 

@@ -132,7 +132,7 @@ fn every_form_of_a_statement_reads_as_it_prints() {
         thread 1\ncontext cpl=3 halted=1 foreground=0 machine_state=0x200 control=0x100 if=1 pce=1\ncontext privilege=2\n\
         write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
         feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
-        inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\n\
+        inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\npins none\npins 0 31\n\
         lines interrupt=0 branch=0\nlines branch=1 interrupt=0\nrecords none\nrecords at_deadline\nrecords taken_branches every\nmatch none\n\
         match 0x7c000000 0xfc000000\nread spr:800 faults unclaimed\nwrite bhrb:3 0\nread imc faults privileged-instruction\n\
         record address=0x1000\nrecord slot=2 encoding=0x4c000064 cycles=3 feed cycles=3 instructions_retired=1\n\
@@ -141,6 +141,10 @@ fn every_form_of_a_statement_reads_as_it_prints() {
         record unit=vector_scalar traits=divide+link+matched fetch=beyond reload_source=0x1b walk_source=0 page=16 store_outcome=direct\n\
         record fabric=read_to_modify retries=2 tagged=1 scope=1 response=2 transaction=3 memory_busy=1 stall=9 stall_reason=4 real_address=0x80\n\
         record dispatched=5 first_miss=7 reload=90 completed=91\nrecord stages=none\n\
+        records branches memory fetches\nrecord branch=exception\nrecord branch=failed_check traits=second_bundle+flushed\nrecord line_states=mesi\n\
+        record fetch_address=0x40 fetch_miss=1 fetch_pending=1 fetch_prefetch=1 fetch_latency=12 fetch_translation=walk line_states=sm\n\
+        record fetch_translation=hit2 fetch_address=0\nread pmc:32 faults privileged-operation\nwrite pmd:255 -1\n\
+        write ibr:8 0 faults reserved-register-field\nread dbr:0x7 = 0\n\
         demand none\ndemand cycles\ndemand cycles loads per_cycle\ndemand per_cycle\nepoch moved\nepoch same\ndeadline cycles never\ndeadline cycles in 5\n\
         save\nreset cold\nreset warm\n";
     let header = "title: Every form, and a word that looks like a statement's: what a read faults\npmu: k8\nsection: s: t\n";
@@ -293,6 +297,7 @@ fn an_unknown_statement_is_answered_by_the_known_ones() {
         "feed",
         "context",
         "interrupts",
+        "pins",
         "reset",
         "save now",
         "inject 0x22",
@@ -321,6 +326,8 @@ fn a_bad_number_is_answered_by_the_forms_of_a_number() {
     assert_eq!(complaint_to("repeat many feed cycles=1"), format!("`many` {forms}"));
     assert_eq!(complaint_to("feed cycles=few"), format!("`few` {forms}"));
     assert_eq!(complaint_to("read rdpmc:0x100000000 = 0"), "`0x100000000` does not fit into 32 bits");
+    assert_eq!(complaint_to("read pmc:256 = 0"), "`256` does not fit into 8 bits");
+    assert_eq!(complaint_to("pins 32"), "there is no pin 32: there are 0 to 31");
     assert_eq!(complaint_to("thread 5000"), "`5000` is too many: 1024 is the most");
 }
 
@@ -390,6 +397,11 @@ fn a_wrong_record_is_answered_by_what_it_can_say() {
     assert_eq!(complaint_to("record page=256"), "`page=256` does not fit into 8 bits");
     assert_eq!(complaint_to("record address=1 feed"), "behind `feed` there is no signal: write SIGNAL=AMOUNT, or leave it out");
     assert!(complaint_to("record load=1 store=2").starts_with("an instruction accesses one address"));
+    let fetch = "`fetch_latency` is said of a fetch that missed: say fetch_address=ADDRESS too";
+    assert_eq!(complaint_to("record fetch_latency=9"), fetch);
+    assert_eq!(complaint_to("record fetch_address=1 fetch_miss=2"), "`fetch_miss=2` is neither 0 nor 1");
+    assert!(complaint_to("record fetch_address=1 fetch_translation=far").ends_with("fault, hit1, hit2 and so on"));
+    assert_eq!(complaint_to("record line_states=mx"), "`line_states=mx` names no states: write some of the letters m, e, s, i");
 }
 
 /// What the run of `statements` after a good header fails with.
@@ -407,6 +419,7 @@ fn what_does_not_come_true_is_told_with_its_line() {
     assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] asked for an interrupt, expected [1, 2]");
     assert_eq!(failure_of("late 3"), "line 5: an interrupt was 0 events late, expected 3");
     assert_eq!(failure_of("pin 2 toggles 1"), "line 5: pin 2 toggled 0 times, expected 1");
+    assert_eq!(failure_of("pins 3 0"), "line 5: the pins that toggled are none, expected 0 3");
     assert_eq!(failure_of("demand cycles"), "line 5: demanded are [], expected [cycles]");
     assert_eq!(failure_of("epoch moved"), "line 5: the epoch of the demand is the same, expected that it has moved");
     assert_eq!(

@@ -144,6 +144,34 @@ impl Tap {
         }
     }
 
+    /// How much the sources have grown together since they were last asked.
+    #[must_use]
+    pub fn pending(&self, feed: &impl Feed) -> u64 {
+        let sources = self.signals().iter().zip(&self.bases);
+        sources.fold(0u64, |sum, (signal, base)| sum.wrapping_add(feed.total(*signal, self.scope).wrapping_sub(*base)))
+    }
+
+    /// The sources will have grown by `amount` more than they do from now on: what [`pending`](Tap::pending) told of another tap.
+    pub fn owe(&mut self, amount: u64) {
+        if let Some(base) = self.bases.first_mut() {
+            *base = base.wrapping_sub(amount);
+        }
+    }
+
+    /// Brings the tap up to now, leaving out what its sources brought: only cycles pass. Returns how much the counter grows, by the end
+    /// of a cycle that was open.
+    pub fn pass_over(&mut self, feed: &impl Feed) -> u64 {
+        self.grown(feed, |_, _, _| {});
+        match self.gate {
+            Gate::Shut | Gate::Sum => 0,
+            Gate::Always | Gate::Outside => {
+                self.pass(feed);
+                0
+            }
+            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(feed),
+        }
+    }
+
     fn pass(&mut self, feed: &impl Feed) -> u64 {
         let total = feed.total(Signal::Cycles, Scope::Thread);
         let passed = total.wrapping_sub(self.cycles);

@@ -149,6 +149,23 @@ pub enum Internal {
     ThresholdAccumulated,
     /// The chosen bit of the time base turned from 0 to 1.
     TimeBaseBit,
+    /// Captures by the data event-address registers.
+    DataAddressCapture,
+    /// Captures by the instruction event-address registers.
+    InstructionAddressCapture,
+    /// Entries written into the execution trace buffer.
+    TraceEntry,
+    /// Changes of the privilege level from or to one of these levels, one bit each: a change counts once, whichever of its two levels are
+    /// among them.
+    PrivilegeChange(u8),
+    /// Instructions completed that this channel tags, 0 to 3. A channel that constrains nothing tags all: then it is
+    /// [`Signal::InstructionsRetired`](crate::feed::Signal::InstructionsRetired).
+    TaggedInstructions(u8),
+    /// Cycles in which an instruction that channel 0 tags was processed. When it constrains nothing, those are all of
+    /// [`Signal::Cycles`](crate::feed::Signal::Cycles).
+    QualifiedCycles,
+    /// Cycles of the core for which the thread is halted.
+    HaltedCycles,
 }
 
 /// What makes the count of an event.

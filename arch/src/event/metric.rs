@@ -15,7 +15,7 @@ pub struct Metric {
     pub table: &'static str,
     /// The unit of the result: `percent`, `ratio`, `cycles`, `cycles per instruction` and so on.
     pub unit: &'static str,
-    /// The formula: numbers, names of events and of other metrics, `+ - * /` and brackets.
+    /// The formula: whole numbers, names of events, of unit masks (`EVENT.MASK`) and of other metrics, `+ - * /` and brackets.
     pub formula: &'static str,
     /// Names in the formula that look like events and that the part does not have: it cannot be computed.
     pub missing: &'static [&'static str],
@@ -29,7 +29,7 @@ impl Metric {
     /// The names in the formula, in its order; a name that is there twice comes twice.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.formula
-            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '.'))
             .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
     }
 }
@@ -50,7 +50,7 @@ pub struct Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::POWER9;
+    use crate::event::{MONTECITO, POWER9};
 
     #[test]
     fn power9_has_the_groups_of_its_guide() {
@@ -94,6 +94,29 @@ mod tests {
                     Some(event) => assert!(event.is_called(name), "{code:#x} of {} is {}, not {name}", group.name, event.name),
                     None => assert!(name == "RESERVED" || code == 0, "{code:#x} of {}", group.name),
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn montecito_has_the_derived_monitors_of_its_manual() {
+        let of = |table: &str| MONTECITO_METRICS.iter().filter(|metric| metric.table == table).count();
+        // Two formulas of a row are two: three rows of table 4-36 and seven of table 4-38.
+        let rows =
+            [("4-2", 1), ("4-5", 3), ("4-9", 6), ("4-18", 6), ("4-20", 5), ("4-32", 23), ("4-34", 1), ("4-36", 7 + 3), ("4-38", 26 + 7)];
+        for (table, count) in rows.into_iter().chain([("4-40", 7), ("4.11.2", 1)]) {
+            assert_eq!(of(table), count, "{table}");
+        }
+    }
+
+    #[test]
+    fn formulas_of_montecito_name_what_is_counted() {
+        let is_metric = |name: &str| MONTECITO_METRICS.iter().any(|metric| metric.name == name);
+        for metric in MONTECITO_METRICS {
+            for name in metric.names().filter(|name| !is_metric(name)) {
+                let entry = MONTECITO.entries.iter().find(|entry| entry.name == name);
+                let is_one_count = entry.is_some_and(|entry| entry.umask.is_some() || MONTECITO.masks(entry).is_empty());
+                assert!(is_one_count, "{name} of {}", metric.name);
             }
         }
     }

@@ -4,10 +4,16 @@
 //! unique, every signal exists, whatever is approximate says how.
 
 mod drive;
+#[cfg(test)]
+mod itanium;
 mod metric;
+#[cfg(test)]
+mod montecito;
+mod placing;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
-pub use metric::{Group, Metric, POWER9_GROUPS, POWER9_METRICS};
+pub use metric::{Group, ITANIUM_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
+pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
@@ -41,9 +47,11 @@ impl Fidelity {
 pub enum UnitMask {
     /// Nothing: it is not looked at.
     None,
-    /// A set: each bit adds the sub-event of that bit.
+    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum.
     Set,
-    /// A number that names one sub-event.
+    /// A set whose members overlap: an occurrence counts once if the mask has any of its bits.
+    Union,
+    /// A number that names one sub-event; bits of it may be ignored, see [`Entry::is_chosen_by`].
     Ordinal,
     /// Groups of bits: an occurrence counts when the mask has one of its bits in every group, and it is one of those that the part
     /// knows.
@@ -58,12 +66,12 @@ pub enum UnitMask {
 impl UnitMask {
     /// Whether a counter programmed with `programmed` counts an occurrence described by `occurred`.
     ///
-    /// For a set, `occurred` is the bit of the sub-event; for fields, one bit a group.
+    /// For a set, `occurred` is the bit of the sub-event; for a union, the bits of all it belongs to; for fields, one bit a group.
     #[must_use]
     pub fn admits(self, programmed: u32, occurred: u32) -> bool {
         match self {
             UnitMask::None => true,
-            UnitMask::Set => programmed & occurred != 0,
+            UnitMask::Set | UnitMask::Union => programmed & occurred != 0,
             UnitMask::Ordinal => programmed == occurred,
             UnitMask::Fields { groups, known } => {
                 known.contains(&occurred) && groups.iter().all(|group| programmed & occurred & group != 0)
@@ -85,10 +93,26 @@ pub struct Entry {
     pub select: u32,
     /// The unit mask, if the entry is one.
     pub umask: Option<u32>,
+    /// The bits of a programmed unit mask that do not matter for it, where the event's unit mask is a number.
+    pub ignored: u32,
     /// What the unit mask of the event means; `None` in the entry of a unit mask.
     pub shape: UnitMask,
-    /// The counters that take it, one bit each.
+    /// The counters that take it, one bit each, by their numbers.
     pub counters: u32,
+    /// The set of events that it can only be counted with, where the part has such sets.
+    pub set: CounterSet,
+    /// To which thread an occurrence belongs, where threads take turns in a core.
+    pub attribution: Attribution,
+    /// Who began what it counts, where the part tells.
+    pub initiator: Initiator,
+    /// Whether a counter may count it for every thread of the core.
+    pub all_threads: AllThreads,
+    /// By what it can be constrained.
+    pub qualifiers: Qualifiers,
+    /// The channel of address ranges that constrains it.
+    pub channel: Channel,
+    /// Whether it can be constrained to cache lines in chosen states.
+    pub by_line_state: bool,
     /// The most increments in one cycle.
     pub max_per_cycle: u32,
     /// How far around the thread it counts.
@@ -122,6 +146,27 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether a counter programmed with the unit mask `programmed` counts this sub-event; an event without its own unit mask is always
+    /// counted.
+    ///
+    /// `shape` is that of the event. A sub-event of several bits of a set is one name for them: it is counted with all of them.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// let (event, masks) = event::MONTECITO.select(0x58).unwrap();
+    /// let chosen = masks.iter().filter(|mask| mask.is_chosen_by(0b1101, event.shape));
+    /// assert!(chosen.map(|mask| mask.name).eq(["ALAT_CAPACITY_MISS.INT"]));
+    /// ```
+    #[must_use]
+    pub fn is_chosen_by(&self, programmed: u32, shape: UnitMask) -> bool {
+        match (self.umask, shape) {
+            (None, _) => true,
+            (Some(own), UnitMask::Ordinal) => programmed & !self.ignored == own,
+            (Some(own), _) => programmed & own == own,
+        }
+    }
+
     /// The event's own name, without that of a unit mask.
     #[must_use]
     pub fn event_name(&self) -> &'static str {
@@ -197,7 +242,16 @@ impl Catalogue {
     /// The unit masks of `event`.
     #[must_use]
     pub fn masks(&self, event: &Entry) -> &'static [Entry] {
-        self.select(event.select).map_or(&[], |(_, masks)| masks)
+        match self.select(event.select) {
+            Some((found, masks)) if found.name == event.name => masks,
+            // Another event has the select too.
+            _ => {
+                let after = self.entries.iter().position(|entry| entry.name == event.name).and_then(|at| self.entries.get(at + 1..));
+                let rest = after.unwrap_or(&[]);
+                let end = rest.iter().position(|entry| entry.umask.is_none()).unwrap_or(rest.len());
+                rest.get(..end).unwrap_or(&[])
+            }
+        }
     }
 }
 

@@ -42,6 +42,9 @@ const RFLAGS_IF: u64 = 1 << 9;
 /// CR4.PCE, bit 8: RDPMC is allowed at every privilege level (the same, section 3.1.3).
 const CR4_PCE: u64 = 1 << 8;
 
+/// PSR.cpl, bits 33:32: the current privilege level (Itanium Architecture Software Developer's Manual, volume 2, section 3.3.2).
+const PSR_CPL: u32 = 32;
+
 /// MSR\[HV], bit 3: hypervisor state (Power ISA 3.0 Book III, section 3.2.1).
 const MSR_HV: u64 = 1 << (63 - 3);
 
@@ -71,6 +74,25 @@ impl Context {
             (false, false) => 1,
         };
         Context { privilege, machine_state: msr, control, ..Context::RESET }
+    }
+
+    /// The context of a running IA-64 processor with this PSR and this DCR, in the foreground.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::Context;
+    ///
+    /// // PSR.cpl is 3.
+    /// assert_eq!(Context::ia64(3 << 32, 0).privilege, 3);
+    /// ```
+    #[must_use]
+    pub const fn ia64(psr: u64, dcr: u64) -> Context {
+        Context { privilege: (psr >> PSR_CPL) as u8 & 3, machine_state: psr, control: dcr, ..Context::RESET }
+    }
+
+    /// The same context in the foreground of its core, or not.
+    #[must_use]
+    pub const fn with_foreground(self, foreground: bool) -> Context {
+        Context { foreground, ..self }
     }
 
     /// On x86: whether maskable interrupts are enabled, RFLAGS.IF.

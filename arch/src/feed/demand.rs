@@ -5,10 +5,11 @@ use super::{Signal, SignalSet};
 /// Which instructions a model wants a [`Record`](super::Record) of.
 ///
 /// ```
-/// use vm_pmu_arch::feed::Records;
+/// use vm_pmu_arch::feed::{Occasion, Records};
 ///
 /// let wanted = Records::AT_DEADLINE.with(Records::TAKEN_BRANCHES);
-/// assert!(wanted.wants(true, false) && wanted.wants(false, true) && !wanted.wants(false, false));
+/// let (branch, other) = (Occasion::branch(true), Occasion::default());
+/// assert!(wanted.wants(true, other) && wanted.wants(false, branch) && !wanted.wants(false, other));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Records {
@@ -16,17 +17,62 @@ pub struct Records {
     pub at_deadline: bool,
     /// Every taken branch.
     pub taken_branches: bool,
+    /// Every control transfer, taken or not: branches, returns from interruptions, and what interrupts the flow of instructions.
+    pub branches: bool,
+    /// Every access to memory.
+    pub memory: bool,
+    /// Every instruction with a [`Fetch`](super::Fetch): its line missed a cache or a translation buffer.
+    pub fetches: bool,
     /// Every instruction: addresses or opcodes qualify what is counted.
     pub every: bool,
 }
 
+/// What an instruction did for which its record may be wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Occasion {
+    /// It is a control transfer.
+    pub branch: bool,
+    /// It is one that was taken.
+    pub taken: bool,
+    /// It accessed memory.
+    pub memory: bool,
+    /// Its fetch missed something.
+    pub fetch: bool,
+}
+
+impl Occasion {
+    /// A control transfer, taken or not.
+    #[must_use]
+    pub const fn branch(taken: bool) -> Occasion {
+        Occasion { branch: true, taken, memory: false, fetch: false }
+    }
+
+    /// What a whole record tells.
+    #[must_use]
+    pub const fn of(record: &super::Record) -> Occasion {
+        Occasion {
+            branch: record.branch.is_some(),
+            taken: matches!(record.branch, Some(super::Branch { taken: true, .. })),
+            memory: record.memory.is_some(),
+            fetch: record.fetch.is_some(),
+        }
+    }
+}
+
 impl Records {
     /// None at all.
-    pub const NONE: Records = Records { at_deadline: false, taken_branches: false, every: false };
+    pub const NONE: Records =
+        Records { at_deadline: false, taken_branches: false, branches: false, memory: false, fetches: false, every: false };
     /// Those at which a deadline is reached.
     pub const AT_DEADLINE: Records = Records { at_deadline: true, ..Records::NONE };
     /// Every taken branch.
     pub const TAKEN_BRANCHES: Records = Records { taken_branches: true, ..Records::NONE };
+    /// Every control transfer.
+    pub const BRANCHES: Records = Records { branches: true, ..Records::NONE };
+    /// Every access to memory.
+    pub const MEMORY: Records = Records { memory: true, ..Records::NONE };
+    /// Every fetch that missed something.
+    pub const FETCHES: Records = Records { fetches: true, ..Records::NONE };
     /// Every instruction.
     pub const EVERY: Records = Records { every: true, ..Records::NONE };
 
@@ -34,14 +80,19 @@ impl Records {
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {
-        !self.at_deadline && !self.taken_branches && !self.every
+        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every)
     }
 
-    /// Whether an instruction is wanted that reached a deadline, or not, and that is a taken branch, or not.
+    /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.
     #[must_use]
     #[inline]
-    pub const fn wants(self, at_deadline: bool, taken_branch: bool) -> bool {
-        self.every || self.at_deadline && at_deadline || self.taken_branches && taken_branch
+    pub const fn wants(self, at_deadline: bool, occasion: Occasion) -> bool {
+        self.every
+            || self.at_deadline && at_deadline
+            || self.taken_branches && occasion.taken
+            || self.branches && occasion.branch
+            || self.memory && occasion.memory
+            || self.fetches && occasion.fetch
     }
 
     /// What either wants.
@@ -50,6 +101,9 @@ impl Records {
         Records {
             at_deadline: self.at_deadline || more.at_deadline,
             taken_branches: self.taken_branches || more.taken_branches,
+            branches: self.branches || more.branches,
+            memory: self.memory || more.memory,
+            fetches: self.fetches || more.fetches,
             every: self.every || more.every,
         }
     }

@@ -30,9 +30,9 @@ mod totals;
 
 pub use context::Context;
 pub use deadlines::{Deadlines, Pace};
-pub use demand::{Demand, Records};
-pub use record::{Branch, BranchKind, DataSource, Memory, Prediction, Record, Translation};
-pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, Sample, Stage, Stages, StoreOutcome, Traits};
+pub use demand::{Demand, Occasion, Records};
+pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Record, Translation};
+pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
 pub use totals::Totals;

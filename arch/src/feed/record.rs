@@ -17,8 +17,20 @@ pub enum BranchKind {
     IndirectCall,
     /// A near return.
     Return,
-    /// A far transfer: system call and return, interrupt return, far call and jump.
+    /// A far transfer: system call and return, interrupt return, far call and jump; on IA-64 rfi.
     Far,
+    /// A fault or trap left the flow of instructions, for its handler.
+    Exception,
+    /// A speculation check failed and went to its recovery code: on IA-64 chk.s, chk.a, fchkf.
+    FailedCheck,
+}
+
+impl BranchKind {
+    /// Whether it is no branch of the program's flow: nothing predicts it.
+    #[must_use]
+    pub const fn is_far(self) -> bool {
+        matches!(self, BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck)
+    }
 }
 
 /// What the predictor made of a control transfer.
@@ -109,6 +121,23 @@ pub struct Memory {
     pub translation: Translation,
 }
 
+/// The fetch of an instruction's line, where the first-level instruction cache or translation buffer did not have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fetch {
+    /// The effective (virtual) address that was fetched.
+    pub address: u64,
+    /// The first-level instruction cache missed; buffers between it and the next level do not count as the cache.
+    pub cache_miss: bool,
+    /// The line was on its way already: its request address buffer had it.
+    pub pending: bool,
+    /// It was no demand but a prefetch, of an address that may lie anywhere.
+    pub prefetch: bool,
+    /// From the request to the instructions, in cycles of the thread's clock; 0 when nobody knows.
+    pub latency: u32,
+    /// What the translation cost.
+    pub translation: Translation,
+}
+
 /// One completed instruction, reported when [`Demand::records`](super::Demand::records) asks for it.
 ///
 /// Totals say how much happened; a record says what one instruction was: sampling registers, address and opcode qualification,
@@ -127,6 +156,8 @@ pub struct Record {
     pub branch: Option<Branch>,
     /// The access to memory it made, if any.
     pub memory: Option<Memory>,
+    /// What its fetch missed, if anything.
+    pub fetch: Option<Fetch>,
     /// What became of it in the pipeline and the caches, where an embedder knows.
     pub sample: Sample,
 }
@@ -135,6 +166,6 @@ impl Record {
     /// An instruction at `address` of which nothing else is known; it took one cycle.
     #[must_use]
     pub fn at(address: u64) -> Record {
-        Record { address, slot: 0, encoding: 0, cycles: 1, branch: None, memory: None, sample: Sample::default() }
+        Record { address, slot: 0, encoding: 0, cycles: 1, branch: None, memory: None, fetch: None, sample: Sample::default() }
     }
 }

@@ -8,13 +8,13 @@ pub enum ExecutionUnit {
     /// Nobody said: the record's branch and memory access tell, and what has neither is fixed point.
     #[default]
     Unknown,
-    /// The load/store unit.
+    /// The load/store unit; on IA-64 an M slot.
     LoadStore,
-    /// The branch unit.
+    /// The branch unit; on IA-64 a B slot.
     Branch,
-    /// Fixed point.
+    /// Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle but brl.
     FixedPoint,
-    /// Vector and scalar floating point, decimal.
+    /// Vector and scalar floating point, decimal; on IA-64 an F slot.
     VectorScalar,
     /// None: the instruction is finished by the fetch unit.
     Fetch,
@@ -68,6 +68,35 @@ bitflags! {
         const NONREPEATING = 1 << 20;
         /// It matches the processor's instruction match array.
         const MATCHED = 1 << 21;
+        /// On IA-64 its bundle was the second of the two that were dispersed together.
+        const SECOND_BUNDLE = 1 << 22;
+        /// The back end flushed the pipeline after it.
+        const FLUSHED = 1 << 23;
+        /// An advanced load's check that found no entry: on IA-64 chk.a, ld.c.
+        const ADVANCED_CHECK_FAILED = 1 << 24;
+        /// A load or store of floating-point registers.
+        const FLOATING_POINT = 1 << 25;
+        /// An atomic read and write: on IA-64 cmpxchg, xchg, fetchadd.
+        const SEMAPHORE = 1 << 26;
+        /// An access of the register stack engine, which no instruction's address belongs to.
+        const REGISTER_STACK = 1 << 27;
+        /// An access of the hardware page walker.
+        const PAGE_WALKER = 1 << 28;
+    }
+}
+
+bitflags! {
+    /// States of cache lines, as a counter's MESI filter names them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct LineStates: u8 {
+        /// Invalid.
+        const INVALID = 1 << 0;
+        /// Shared.
+        const SHARED = 1 << 1;
+        /// Exclusive.
+        const EXCLUSIVE = 1 << 2;
+        /// Modified.
+        const MODIFIED = 1 << 3;
     }
 }
 
@@ -247,4 +276,6 @@ pub struct Sample {
     pub stall_reason: u8,
     /// The real address of its data.
     pub real_address: u64,
+    /// The states that the lines of the last-level cache had before it: of the line that it found there, or of the one that it replaced.
+    pub line_states: LineStates,
 }

@@ -822,4 +822,34 @@ signals! {
     // Reservations
     /// Store-conditional instructions that stored.
     StoreConditionalsSucceeded = "store_conditionals_succeeded": Event Events,
+
+    // A second instruction set
+    /// Instructions of IA-32 completed by a processor whose own instruction set is another; they are not among `instructions_retired`.
+    Ia32InstructionsRetired = "ia32_instructions_retired": Event Events,
+    /// Changes between two instruction sets, in either direction.
+    InstructionSetChanges = "instruction_set_changes": Event Events,
+    /// times that the core turned to its other thread because this one missed the third-level cache
+    ThreadSwitchesThirdLevelMiss = "thread_switches_third_level_miss": Event Events,
+    /// times that the core turned to its other thread because this one's time was up
+    ThreadSwitchesTimer = "thread_switches_timer": Event Events,
+    /// times that the core turned to its other thread because this one gave a hint
+    ThreadSwitchesHint = "thread_switches_hint": Event Events,
+    /// times that the core turned to its other thread because this one went to low power
+    ThreadSwitchesLowPower = "thread_switches_low_power": Event Events,
+    /// times that the core turned to its other thread for a debugger
+    ThreadSwitchesDebug = "thread_switches_debug": Event Events,
+    /// instructions completed that affect the register stack: alloc, calls, returns, loadrs, flushrs, cover, rfi with a valid frame
+    RegisterStackEvents = "register_stack_events": Event Events,
+    /// bits 2:0 of the number of stacked registers of the current frame, just before each register_stack_events
+    RegisterStackFrameLow = "register_stack_frame_low": Event Events,
+    /// bits 5:3 of that number
+    RegisterStackFrameMiddle = "register_stack_frame_middle": Event Events,
+    /// bit 6 of that number
+    RegisterStackFrameHigh = "register_stack_frame_high": Event Events,
+    /// bits 2:0 of the number of stacked registers not yet written to memory, just before each register_stack_events
+    RegisterStackDirtyLow = "register_stack_dirty_low": Event Events,
+    /// bits 5:3 of that number
+    RegisterStackDirtyMiddle = "register_stack_dirty_middle": Event Events,
+    /// bit 6 of that number
+    RegisterStackDirtyHigh = "register_stack_dirty_high": Event Events,
 }

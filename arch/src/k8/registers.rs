@@ -130,7 +130,7 @@ impl Register {
                 }
                 Slot::new(index).map(Register::PerfCtr).ok_or(Fault::GeneralProtection)
             }
-            Address::Spr(_) | Address::Bhrb(_) | Address::Imc => Err(Fault::Unclaimed),
+            _ => Err(Fault::Unclaimed),
         }
     }
 }

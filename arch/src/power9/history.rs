@@ -118,7 +118,7 @@ impl Form {
     /// From the encoding, if it is that of a branch; else from the kind, which is taken for the plain instruction of its name. A branch
     /// that is conditional and goes to a register's content can be told only by its encoding. `None` for what is no near branch.
     fn of(record: &Record, branch: &Branch) -> Option<Form> {
-        if branch.kind == BranchKind::Far {
+        if branch.kind.is_far() {
             return None;
         }
         Some(Form::encoded(record.encoding).unwrap_or_else(|| Form::of_kind(branch.kind)))
@@ -153,7 +153,7 @@ impl Form {
         let jump = Form { computed: false, options: false, always: true, foreseen: true, purpose: Purpose::Jump };
         match kind {
             BranchKind::Conditional => Form { options: true, always: false, foreseen: false, ..jump },
-            BranchKind::DirectJump | BranchKind::Far => jump,
+            BranchKind::DirectJump | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => jump,
             BranchKind::DirectCall => Form { purpose: Purpose::Call, ..jump },
             BranchKind::IndirectJump => Form { computed: true, options: true, ..jump },
             BranchKind::IndirectCall => Form { computed: true, options: true, purpose: Purpose::Call, ..jump },

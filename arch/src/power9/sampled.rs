@@ -100,7 +100,8 @@ impl Power9 {
         if self.mmcr0.pmae() {
             self.addresses.demand(signals);
         }
-        Records { at_deadline: self.mmcra.sample_enable() || self.mmcr0.pmae(), taken_branches: self.mmcr0.pmae(), every: false }
+        let pmae = self.mmcr0.pmae();
+        Records { at_deadline: self.mmcra.sample_enable() || pmae, taken_branches: pmae, ..Records::NONE }
     }
 
     pub(super) fn arm_sampling(&self, feed: &impl Feed) {

@@ -104,7 +104,7 @@ impl Eligible {
 
     /// Whether this very instruction is eligible.
     pub(super) fn admits(self, life: &Life<'_>) -> bool {
-        let branch = life.record().branch.filter(|branch| branch.kind != BranchKind::Far);
+        let branch = life.record().branch.filter(|branch| !branch.kind.is_far());
         match self {
             Eligible::Nothing => false,
             Eligible::Instructions => true,

@@ -1,5 +1,7 @@
 //! The instructions that reach a PMU's registers, by the name the guest knows them by.
 
+mod ia64;
+
 use vm_pmu_arch::access::{Address, Fault};
 
 use crate::irq::InterruptLine;

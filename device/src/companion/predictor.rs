@@ -200,7 +200,7 @@ impl Path {
                     verdict.prediction = Prediction::WrongTarget;
                 }
             }
-            BranchKind::Far => verdict.prediction = Prediction::None,
+            BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => verdict.prediction = Prediction::None,
         }
         verdict
     }

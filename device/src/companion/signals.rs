@@ -334,7 +334,7 @@ pub(super) fn count_branch(transfer: &Transfer, prediction: Prediction, tally: &
         BranchKind::IndirectCall => Signal::IndirectCallsMispredicted,
         BranchKind::Return => Signal::NearReturnsMispredicted,
         BranchKind::DirectJump => Signal::DirectJumpsMispredicted,
-        BranchKind::DirectCall | BranchKind::Far => Signal::DirectCallsMispredicted,
+        BranchKind::DirectCall | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => Signal::DirectCallsMispredicted,
     };
     tally.add(kind, 1);
 }

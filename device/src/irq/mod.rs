@@ -21,6 +21,10 @@ use vm_pmu_arch::alert::Lines;
 pub trait InterruptLine {
     /// Counter `counter` of hardware thread `thread` asks for its interrupt, once. On x86 the embedder delivers what the thread's local
     /// APIC says of its performance-counter interrupt: a fixed vector or an NMI, or nothing while it is masked.
+    ///
+    /// On IA-64 it makes the vector of the thread's PMV register (CR73) pending in its external interrupt controller, unless PMV.m masks
+    /// it: what comes while it is masked is lost. One request means that monitoring froze, however many counters overflowed together:
+    /// `counter` is one of them, by the number of its PMD, and PMC0 tells the guest all.
     fn raise(&self, thread: usize, counter: u32);
 
     /// The lines of thread `thread` that stay raised until the guest acts now have these levels. On POWER the embedder takes the
@@ -33,6 +37,9 @@ pub trait InterruptLine {
 
     /// The pins in `pins`, one bit each, toggled at least once. [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tells how
     /// often.
+    ///
+    /// On IA-64 bit n is the external notification of PMDn: the counter overflowed with `ev` set in PMCn, whether or not it interrupts.
+    /// Most embedders have nobody to notify.
     fn pins(&self, thread: usize, pins: u32) {
         let _ = (thread, pins);
     }

@@ -92,11 +92,13 @@ pub enum Step {
     Late(u64),
     /// `watch PINS`: deadlines at every toggle of these pins.
     Watch(u32),
+    /// `pins none | PIN ...`: the pins that this thread was said to have toggled since the last such line, one bit each.
+    Pins(u32),
     /// `pin N toggles COUNT`.
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | every ...`: the demand asks for records of exactly these instructions.
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every ...`: the demand asks for records of exactly these instructions.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
     Match(Option<(u64, u64)>),

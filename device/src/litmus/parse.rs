@@ -42,7 +42,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 21] = [
+const STATEMENTS: [(&str, &str); 22] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -57,8 +57,9 @@ const STATEMENTS: [(&str, &str); 21] = [
     ("late", "`late N`"),
     ("watch", "`watch PINS`"),
     ("pin", "`pin N toggles COUNT`"),
+    ("pins", "`pins none` or `pins N ...`"),
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
-    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, every"),
+    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every"),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
@@ -186,12 +187,12 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
         ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
         ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
-        ["interrupts", counters @ ..] if !counters.is_empty() => {
-            counters.iter().map(|counter| bits32(counter)).collect::<Result<_, _>>().map(Step::Interrupts)
-        }
+        ["interrupts", counters @ ..] if !counters.is_empty() => Ok(Step::Interrupts(numbers(counters)?)),
         ["lines", one, other] => lines(one, other).ok_or_else(|| no_statement(line, "lines")),
         ["late", events] => Ok(Step::Late(number(events)?)),
         ["watch", pins] => Ok(Step::Watch(bits32(pins)?)),
+        ["pins", "none"] => Ok(Step::Pins(0)),
+        ["pins", pins @ ..] if !pins.is_empty() => Ok(Step::Pins(pin_bits(&numbers(pins)?)?)),
         ["pin", pin, "toggles", count] => Ok(Step::Pin(bits32(pin)?, number(count)?)),
         ["demand", "none"] => Ok(Step::Demand(Vec::new(), false)),
         ["demand", signals @ .., "per_cycle"] => Ok(Step::Demand(signals.iter().map(|name| signal(name)).collect::<Result<_, _>>()?, true)),
@@ -225,6 +226,12 @@ fn recorded(times: u64, words: &[&str]) -> Result<Step, String> {
     Ok(Step::Record(times, Box::new(record::parse(details)?), signals))
 }
 
+/// One bit for each pin of a list.
+fn pin_bits(pins: &[u32]) -> Result<u32, String> {
+    let bit = |pin: &u32| 1u32.checked_shl(*pin).ok_or_else(|| format!("there is no pin {pin}: there are 0 to 31"));
+    pins.iter().try_fold(0, |all, pin| Ok(all | bit(pin)?))
+}
+
 fn lines(one: &str, other: &str) -> Option<Step> {
     let level = |name: &str| {
         let word = [one, other].into_iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
@@ -241,6 +248,9 @@ fn records(words: &[&str]) -> Option<Step> {
     let which = |word: &&str| match *word {
         "at_deadline" => Some(Records::AT_DEADLINE),
         "taken_branches" => Some(Records::TAKEN_BRANCHES),
+        "branches" => Some(Records::BRANCHES),
+        "memory" => Some(Records::MEMORY),
+        "fetches" => Some(Records::FETCHES),
         "every" => Some(Records::EVERY),
         _ => None,
     };
@@ -320,6 +330,15 @@ fn bits16(text: &str) -> Result<u16, String> {
     u16::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 16 bits"))
 }
 
+fn bits8(text: &str) -> Result<u8, String> {
+    u8::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 8 bits"))
+}
+
+/// A counter that asked or a pin that toggled.
+fn numbers(words: &[&str]) -> Result<Vec<u32>, String> {
+    words.iter().map(|word| bits32(word)).collect()
+}
+
 fn small(text: &str) -> Result<usize, String> {
     match number(text)? {
         value @ 0..=1024 => usize::try_from(value).map_err(|error| error.to_string()),
@@ -375,6 +394,10 @@ fn address(word: &str, part: Part) -> Result<Address, String> {
         Some(("rdpmc", index)) => return Ok(Address::Rdpmc(bits32(index)?)),
         Some(("spr", number)) => return Ok(Address::Spr(bits16(number)?)),
         Some(("bhrb", entry)) => return Ok(Address::Bhrb(bits16(entry)?)),
+        Some(("pmc", index)) => return Ok(Address::Pmc(bits8(index)?)),
+        Some(("pmd", index)) => return Ok(Address::Pmd(bits8(index)?)),
+        Some(("ibr", index)) => return Ok(Address::Ibr(bits8(index)?)),
+        Some(("dbr", index)) => return Ok(Address::Dbr(bits8(index)?)),
         None if word == "imc" => return Ok(Address::Imc),
         _ => {}
     }

@@ -49,6 +49,10 @@ impl Printed<'_> {
             (None, Address::Spr(number)) => format!("spr:{number}"),
             (None, Address::Bhrb(entry)) => format!("bhrb:{entry}"),
             (None, Address::Imc) => "imc".to_owned(),
+            (None, Address::Pmc(index)) => format!("pmc:{index}"),
+            (None, Address::Pmd(index)) => format!("pmd:{index}"),
+            (None, Address::Ibr(index)) => format!("ibr:{index}"),
+            (None, Address::Dbr(index)) => format!("dbr:{index}"),
             (None, other) => other.to_string(),
         }
     }
@@ -58,11 +62,19 @@ fn list(signals: &[(Signal, u64)]) -> String {
     signals.iter().map(|(signal, amount)| format!(" {}={amount}", signal.name())).collect()
 }
 
+/// The numbers of these pins, one bit each, each behind a blank.
+pub(super) fn pin_numbers(pins: u32) -> String {
+    (0..u32::BITS).filter(|pin| pins >> pin & 1 == 1).map(|pin| format!(" {pin}")).collect()
+}
+
 /// The words for these instructions, each behind a blank.
 pub(super) fn which(records: Records) -> String {
     let words = [
         (records.at_deadline, " at_deadline"),
         (records.taken_branches, " taken_branches"),
+        (records.branches, " branches"),
+        (records.memory, " memory"),
+        (records.fetches, " fetches"),
         (records.every, " every"),
         (records.is_none(), " none"),
     ];
@@ -102,6 +114,8 @@ impl fmt::Display for Printed<'_> {
             }
             Step::Late(events) => write!(out, "late {events}"),
             Step::Watch(pins) => write!(out, "watch {pins:#x}"),
+            Step::Pins(0) => write!(out, "pins none"),
+            Step::Pins(pins) => write!(out, "pins{}", pin_numbers(*pins)),
             Step::Pin(pin, toggles) => write!(out, "pin {pin} toggles {toggles}"),
             Step::Demand(signals, per_cycle) => {
                 write!(out, "demand")?;

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, FabricCommand, FetchSource, Memory, Prediction, Record, Stage, Stages, StoreOutcome,
-    Traits, Translation,
+    Branch, BranchKind, DataSource, ExecutionUnit, FabricCommand, Fetch, FetchSource, LineStates, Memory, Prediction, Record, Stage,
+    Stages, StoreOutcome, Traits, Translation,
 };
 
 use super::parse::number;
 
-const KINDS: [(&str, BranchKind); 7] = [
+const KINDS: [(&str, BranchKind); 9] = [
     ("conditional", BranchKind::Conditional),
     ("direct_jump", BranchKind::DirectJump),
     ("indirect_jump", BranchKind::IndirectJump),
@@ -20,6 +20,8 @@ const KINDS: [(&str, BranchKind); 7] = [
     ("indirect_call", BranchKind::IndirectCall),
     ("return", BranchKind::Return),
     ("far", BranchKind::Far),
+    ("exception", BranchKind::Exception),
+    ("failed_check", BranchKind::FailedCheck),
 ];
 
 const PREDICTIONS: [(&str, Prediction); 4] = [
@@ -96,7 +98,12 @@ const STAGES: [(&str, Stage); Stage::ALL.len()] = [
 /// The keys that are no stages.
 const KEYS: &str = "address, slot, encoding, cycles, branch, taken, target, prediction, load, store, touch, size, latency, source, \
                     translation, unit, traits, fetch, reload_source, walk_source, store_outcome, page, fabric, retries, tagged, scope, \
-                    response, transaction, memory_busy, stages, stall, stall_reason, real_address";
+                    response, transaction, memory_busy, stages, stall, stall_reason, real_address, line_states, \
+                    fetch_address, fetch_miss, fetch_pending, fetch_prefetch, fetch_latency, fetch_translation";
+
+/// The letters of the states of a cache line, in the order in which they are printed.
+const STATES: [(char, LineStates); 4] =
+    [('m', LineStates::MODIFIED), ('e', LineStates::EXCLUSIVE), ('s', LineStates::SHARED), ('i', LineStates::INVALID)];
 
 /// The word's value among those of `table`.
 fn choice<T: Copy>(key: &str, word: &str, table: &[(&str, T)]) -> Result<T, String> {
@@ -139,6 +146,7 @@ pub(super) fn parse(words: &[&str]) -> Result<Record, String> {
                 record.branch = Some(Branch { kind, taken: true, target: 0, prediction: Prediction::None });
             }
             "load" | "store" | "touch" => accessed(&mut record, key, number(value)?)?,
+            "fetch_address" => record.fetch = Some(fetched(number(value)?)),
             _ => {}
         }
     }
@@ -160,10 +168,15 @@ fn accessed(record: &mut Record, key: &str, address: u64) -> Result<(), String> 
     Ok(())
 }
 
+/// A fetch of which nothing but its address is known.
+fn fetched(address: u64) -> Fetch {
+    Fetch { address, cache_miss: false, pending: false, prefetch: false, latency: 0, translation: Translation::Unknown }
+}
+
 fn detail(record: &mut Record, key: &str, value: &str) -> Result<(), String> {
     let sample = &mut record.sample;
     match key {
-        "branch" | "load" | "store" | "touch" => {}
+        "branch" | "load" | "store" | "touch" | "fetch_address" => {}
         "address" => record.address = number(value)?,
         "slot" => record.slot = fitting(key, value)?,
         "encoding" => record.encoding = number(value)?,
@@ -188,12 +201,17 @@ fn detail(record: &mut Record, key: &str, value: &str) -> Result<(), String> {
                         None => choice(key, value, &SOURCES).map_err(|error| format!("{error}, l1, l2 and so on"))?,
                     };
                 }
-                _ => {
-                    memory.translation = match level(value, "hit") {
-                        Some(level) => Translation::Hit(level),
-                        None => choice(key, value, &TRANSLATIONS).map_err(|error| format!("{error}, hit1, hit2 and so on"))?,
-                    };
-                }
+                _ => memory.translation = translation(key, value)?,
+            }
+        }
+        "fetch_miss" | "fetch_pending" | "fetch_prefetch" | "fetch_latency" | "fetch_translation" => {
+            let fetch = record.fetch.as_mut().ok_or(format!("`{key}` is said of a fetch that missed: say fetch_address=ADDRESS too"))?;
+            match key {
+                "fetch_miss" => fetch.cache_miss = yes(key, value)?,
+                "fetch_pending" => fetch.pending = yes(key, value)?,
+                "fetch_prefetch" => fetch.prefetch = yes(key, value)?,
+                "fetch_latency" => fetch.latency = fitting(key, value)?,
+                _ => fetch.translation = translation(key, value)?,
             }
         }
         "unit" => sample.unit = choice(key, value, &UNITS)?,
@@ -215,6 +233,7 @@ fn detail(record: &mut Record, key: &str, value: &str) -> Result<(), String> {
         "stall" => sample.stall = fitting(key, value)?,
         "stall_reason" => sample.stall_reason = fitting(key, value)?,
         "real_address" => sample.real_address = number(value)?,
+        "line_states" => sample.line_states = line_states(value)?,
         _ => {
             let Some((_, stage)) = STAGES.iter().find(|(name, _)| *name == key) else {
                 let stages: Vec<&str> = STAGES.iter().map(|(name, _)| *name).collect();
@@ -224,6 +243,20 @@ fn detail(record: &mut Record, key: &str, value: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn translation(key: &str, text: &str) -> Result<Translation, String> {
+    match level(text, "hit") {
+        Some(level) => Ok(Translation::Hit(level)),
+        None => choice(key, text, &TRANSLATIONS).map_err(|error| format!("{error}, hit1, hit2 and so on")),
+    }
+}
+
+fn line_states(text: &str) -> Result<LineStates, String> {
+    text.chars().try_fold(LineStates::empty(), |all, letter| {
+        let known = STATES.iter().find(|(known, _)| *known == letter).map(|(_, state)| *state);
+        known.map(|state| all | state).ok_or_else(|| format!("`line_states={text}` names no states: write some of the letters m, e, s, i"))
+    })
 }
 
 fn traits(text: &str) -> Result<Traits, String> {
@@ -261,6 +294,13 @@ impl Keys {
     fn address(&mut self, key: &str, value: u64) {
         if value != 0 {
             self.say(key, format_args!("{value:#x}"));
+        }
+    }
+
+    fn translation(&mut self, key: &str, value: Translation) {
+        match value {
+            Translation::Hit(level) => self.say(key, format_args!("hit{level}")),
+            other => self.choice(key, other, &TRANSLATIONS),
         }
     }
 
@@ -302,10 +342,15 @@ pub(super) fn print(record: &Record) -> String {
             DataSource::Cache(level) => keys.say("source", format_args!("l{level}")),
             source => keys.choice("source", source, &SOURCES),
         }
-        match memory.translation {
-            Translation::Hit(level) => keys.say("translation", format_args!("hit{level}")),
-            translation => keys.choice("translation", translation, &TRANSLATIONS),
-        }
+        keys.translation("translation", memory.translation);
+    }
+    if let Some(fetch) = record.fetch {
+        keys.say("fetch_address", format_args!("{:#x}", fetch.address));
+        keys.number("fetch_miss", fetch.cache_miss);
+        keys.number("fetch_pending", fetch.pending);
+        keys.number("fetch_prefetch", fetch.prefetch);
+        keys.number("fetch_latency", fetch.latency);
+        keys.translation("fetch_translation", fetch.translation);
     }
     let sample = record.sample;
     keys.choice("unit", sample.unit, &UNITS);
@@ -341,5 +386,9 @@ pub(super) fn print(record: &Record) -> String {
     keys.number("stall", sample.stall);
     keys.number("stall_reason", sample.stall_reason);
     keys.address("real_address", sample.real_address);
+    if !sample.line_states.is_empty() {
+        let letters: String = STATES.iter().filter(|(_, state)| sample.line_states.contains(*state)).map(|(letter, _)| *letter).collect();
+        keys.say("line_states", letters);
+    }
     keys.0
 }

@@ -10,10 +10,10 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Record, Signal};
+use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
-use super::print::which;
+use super::print::{pin_numbers, which};
 use super::{ContextField, Litmus, Step};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
@@ -46,6 +46,7 @@ struct Requests {
 #[derive(Default)]
 struct Asked {
     counters: Vec<u32>,
+    pins: u32,
     late: u64,
 }
 
@@ -53,6 +54,12 @@ impl InterruptLine for Requests {
     fn raise(&self, thread: usize, counter: u32) {
         if let Some(asked) = self.threads.get(thread) {
             asked.lock().counters.push(counter);
+        }
+    }
+
+    fn pins(&self, thread: usize, pins: u32) {
+        if let Some(asked) = self.threads.get(thread) {
+            asked.lock().pins |= pins;
         }
     }
 
@@ -190,6 +197,13 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             thread.watch_pins(*pins);
             return Ok(false);
         }
+        Step::Pins(expected) => {
+            let pins = asked(machine, thread, |asked| core::mem::take(&mut asked.pins));
+            if pins != *expected {
+                let word = |pins: u32| if pins == 0 { " none".to_owned() } else { pin_numbers(pins) };
+                return Err(format!("the pins that toggled are{}, expected{}", word(pins), word(*expected)));
+            }
+        }
         Step::Pin(pin, expected) => {
             let toggles = thread.pin_toggles(*pin);
             if toggles != *expected {
@@ -249,7 +263,7 @@ fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bo
 
 /// `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
 fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &[(Signal, u64)]) {
-    let taken = record.branch.is_some_and(|branch| branch.taken);
+    let occasion = Occasion::of(record);
     let look = || (thread.epoch(), thread.demand().records());
     let (mut epoch, mut wanted) = look();
     for _ in 0..times {
@@ -257,7 +271,7 @@ fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &
             thread.totals().add(*signal, *amount);
         }
         let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
-        if wanted.wants(reached, taken) {
+        if wanted.wants(reached, occasion) {
             thread.record(record);
         }
         if reached {
@@ -283,4 +297,19 @@ fn same<T: PartialEq>(
         Err(fault) => fault.word().to_owned(),
     };
     Err(format!("{address} gave {}, expected {}", word(&seen), word(&expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_those_that_toggled_since_they_were_asked_for() {
+        let header = "title: t\npmu: k8\nsection: s\nthreads: 2\n";
+        // PC is clear: the pin of each counter toggles at every increment. Retired instructions, OS, EN.
+        let counts = "write PerfEvtSel0 0x4200c0\nwrite PerfEvtSel2 0x4200c0\nwatch 0x5\npins none\n";
+        let steps = "feed instructions_retired=1\npins 0 2\npins none\nthread 1\npins none\n";
+        let litmus: Litmus = alloc::format!("{header}{counts}{steps}").parse().expect("a litmus file");
+        assert_eq!(litmus.run(), Ok(4));
+    }
 }

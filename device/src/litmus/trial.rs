@@ -10,7 +10,7 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Demand, Record, Signal, Totals};
+use vm_pmu_arch::feed::{Deadlines, Demand, Occasion, Record, Signal, Totals};
 use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
@@ -102,7 +102,7 @@ impl Litmus {
                     return Err(Box::new(Broken { message, litmus: told }));
                 }
             }
-            if let Some(message) = reserved_bits(&reference.machine, &step, &expected) {
+            if let Some(message) = self.reserved_bits(&reference.machine, &step, &expected) {
                 return Err(Box::new(Broken { message, litmus: told }));
             }
             lines = expected.lines;
@@ -144,6 +144,16 @@ impl Litmus {
             }
         }
     }
+
+    /// The first reserved bits that a read showed as ones.
+    fn reserved_bits(&self, machine: &Machine<Requests>, step: &Step, seen: &Seen) -> Option<String> {
+        let (Step::Read(address, _), Some(Ok(value))) = (step, seen.value) else { return None };
+        let registers = machine.thread(0)?.registers();
+        let register = registers.iter().find(|register| register.address == *address)?;
+        let zero = value & !(Dialect::of(self.part).not_zero)(*address);
+        let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(zero) != 0)?;
+        Some(format!("{} reads as {value:#x}: reserved bits {}:{} are not zero", register.name, field.high, field.low))
+    }
 }
 
 /// A repeated feed is one instruction at a time: interrupts are compared after each.
@@ -154,6 +164,7 @@ fn split(step: &Step) -> Vec<Step> {
         Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
+        | Step::Pins(_)
         | Step::Demand(..)
         | Step::Records(_)
         | Step::Match(_)
@@ -161,14 +172,6 @@ fn split(step: &Step) -> Vec<Step> {
         | Step::Deadline(..) => Vec::new(),
         step => vec![step.clone()],
     }
-}
-
-fn reserved_bits(machine: &Machine<Requests>, step: &Step, seen: &Seen) -> Option<String> {
-    let (Step::Read(address, _), Some(Ok(value))) = (step, seen.value) else { return None };
-    let registers = machine.thread(0)?.registers();
-    let register = registers.iter().find(|register| register.address == *address)?;
-    let field = register.fields.iter().find(|field| field.access == FieldAccess::Reserved && field.of(value) != 0)?;
-    Some(format!("{} reads as {value:#x}: reserved bits {}:{} are not zero", register.name, field.high, field.low))
 }
 
 impl Subject {
@@ -234,6 +237,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         | Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
+        | Step::Pins(_)
         | Step::Demand(..)
         | Step::Records(_)
         | Step::Match(_)
@@ -257,7 +261,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
     let demand = thread.demand();
     report(thread.totals(), signals, (manner == Manner::Demanded).then_some(demand));
     let tell = |reached: bool| {
-        if demand.records().wants(reached, record.branch.is_some_and(|branch| branch.taken)) {
+        if demand.records().wants(reached, Occasion::of(record)) {
             thread.record(record);
         }
     };

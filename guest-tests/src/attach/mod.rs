@@ -22,6 +22,7 @@
 
 mod board;
 mod following;
+pub mod itanium;
 mod ledger;
 mod lines;
 pub mod power;
@@ -261,8 +262,7 @@ fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[
 
 /// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
 fn tell_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    let taken = step.branch.is_some_and(|branch| branch.taken);
-    if wanted.wants(reached, taken)
+    if wanted.wants(reached, record::occasion(step))
         && let Some(record) = record(step, Records::EVERY, outcome)
     {
         thread.record(&record);

@@ -1,16 +1,22 @@
 //! From a step of the interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Record, Records, Sample};
+use vm_pmu::arch::feed::{Branch, BranchKind, Memory, Occasion, Record, Records, Sample};
 use vm_pmu::companion::Outcome;
 
 use crate::engine::interp::{BranchKind as Kind, Step};
+
+/// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
+#[must_use]
+pub fn occasion(step: &Step) -> Occasion {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    Occasion { branch: step.branch.is_some(), taken, memory: !step.accesses().is_empty(), fetch: false }
+}
 
 /// The record of a retired instruction, if `wanted` asks for one of it. What an interpreter cannot know (latencies, where data came
 /// from, what a predictor made of a branch) is the companion's `outcome`, and unknown without one.
 #[must_use]
 pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option<Record> {
-    let taken = step.branch.is_some_and(|branch| branch.taken);
-    let asked = wanted.wants(true, taken);
+    let asked = wanted.wants(true, occasion(step));
     let outcome = outcome.copied().unwrap_or_default();
     (asked && step.retired()).then(|| Record {
         address: step.rip,
@@ -40,6 +46,7 @@ pub fn record(step: &Step, wanted: Records, outcome: Option<&Outcome>) -> Option
             source: outcome.source,
             translation: outcome.translation,
         }),
+        fetch: None,
         sample: Sample::default(),
     })
 }

@@ -25,4 +25,5 @@ pub(super) static K8: Dialect = Dialect {
     forms: "a register's name, msr:NUMBER or rdpmc:INDEX",
     more: &[],
     faults: &[Fault::Unclaimed, Fault::GeneralProtection],
+    not_zero: |_| 0,
 };

@@ -1,6 +1,9 @@
 //! What of the language depends on the part: the fields of its context, how it names addresses, how it refuses them. A file a part.
 
+mod ia64;
+mod itanium;
 mod k8;
+mod montecito;
 mod power9;
 
 use alloc::format;
@@ -96,10 +99,12 @@ pub(super) struct Dialect {
     pub(super) more: &'static [Address],
     /// The faults of the part's accesses.
     pub(super) faults: &'static [Fault],
+    /// The reserved bits of a register that need not read as zero.
+    pub(super) not_zero: fn(Address) -> u64,
 }
 
 /// One line a part.
-static ALL: [&Dialect; 2] = [&k8::K8, &power9::POWER9];
+static ALL: [&Dialect; 4] = [&itanium::ITANIUM, &k8::K8, &montecito::MONTECITO, &power9::POWER9];
 
 /// For a part without words of its own.
 static PLAIN: Dialect = Dialect {
@@ -118,6 +123,7 @@ static PLAIN: Dialect = Dialect {
     forms: "a register's name",
     more: &[],
     faults: &Fault::ALL,
+    not_zero: |_| 0,
 };
 
 impl Dialect {

@@ -89,6 +89,7 @@ pub(super) static POWER9: Dialect = Dialect {
         Fault::EmulationAssistance,
         Fault::PrivilegedInstruction,
     ],
+    not_zero: |_| 0,
 };
 
 /// Entries of the branch history, and one that is not there.

@@ -1,12 +1,23 @@
 //! What a driver of the K8 does: MSRs of the list and their neighbours, RDPMC, event selects of the catalogue.
 
+use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::model::Occurrence;
 
 use super::{Driver, Source, small_negative};
 
-pub(super) static K8: Driver = Driver { name: "k8", threads: &[1, 2], write, read: address, occurrence, records: false };
+pub(super) static K8: Driver = Driver {
+    name: "k8",
+    threads: &[1, 2],
+    write,
+    read: address,
+    occurrence,
+    record: None,
+    pins: 4,
+    opening: |_, _| Ok(Vec::new()),
+    sequence: None,
+};
 
 fn write(source: &Source, bytes: &mut Unstructured<'_>) -> Result<(Address, u64)> {
     Ok((address(source, bytes)?, value(source, bytes)?))

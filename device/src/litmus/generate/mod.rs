@@ -1,6 +1,9 @@
 //! Programs made of arbitrary bytes, for fuzzers and property tests. What a driver of a part does is in a file a part.
 
+mod ia64;
+mod itanium;
 mod k8;
+mod montecito;
 mod power9;
 mod records;
 
@@ -10,7 +13,7 @@ use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::Catalogue;
-use vm_pmu_arch::feed::{Kind, Signal};
+use vm_pmu_arch::feed::{Kind, Record, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
@@ -32,12 +35,24 @@ struct Driver {
     read: fn(&Source, &mut Unstructured<'_>) -> Result<Address>,
     /// Something of the catalogue that no signal tells.
     occurrence: fn(&Source, &mut Unstructured<'_>) -> Result<Occurrence>,
-    /// The part looks at records.
-    records: bool,
+    /// A record and the signals that its instruction brings, if the part looks at records.
+    record: Option<RecordMaker>,
+    /// How many pins there are.
+    pins: u32,
+    /// What it does first.
+    opening: StepMaker,
+    /// What it does in several statements.
+    sequence: Option<StepMaker>,
 }
 
+/// Makes several statements.
+type StepMaker = fn(&Source, &mut Unstructured<'_>) -> Result<Vec<Step>>;
+
+/// Makes a record and the signals that its instruction brings.
+type RecordMaker = fn(&mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)>;
+
 /// One line a part.
-static ALL: [&Driver; 2] = [&k8::K8, &power9::POWER9];
+static ALL: [&Driver; 4] = [&itanium::ITANIUM, &k8::K8, &montecito::MONTECITO, &power9::POWER9];
 
 /// For a part whose drivers nobody has described.
 static PLAIN: Driver = Driver {
@@ -49,7 +64,10 @@ static PLAIN: Driver = Driver {
         let entry = bytes.choose(source.catalogue.entries)?;
         Ok(Occurrence { select: entry.select, umask: entry.umask.unwrap_or(0) })
     },
-    records: true,
+    record: Some(records::with_signals),
+    pins: 4,
+    opening: |_, _| Ok(Vec::new()),
+    sequence: None,
 };
 
 /// What a program is made of.
@@ -91,10 +109,14 @@ impl Litmus {
             addresses: part.build().registers().iter().map(|register| register.address).collect(),
             threads: litmus.threads,
         };
-        while !bytes.is_empty() && litmus.steps.len() < MAX_STEPS {
-            let step = step(&source, bytes)?;
-            litmus.steps.push((litmus.steps.len() + 1, step));
+        let mut steps = (driver.opening)(&source, bytes)?;
+        while !bytes.is_empty() && steps.len() < MAX_STEPS {
+            match driver.sequence {
+                Some(sequence) if bytes.ratio(1, 4)? => steps.append(&mut sequence(&source, bytes)?),
+                _ => steps.push(step(&source, bytes)?),
+            }
         }
+        litmus.steps = (1..).zip(steps).collect();
         Ok(litmus)
     }
 }
@@ -107,19 +129,21 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
             Step::Write(address, value, None)
         }
         5..=6 => Step::Read((source.driver.read)(source, bytes)?, Ok(0)),
-        7..=9 if source.driver.records => {
-            let record = Box::new(records::record(bytes)?);
-            let times = bytes.int_in_range(1..=10)?;
-            let mut signals = signals(catalogue, bytes)?;
-            for brought in records::signals(&record) {
-                match signals.iter_mut().find(|(signal, _)| *signal == brought) {
-                    Some((_, amount)) => *amount = (*amount).max(1),
-                    None => signals.push((brought, 1)),
+        choice @ 7..=11 => match source.driver.record {
+            Some(record) if choice < 10 => {
+                let (record, brought) = record(bytes)?;
+                let times = bytes.int_in_range(1..=10)?;
+                let mut signals = signals(catalogue, bytes)?;
+                for (brought, least) in brought {
+                    match signals.iter_mut().find(|(signal, _)| *signal == brought) {
+                        Some((_, amount)) => *amount = (*amount).max(least),
+                        None => signals.push((brought, least)),
+                    }
                 }
+                Step::Record(times, Box::new(record), signals)
             }
-            Step::Record(times, record, signals)
-        }
-        7..=11 => Step::Feed(bytes.int_in_range(1..=40)?, signals(catalogue, bytes)?),
+            _ => Step::Feed(bytes.int_in_range(1..=40)?, signals(catalogue, bytes)?),
+        },
         12 => Step::Devices(signals(catalogue, bytes)?),
         13..=14 => Step::Inject(occurrence(source, bytes)?, amount(bytes)?),
         15 => Step::Context(vec![field(source, bytes)?]),
@@ -129,8 +153,8 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
             1 => Step::Reset(Reset::Warm),
             _ => Step::Save,
         },
-        18 => Step::Watch(bytes.int_in_range(0..=15)?),
-        _ => Step::Pin(bytes.int_in_range(0..=4)?, 0),
+        18 => Step::Watch(bytes.arbitrary::<u32>()? & !(u32::MAX << source.driver.pins)),
+        _ => Step::Pin(bytes.int_in_range(0..=source.driver.pins)?, 0),
     })
 }
 
@@ -211,7 +235,9 @@ mod tests {
     fn an_arbitrary_record_is_printed_as_the_same() {
         for seed in 0..=255u8 {
             let bytes: Vec<u8> = (0..200u8).map(|place| place.wrapping_mul(seed | 1).wrapping_add(seed) ^ place >> 3).collect();
-            let record = records::record(&mut Unstructured::new(&bytes)).expect("bytes enough");
+            let makers: [RecordMaker; 2] = [records::with_signals, ia64::record];
+            let maker = makers.into_iter().nth(usize::from(seed & 1)).expect("one of two");
+            let (record, _) = maker(&mut Unstructured::new(&bytes)).expect("bytes enough");
             let step = Step::Record(1, Box::new(record), Vec::new());
             let part = Part::named("k8").expect("known");
             let program = Litmus {

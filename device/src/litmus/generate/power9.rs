@@ -1,14 +1,25 @@
 //! What a driver of POWER9 does: counters near their overflow, events of the catalogue in MMCR1, sampling and thresholds in MMCRA,
 //! freezes and conditions in MMCR0; and numbers that lie beside the registers'.
 
+use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::model::Occurrence;
 use vm_pmu_arch::power9::{Bescr, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, spr};
 
-use super::{Driver, Source, small_negative};
+use super::{Driver, Source, records, small_negative};
 
-pub(super) static POWER9: Driver = Driver { name: "power9", threads: &[1, 2, 4], write, read, occurrence, records: true };
+pub(super) static POWER9: Driver = Driver {
+    name: "power9",
+    threads: &[1, 2, 4],
+    write,
+    read,
+    occurrence,
+    record: Some(records::with_signals),
+    pins: 4,
+    opening: |_, _| Ok(Vec::new()),
+    sequence: None,
+};
 
 fn read(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Address> {
     Ok(match bytes.int_in_range(0..=15u8)? {

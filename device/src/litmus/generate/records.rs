@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::feed::{
-    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, Memory, Prediction, Record, Sample, Signal, Stage,
-    Stages, StoreOutcome, Traits, Translation,
+    Branch, BranchKind, DataSource, ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Memory, Prediction, Record, Sample,
+    Signal, Stage, Stages, StoreOutcome, Traits, Translation,
 };
 
 const KINDS: [BranchKind; 7] = [
@@ -52,7 +52,14 @@ const OUTCOMES: [StoreOutcome; 4] = [StoreOutcome::None, StoreOutcome::Direct, S
 const COMMANDS: [FabricCommand; 5] =
     [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
 
-pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
+/// A record and the signals of its instruction, each once.
+pub(super) fn with_signals(bytes: &mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)> {
+    let record = record(bytes)?;
+    let signals = signals(&record).into_iter().map(|signal| (signal, 1)).collect();
+    Ok((record, signals))
+}
+
+fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
     let mut record = Record::at(address(bytes)?);
     record.encoding = u64::from(bytes.arbitrary::<u32>()?);
     record.cycles = bytes.int_in_range(0..=20)?;
@@ -61,7 +68,9 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
         let wrong = match kind {
             BranchKind::Conditional => Prediction::WrongDirection,
             BranchKind::IndirectJump | BranchKind::IndirectCall | BranchKind::Return => Prediction::WrongTarget,
-            BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far => Prediction::None,
+            BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => {
+                Prediction::None
+            }
         };
         let prediction = *bytes.choose(&[Prediction::None, Prediction::Right, wrong])?;
         let taken = kind != BranchKind::Conditional || bytes.ratio(3, 4)?;
@@ -76,7 +85,7 @@ pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
 }
 
 /// The signals that an instruction of this record brings: an embedder that tells the one tells the others.
-pub(super) fn signals(record: &Record) -> Vec<Signal> {
+fn signals(record: &Record) -> Vec<Signal> {
     // Whether it is matched depends on what a program writes to the match array: one that is told too often is no sample.
     let mut signals = vec![Signal::InstructionsRetired, Signal::MatchedInstructions];
     let sample = &record.sample;
@@ -108,7 +117,8 @@ pub(super) fn signals(record: &Record) -> Vec<Signal> {
             (BranchKind::IndirectJump, _) => (Some(Signal::IndirectJumps), Some(Signal::IndirectJumpsMispredicted)),
             (BranchKind::IndirectCall, _) => (Some(Signal::IndirectCalls), Some(Signal::IndirectCallsMispredicted)),
             (BranchKind::Return, _) => (Some(Signal::NearReturns), Some(Signal::NearReturnsMispredicted)),
-            (BranchKind::DirectJump | BranchKind::DirectCall | BranchKind::Far, _) => (None, None),
+            (BranchKind::DirectJump | BranchKind::DirectCall, _) => (None, None),
+            (BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck, _) => (None, None),
         };
         signals.extend(done);
         if matches!(branch.prediction, Prediction::WrongDirection | Prediction::WrongTarget) {
@@ -159,6 +169,7 @@ fn sample(bytes: &mut Unstructured<'_>) -> Result<Sample> {
         stall: u32::from(bytes.arbitrary::<u8>()?),
         stall_reason: bytes.int_in_range(0..=15)?,
         real_address: bytes.arbitrary()?,
+        line_states: LineStates::from_bits_truncate(bytes.arbitrary::<u8>()?),
     })
 }
 

@@ -26,7 +26,7 @@ pub use beside::Beside;
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
-use vm_pmu::arch::feed::{Context, Demand, Record, Records, Signal, SignalSet};
+use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
 use vm_pmu::companion::{Follower, Outcome};
 use vm_pmu::topology::Thread;
@@ -266,7 +266,7 @@ impl<'a> Cpu<'a> {
         self.tick(cycles);
         Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
-            if self.demand.records().wants(true, false) {
+            if self.demand.records().wants(true, Occasion::default()) {
                 self.thread.record(&Record::at(address));
             }
             self.thread.service();
@@ -341,8 +341,7 @@ fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[S
 
 /// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
 fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    let taken = step.branch.is_some_and(|branch| branch.taken);
-    if wanted.wants(reached, taken) {
+    if wanted.wants(reached, record::occasion(step)) {
         thread.record(&record::record(step, outcome));
     }
 }

@@ -1,6 +1,6 @@
 //! From a step of the POWER interpreter to a record of one instruction.
 
-use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Record, Sample, Traits};
+use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Occasion, Record, Sample, Traits};
 use vm_pmu::companion::Outcome;
 
 use crate::engine::power::{Barrier, Branch as StepBranch, Class, Conditional, Step, Through, Transaction};
@@ -15,6 +15,12 @@ pub(super) fn kind(branch: &StepBranch) -> BranchKind {
         (_, false) if branch.is_return() => BranchKind::Return,
         (_, false) => BranchKind::IndirectJump,
     }
+}
+
+/// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
+pub(super) fn occasion(step: &Step) -> Occasion {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    Occasion { branch: step.branch.is_some(), taken, memory: step.access.is_some(), fetch: false }
 }
 
 /// The record of an instruction. What an interpreter cannot know (latencies, where data came from, what a predictor made of a branch) is
@@ -41,6 +47,7 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
             source: outcome.source,
             translation: outcome.translation,
         }),
+        fetch: None,
         sample: Sample {
             unit: unit(step),
             traits: traits(step),

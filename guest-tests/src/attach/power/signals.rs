@@ -114,7 +114,7 @@ fn branch(step: &Step, sink: &Sink<'_>) {
         BranchKind::IndirectJump => Signal::IndirectJumps,
         BranchKind::DirectCall => Signal::DirectCalls,
         BranchKind::IndirectCall => Signal::IndirectCalls,
-        BranchKind::Return | BranchKind::Far => Signal::NearReturns,
+        BranchKind::Return | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => Signal::NearReturns,
     };
     sink.add(class, 1);
     sink.add(Signal::BranchesRetired, 1);

@@ -1,0 +1,229 @@
+//! What a configuration register selects, and how its counter is connected to it.
+
+use crate::counter::{Gate, Tap, Threshold};
+use crate::event::{Attribution, Catalogue, Channel, Drive, Entry, Internal, Qualifiers, UnitMask};
+use crate::feed::{Context, Kind, LineStates, Scope, Signal, Unit};
+use crate::model::Occurrence;
+
+/// What makes a counter grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Nothing: the part has no such event, or not there.
+    #[default]
+    Nothing,
+    /// Signals, and what is injected.
+    Signals,
+    /// The model itself.
+    Internal(Internal),
+}
+
+/// What constrains a counter to some of the occurrences of its event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Qualifier {
+    /// By what the event can be constrained.
+    pub(crate) by: Qualifiers,
+    /// The channel of address ranges that does so.
+    pub(crate) channel: Channel,
+    /// The tag that retired instructions are counted by: a number that the unit mask chose.
+    pub(crate) tag: Option<u8>,
+    /// The states of cache lines that are counted, where not all are.
+    pub(crate) states: Option<LineStates>,
+}
+
+/// The fields of a configuration register that choose what is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// Event select.
+    pub(crate) event: u32,
+    /// Unit mask.
+    pub(crate) umask: u32,
+    /// Cycles with more events than this count one each; 0 counts events.
+    pub(crate) threshold: u8,
+    /// Both threads of the core are counted.
+    pub(crate) all: bool,
+    /// The states of cache lines that are counted.
+    pub(crate) states: LineStates,
+    /// The counter stands still while its thread does not run.
+    pub(crate) banked: bool,
+}
+
+/// When a selected event counts, beside what its monitor says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Presence {
+    /// Only in the foreground.
+    foreground: bool,
+    /// Only while halted, or only while not.
+    halted: Option<bool>,
+}
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Selected {
+    event: Option<(&'static Entry, &'static [Entry])>,
+    choice: Choice,
+    pub(crate) source: Source,
+    pub(crate) qualifier: Qualifier,
+    presence: Presence,
+}
+
+impl PartialEq for Selected {
+    fn eq(&self, other: &Selected) -> bool {
+        // One choice, where the part allows it, is always of one event.
+        (self.choice, self.source) == (other.choice, other.source)
+    }
+}
+
+impl Selected {
+    /// What `choice` selects from `catalogue`.
+    pub(crate) fn new(catalogue: &'static Catalogue, choice: Choice) -> Selected {
+        let event = catalogue.select(choice.event);
+        let mut selected = Selected { event, choice, ..Selected::default() };
+        let Some(first) = selected.picked().next() else { return selected };
+        selected.source = selected.made_by();
+        selected.qualifier = Qualifier { by: first.qualifiers, channel: first.channel, tag: None, states: None };
+        match selected.source {
+            Source::Internal(Internal::TaggedInstructions(channel)) => selected.qualifier.tag = Some(channel),
+            Source::Internal(Internal::QualifiedCycles) => selected.qualifier.tag = Some(0),
+            _ => {}
+        }
+        if first.by_line_state && choice.states != LineStates::all() {
+            selected.qualifier.states = Some(choice.states);
+            if choice.states.is_empty() {
+                selected.source = Source::Nothing;
+            }
+        }
+        let causal = first.attribution == Attribution::Causal && !choice.all;
+        selected.presence = Presence { foreground: choice.banked || causal, halted: selected.while_halted() };
+        selected
+    }
+
+    /// The entries that the unit mask picks.
+    fn picked(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        let umask = self.choice.umask;
+        let (event, masks, shape) = match self.event {
+            Some((event, masks)) if masks.is_empty() => (Some(event), masks, UnitMask::None),
+            Some((event, masks)) => (None, masks, event.shape),
+            None => (None, &[] as &[Entry], UnitMask::None),
+        };
+        // A name for several bits of a set is no member of its own.
+        let is_member = move |mask: &&Entry| match shape {
+            UnitMask::Set | UnitMask::Union => mask.umask.is_some_and(u32::is_power_of_two),
+            _ => true,
+        };
+        event.into_iter().chain(masks.iter().filter(is_member).filter(move |mask| mask.is_chosen_by(umask, shape)))
+    }
+
+    /// What makes the count of the picked entries.
+    fn made_by(&self) -> Source {
+        let mut source = Source::Signals;
+        for entry in self.picked() {
+            let Drive::Internal(internal) = entry.drive else { continue };
+            source = match (source, internal) {
+                (Source::Internal(Internal::PrivilegeChange(levels)), Internal::PrivilegeChange(more)) => {
+                    Source::Internal(Internal::PrivilegeChange(levels | more))
+                }
+                _ => Source::Internal(internal),
+            };
+        }
+        source
+    }
+
+    /// Clocks that run are counted while they run, and halted ones while they do not.
+    fn while_halted(&self) -> Option<bool> {
+        match self.source {
+            Source::Internal(Internal::HaltedCycles) => Some(true),
+            Source::Internal(Internal::QualifiedCycles) => Some(false),
+            Source::Signals if self.counts_clocks() => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether it counts the core's clock.
+    fn counts_clocks(&self) -> bool {
+        self.picked().any(|entry| entry.signals.contains(&Signal::Cycles))
+    }
+
+    /// The signals that the model's own count follows, where it follows one.
+    fn followed(&self) -> Option<Signal> {
+        match self.source {
+            Source::Internal(Internal::TaggedInstructions(_)) => Some(Signal::InstructionsRetired),
+            Source::Internal(Internal::QualifiedCycles | Internal::HaltedCycles) => Some(Signal::Cycles),
+            _ => None,
+        }
+    }
+
+    /// How far around its thread it looks: what instructions of the own thread constrain is of that thread, and so is its clock, while
+    /// no other runs.
+    fn scope(&self, open: bool, alone: bool) -> Scope {
+        let causal = self.picked().any(|entry| entry.attribution == Attribution::Causal);
+        match (self.choice.all, self.counts_clocks() || self.followed() == Some(Signal::Cycles)) {
+            _ if !open => Scope::Thread,
+            (true, true) if alone => Scope::Thread,
+            (true, _) => Scope::Package,
+            (false, false) if causal => Scope::Package,
+            (false, _) => Scope::Thread,
+        }
+    }
+
+    /// What the threshold makes of it: a number of events that no cycle comes to is never exceeded.
+    fn gate(&self) -> Gate {
+        let most = self.picked().map(|entry| if entry.counts == Unit::Cycles { 1 } else { entry.max_per_cycle }).max().unwrap_or(0);
+        match self.choice.threshold {
+            0 => Gate::Sum,
+            threshold if u32::from(threshold) >= most => Gate::Shut,
+            threshold => Gate::Cycles(Threshold { at_least: threshold + 1, inverted: false }),
+        }
+    }
+
+    /// Connects `tap` to what is selected. It is `open` while nothing constrains it, and `alone` while no other thread of the core runs.
+    pub(crate) fn connect(&self, tap: &mut Tap, open: bool, alone: bool) {
+        let gate = if self.source == Source::Nothing { Gate::Shut } else { self.gate() };
+        tap.rewire(gate, self.scope(open, alone));
+        if gate == Gate::Shut {
+            return;
+        }
+        match self.followed() {
+            Some(signal) => tap.connect(signal),
+            None => self.picked().flat_map(|entry| entry.signals).for_each(|signal| tap.connect(*signal)),
+        }
+    }
+
+    /// Whether it is counted by connections to signals, rather than by the model's own doing.
+    pub(crate) fn is_tapped(&self) -> bool {
+        match self.source {
+            Source::Nothing => false,
+            Source::Signals => true,
+            Source::Internal(_) => self.followed().is_some(),
+        }
+    }
+
+    /// What the model itself counts for it, unless a threshold forbids it.
+    pub(crate) fn internal(&self) -> Option<Internal> {
+        match self.source {
+            Source::Internal(internal) if !self.is_tapped() && self.gate() != Gate::Shut => Some(internal),
+            _ => None,
+        }
+    }
+
+    /// Whether it counts in this context, if its monitor lets it.
+    pub(crate) fn is_present(&self, context: &Context) -> bool {
+        self.source != Source::Nothing
+            && (context.foreground || !self.presence.foreground)
+            && self.presence.halted.is_none_or(|halted| halted == context.halted)
+    }
+
+    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    pub(crate) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
+        if self.choice.event != occurrence.select || self.source == Source::Nothing {
+            return None;
+        }
+        let (event, masks) = self.event?;
+        let admitted = match event.shape {
+            _ if masks.is_empty() => true,
+            UnitMask::Ordinal => self.picked().any(|entry| entry.is_chosen_by(occurrence.umask, UnitMask::Ordinal)),
+            shape => shape.admits(self.choice.umask, occurrence.umask),
+        };
+        let kind = if self.picked().any(|entry| entry.counts == Unit::Cycles) { Kind::State } else { Kind::Event };
+        admitted.then_some(kind)
+    }
+}

@@ -1,0 +1,171 @@
+//! What an instruction's record makes the PMU capture and count.
+
+use super::{Montecito, data_capture, fetch_capture, retired, trace};
+use crate::event::Internal;
+use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
+use crate::ia64::{InstructionSets, Monitor};
+
+/// What one instruction brought.
+#[derive(Clone, Copy, Default)]
+struct Captured {
+    data: bool,
+    fetch: bool,
+    /// Entries of the trace buffer.
+    entries: u64,
+}
+
+impl Montecito {
+    fn data_monitor(&self) -> Monitor {
+        let pmc40 = self.configuration.pmc40;
+        Monitor { plm: pmc40.plm(), pm: pmc40.pm(), sets: InstructionSets::only(pmc40.ism()) }
+    }
+
+    fn fetch_monitor(&self) -> Monitor {
+        let pmc37 = self.configuration.pmc37;
+        Monitor { plm: pmc37.plm(), pm: pmc37.pm(), sets: InstructionSets::Any }
+    }
+
+    fn trace_monitor(&self) -> Monitor {
+        let pmc39 = self.configuration.pmc39;
+        Monitor { plm: pmc39.plm(), pm: pmc39.pm(), sets: InstructionSets::Any }
+    }
+
+    fn retirement_monitor(&self) -> Monitor {
+        let pmc42 = self.configuration.pmc42;
+        Monitor { plm: pmc42.plm(), pm: pmc42.pm(), sets: InstructionSets::Any }
+    }
+
+    /// Whether the buffer holds execution traces, not retired instruction pointers.
+    pub(super) fn traces(&self) -> bool {
+        self.configuration.pmc42.mode() == retired::TRACE
+    }
+
+    /// Whether retired instruction pointers are captured in this context while nothing is frozen.
+    pub(super) fn captures_retirement(&self, context: &Context) -> bool {
+        self.configuration.pmc42.mode() == retired::RETIRED && context.foreground && self.retirement_monitor().is_enabled(context)
+    }
+
+    /// What captures ask for while nothing is frozen.
+    pub(super) fn demand_of_captures(&self, signals: &mut SignalSet) -> Records {
+        let mut records = Records::NONE;
+        if self.data_monitor().can_count() {
+            signals.insert(Signal::Cycles);
+            records = records.with(Records::MEMORY);
+            // A check that fails need not access memory.
+            if self.configuration.pmc40.mode() & 0b10 != 0 {
+                records = records.with(Records::BRANCHES);
+            }
+        }
+        if self.fetch_monitor().can_count() && self.configuration.pmc37.ct() != 0b01 {
+            records = records.with(Records::FETCHES);
+        }
+        if self.traces() && trace::captures_anything(self.configuration.pmc39) {
+            records = records.with(Records::BRANCHES);
+        }
+        if self.configuration.pmc42.mode() == retired::RETIRED && self.retirement_monitor().can_count() {
+            signals.insert(Signal::Cycles);
+            records = records.with(Records::EVERY);
+        }
+        records
+    }
+
+    /// Time is looked at from now on, if anything needs it and did not.
+    pub(super) fn begin_time(&mut self, feed: &impl Feed) {
+        let mut signals = SignalSet::EMPTY;
+        self.demand_of_captures(&mut signals);
+        let captures = if self.is_frozen() { self.retirement.is_on() } else { signals.contains(Signal::Cycles) };
+        if captures && !self.timed {
+            self.seen = feed.total(Signal::Cycles, Scope::Thread);
+        }
+        self.timed = captures;
+    }
+
+    /// Lets the time go by that has gone by.
+    pub(super) fn pass(&mut self, feed: &impl Feed) {
+        if !self.timed {
+            return;
+        }
+        let now = feed.total(Signal::Cycles, Scope::Thread);
+        let cycles = now.wrapping_sub(core::mem::replace(&mut self.seen, now));
+        self.tracker.pass(cycles);
+        self.retirement.pass(cycles, &mut self.captures);
+    }
+
+    /// The capture of retired instruction pointers begins or ends as the context and freezing say.
+    pub(super) fn follow_retirement(&mut self) {
+        let delay = self.configuration.pmc42.delay();
+        let enabled = self.captures_retirement(&self.context);
+        if self.retirement.is_on() && !enabled {
+            self.retirement.freeze_early(delay, &mut self.captures);
+        } else if self.retirement.is_on() && self.is_frozen() {
+            self.retirement.freeze(delay, &mut self.captures);
+        } else if !self.retirement.is_on() && enabled && !self.is_frozen() {
+            self.retirement.begin();
+        }
+    }
+
+    /// Monitoring goes on after a freeze: what it captured before has no bearing on what comes.
+    pub(super) fn thaw(&mut self) {
+        self.retirement.stop();
+        self.last = trace::Last::Nothing;
+    }
+
+    /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
+    pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) -> bool {
+        let frozen = self.is_frozen();
+        if frozen && !self.retirement.is_on() {
+            return false;
+        }
+        self.pass(feed);
+        self.tags = self.tagger().tags(record, &self.context);
+        let entries = self.retirement.retire(record, &mut self.captures);
+        if frozen {
+            return false;
+        }
+        let mut captured = self.capture(record);
+        captured.entries += entries;
+        let tags = self.tags;
+        self.counters.judge(|qualifier| tags.admit(qualifier), feed);
+        self.counters.occur(|internal| match internal {
+            Internal::DataAddressCapture => u64::from(captured.data),
+            Internal::InstructionAddressCapture => u64::from(captured.fetch),
+            Internal::TraceEntry => captured.entries,
+            _ => 0,
+        });
+        let froze = self.counters.count_if_asked(feed);
+        if froze {
+            self.freeze();
+        }
+        froze
+    }
+
+    fn capture(&mut self, record: &Record) -> Captured {
+        let mut captured = Captured::default();
+        let (context, configuration, tags) = (self.context, self.configuration, self.tags);
+        if tags.data && self.data_monitor().is_enabled(&context) {
+            captured.data = data_capture::capture(configuration.pmc40, record, &mut self.tracker, &mut self.captures);
+        }
+        if let Some(fetch) = &record.fetch
+            && tags.addresses & 1 == 1
+            && self.fetch_monitor().is_enabled(&context)
+        {
+            captured.fetch = fetch_capture::capture(configuration.pmc37, fetch, &mut self.captures);
+        }
+        if let Some(branch) = &record.branch
+            && self.traces()
+            && !context_is_ia32(&context)
+            && self.trace_monitor().is_enabled(&context)
+        {
+            let tagged = tags.instructions & 1 == 1;
+            captured.entries = trace::capture(configuration.pmc39, record, branch, tagged, &mut self.last, &mut self.captures);
+        } else if record.branch.is_some() {
+            self.last = trace::Last::Nothing;
+        }
+        captured
+    }
+}
+
+/// Whether the instructions are IA-32 ones, of which no branch is traced.
+fn context_is_ia32(context: &Context) -> bool {
+    crate::ia64::Psr::of(context.machine_state).is()
+}

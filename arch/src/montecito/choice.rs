@@ -1,0 +1,74 @@
+//! What a counter's register selects: a function of all of them, since some events are counted in some counters only, and some of them
+//! only beside others.
+//!
+//! Montecito manual, sections 3.3.3, 4.8.2 and 4.8.4. Where the manual leaves a count undefined, the counter counts nothing.
+
+use super::file::Configuration;
+use super::registers::Pmc;
+use crate::event::{self, AllThreads, CounterSet, Entry};
+use crate::feed::LineStates;
+use crate::ia64::{Choice, InstructionSets, Monitor, Selected};
+
+/// The first of the banked counters, which stand still while their thread is in the background (section 3.3.2).
+const FIRST_BANKED: usize = 10;
+/// The counter whose event chooses the set of events of the first-level data cache.
+const L1_DATA_MASTER: usize = 5;
+
+/// The counter whose event chooses the set of events of the second-level data cache, and their unit mask, for counter `number`.
+const fn l2_data_master(number: usize) -> Option<usize> {
+    match number {
+        4 | 5 | 8 => Some(4),
+        6 | 7 | 9 => Some(6),
+        _ => None,
+    }
+}
+
+/// When a counter counts.
+pub(super) fn monitor(pmc: Pmc) -> Monitor {
+    Monitor { plm: pmc.plm(), pm: pmc.pm(), sets: InstructionSets::only(pmc.ism()) }
+}
+
+fn entry(pmc: Pmc) -> Option<&'static Entry> {
+    event::MONTECITO.select(u32::from(pmc.es())).map(|(event, _)| event)
+}
+
+/// What counter `number` counts: nothing where the restrictions forbid it.
+pub(super) fn selected(configuration: &Configuration, number: usize) -> Selected {
+    choice(configuration, number).map_or_else(Selected::default, |choice| Selected::new(&event::MONTECITO, choice))
+}
+
+fn choice(configuration: &Configuration, number: usize) -> Option<Choice> {
+    let own = configuration.counter(number);
+    let event = entry(own)?;
+    let set_of = |number| entry(configuration.counter(number)).map(|event| event.set);
+    let master = match event.set {
+        CounterSet::None => own,
+        set @ CounterSet::L1Data(_) => {
+            (set_of(L1_DATA_MASTER) == Some(set)).then_some(())?;
+            own
+        }
+        set @ CounterSet::L2Data(_) => {
+            let master = l2_data_master(number)?;
+            (set_of(master) == Some(set)).then_some(())?;
+            configuration.counter(master)
+        }
+    };
+    (event.counters >> number & 1 == 1).then_some(())?;
+    let umask = u32::from(master.umask());
+    let masks = event::MONTECITO.masks(event);
+    let picked = masks.iter().find(|mask| mask.is_chosen_by(umask, event.shape)).unwrap_or(event);
+    let banked = number >= FIRST_BANKED;
+    let all = match picked.all_threads {
+        AllThreads::Chosen => master.all(),
+        AllThreads::Always => true,
+        AllThreads::Never => false,
+    };
+    Some(Choice {
+        event: u32::from(own.es()),
+        umask,
+        threshold: own.threshold(),
+        all: all && !banked,
+        states: LineStates::from_bits_truncate(own.mesi()),
+        banked,
+    })
+}

@@ -1,0 +1,161 @@
+//! The data event-address registers: PMC40, PMD32, PMD33, PMD36 (section 3.3.9).
+
+use super::file::Captures;
+use super::registers::{Pmc40, Pmd33, Pmd36};
+use crate::feed::{DataSource, Memory, Record, Traits, Translation};
+
+/// A captured miss keeps others away for so many cycles (section 3.3.9.1).
+const SPACING: u64 = 7;
+/// Latencies from here on do not fit.
+const LATENCY_LIMIT: u32 = 1 << 13;
+/// Unit masks of cache misses from here on capture nothing (Table 3-21).
+const FIRST_VOID: u8 = 0b1011;
+/// What the choice of loads begins with after a reset: any number but 0.
+const SEED: u16 = 0xACE1;
+
+/// The machine that follows one load at a time.
+///
+/// While it follows one, other loads are passed over. When any were, it then passes over none to three more, drawn by a shift register,
+/// so that a loop with overlapping loads does not always show the same of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tracker {
+    /// Cycles until it knows what became of the load that it follows.
+    pub busy: u64,
+    /// Loads were passed over meanwhile.
+    pub overlapped: bool,
+    /// Loads yet to be passed over.
+    pub skip: u8,
+    /// Cycles since the last capture, as far as they matter.
+    pub since_capture: u64,
+    /// The shift register.
+    pub random: u16,
+}
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Tracker { busy: 0, overlapped: false, skip: 0, since_capture: SPACING, random: SEED }
+    }
+}
+
+impl Tracker {
+    /// The same with a shift register that can leave its state.
+    pub(super) fn cleaned(self) -> Tracker {
+        Tracker { random: if self.random == 0 { SEED } else { self.random }, ..self }
+    }
+
+    /// `cycles` go by.
+    pub(super) fn pass(&mut self, cycles: u64) {
+        self.busy = self.busy.saturating_sub(cycles);
+        self.since_capture = self.since_capture.saturating_add(cycles).min(SPACING);
+    }
+
+    /// Whether a load that takes `latency` cycles is followed.
+    fn takes(&mut self, latency: u32) -> bool {
+        if self.busy > 0 {
+            self.overlapped = true;
+            return false;
+        }
+        if core::mem::take(&mut self.overlapped) {
+            self.skip = (self.shift() & 3) as u8;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        self.busy = u64::from(latency.max(1));
+        true
+    }
+
+    /// A step of a shift register of 16 bits that comes to every value but 0.
+    fn shift(&mut self) -> u16 {
+        let low = self.random & 1;
+        self.random >>= 1;
+        if low == 1 {
+            self.random ^= 0xB400;
+        }
+        self.random
+    }
+}
+
+/// What there is to capture of an instruction.
+struct Capture {
+    address: u64,
+    latency: u32,
+    stat: u8,
+}
+
+/// Captures what `pmc40` asks for of an instruction that its monitor and the constraints of the memory pipeline admit. Whether it did.
+pub(super) fn capture(pmc40: Pmc40, record: &Record, tracker: &mut Tracker, captures: &mut Captures) -> bool {
+    let found = match pmc40.mode() {
+        0b00 => cache_miss(pmc40.umask(), record, tracker),
+        0b01 => translation_miss(pmc40.umask(), record),
+        _ => failed_check(record),
+    };
+    let Some(found) = found else { return false };
+    let mut state = Pmd33::default();
+    state.set_latency((found.latency % LATENCY_LIMIT) as u16);
+    state.set_overflow(found.latency >= LATENCY_LIMIT);
+    state.set_stat(found.stat);
+    captures.data_address = found.address;
+    captures.data_state = state;
+    captures.instruction = instruction(record).bits();
+    true
+}
+
+/// PMD36: the instruction, if the access has one. The register has the first bundle of the two dispersed together.
+fn instruction(record: &Record) -> Pmd36 {
+    let mut register = Pmd36::default();
+    if record.sample.traits.intersects(Traits::REGISTER_STACK) {
+        return register;
+    }
+    let second = record.sample.traits.contains(Traits::SECOND_BUNDLE);
+    register.set_slot(record.slot);
+    register.set_bn(second);
+    register.set_vl(true);
+    register.set_bundle((record.address >> 4).wrapping_sub(u64::from(second)));
+    register
+}
+
+/// The access of a load that the first-level cache misses or never has: loads of floating-point registers and semaphores.
+fn missing_load(record: &Record) -> Option<&Memory> {
+    let traits = record.sample.traits;
+    let memory = record.memory.as_ref().filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER))?;
+    let beyond = traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
+    let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
+    (beyond || !hit).then_some(memory)
+}
+
+fn cache_miss(umask: u8, record: &Record, tracker: &mut Tracker) -> Option<Capture> {
+    record.memory.filter(|memory| memory.load)?;
+    let missing = missing_load(record);
+    if !tracker.takes(missing.map_or(1, |memory| memory.latency)) {
+        return None;
+    }
+    let memory = missing?;
+    let slow = umask < FIRST_VOID && memory.latency >= 4 << umask;
+    if !slow || tracker.since_capture < SPACING {
+        return None;
+    }
+    tracker.since_capture = 0;
+    Some(Capture { address: memory.address, latency: memory.latency, stat: 0b01 })
+}
+
+/// Loads and stores that the first-level translation buffer misses; of stores and floating-point loads, which do not use it, what the
+/// second level misses (section 3.3.9.2).
+fn translation_miss(umask: u8, record: &Record) -> Option<Capture> {
+    let memory = record.memory.filter(|memory| memory.load || memory.store)?;
+    let bypasses = memory.store || record.sample.traits.contains(Traits::FLOATING_POINT);
+    let (bit, stat) = match memory.translation {
+        Translation::Hit(2) if !bypasses => (1, 0b01),
+        Translation::Walk => (2, 0b10),
+        Translation::Fault => (3, 0b11),
+        _ => return None,
+    };
+    (umask >> bit & 1 == 1).then_some(Capture { address: memory.address, latency: 0, stat })
+}
+
+/// A check of an advanced load that found no entry.
+fn failed_check(record: &Record) -> Option<Capture> {
+    let failed = record.sample.traits.contains(Traits::ADVANCED_CHECK_FAILED);
+    failed.then(|| Capture { address: record.memory.map_or(0, |memory| memory.address), latency: 0, stat: 0b01 })
+}

@@ -1,0 +1,460 @@
+//! The PMU of one hardware thread of a dual-core Itanium 2 ("Montecito"): twelve counters, event-address registers, a trace buffer.
+//!
+//! From the Montecito Reference Manual for Software Development and Optimization, chapters 3 and 4; what it leaves open follows the
+//! Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//!
+//! - A counter is 47 bits and is read with its bit 46 copied to the bits above. The carry out of bit 46 sets its bit in PMC0; with oi it
+//!   freezes every monitor of the thread and asks for one interrupt, of the vector in PMV.
+//! - A monitor counts while PMC0.fr is 0, its plm has the privilege level, and PSR.up or, of a privileged monitor, PSR.pp is 1.
+//! - Two threads take turns in a core: PMC/PMD4-9 count what comes about for a thread in the background too, PMC/PMD10-15 stand still.
+//! - Address ranges, opcodes and data ranges tag instructions; most events can be counted for tagged ones only.
+//! - Misses of fetches and data are captured with their address and latency (PMD32-36), changes of the flow of instructions or retired
+//!   instruction pointers in a buffer of sixteen entries (PMD38, 39, 48-63). All that is valid while PMC0.fr is 1.
+//!
+//! ```
+//! use vm_pmu_arch::access::Address;
+//! use vm_pmu_arch::feed::{Context, Lone, Signal};
+//! use vm_pmu_arch::ia64::Psr;
+//! use vm_pmu_arch::model::Model;
+//! use vm_pmu_arch::montecito::{Montecito, Pmc, Revision};
+//!
+//! let thread = Lone::new();
+//! let mut pmu = Montecito::new(Revision::C2);
+//! let mut psr = Psr::default();
+//! psr.set_up(true);
+//! pmu.set_context(Context::ia64(psr.bits(), 0), &thread);
+//! // PMC4 counts retired instructions (08h) at level 0 up to an interrupt after three.
+//! let mut pmc = Pmc::default();
+//! pmc.set_plm(0b0001);
+//! pmc.set_oi(true);
+//! pmc.set_es(0x08);
+//! pmc.set_ism(0b10);
+//! pmu.write(Address::Pmd(4), (1 << 47) - 3, &thread).unwrap();
+//! pmu.write(Address::Pmc(4), pmc.bits(), &thread).unwrap();
+//! for _ in 0..3 {
+//!     thread.totals.add(Signal::InstructionsRetired, 1);
+//!     if thread.deadlines.reached(Signal::InstructionsRetired, &thread.totals) {
+//!         pmu.service(&thread);
+//!     }
+//! }
+//! assert_eq!(pmu.take_alerts().interrupts, 1 << 4);
+//! // PMD4 has overflowed, and everything stands still.
+//! assert_eq!(pmu.read(Address::Pmc(0), &thread), Ok(0x11));
+//! ```
+
+mod access;
+mod capturing;
+mod choice;
+mod data_capture;
+mod fetch_capture;
+mod file;
+mod registers;
+mod retired;
+mod state;
+mod tagging;
+mod trace;
+
+pub use data_capture::Tracker;
+pub use file::{Captures, Configuration};
+pub use registers::{
+    COUNTERS, ENTRIES, OpcodeMatch, Pmc, Pmc0, Pmc32, Pmc34, Pmc36, Pmc37, Pmc38, Pmc39, Pmc40, Pmc41, Pmc42, Pmd, Pmd32, Pmd33, Pmd34,
+    Pmd35, Pmd36, Pmd38, RetiredEntry, TraceEntry,
+};
+pub use retired::{Phase, Retirement};
+pub use state::State;
+pub use tagging::Tags;
+pub use trace::Last;
+
+use crate::access::{Address, Fault};
+use crate::alert::Alerts;
+use crate::counter::Width;
+use crate::event::{self, Catalogue, Entry, Internal};
+use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet};
+use crate::ia64::{Breakpoints, Counters, FIRST, Overflow, PerfMonInfo, Setting};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use access::Register;
+use tagging::Tagger;
+
+/// The width of a counter: its carry leaves bit 46.
+const WIDTH: Width = Width::new(47);
+
+/// What PAL_PERF_MON_INFO returns.
+///
+/// Table 3-34 of the manual prints what the Itanium 2 before it returned (four pairs, 48 bits); this is what the part has.
+pub const PERF_MON_INFO: PerfMonInfo = PerfMonInfo {
+    retired: 0x08,
+    cycles: 0x12,
+    width: WIDTH.bits(),
+    generic_pairs: COUNTERS as u8,
+    pmc_mask: [0x0000_07FF_0000_FFFF, 0, 0, 0],
+    pmd_mask: [0xFFFF_00DF_0000_FFF0, 0, 0, 0],
+    cycles_mask: [0xFFF0, 0, 0, 0],
+    retired_mask: [0xFFF0, 0, 0, 0],
+};
+
+/// A revision of the part. The manual describes one PMU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// Stepping C2, which was sold.
+    #[default]
+    C2,
+}
+
+impl Revision {
+    /// Every revision.
+    pub const ALL: [Revision; 1] = [Revision::C2];
+
+    /// Its name.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Revision::C2 => "C2",
+        }
+    }
+
+    /// The revision of this name, whatever the case.
+    #[must_use]
+    pub fn from_letter(letter: &str) -> Option<Revision> {
+        Revision::ALL.into_iter().find(|revision| revision.letter().eq_ignore_ascii_case(letter))
+    }
+
+    /// No x86: none. IA-64 software reads family 20h in the processor's own CPUID registers.
+    #[must_use]
+    pub const fn cpuid(self) -> Option<CpuidIdentity> {
+        None
+    }
+
+    /// Whether the part counts `entry`: every revision counts all.
+    #[must_use]
+    pub fn has(self, _entry: &Entry) -> bool {
+        true
+    }
+}
+
+/// The PMU of one hardware thread.
+#[derive(Clone, Debug)]
+pub struct Montecito {
+    revision: Revision,
+    configuration: Configuration,
+    breakpoints: Breakpoints,
+    counters: Counters<COUNTERS>,
+    captures: Captures,
+    tracker: Tracker,
+    last: Last,
+    retirement: Retirement,
+    /// The tags of the last instruction whose record came: what is injected belongs to it.
+    tags: Tags,
+    context: Context,
+    shared: Shared,
+    /// Something captured needs the time.
+    timed: bool,
+    /// The total of cycles up to which time has been passed on.
+    seen: u64,
+    demand: Demand,
+}
+
+impl Montecito {
+    /// A PMU as a reset leaves it: nothing is enabled and nothing frozen, at privilege level 0.
+    #[must_use]
+    pub fn new(revision: Revision) -> Montecito {
+        Montecito {
+            revision,
+            configuration: Configuration::reset(),
+            breakpoints: Breakpoints::default(),
+            counters: Counters::new(WIDTH),
+            captures: Captures::default(),
+            tracker: Tracker::default(),
+            last: Last::Nothing,
+            retirement: Retirement::default(),
+            tags: Tags::default(),
+            context: Context::RESET,
+            shared: Shared { running: 1, ..Shared::ALONE },
+            timed: false,
+            seen: 0,
+            demand: Demand::default(),
+        }
+    }
+
+    /// The revision of the part.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.counters.overflow.is_frozen()
+    }
+
+    fn tagger(&self) -> Tagger<'_> {
+        Tagger { configuration: &self.configuration, breakpoints: &self.breakpoints }
+    }
+
+    /// Whether no other thread of the core runs.
+    fn is_alone(&self) -> bool {
+        self.shared.running & !own_bit(self.shared) == 0
+    }
+
+    /// Counts and captures up to now. Whether that froze everything.
+    fn catch_up(&mut self, feed: &impl Feed) -> bool {
+        self.pass(feed);
+        let froze = self.counters.count(feed);
+        if froze {
+            self.freeze();
+        }
+        froze
+    }
+
+    /// Monitoring has frozen.
+    fn freeze(&mut self) {
+        self.retirement.freeze(self.configuration.pmc42.delay(), &mut self.captures);
+        self.renew_demand();
+    }
+
+    /// Connects every counter to what its register selects, as far as that has changed.
+    fn connect(&mut self, feed: &impl Feed) {
+        let alone = self.is_alone();
+        for number in (FIRST..).take(COUNTERS) {
+            let pmc = self.configuration.counter(number);
+            let selected = choice::selected(&self.configuration, number);
+            let open = self.tagger().leaves_all(selected.qualifier);
+            let setting = Setting { monitor: choice::monitor(pmc), oi: pmc.oi(), ev: pmc.ev(), selected, open };
+            self.counters.set(number, setting, alone, feed);
+        }
+    }
+
+    /// A register, the context or what threads share has changed: what counts, what captures and what is waited for follow.
+    fn changed(&mut self, feed: &impl Feed) {
+        self.counters.resume(&self.context, feed);
+        self.follow_retirement();
+        self.renew_demand();
+        self.begin_time(feed);
+        self.rearm(feed);
+    }
+
+    /// Sets every deadline anew.
+    fn rearm(&self, feed: &impl Feed) {
+        feed.disarm(Signal::Cycles, Scope::Thread);
+        self.counters.rearm(feed);
+        if let Phase::Delayed(left) = self.retirement.phase {
+            feed.arm(Signal::Cycles, Scope::Thread, self.seen, left);
+        }
+    }
+
+    /// What must be reported, whatever the context, as long as nothing is frozen.
+    fn renew_demand(&mut self) {
+        let mut signals = SignalSet::EMPTY;
+        let mut records = Records::NONE;
+        let mut per_cycle = false;
+        if !self.is_frozen() {
+            let every;
+            (per_cycle, every) = self.counters.demand(&mut signals);
+            records = self.demand_of_captures(&mut signals);
+            if every {
+                records = records.with(Records::EVERY);
+            }
+        } else if self.retirement.is_on() {
+            signals.insert(Signal::Cycles);
+            records = Records::EVERY;
+        }
+        self.demand.replace(signals, per_cycle, records);
+    }
+
+    fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
+        match number {
+            0 => {
+                let was_frozen = self.is_frozen();
+                self.counters.overflow = Overflow::written(value, Counters::<COUNTERS>::overflow_bits());
+                if was_frozen && !self.is_frozen() {
+                    self.thaw();
+                }
+            }
+            _ => {
+                let mode = self.configuration.pmc42.mode();
+                self.configuration.write(number, value);
+                if self.configuration.pmc42.mode() != mode {
+                    self.retirement.stop();
+                }
+                self.connect(feed);
+            }
+        }
+    }
+
+    fn write_pmd(&mut self, number: u8, value: u64) {
+        match number {
+            4..=15 => self.counters.set_count(usize::from(number), value),
+            _ => {
+                self.captures.write(number, value);
+                if matches!(number, 38 | 48..=63) {
+                    self.last = Last::Nothing;
+                }
+            }
+        }
+    }
+
+    /// The privilege level changes from that of the context to `level`: an event of the level that is left.
+    fn count_privilege_change(&mut self, level: u8) {
+        let levels = 1 << (self.context.privilege & 3) | 1 << (level & 3);
+        self.counters.occur(|internal| match internal {
+            Internal::PrivilegeChange(wanted) => u64::from(wanted & levels != 0),
+            _ => 0,
+        });
+    }
+}
+
+/// The bit of a thread among those of its core that run.
+fn own_bit(shared: Shared) -> u32 {
+    1u32.checked_shl(u32::from(shared.thread)).unwrap_or(0)
+}
+
+impl Model for Montecito {
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        let register = access::decode(address, false, &self.context)?;
+        if let Register::Breakpoint(address) = register {
+            return self.breakpoints.register(address, &self.context).unwrap_or(Err(Fault::Unclaimed)).copied();
+        }
+        self.service(feed);
+        Ok(match register {
+            Register::Pmc(0) => self.counters.overflow.bits(),
+            Register::Pmc(number) => self.configuration.read(number),
+            Register::Pmd(number) => self.visible_data(number),
+            Register::Breakpoint(_) => 0,
+        })
+    }
+
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        match access::decode(address, true, &self.context)? {
+            Register::Breakpoint(address) => {
+                let register = self.breakpoints.register(address, &self.context).unwrap_or(Err(Fault::Unclaimed))?;
+                *register = Breakpoints::written(address, value);
+            }
+            Register::Pmc(number) => {
+                self.catch_up(feed);
+                self.write_pmc(number, value, feed);
+                self.changed(feed);
+            }
+            Register::Pmd(number) => {
+                self.catch_up(feed);
+                self.write_pmd(number, value);
+                self.changed(feed);
+            }
+        }
+        Ok(())
+    }
+
+    fn service(&mut self, feed: &impl Feed) {
+        let before = self.retirement.phase;
+        self.catch_up(feed);
+        if self.retirement.phase != before {
+            self.renew_demand();
+        }
+        self.rearm(feed);
+    }
+
+    fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        let moves =
+            context.privilege != self.context.privilege && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)));
+        let same = !moves
+            && self.counters.admitted(&context) == self.counters.counting()
+            && self.captures_retirement(&context) == self.captures_retirement(&self.context)
+            && context.halted == self.context.halted;
+        if same {
+            self.context = context;
+            return;
+        }
+        // What went by went by in the old state.
+        self.catch_up(feed);
+        if context.privilege != self.context.privilege {
+            self.count_privilege_change(context.privilege);
+            if self.counters.count_if_asked(feed) {
+                self.freeze();
+            }
+        }
+        self.context = context;
+        let own = own_bit(self.shared);
+        self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
+        self.changed(feed);
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        if amount == 0 {
+            return false;
+        }
+        self.catch_up(feed);
+        let tags = self.tags;
+        let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
+        if self.counters.count_if_asked(feed) {
+            self.freeze();
+        }
+        self.rearm(feed);
+        taken
+    }
+
+    fn record(&mut self, record: &Record, feed: &impl Feed) {
+        if self.look_at(record, feed) {
+            self.rearm(feed);
+        }
+    }
+
+    fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    fn wide_demand(&self) -> SignalSet {
+        self.counters.wide_demand()
+    }
+
+    fn succeed_demand(&mut self, before: &Demand) {
+        self.demand.succeed(before);
+    }
+
+    fn take_alerts(&mut self) -> Alerts {
+        core::mem::take(&mut self.counters.alerts)
+    }
+
+    fn reset(&mut self, _reset: Reset, feed: &impl Feed) {
+        self.service(feed);
+        self.counters.disarm(feed);
+        feed.disarm(Signal::Cycles, Scope::Thread);
+        let kept = (self.demand, Shared { running: self.shared.running | own_bit(self.shared), ..self.shared });
+        *self = Montecito::new(self.revision);
+        (self.demand, self.shared) = kept;
+        self.connect(feed);
+        self.changed(feed);
+    }
+
+    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.counters.watch(pins);
+        self.rearm(feed);
+    }
+
+    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
+        self.service(feed);
+        usize::try_from(pin).map_or(0, |number| self.counters.shown(number))
+    }
+
+    fn shared(&self) -> Shared {
+        self.shared
+    }
+
+    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
+        self.catch_up(feed);
+        let own = own_bit(shared);
+        let running = if self.context.halted { shared.running & !own } else { shared.running | own };
+        self.shared = Shared { register: 0, running, ..shared };
+        self.connect(feed);
+        self.changed(feed);
+    }
+
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::MONTECITO
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
