@@ -36,7 +36,7 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
-use crate::engine::itanium as ia64_engine;
+use crate::engine::itanium::assemble::AssembleError as ItaniumError;
 use crate::engine::power::assemble::AssembleError;
 use runtime::Built;
 
@@ -48,7 +48,7 @@ pub enum Assembly {
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
     /// For IA-64, always little-endian.
-    Itanium(fn() -> Result<Image, ia64_engine::assemble::AssembleError>),
+    Itanium(fn() -> Result<Image, ItaniumError>),
 }
 
 /// A guest.
