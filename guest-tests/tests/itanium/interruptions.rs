@@ -219,7 +219,7 @@ fn data_breakpoints_fault_when_psr_db_is_set() {
             a.put(mov_to_dbr(R0, R14));
             a.put(mov_imm(R15, 1));
             // Reads, all privilege levels, all bits of the address.
-            a.load(R16, 1 << 63 | 0xF << 56 | (1 << 56) - 1);
+            a.load(R16, 1 << 63 | 0x0FFF_FFFF_FFFF_FFFF);
             a.put(mov_to_dbr(R15, R16));
             a.load(R16, bits);
             a.put(mov_to_psr_l(R16));
