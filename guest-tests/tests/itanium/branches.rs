@@ -127,6 +127,54 @@ fn nat_bits_are_collected_with_the_registers() {
 }
 
 #[test]
+fn a_nat_comes_back_from_the_backing_store() {
+    let machine = run(|a| {
+        let (function, leaf, over) = (a.label(), a.label(), a.label());
+        a.load(R14, 1 << 40);
+        a.put(alloc(R32, 0, 3, 1, 0));
+        a.put(ld8_s(R33, R14));
+        a.put(mov_imm(R34, 4));
+        a.put(mov_imm(R35, 20));
+        a.put(br_call(B0, function));
+        a.put(tnat_z(P8, P9, R33));
+        a.put(tnat_z(P10, P11, R34));
+        a.put(br_cond(over));
+        a.here(function);
+        a.put(alloc(R33, 1, 19, 1, 0));
+        a.put(mov_from_br(R34, B0));
+        a.put(cmp_eq(P6, P7, R0, R32));
+        a.put(br_cond(leaf).when(P6));
+        a.put(adds(R52, -1, R32));
+        a.put(br_call(B0, function));
+        a.here(leaf);
+        a.put(mov_to_ar_i(Ar::PFS, R33));
+        a.put(mov_to_br(B0, R34));
+        a.put(br_ret(B0));
+        a.here(over);
+    });
+    assert_eq!([8, 9, 10, 11].map(|p| pr(&machine, p)), [false, true, true, false]);
+}
+
+#[test]
+fn loadrs_leaves_just_the_registers_it_is_asked_for() {
+    let machine = run(|a| {
+        a.put(alloc(R32, 0, 3, 0, 0));
+        a.put(cover());
+        a.put(flushrs());
+        a.load(R14, 16 << 16);
+        a.put(mov_to_ar_m(Ar::RSC, R14));
+        a.put(loadrs());
+        a.put(mov_from_ar_m(R8, Ar::BSP));
+        a.put(mov_from_ar_m(R9, Ar::BSPSTORE));
+        a.put(sub(R10, R8, R9));
+    });
+    assert_eq!(gr(&machine, 10), 16);
+    let loads = told(&machine).steps.iter().filter(|step| step.stack_level.is_some()).map(|step| step.register_stack.len());
+    // alloc and cover move nothing, flushrs stores three; what loadrs asks for is in the file still.
+    assert_eq!(loads.collect::<Vec<_>>(), [0, 0, 3, 0]);
+}
+
+#[test]
 fn a_modulo_scheduled_loop_fills_and_drains() {
     // Three stages: p16 loads, p17 adds one, p18 sums up. Four iterations.
     let machine = run(|a| {

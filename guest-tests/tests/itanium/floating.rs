@@ -150,3 +150,50 @@ fn disabled_registers_fault_with_the_half_they_are_in() {
     assert_eq!(vectors(&machine), [0x5500]);
     assert_eq!(machine.cpu(0).unwrap().cr(17) & 0xF, 2);
 }
+
+/// The significand of f8 after `op` with integers in f9, f10 and f11.
+fn of_integers(x: u64, y: u64, z: u64, op: Op) -> u64 {
+    let machine = run(|a| {
+        for (register, value) in [(F9, x), (F10, y), (F11, z)] {
+            a.load(R14, value);
+            a.put(setf_sig(register, R14));
+        }
+        a.put(op);
+        a.put(getf_sig(R8, F8));
+    });
+    gr(&machine, 8)
+}
+
+#[test]
+fn significands_are_selected_and_mixed() {
+    let (x, y) = (0x1111_1111_2222_2222, 0x3333_3333_4444_4444);
+    // f3 where f2 has ones, f4 elsewhere.
+    assert_eq!(of_integers(x, y, 0xFF, fselect(F8, F9, F10, F11)), 0x3333_3333_4444_4422);
+    assert_eq!(of_integers(x, y, 0, fswap(F8, F9, F10)), 0x4444_4444_1111_1111);
+    assert_eq!(of_integers(x, y, 0, fmix_lr(F8, F9, F10)), 0x1111_1111_4444_4444);
+    assert_eq!(of_integers(x, y, 0, fmix_r(F8, F9, F10)), 0x2222_2222_4444_4444);
+    assert_eq!(of_integers(x, y, 0, fmix_l(F8, F9, F10)), 0x1111_1111_3333_3333);
+}
+
+#[test]
+fn the_smaller_and_the_larger_number_are_found() {
+    assert_eq!(of_doubles(-3.0, 2.0, 0.0, fmin(F8, F9, F10)), -3.0);
+    assert_eq!(of_doubles(-3.0, 2.0, 0.0, fmax(F8, F9, F10)), 2.0);
+    assert_eq!(of_doubles(-3.0, 2.0, 0.0, famax(F8, F9, F10)), -3.0);
+    assert_eq!(of_doubles(-3.0, 2.0, 0.0, fmerge_s(F8, F9, F10)), -2.0);
+}
+
+#[test]
+fn rotating_registers_move_with_the_loop() {
+    let machine = run(|a| {
+        a.put(mov_to_ar_i_imm(Ar::LC, 2));
+        a.put(mov_to_ar_i_imm(Ar::EC, 1));
+        a.put(fmov(F32, F1));
+        let again = a.mark();
+        a.put(nop(0));
+        a.put(br_ctop(again));
+        a.put(getf_d(R8, F35));
+    });
+    // Three passes move f32 to f35.
+    assert_eq!(f64::from_bits(gr(&machine, 8)), 1.0);
+}

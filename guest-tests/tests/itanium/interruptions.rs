@@ -33,6 +33,21 @@ fn a_break_says_its_number_and_comes_back_to_where_the_handler_says() {
 }
 
 #[test]
+fn a_break_in_a_branch_slot_has_no_number() {
+    let machine = run_with(
+        0x2C00,
+        |a| a.put(mov_from_cr(R14, Cr::IIM)),
+        |a| {
+            a.put(mov_imm(R14, 5));
+            a.put(mov_to_cr(Cr::IIM, R14));
+            a.put(ssm(psr::IC));
+            a.bundle(Template::MIB_S, [nop(0), nop(0), break_(7)]);
+        },
+    );
+    assert_eq!(gr(&machine, 14), 0);
+}
+
+#[test]
 fn psr_at_an_interruption_is_the_architectures() {
     // pp comes from DCR.pp; up, mfl and mfh stay; all the rest that is set here goes.
     let machine = run_with(
@@ -219,7 +234,7 @@ fn data_breakpoints_fault_when_psr_db_is_set() {
             a.put(mov_to_dbr(R0, R14));
             a.put(mov_imm(R15, 1));
             // Reads, all privilege levels, all bits of the address.
-            a.load(R16, 1 << 63 | 0xF << 56 | (1 << 56) - 1);
+            a.load(R16, 1 << 63 | 0x0FFF_FFFF_FFFF_FFFF);
             a.put(mov_to_dbr(R15, R16));
             a.load(R16, bits);
             a.put(mov_to_psr_l(R16));

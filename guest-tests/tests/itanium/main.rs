@@ -6,6 +6,7 @@ mod floating;
 mod integer;
 mod interruptions;
 mod observed;
+mod random;
 mod storage;
 mod support;
 mod system;

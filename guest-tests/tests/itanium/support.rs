@@ -1,42 +1,42 @@
 //! Programs, and an observer that keeps what it hears.
 
-pub use vm_pmu_guest_tests::engine::itanium::assemble::*;
+pub(crate) use vm_pmu_guest_tests::engine::itanium::assemble::*;
 use vm_pmu_guest_tests::engine::itanium::{
     Alerts, Config, CpuView, EXIT, Exit, Image, L3Miss, Limits, Machine, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step,
     Switch, Taken,
 };
 
 /// Where programs are.
-pub const BASE: u64 = 0x1_0000;
+pub(crate) const BASE: u64 = 0x1_0000;
 /// Memory for the programs' data.
-pub const DATA: u64 = 0x2_0000;
+pub(crate) const DATA: u64 = 0x2_0000;
 
 /// What a thread told, and what it is answered.
 #[derive(Clone, Debug, Default)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     /// The instructions.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// The interruptions and calls of the firmware.
-    pub notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     /// Going to the foreground and to the background.
-    pub switches: Vec<Switch>,
+    pub(crate) switches: Vec<Switch>,
     /// Cycles of stalls.
-    pub stalled: u64,
+    pub(crate) stalled: u64,
     /// Cycles of waits.
-    pub waited: u64,
+    pub(crate) waited: u64,
     /// PSR in each context.
-    pub contexts: Vec<u64>,
+    pub(crate) contexts: Vec<u64>,
     /// Performance monitor registers that were written: those above 255 are data.
-    pub writes: Vec<(u16, u64)>,
+    pub(crate) writes: Vec<(u16, u64)>,
     /// The performance monitor interrupts once, after this many instructions.
-    pub interrupt_after: Option<usize>,
+    pub(crate) interrupt_after: Option<usize>,
     /// Loads miss the third-level cache for this many cycles.
-    pub miss: Option<u32>,
+    pub(crate) miss: Option<u32>,
 }
 
 impl Recorder {
     /// The vectors of the interruptions.
-    pub fn vectors(&self) -> Vec<u16> {
+    pub(crate) fn vectors(&self) -> Vec<u16> {
         let vector = |notice: &Notice| match notice.taken {
             Taken::Interruption(vector) => Some(vector),
             Taken::Firmware(_) => None,
@@ -111,7 +111,7 @@ fn end(a: &mut Assembler) {
 }
 
 /// Code at an address, with the end behind it.
-pub fn code(address: u64, build: impl FnOnce(&mut Assembler)) -> Vec<u8> {
+pub(crate) fn code(address: u64, build: impl FnOnce(&mut Assembler)) -> Vec<u8> {
     let mut a = Assembler::new(address);
     build(&mut a);
     end(&mut a);
@@ -119,7 +119,7 @@ pub fn code(address: u64, build: impl FnOnce(&mut Assembler)) -> Vec<u8> {
 }
 
 /// A machine with a program at [`BASE`], handlers, and the end at all other vectors of a table at 0.
-pub fn machine(config: &Config, handlers: &[(u64, Vec<u8>)], build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
+pub(crate) fn machine(config: &Config, handlers: &[(u64, Vec<u8>)], build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
     let mut image = Image::raw(BASE, code(BASE, build));
     for vector in (0..0x8000).step_by(0x100) {
         image = image.with(vector, code(vector, |_| {}));
@@ -131,51 +131,51 @@ pub fn machine(config: &Config, handlers: &[(u64, Vec<u8>)], build: impl FnOnce(
 }
 
 /// Runs a machine until the guest ends it.
-pub fn finish(mut machine: Machine<Recorder>) -> Machine<Recorder> {
+pub(crate) fn finish(mut machine: Machine<Recorder>) -> Machine<Recorder> {
     let exit = machine.run(Limits::steps(100_000));
     assert!(matches!(exit, Exit::Status { status: 0, .. }), "{exit}");
     machine
 }
 
 /// Runs a program on one thread.
-pub fn run(build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
+pub(crate) fn run(build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
     finish(machine(&Config::default(), &[], build))
 }
 
 /// Runs a program on one thread with a handler at one vector.
-pub fn run_with(vector: u64, handler: impl FnOnce(&mut Assembler), build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
+pub(crate) fn run_with(vector: u64, handler: impl FnOnce(&mut Assembler), build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
     finish(machine(&Config::default(), &[(vector, code(vector, handler))], build))
 }
 
 /// A general register that is no NaT.
-pub fn gr(machine: &Machine<Recorder>, number: usize) -> u64 {
+pub(crate) fn gr(machine: &Machine<Recorder>, number: usize) -> u64 {
     let (value, nat) = machine.cpu(0).unwrap().gr(number);
     assert!(!nat, "r{number} is a NaT");
     value
 }
 
 /// Whether a general register is a NaT.
-pub fn nat(machine: &Machine<Recorder>, number: usize) -> bool {
+pub(crate) fn nat(machine: &Machine<Recorder>, number: usize) -> bool {
     machine.cpu(0).unwrap().gr(number).1
 }
 
 /// A predicate.
-pub fn pr(machine: &Machine<Recorder>, number: usize) -> bool {
+pub(crate) fn pr(machine: &Machine<Recorder>, number: usize) -> bool {
     machine.cpu(0).unwrap().predicate(number)
 }
 
 /// The recorder of the first thread.
-pub fn told(machine: &Machine<Recorder>) -> &Recorder {
+pub(crate) fn told(machine: &Machine<Recorder>) -> &Recorder {
     machine.observer(0).unwrap()
 }
 
 /// The vectors of the interruptions of the first thread.
-pub fn vectors(machine: &Machine<Recorder>) -> Vec<u16> {
+pub(crate) fn vectors(machine: &Machine<Recorder>) -> Vec<u16> {
     told(machine).vectors()
 }
 
 /// What r8 is after instructions with `x` in r14 and `y` in r15.
-pub fn of(x: u64, y: u64, op: Op) -> u64 {
+pub(crate) fn of(x: u64, y: u64, op: Op) -> u64 {
     let machine = run(|a| {
         a.load(R14, x);
         a.load(R15, y);

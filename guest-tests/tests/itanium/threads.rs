@@ -81,6 +81,70 @@ fn a_miss_switches_to_the_thread_of_higher_urgency_and_its_return_switches_back_
 }
 
 #[test]
+fn data_that_comes_for_a_thread_of_higher_urgency_brings_it_back() {
+    let config = Config { quantum: 1000, ..two() };
+    let load = |a: &mut Assembler| {
+        a.load(R14, DATA);
+        a.put(ld8(R15, R14));
+    };
+    let mut machine = machine(&config, &[], |a| fork(a, load, load));
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    machine.observer_mut(1).unwrap().miss = Some(500);
+    let machine = finish(machine);
+    // Thread 1's miss makes it 4 as well, so it stays and waits; then thread 0 is 5 again.
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::L3Miss), (true, SwitchCause::L3Return)]);
+    assert_eq!((machine.cpu(0).unwrap().urgency(), machine.cpu(1).unwrap().urgency()), (5, 4));
+}
+
+#[test]
+fn a_thread_that_halts_leaves_the_core_to_the_other() {
+    use vm_pmu_guest_tests::engine::itanium::PAL_ENTRY;
+    let machine = finish(machine(&two(), &[], |a| {
+        fork(a, forever, |a| {
+            a.put(mov_imm(R14, 0x40));
+            a.put(mov_to_cr(Cr::ITV, R14));
+            a.put(mov_imm(R14, 500));
+            a.put(mov_to_cr(Cr::ITM, R14));
+            a.load(R14, PAL_ENTRY);
+            a.put(mov_to_br(B7, R14));
+            a.put(mov_imm(R28, 29));
+            a.put(br_call_reg(B0, B7));
+        });
+    }));
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::LowPower), (true, SwitchCause::TimeOut)]);
+    // The quantum of thread 1 was long over when thread 0 woke.
+    let cycles = machine.cpu(0).unwrap().cycles();
+    assert!((515..530).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn an_interrupt_in_the_background_makes_a_thread_urgent() {
+    let mut machine = machine(&Config { quantum: 50, ..two() }, &[], |a| {
+        fork(
+            a,
+            |a| {
+                a.put(mov_imm(R14, 0x40));
+                a.put(mov_to_cr(Cr::PMV, R14));
+                a.put(mov_imm(R20, 1));
+                a.put(hint(0));
+                forever(a);
+            },
+            |a| {
+                a.put(hint(0));
+                forever(a);
+            },
+        );
+    });
+    while machine.cpu(1).unwrap().gr(20).0 == 0 || machine.cpu(1).unwrap().foreground() {
+        machine.run(Limits::steps(1));
+    }
+    assert_eq!(machine.cpu(1).unwrap().urgency(), 5);
+    machine.observer_mut(1).unwrap().interrupt_after = Some(0);
+    machine.run(Limits::steps(1));
+    assert_eq!(machine.cpu(1).unwrap().urgency(), 6);
+}
+
+#[test]
 fn a_thread_alone_waits_for_its_data() {
     let mut machine = machine(&Config::default(), &[], |a| {
         a.load(R14, DATA);

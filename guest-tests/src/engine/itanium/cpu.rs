@@ -74,11 +74,13 @@ impl<O: Observer> Cpu<O> {
         core.step.slot = core.ri;
         core.step.first = first;
         core.step.cycles = u32::from(first);
-        let bundle = match core.fetch() {
-            Ok(bundle) => bundle,
-            Err(fault) => return self.fault(fault),
-        };
-        let slot = bundle.slot(usize::from(core.ri));
+        if first {
+            match core.fetch() {
+                Ok(bundle) => core.bundle = bundle,
+                Err(fault) => return self.fault(fault),
+            }
+        }
+        let slot = core.bundle.slot(usize::from(core.ri));
         // The second half of a long instruction is no place to start at.
         if slot.unit == Unit::X && core.ri != 1 {
             return self.fault(Fault::IllegalOperation);

@@ -58,8 +58,8 @@
 //! # Bundles
 //!
 //! Slots execute in their order, each seeing what the one before it did: code that keeps the architecture's rules about issue groups
-//! cannot tell. Stops end groups where `hint @pause` is concerned, and are told to the observer. Bundles are fetched from memory
-//! whenever they run, so a store to code holds at once. External interrupts are taken before a bundle, or at the slot that something
+//! cannot tell. Stops end groups where `hint @pause` is concerned, and are told to the observer. A bundle is fetched
+//! from memory whenever it is entered, so a store to code holds from the next bundle on. External interrupts are taken before a bundle, or at the slot that something
 //! returned to; faults and traps at any slot. A long instruction is one instruction, in slot 1, with the 41 bits of slot 2 as its
 //! encoding.
 //!

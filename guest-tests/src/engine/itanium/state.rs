@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::alat::{Alat, Target};
+use super::bundle::Bundle;
 use super::float::Float;
 use super::registers::{MONTECITO_CPUID, ar, cr, psr};
 use super::sapic::Sapic;
@@ -87,6 +88,8 @@ pub(crate) struct Core {
     pub(crate) psr: u64,
     pub(crate) ip: u64,
     pub(crate) ri: u8,
+    /// The bundle that runs, since its first instruction that did.
+    pub(crate) bundle: Bundle,
     /// The bundle of the last instruction that retired while PSR.ic was 1.
     pub(crate) previous: u64,
     /// The thread came to its place other than by falling through.
@@ -141,6 +144,7 @@ impl Core {
             psr: psr::BN,
             ip: 0,
             ri: 0,
+            bundle: Bundle::default(),
             previous: 0,
             arrived: true,
             alat: Alat::default(),

@@ -59,7 +59,8 @@ impl Core {
     /// `movl`, `nop.x`, `hint.x` and `break.x`.
     pub(crate) fn long_immediate(&mut self, w: Word, upper: u64) -> Result<Flow, Fault> {
         match (w.major(), w.x3(), w.x6()) {
-            (0, 0, 0) => return Err(Fault::Break(w.imm62(upper))),
+            // IIM gets the low 21 bits.
+            (0, 0, 0) => return Err(Fault::Break(w.imm21())),
             (0, 0, 1) => self.step.pause = w.bit(26) && w.imm62(upper) == 0,
             (6, ..) if !w.bit(20) => self.put(w.r1(), (w.imm64(upper), false))?,
             _ => return Err(Fault::IllegalOperation),
