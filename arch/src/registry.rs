@@ -150,6 +150,8 @@ parts! {
     K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
     /// IBM POWER9, a thread of a core.
     Power9 = "power9", POWER9, crate::power9::Power9, crate::power9::State, crate::power9::Revision;
+    /// Intel Itanium, the first ("Merced").
+    Itanium = "itanium", ITANIUM, crate::itanium::Itanium, crate::itanium::State, crate::itanium::Revision;
     /// Intel Itanium 2 9000 series ("Montecito"), a thread of a core.
     Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
 }

@@ -1,5 +1,6 @@
 //! Runs a guest and says what it showed.
 
+mod itanium;
 mod power;
 
 use std::fmt;
@@ -115,6 +116,8 @@ pub enum RunError {
     Machine(MachineError),
     /// The engine of POWER refused the guest.
     PowerMachine(crate::engine::power::MachineError),
+    /// The engine of IA-64 refused the guest.
+    ItaniumMachine(crate::engine::itanium::MachineError),
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -140,6 +143,7 @@ impl fmt::Display for RunError {
             Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::ItaniumMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
@@ -153,6 +157,7 @@ impl std::error::Error for RunError {
             Self::Assembler { error, .. } => Some(&**error),
             Self::Machine(error) => Some(error),
             Self::PowerMachine(error) => Some(error),
+            Self::ItaniumMachine(error) => Some(error),
             _ => None,
         }
     }
@@ -252,8 +257,15 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
 /// [`RunError`], where there is nothing to run it on.
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
-    if let Part::Power9(_) = part {
-        return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
+    match part {
+        Part::Power9(_) => {
+            return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
+        }
+        Part::Montecito(_) => {
+            let info = vm_pmu::arch::montecito::PERF_MON_INFO;
+            return itanium::run_image(&itanium::Job { part, info, name, image, cpus, clock }, options);
+        }
+        Part::K8(_) => {}
     }
     if options.big_endian {
         return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });

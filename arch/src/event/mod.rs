@@ -47,7 +47,8 @@ impl Fidelity {
 pub enum UnitMask {
     /// Nothing: it is not looked at.
     None,
-    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum.
+    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum; signals of its own tell the sum alone,
+    /// and count where it is chosen as a whole.
     Set,
     /// A set whose members overlap: an occurrence counts once if the mask has any of its bits.
     Union,

@@ -45,6 +45,10 @@ pub enum Scope {
     Thread,
     /// Every thread of its package, and the package's own units.
     Package,
+    /// Every thread of its package.
+    Threads,
+    /// Its package's own units alone.
+    Devices,
 }
 
 /// A hardware thread as a model sees it: totals to subtract, deadlines to set.

@@ -195,6 +195,15 @@ impl<const N: usize> Counters<N> {
         }
     }
 
+    /// The privilege level changes: an event of the level that is left.
+    pub(crate) fn change_privilege(&mut self, from: u8, to: u8) {
+        let levels = 1 << (from & 3) | 1 << (to & 3);
+        self.occur(|internal| match internal {
+            Internal::PrivilegeChange(wanted) => u64::from(wanted & levels != 0),
+            _ => 0,
+        });
+    }
+
     /// Something that no signal tells happened, to the instruction that `verdict` judges. Whether a counter took it.
     pub(crate) fn inject(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
         let mut taken = false;

@@ -1,7 +1,7 @@
 //! What a configuration register selects, and how its counter is connected to it.
 
 use crate::counter::{Gate, Tap, Threshold};
-use crate::event::{Attribution, Catalogue, Channel, Drive, Entry, Internal, Qualifiers, UnitMask};
+use crate::event::{Attribution, Catalogue, Channel, Drive, Entry, Initiator, Internal, Qualifiers, UnitMask};
 use crate::feed::{Context, Kind, LineStates, Scope, Signal, Unit};
 use crate::model::Occurrence;
 
@@ -105,11 +105,11 @@ impl Selected {
             Some((event, masks)) => (None, masks, event.shape),
             None => (None, &[] as &[Entry], UnitMask::None),
         };
-        // A name for several bits of a set is no member of its own.
-        let is_member = move |mask: &&Entry| match shape {
-            UnitMask::Set | UnitMask::Union => mask.umask.is_some_and(u32::is_power_of_two),
-            _ => true,
-        };
+        // A name for several bits of a set is no member of its own, unless it alone has signals.
+        let is_bit = |mask: &Entry| mask.umask.is_some_and(u32::is_power_of_two);
+        let is_told = |mask: &Entry| !mask.signals.is_empty() || mask.drive != Drive::Signals;
+        let by_bits = matches!(shape, UnitMask::Set | UnitMask::Union) && masks.iter().any(|mask| is_bit(mask) && is_told(mask));
+        let is_member = move |mask: &&Entry| !by_bits || is_bit(mask);
         event.into_iter().chain(masks.iter().filter(is_member).filter(move |mask| mask.is_chosen_by(umask, shape)))
     }
 
@@ -155,13 +155,22 @@ impl Selected {
     /// How far around its thread it looks: what instructions of the own thread constrain is of that thread, and so is its clock, while
     /// no other runs.
     fn scope(&self, open: bool, alone: bool) -> Scope {
-        let causal = self.picked().any(|entry| entry.attribution == Attribution::Causal);
         match (self.choice.all, self.counts_clocks() || self.followed() == Some(Signal::Cycles)) {
             _ if !open => Scope::Thread,
             (true, true) if alone => Scope::Thread,
-            (true, _) => Scope::Package,
-            (false, false) if causal => Scope::Package,
+            (true, true) => Scope::Threads,
+            (true, false) => self.surroundings(),
+            (false, false) if self.picked().any(|entry| entry.attribution == Attribution::Causal) => self.surroundings(),
             (false, _) => Scope::Thread,
+        }
+    }
+
+    /// Whose doing it counts when it counts more than that of its thread: of transactions the unit mask says who may have begun them.
+    fn surroundings(&self) -> Scope {
+        match self.picked().next().map(|entry| (entry.initiator, entry.attribution)) {
+            Some((Initiator::Other, _)) => Scope::Devices,
+            Some((Initiator::Either, _) | (Initiator::Own, Attribution::Active | Attribution::Floating)) => Scope::Threads,
+            _ => Scope::Package,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The companion of one hardware thread.
 
-use vm_pmu_arch::feed::{DataSource, Demand, Prediction, Signal, Translation};
+use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Signal, Translation};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
@@ -36,6 +36,9 @@ pub struct Outcome {
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
+    /// What its fetch missed, if the first-level instruction cache or translation buffer did not have it; of two lines the first that did
+    /// so. The latency is that of translation and line together, in cycles.
+    pub fetch: Option<Fetch>,
     /// The cycles that went by with it, from its delivery on; `None` where the companion does not keep time.
     pub cycles: Option<u32>,
     /// It has made an access already.
@@ -282,6 +285,11 @@ impl<'a> Follower<'a> {
             (Some(Level::Third), _) => Cause::FetchThird,
             _ => Cause::FetchMemory,
         };
+        let missed = level != Some(Level::First);
+        if self.outcome.fetch.is_none() && (missed || translation != Translation::Hit(1)) {
+            let latency = cost.saturating_add(latency);
+            self.outcome.fetch = Some(Fetch { address, cache_miss: missed, pending: false, prefetch: false, latency, translation });
+        }
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
         self.line = Some((line, page));

@@ -435,7 +435,7 @@ impl<L: InterruptLine> Machine<L> {
             let first = number * self.per_package;
             for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
                 thread.with(|pmu, view| {
-                    if pmu.claims() != 0 {
+                    if pmu.claims() != 0 || !pmu.wide_demand().is_empty() {
                         pmu.service(view);
                     }
                 });

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, SignalSet, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
@@ -129,31 +129,26 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with_claims(|pmu, view| pmu.write(address, value, view))
     }
 
-    /// Does `work` with the PMU, and lets its package know what the thread then claims and wants.
+    /// Does `work` with the PMU, and lets its package know what the thread then claims.
     fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        // Who claims nothing wants nothing of others.
-        let wide = |pmu: &Pmu, claims: u32| if claims == 0 { SignalSet::EMPTY } else { pmu.wide_demand() };
-        let (value, changed, moved) = self.with_common(|pmu, view| {
+        let (value, moved) = self.with_common(|pmu, view| {
             let before = pmu.claims();
-            let wanted = wide(pmu, before);
             let value = work(pmu, view);
             let after = pmu.claims();
             // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
             let moved = before != after && self.package.arbiter.claim(self.number % self.machine.per_package, after);
-            (value, moved || wanted != wide(pmu, after), moved)
+            (value, moved)
         });
         if moved {
             self.renew_grants();
-        }
-        if changed {
             self.renew_wide_demand();
         }
         value
     }
 
-    /// Does `work` with the PMU, and lets the other threads of its package know what they share with it.
+    /// Does `work` with the PMU, and lets the other threads of its package know what they share with it and what it wants of them.
     fn with_common<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, changed) = self.with(|pmu, view| {
+        let (value, changed) = self.with_wide(|pmu, view| {
             let before = pmu.shared();
             let value = work(pmu, view);
             (value, self.package.common.note(before, pmu.shared()))
@@ -167,9 +162,22 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 
+    /// Does `work` with the PMU, and lets its package know what its counters then follow beyond the thread.
+    fn with_wide<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, changed) = self.with(|pmu, view| {
+            let before = pmu.wide_demand();
+            let value = work(pmu, view);
+            (value, before != pmu.wide_demand())
+        });
+        if changed {
+            self.renew_wide_demand();
+        }
+        value
+    }
+
     /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
     pub(super) fn hear(&self) {
-        self.with(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
+        self.with_wide(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
     }
 
     /// Counters of package scope may want something else than before.

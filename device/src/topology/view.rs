@@ -21,8 +21,12 @@ impl<'a> View<'a> {
         View { own: &own.source, members, package, changing: RefCell::new(None) }
     }
 
-    fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
-        self.members.iter().map(|core| &core.source).chain([&self.package.devices])
+    /// The sources within `scope`.
+    fn sources(&self, scope: Scope) -> impl Iterator<Item = &'a Source> + use<'a> {
+        let own = (scope == Scope::Thread).then_some(self.own);
+        let members = if matches!(scope, Scope::Package | Scope::Threads) { self.members } else { &[] };
+        let devices = matches!(scope, Scope::Package | Scope::Devices).then_some(&self.package.devices);
+        own.into_iter().chain(members.iter().map(|core| &core.source)).chain(devices)
     }
 
     /// The thread's own deadlines, to be changed.
@@ -37,7 +41,7 @@ impl Feed for View<'_> {
     fn total(&self, signal: Signal, scope: Scope) -> u64 {
         match scope {
             Scope::Thread => self.own.totals.get(signal),
-            Scope::Package => self.sources().fold(0, |sum, source| sum.wrapping_add(source.totals.get(signal))),
+            scope => self.sources(scope).fold(0, |sum, source| sum.wrapping_add(source.totals.get(signal))),
         }
     }
 
@@ -47,13 +51,13 @@ impl Feed for View<'_> {
                 let (deadlines, totals) = self.own_deadlines();
                 deadlines.lower_own(signal, base.saturating_add(allowance), totals);
             }
-            Scope::Package => {
+            scope => {
                 // Two locks of the same kind are never held at once.
                 self.changing.replace(None);
                 let used = self.total(signal, scope).wrapping_sub(base);
-                let share = (allowance.saturating_sub(used) / (self.members.len() as u64 + 1)).max(1);
+                let share = (allowance.saturating_sub(used) / self.sources(scope).count().max(1) as u64).max(1);
                 let mut wide = self.package.wide.lock();
-                for source in self.sources() {
+                for source in self.sources(scope) {
                     let _changing = source.changing.lock();
                     let deadline = source.totals.get(signal).saturating_add(share);
                     source.deadlines.set_wide(signal, deadline.min(source.deadlines.wide(signal)), &source.totals);
@@ -70,7 +74,7 @@ impl Feed for View<'_> {
                 deadlines.set_own(signal, Deadlines::NEVER, totals);
             }
             // Another thread's counter may wait for the same: a deadline too near is dropped when it is reached.
-            Scope::Package => {}
+            _ => {}
         }
     }
 }

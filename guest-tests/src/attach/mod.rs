@@ -22,6 +22,7 @@
 
 mod board;
 mod following;
+pub mod itanium;
 mod ledger;
 mod lines;
 pub mod power;

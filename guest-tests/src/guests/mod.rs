@@ -1,7 +1,7 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the x86 guests here are built from, [`power`] the same for POWER.
+//! the x86 guests here are built from, [`power`] the same for POWER, [`itanium`] for Itanium.
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
 /// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
@@ -25,6 +25,7 @@ macro_rules! guests {
 }
 use guests;
 
+pub mod itanium;
 pub mod k8;
 pub mod power;
 pub mod power9;
@@ -34,7 +35,7 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
-use crate::engine::power::assemble::AssembleError;
+use crate::engine::{itanium, power::assemble::AssembleError};
 use runtime::Built;
 
 /// How a guest is assembled.
@@ -44,6 +45,8 @@ pub enum Assembly {
     X86(fn() -> Built<Image>),
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
+    /// For IA-64, always little-endian.
+    Itanium(fn() -> Result<Image, itanium::assemble::AssembleError>),
 }
 
 /// A guest.
@@ -74,6 +77,7 @@ impl Guest {
         match self.assembly {
             Assembly::X86(build) => build().map_err(Into::into),
             Assembly::Power(build) => build(little_endian).map_err(Into::into),
+            Assembly::Itanium(build) => build().map_err(Into::into),
         }
     }
 }

@@ -6,7 +6,8 @@ use super::interrupt::{Delivery, Fault};
 use super::observer::{Alerts, CpuView, L3Miss, Observer};
 use super::registers::{cr, psr, vector};
 use super::state::{Core, PAL_ENTRY, Stop};
-use super::step::{Notice, Taken};
+use super::step::{Notice, Step, Taken};
+use super::unimplemented::{Unimplemented, mnemonic};
 
 pub(crate) struct Cpu<O> {
     pub(crate) core: Core,
@@ -88,11 +89,15 @@ impl<O: Observer> Cpu<O> {
         core.step.stop = slot.stop;
         match execute(core, slot, &mut self.observer) {
             Ok(flow) => self.complete(flow, slot.last),
-            Err(Fault::Unimplemented) => {
-                let instruction = self.core.unimplemented(slot.unit, slot.word);
-                self.core.stop = Some(Stop::Unimplemented(Box::new(instruction)));
-                Done::default()
-            }
+            Err(Fault::Unimplemented) => match mnemonic(slot.unit, slot.word) {
+                Some(mnemonic) => {
+                    let core = &mut self.core;
+                    let Step { ip, slot, unit, encoding, .. } = core.step;
+                    core.stop = Some(Stop::Unimplemented(Box::new(Unimplemented { ip, slot, unit, encoding, mnemonic })));
+                    Done::default()
+                }
+                None => self.fault(Fault::IllegalOperation),
+            },
             Err(fault) => self.fault(fault),
         }
     }

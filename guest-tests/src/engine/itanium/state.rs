@@ -8,8 +8,7 @@ use super::registers::{MONTECITO_CPUID, ar, cr, psr};
 use super::sapic::Sapic;
 use super::stack::RegisterStack;
 use super::step::Step;
-use super::word::Word;
-use super::{Unimplemented, bundle::Unit};
+use super::unimplemented::Unimplemented;
 use crate::engine::memory::Memory;
 
 /// The address of the console's byte.
@@ -285,10 +284,5 @@ impl Core {
     pub(crate) fn set_timer(&mut self) {
         let distance = self.cr[cr::ITM].wrapping_sub(self.peek_ar(ar::ITC));
         self.timer = self.cycles.checked_add(distance).filter(|_| distance != 0);
-    }
-
-    /// The instruction that runs, for messages.
-    pub(crate) fn unimplemented(&self, unit: Unit, word: Word) -> Unimplemented {
-        Unimplemented { ip: self.step.ip, slot: self.step.slot, unit, encoding: word.0 }
     }
 }

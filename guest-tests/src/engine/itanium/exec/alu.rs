@@ -15,10 +15,11 @@ impl Core {
                 let (value, nat) = self.gr(w.bits(20, 2) as usize);
                 self.put(w.r1(), (value.wrapping_add(w.imm22()), nat))
             }
+            // Of the parallel ALU bit 33 is a part of the size.
+            8 if w.bits(34, 2) == 1 => self.parallel_alu(w),
             8 if w.bit(33) => Err(Fault::IllegalOperation),
             8 => match w.bits(34, 2) {
                 0 => self.register_alu(w),
-                1 => self.parallel_alu(w),
                 2 => self.put(w.r1(), (value.wrapping_add(w.imm14()), nat)),
                 _ => self.put(w.r1(), (w.imm14().wrapping_add(value) & 0xFFFF_FFFF | (value >> 30 & 3) << 61, nat)),
             },

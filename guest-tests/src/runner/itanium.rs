@@ -1,0 +1,80 @@
+//! The engine of IA-64.
+
+use vm_pmu::arch::ia64::PerfMonInfo;
+use vm_pmu::companion::{self, Clock};
+use vm_pmu::topology::Builder;
+use vm_pmu::{Part, Signal};
+
+use super::{Options, RAM, RunError, begin, registers, verdict};
+use crate::attach::Lines;
+use crate::attach::itanium::{Cpu, supplies};
+use crate::engine::image::Image;
+use crate::engine::itanium::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError};
+use crate::guests::protocol;
+use crate::report::Report;
+
+/// What is to be run.
+pub(super) struct Job<'a> {
+    pub(super) part: Part,
+    /// What the part's firmware says of its monitors.
+    pub(super) info: PerfMonInfo,
+    pub(super) name: &'a str,
+    pub(super) image: &'a Image,
+    /// The threads of one core: 1 or 2.
+    pub(super) cpus: usize,
+    pub(super) clock: Clock,
+}
+
+/// Runs an image.
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
+    let Job { part, info, name, image, cpus, clock } = *job;
+    for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
+        if chosen {
+            return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
+        }
+    }
+    let config = Config { ram: RAM, cores: 1, threads: cpus, ..Config::default() };
+    if !(1..=MAX_THREADS).contains(&cpus) {
+        return Err(RunError::ItaniumMachine(MachineError::Threads { cores: 1, threads: cpus }));
+    }
+    let lines = Lines::new(cpus);
+    let pmus = Builder::of(part).threads(cpus).build(lines.clone());
+    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
+    let Some(first) = pmus.thread(0) else { return Err(RunError::ItaniumMachine(MachineError::Threads { cores: 1, threads: cpus })) };
+    let attach = |index: usize| {
+        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines, info);
+        cpu.record(options.trace);
+        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower, cpus > 1);
+        }
+        cpu
+    };
+    let mut machine = Machine::new(&config, image, attach).map_err(RunError::ItaniumMachine)?;
+    let exit = machine.run(Limits::steps(options.limit));
+
+    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
+    let mut report = begin(part, name, companion.as_ref());
+    for index in 0..cpus {
+        if let Some(cpu) = machine.observer_mut(index) {
+            cpu.close();
+            report.instructions += cpu.instructions();
+            report.counts.extend(cpu.ledger().counts(part, &knows));
+            report.trace.extend_from_slice(cpu.trace());
+        }
+        if let Some(thread) = pmus.thread(index) {
+            report.registers.extend(registers(index, &thread));
+        }
+    }
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+    report.interrupts = lines.requested();
+    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+    let status = match exit {
+        Exit::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    Ok(report)
+}
