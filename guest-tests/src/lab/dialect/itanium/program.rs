@@ -37,7 +37,8 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
     let mut asked = requests.iter().map(|request| Asked::new(part, request)).collect::<Result<Vec<_>, _>>()?;
     let wants: Vec<Want> = asked.iter().map(Asked::want).collect::<Result<_, _>>()?;
     let counters = place(&wants).ok_or_else(|| {
-        let words: Vec<String> = asked.iter().zip(&wants).map(|(one, want)| format!("{} in {}", one.name(), named(want.counters))).collect();
+        let words: Vec<String> =
+            asked.iter().zip(&wants).map(|(one, want)| format!("{} in {}", one.name(), named(want.counters))).collect();
         Error::usage(format!("there are too few counters that take these together: {}", words.join(", ")))
     })?;
     let shared = constraints(&asked)?;
@@ -72,8 +73,7 @@ impl Asked {
     fn new(part: Part, request: &Request<'_>) -> Result<Asked, Error> {
         let found = select::event(part, request.event)?;
         let es = u8::try_from(found.select).ok().filter(|es| *es < 0x80);
-        let es =
-            es.ok_or_else(|| Error::usage(format!("`{}` is no event select of {}: it has 7 bits", request.event, part.name())))?;
+        let es = es.ok_or_else(|| Error::usage(format!("`{}` is no event select of {}: it has 7 bits", request.event, part.name())))?;
         let mut notes = Vec::new();
         let (shape, masks) = found.entry.map_or((UnitMask::None, &[] as &[Entry]), |(event, masks)| (event.shape, masks));
         let name = found.entry.map_or(request.event, |(event, _)| event.name);
@@ -83,9 +83,8 @@ impl Asked {
             (None, Some((event, _))) if select::raw(request.event).is_none() => default_mask(event, masks, &mut notes)?,
             (None, _) => 0,
         };
-        let entry = found.entry.map(|(event, _)| {
-            (event, masks.iter().find(|mask| mask.is_chosen_by(umask.into(), shape)).unwrap_or(event))
-        });
+        let entry =
+            found.entry.map(|(event, _)| (event, masks.iter().find(|mask| mask.is_chosen_by(umask.into(), shape)).unwrap_or(event)));
         Ok(Asked { words, es, umask, entry, notes })
     }
 
