@@ -160,7 +160,7 @@ mod list {
 
     #[test]
     fn unknown_names_are_answered_with_what_there_is() {
-        assert_eq!(mistake(&["list", "--pmu", "z80"]), "no PMU is called `z80`; there are k8 and power9");
+        assert_eq!(mistake(&["list", "--pmu", "z80"]), "no PMU is called `z80`; there are k8, power9, itanium and montecito");
         assert_eq!(mistake(&["list", "--pmu", "power8"]), "no PMU is called `power8`: did you mean power9?");
         assert_eq!(mistake(&["list", "--unit", "cores"]), "no unit is called `cores`: did you mean core?");
     }
