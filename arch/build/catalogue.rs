@@ -115,6 +115,8 @@ struct Mask {
     #[serde(default)]
     initiator: Initiator,
     all: Option<All>,
+    /// Where they are not the event's.
+    qualifiers: Option<Vec<Qualifier>>,
     #[serde(default)]
     internal: String,
     counts: Option<Counts>,
@@ -359,7 +361,7 @@ fn write_entry(
         },
         ignored = mask.map_or(0, |mask| mask.ignore),
         set = placing::set(&event.set)?,
-        qualifiers = placing::qualifiers(&event.qualifiers),
+        qualifiers = placing::qualifiers(mask.and_then(|mask| mask.qualifiers.as_ref()).unwrap_or(&event.qualifiers)),
         channel = event.channel,
         mesi = event.mesi,
         max = event.max_per_cycle.unwrap_or(file.max_per_cycle),
