@@ -331,11 +331,7 @@ impl Model for Montecito {
     }
 
     fn service(&mut self, feed: &impl Feed) {
-        let before = self.retirement.phase;
         self.catch_up(feed);
-        if self.retirement.phase != before {
-            self.renew_demand();
-        }
         self.rearm(feed);
     }
 
