@@ -27,6 +27,7 @@ use guests;
 
 pub mod itanium;
 pub mod k8;
+pub mod montecito;
 pub mod power;
 pub mod power9;
 pub mod protocol;
@@ -85,7 +86,7 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS)
+    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS)
 }
 
 /// The guests for one PMU.
