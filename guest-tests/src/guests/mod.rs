@@ -35,7 +35,8 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
-use crate::engine::{itanium, power::assemble::AssembleError};
+use crate::engine::itanium::assemble::AssembleError as ItaniumAssembleError;
+use crate::engine::power::assemble::AssembleError;
 use runtime::Built;
 
 /// How a guest is assembled.
@@ -46,7 +47,7 @@ pub enum Assembly {
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
     /// For IA-64, always little-endian.
-    Itanium(fn() -> Result<Image, itanium::assemble::AssembleError>),
+    Itanium(fn() -> Result<Image, ItaniumAssembleError>),
 }
 
 /// A guest.
