@@ -396,6 +396,23 @@ impl Model for Montecito {
         self.counters.wide_demand()
     }
 
+    fn wide_records(&self) -> bool {
+        self.counters.hear_others()
+    }
+
+    fn tags_of(&self, record: &Record) -> u64 {
+        self.tagger().tags(record, &self.context).to_word()
+    }
+
+    fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        let tags = Tags::from_word(tags);
+        self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+        if self.counters.count_if_asked(feed) {
+            self.freeze();
+            self.rearm(feed);
+        }
+    }
+
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
     }
