@@ -272,6 +272,10 @@ impl Montecito {
                 if self.configuration.pmc42.mode() != mode {
                     self.retirement.stop();
                 }
+                if matches!(number, 39 | 42) {
+                    // While nothing is captured, branches need not be told.
+                    self.last = Last::Nothing;
+                }
                 self.connect(feed);
             }
         }
