@@ -115,7 +115,7 @@ struct Mask {
     #[serde(default)]
     initiator: Initiator,
     all: Option<All>,
-    /// Where they are not the event's.
+    /// By what it can be constrained, if not as its event.
     qualifiers: Option<Vec<Qualifier>>,
     #[serde(default)]
     internal: String,

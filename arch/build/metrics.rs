@@ -87,15 +87,23 @@ pub(crate) fn generate() -> Result<(), String> {
         .collect();
     folders.sort();
     let mut out = String::new();
+    let mut arms = String::new();
     for folder in &folders {
         if let Some(metrics) = read::<Metrics>(&folder.join("metrics.toml"))? {
             let events: Events = read(&root.join(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
             write_metrics(&mut out, &metrics, &events.names())?;
+            writeln!(arms, "        {:?} => {}_METRICS,", metrics.pmu, metrics.pmu.to_uppercase()).map_err(|error| error.to_string())?;
         }
         if let Some(groups) = read::<Groups>(&folder.join("groups.toml"))? {
             write_groups(&mut out, &groups)?;
         }
     }
+    writeln!(
+        out,
+        "/// The metrics of the PMU called `pmu`; nothing where its manual has none.\n\
+         pub(super) fn metrics_of(pmu: &str) -> &'static [Metric] {{\n    match pmu {{\n{arms}        _ => &[],\n    }}\n}}"
+    )
+    .map_err(|error| error.to_string())?;
     let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("metrics.rs");
     fs::write(&target, out).map_err(|error| error.to_string())
 }

@@ -22,6 +22,7 @@ pub mod counter;
 pub mod event;
 pub mod feed;
 pub mod ia64;
+pub mod itanium;
 pub mod k8;
 pub mod layout;
 pub mod model;

@@ -150,6 +150,8 @@ parts! {
     K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
     /// IBM POWER9, a thread of a core.
     Power9 = "power9", POWER9, crate::power9::Power9, crate::power9::State, crate::power9::Revision;
+    /// Intel Itanium, the first ("Merced").
+    Itanium = "itanium", ITANIUM, crate::itanium::Itanium, crate::itanium::State, crate::itanium::Revision;
     /// Intel Itanium 2 9000 series ("Montecito"), a thread of a core.
     Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
 }
@@ -193,6 +195,18 @@ impl Model for Pmu {
 
     fn wide_demand(&self) -> SignalSet {
         each!(self, model => model.wide_demand())
+    }
+
+    fn wide_records(&self) -> bool {
+        each!(self, model => model.wide_records())
+    }
+
+    fn tags_of(&self, record: &Record) -> u64 {
+        each!(self, model => model.tags_of(record))
+    }
+
+    fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        each!(self, model => model.hear(tags, feed));
     }
 
     fn succeed_demand(&mut self, before: &Demand) {

@@ -193,7 +193,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
             let options = Options { big_endian: *big_endian, ..options.clone() };
             power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
         }
-        Part::K8(_) | Part::Montecito(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
+        Part::K8(_) | Part::Itanium(_) | Part::Montecito(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
     }
 }
 
@@ -261,9 +261,8 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
         }
-        Part::Montecito(_) => {
-            let info = vm_pmu::arch::montecito::PERF_MON_INFO;
-            return itanium::run_image(&itanium::Job { part, info, name, image, cpus, clock }, options);
+        Part::Itanium(_) | Part::Montecito(_) => {
+            return itanium::run_image(&itanium::Job { part, name, image, cpus, clock }, options);
         }
         Part::K8(_) => {}
     }

@@ -49,7 +49,7 @@ fn select() -> u64 {
 fn drive(part: Part) -> u64 {
     let mut pmu = part.build();
     let mut seen = 0;
-    for address in [Address::Msr(black_box(0)), Address::Rdpmc(black_box(0))] {
+    for address in black_box([Address::Msr(0), Address::Rdpmc(0), Address::Spr(0), Address::Pmc(0), Address::Pmd(0), Address::Ibr(0)]) {
         seen ^= pmu.write(address, black_box(0), &THREAD).is_ok() as u64;
         seen ^= pmu.read(address, &THREAD).unwrap_or(0);
     }

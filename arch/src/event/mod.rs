@@ -47,7 +47,8 @@ impl Fidelity {
 pub enum UnitMask {
     /// Nothing: it is not looked at.
     None,
-    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum.
+    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum; signals of its own tell the sum alone,
+    /// and count where it is chosen as a whole.
     Set,
     /// A set whose members overlap: an occurrence counts once if the mask has any of its bits.
     Union,
@@ -209,6 +210,19 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// What the part's manual computes from counts; nothing where it has no such metrics.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// assert!(event::MONTECITO.metrics().iter().any(|metric| metric.name == "IA64_IPC"));
+    /// assert!(event::K8.metrics().is_empty());
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> &'static [Metric] {
+        metric::metrics_of(self.pmu)
+    }
+
     /// The events, without their unit masks.
     pub fn events(&self) -> impl Iterator<Item = &'static Entry> + use<> {
         self.entries.iter().filter(|entry| entry.umask.is_none())
@@ -237,6 +251,25 @@ impl Catalogue {
     #[must_use]
     pub fn event_named(&self, name: &str) -> Option<&'static Entry> {
         self.events().find(|entry| entry.is_called(name))
+    }
+
+    /// The event or unit mask with this name, `EVENT` or `EVENT.MASK`, whatever the case; an event may be called by an alias.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event;
+    ///
+    /// assert_eq!(event::MONTECITO.named("l2i_reads.miss.dmnd").unwrap().umask, Some(0b1001));
+    /// assert_eq!(event::MONTECITO.named("BRANCH_EVENT").unwrap().name, "ETB_EVENT");
+    /// ```
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&'static Entry> {
+        match name.split_once('.') {
+            Some((event, mask)) if self.event_named(event).is_some() => {
+                let event = self.event_named(event)?;
+                self.masks(event).iter().find(|entry| entry.is_called(mask))
+            }
+            _ => self.event_named(name),
+        }
     }
 
     /// The unit masks of `event`.

@@ -141,6 +141,12 @@ fn qualifiers_are_those_of_the_pages() {
 }
 
 #[test]
+fn all_cycles_are_constrained_by_nothing() {
+    assert_eq!(named("CPU_OP_CYCLES.ALL").qualifiers.bits(), 0b000);
+    assert_eq!(named("CPU_OP_CYCLES.QUAL").qualifiers.bits(), 0b101);
+}
+
+#[test]
 fn prefetches_are_constrained_by_the_second_range() {
     assert_eq!(count(|event| event.channel == Channel::Prefetch), 10);
     assert_eq!(count(|event| event.channel == Channel::Request), 4);

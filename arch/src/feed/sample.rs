@@ -82,6 +82,12 @@ bitflags! {
         const REGISTER_STACK = 1 << 27;
         /// An access of the hardware page walker.
         const PAGE_WALKER = 1 << 28;
+        /// A branch that the first stage of the prediction served: on the first Itanium the target address registers. One with neither
+        /// this nor the next was the last stage's.
+        const PREDICTED_FIRST = 1 << 29;
+        /// A branch that the second stage of the prediction served: on the first Itanium the target address cache and the prediction
+        /// tables.
+        const PREDICTED_SECOND = 1 << 30;
     }
 }
 

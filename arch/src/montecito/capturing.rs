@@ -1,9 +1,10 @@
 //! What an instruction's record makes the PMU capture and count.
 
+use super::tagging::Tags;
 use super::{Montecito, data_capture, fetch_capture, retired, trace};
 use crate::event::Internal;
 use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
-use crate::ia64::{InstructionSets, Monitor};
+use crate::ia64::{InstructionSets, Last, Monitor};
 
 /// What one instruction brought.
 #[derive(Clone, Copy, Default)]
@@ -88,7 +89,11 @@ impl Montecito {
         let now = feed.total(Signal::Cycles, Scope::Thread);
         let cycles = now.wrapping_sub(core::mem::replace(&mut self.seen, now));
         self.tracker.pass(cycles);
+        let captured = self.retirement.is_on();
         self.retirement.pass(cycles, &mut self.captures);
+        if captured && !self.retirement.is_on() {
+            self.renew_demand();
+        }
     }
 
     /// The capture of retired instruction pointers begins or ends as the context and freezing say.
@@ -107,7 +112,7 @@ impl Montecito {
     /// Monitoring goes on after a freeze: what it captured before has no bearing on what comes.
     pub(super) fn thaw(&mut self) {
         self.retirement.stop();
-        self.last = trace::Last::Nothing;
+        self.last = Last::Nothing;
     }
 
     /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
@@ -117,14 +122,17 @@ impl Montecito {
             return false;
         }
         self.pass(feed);
-        self.tags = self.tagger().tags(record, &self.context);
+        let tags = self.tagger().tags(record, &self.context);
+        if self.demand.records().every {
+            // Else only some instructions are told, and which they are must not show.
+            self.tags = tags;
+        }
         let entries = self.retirement.retire(record, &mut self.captures);
         if frozen {
             return false;
         }
-        let mut captured = self.capture(record);
+        let mut captured = self.capture(record, tags);
         captured.entries += entries;
-        let tags = self.tags;
         self.counters.judge(|qualifier| tags.admit(qualifier), feed);
         self.counters.occur(|internal| match internal {
             Internal::DataAddressCapture => u64::from(captured.data),
@@ -139,9 +147,9 @@ impl Montecito {
         froze
     }
 
-    fn capture(&mut self, record: &Record) -> Captured {
+    fn capture(&mut self, record: &Record, tags: Tags) -> Captured {
         let mut captured = Captured::default();
-        let (context, configuration, tags) = (self.context, self.configuration, self.tags);
+        let (context, configuration) = (self.context, self.configuration);
         if tags.data && self.data_monitor().is_enabled(&context) {
             captured.data = data_capture::capture(configuration.pmc40, record, &mut self.tracker, &mut self.captures);
         }
@@ -159,7 +167,7 @@ impl Montecito {
             let tagged = tags.instructions & 1 == 1;
             captured.entries = trace::capture(configuration.pmc39, record, branch, tagged, &mut self.last, &mut self.captures);
         } else if record.branch.is_some() {
-            self.last = trace::Last::Nothing;
+            self.last = Last::Nothing;
         }
         captured
     }

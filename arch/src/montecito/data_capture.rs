@@ -2,7 +2,8 @@
 
 use super::file::Captures;
 use super::registers::{Pmc40, Pmd33, Pmd36};
-use crate::feed::{DataSource, Memory, Record, Traits, Translation};
+use crate::feed::{Record, Traits, Translation};
+use crate::ia64::LoadTracker;
 
 /// A captured miss keeps others away for so many cycles (section 3.3.9.1).
 const SPACING: u64 = 7;
@@ -10,70 +11,31 @@ const SPACING: u64 = 7;
 const LATENCY_LIMIT: u32 = 1 << 13;
 /// Unit masks of cache misses from here on capture nothing (Table 3-21).
 const FIRST_VOID: u8 = 0b1011;
-/// What the choice of loads begins with after a reset: any number but 0.
-const SEED: u16 = 0xACE1;
-
-/// The machine that follows one load at a time.
-///
-/// While it follows one, other loads are passed over. When any were, it then passes over none to three more, drawn by a shift register,
-/// so that a loop with overlapping loads does not always show the same of them.
+/// The machine that follows loads, and the distance that it keeps between captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tracker {
-    /// Cycles until it knows what became of the load that it follows.
-    pub busy: u64,
-    /// Loads were passed over meanwhile.
-    pub overlapped: bool,
-    /// Loads yet to be passed over.
-    pub skip: u8,
+    /// Which load is followed.
+    pub loads: LoadTracker,
     /// Cycles since the last capture, as far as they matter.
     pub since_capture: u64,
-    /// The shift register.
-    pub random: u16,
 }
 
 impl Default for Tracker {
     fn default() -> Self {
-        Tracker { busy: 0, overlapped: false, skip: 0, since_capture: SPACING, random: SEED }
+        Tracker { loads: LoadTracker::default(), since_capture: SPACING }
     }
 }
 
 impl Tracker {
-    /// The same with a shift register that can leave its state.
+    /// The same with a choice of loads that can go on.
     pub(super) fn cleaned(self) -> Tracker {
-        Tracker { random: if self.random == 0 { SEED } else { self.random }, ..self }
+        Tracker { loads: self.loads.cleaned(), ..self }
     }
 
     /// `cycles` go by.
     pub(super) fn pass(&mut self, cycles: u64) {
-        self.busy = self.busy.saturating_sub(cycles);
+        self.loads.pass(cycles);
         self.since_capture = self.since_capture.saturating_add(cycles).min(SPACING);
-    }
-
-    /// Whether a load that takes `latency` cycles is followed.
-    fn takes(&mut self, latency: u32) -> bool {
-        if self.busy > 0 {
-            self.overlapped = true;
-            return false;
-        }
-        if core::mem::take(&mut self.overlapped) {
-            self.skip = (self.shift() & 3) as u8;
-        }
-        if self.skip > 0 {
-            self.skip -= 1;
-            return false;
-        }
-        self.busy = u64::from(latency.max(1));
-        true
-    }
-
-    /// A step of a shift register of 16 bits that comes to every value but 0.
-    fn shift(&mut self) -> u16 {
-        let low = self.random & 1;
-        self.random >>= 1;
-        if low == 1 {
-            self.random ^= 0xB400;
-        }
-        self.random
     }
 }
 
@@ -116,22 +78,8 @@ fn instruction(record: &Record) -> Pmd36 {
     register
 }
 
-/// The access of a load that the first-level cache misses or never has: loads of floating-point registers and semaphores.
-fn missing_load(record: &Record) -> Option<&Memory> {
-    let traits = record.sample.traits;
-    let memory = record.memory.as_ref().filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER))?;
-    let beyond = traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
-    let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
-    (beyond || !hit).then_some(memory)
-}
-
 fn cache_miss(umask: u8, record: &Record, tracker: &mut Tracker) -> Option<Capture> {
-    record.memory.filter(|memory| memory.load)?;
-    let missing = missing_load(record);
-    if !tracker.takes(missing.map_or(1, |memory| memory.latency)) {
-        return None;
-    }
-    let memory = missing?;
+    let memory = tracker.loads.follow(record)?;
     let slow = umask < FIRST_VOID && memory.latency >= 4 << umask;
     if !slow || tracker.since_capture < SPACING {
         return None;

@@ -3,7 +3,7 @@
 use super::registers::{
     COUNTERS, ENTRIES, OpcodeMatch, Pmc, Pmc32, Pmc34, Pmc36, Pmc37, Pmc38, Pmc39, Pmc40, Pmc41, Pmc42, Pmd33, Pmd34, Pmd35, Pmd38,
 };
-use crate::ia64::FIRST;
+use crate::ia64::{Buffer, FIRST};
 
 /// The configuration registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,28 +170,6 @@ impl Captures {
         }
     }
 
-    /// Writes an entry of the trace buffer where the index points, with its four bits of PMD39; the index moves on.
-    pub(super) fn push(&mut self, entry: u64, extension: u8) {
-        let at = self.index.ebi();
-        self.put(at, entry, extension);
-        let next = at.wrapping_add(1) & 15;
-        self.index.set_ebi(next);
-        if next == 0 {
-            self.index.set_full(true);
-        }
-    }
-
-    /// The entry before the index is replaced.
-    pub(super) fn replace_last(&mut self, entry: u64, extension: u8) {
-        self.put(self.index.ebi().wrapping_sub(1) & 15, entry, extension);
-    }
-
-    /// The entry before the index, and its four bits of PMD39.
-    pub(super) fn last(&self) -> (u64, u8) {
-        let at = self.index.ebi().wrapping_sub(1) & 15;
-        (self.entries.get(usize::from(at)).copied().unwrap_or(0), (self.extensions >> nibble(at)) as u8 & 0xF)
-    }
-
     fn put(&mut self, at: u8, entry: u64, extension: u8) {
         if let Some(place) = self.entries.get_mut(usize::from(at)) {
             *place = entry;
@@ -209,6 +187,28 @@ impl Captures {
             index: Pmd38::written(self.index.bits()),
             ..self
         }
+    }
+}
+
+impl Buffer for Captures {
+    /// The entry is written where the index points, with its four bits of PMD39; the index moves on.
+    fn push(&mut self, entry: u64, extension: u8) {
+        let at = self.index.ebi();
+        self.put(at, entry, extension);
+        let next = at.wrapping_add(1) & 15;
+        self.index.set_ebi(next);
+        if next == 0 {
+            self.index.set_full(true);
+        }
+    }
+
+    fn replace_last(&mut self, entry: u64, extension: u8) {
+        self.put(self.index.ebi().wrapping_sub(1) & 15, entry, extension);
+    }
+
+    fn last(&self) -> (u64, u8) {
+        let at = self.index.ebi().wrapping_sub(1) & 15;
+        (self.entries.get(usize::from(at)).copied().unwrap_or(0), (self.extensions >> nibble(at)) as u8 & 0xF)
     }
 }
 

@@ -63,16 +63,14 @@ pub use registers::{
 pub use retired::{Phase, Retirement};
 pub use state::State;
 pub use tagging::Tags;
-pub use trace::Last;
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::counter::Width;
 use crate::event::{self, Catalogue, Entry, Internal};
 use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet};
-use crate::ia64::{Breakpoints, Counters, FIRST, Overflow, PerfMonInfo, Setting};
+use crate::ia64::{Breakpoints, Counters, FIRST, Last, Overflow, PerfMonInfo, Register, Setting, decode};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
-use access::Register;
 use tagging::Tagger;
 
 /// The width of a counter: its carry leaves bit 46.
@@ -142,7 +140,7 @@ pub struct Montecito {
     tracker: Tracker,
     last: Last,
     retirement: Retirement,
-    /// The tags of the last instruction whose record came: what is injected belongs to it.
+    /// The tags of the last instruction while records of all are wanted: what is injected belongs to it.
     tags: Tags,
     context: Context,
     shared: Shared,
@@ -290,15 +288,6 @@ impl Montecito {
             }
         }
     }
-
-    /// The privilege level changes from that of the context to `level`: an event of the level that is left.
-    fn count_privilege_change(&mut self, level: u8) {
-        let levels = 1 << (self.context.privilege & 3) | 1 << (level & 3);
-        self.counters.occur(|internal| match internal {
-            Internal::PrivilegeChange(wanted) => u64::from(wanted & levels != 0),
-            _ => 0,
-        });
-    }
 }
 
 /// The bit of a thread among those of its core that run.
@@ -308,7 +297,7 @@ fn own_bit(shared: Shared) -> u32 {
 
 impl Model for Montecito {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
-        let register = access::decode(address, false, &self.context)?;
+        let register = decode(address, false, &self.context)?;
         if let Register::Breakpoint(address) = register {
             return self.breakpoints.register(address, &self.context).unwrap_or(Err(Fault::Unclaimed)).copied();
         }
@@ -322,7 +311,7 @@ impl Model for Montecito {
     }
 
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
-        match access::decode(address, true, &self.context)? {
+        match decode(address, true, &self.context)? {
             Register::Breakpoint(address) => {
                 let register = self.breakpoints.register(address, &self.context).unwrap_or(Err(Fault::Unclaimed))?;
                 *register = Breakpoints::written(address, value);
@@ -342,11 +331,7 @@ impl Model for Montecito {
     }
 
     fn service(&mut self, feed: &impl Feed) {
-        let before = self.retirement.phase;
         self.catch_up(feed);
-        if self.retirement.phase != before {
-            self.renew_demand();
-        }
         self.rearm(feed);
     }
 
@@ -364,7 +349,7 @@ impl Model for Montecito {
         // What went by went by in the old state.
         self.catch_up(feed);
         if context.privilege != self.context.privilege {
-            self.count_privilege_change(context.privilege);
+            self.counters.change_privilege(self.context.privilege, context.privilege);
             if self.counters.count_if_asked(feed) {
                 self.freeze();
             }
@@ -405,6 +390,23 @@ impl Model for Montecito {
 
     fn wide_demand(&self) -> SignalSet {
         self.counters.wide_demand()
+    }
+
+    fn wide_records(&self) -> bool {
+        self.counters.hear_others()
+    }
+
+    fn tags_of(&self, record: &Record) -> u64 {
+        self.tagger().tags(record, &self.context).to_word()
+    }
+
+    fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        let tags = Tags::from_word(tags);
+        self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+        if self.counters.count_if_asked(feed) {
+            self.freeze();
+            self.rearm(feed);
+        }
     }
 
     fn succeed_demand(&mut self, before: &Demand) {

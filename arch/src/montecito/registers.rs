@@ -4,7 +4,7 @@
 //! field names, and who may access a register, is in `access.rs`.
 
 use crate::access::Address;
-use crate::ia64::{DataMask, InstructionMask};
+use crate::ia64::describe;
 use crate::layout::{Field, FieldAccess, layout};
 use crate::model::RegisterDescription;
 
@@ -415,15 +415,6 @@ const WHOLE: &[Field] = &[Field {
     summary: "four bits an entry: those of PMD48, 56, 49, 57 and so on from bit 0 up",
 }];
 
-const ADDRESS: &[Field] =
-    &[Field { name: "addr", high: 63, low: 0, access: FieldAccess::ReadWrite, summary: "an address to compare with" }];
-
-macro_rules! describe {
-    ($( $kind:ident $name:literal $number:literal $fields:expr ),+ $(,)?) => {
-        &[ $( RegisterDescription { name: $name, address: Address::$kind($number), fields: $fields } ),+ ]
-    };
-}
-
 /// Every register that has bits, in the order of the manual.
 pub(super) const REGISTERS: &[RegisterDescription] = describe![
     Pmc "PMC0" 0 Pmc0::FIELDS,
@@ -485,20 +476,4 @@ pub(super) const REGISTERS: &[RegisterDescription] = describe![
     Pmd "PMD61" 61 TraceEntry::FIELDS,
     Pmd "PMD62" 62 TraceEntry::FIELDS,
     Pmd "PMD63" 63 TraceEntry::FIELDS,
-    Ibr "IBR0" 0 ADDRESS,
-    Ibr "IBR1" 1 InstructionMask::FIELDS,
-    Ibr "IBR2" 2 ADDRESS,
-    Ibr "IBR3" 3 InstructionMask::FIELDS,
-    Ibr "IBR4" 4 ADDRESS,
-    Ibr "IBR5" 5 InstructionMask::FIELDS,
-    Ibr "IBR6" 6 ADDRESS,
-    Ibr "IBR7" 7 InstructionMask::FIELDS,
-    Dbr "DBR0" 0 ADDRESS,
-    Dbr "DBR1" 1 DataMask::FIELDS,
-    Dbr "DBR2" 2 ADDRESS,
-    Dbr "DBR3" 3 DataMask::FIELDS,
-    Dbr "DBR4" 4 ADDRESS,
-    Dbr "DBR5" 5 DataMask::FIELDS,
-    Dbr "DBR6" 6 ADDRESS,
-    Dbr "DBR7" 7 DataMask::FIELDS,
 ];

@@ -3,6 +3,7 @@
 use super::file::Captures;
 use super::registers::RetiredEntry;
 use crate::feed::{BranchKind, Prediction, Record, Traits};
+use crate::ia64::Buffer;
 
 /// mode of PMC42: capture execution traces.
 pub(super) const TRACE: u8 = 0b000;

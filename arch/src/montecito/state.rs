@@ -1,9 +1,9 @@
 //! What a Montecito PMU remembers, and the PMU that remembers it.
 
-use super::{Breakpoints, COUNTERS, Captures, Configuration, Last, Montecito, Retirement, Revision, Tags, Tracker};
+use super::{Breakpoints, COUNTERS, Captures, Configuration, Montecito, Retirement, Revision, Tags, Tracker};
 use crate::counter::Detector;
 use crate::feed::{Context, Feed};
-use crate::ia64::{Counters, FIRST, Overflow};
+use crate::ia64::{Counters, FIRST, Last, Overflow};
 use crate::model::{Model, Shared};
 
 /// What a Montecito PMU remembers, in the terms of its registers: enough to build the same PMU elsewhere.

@@ -33,6 +33,20 @@ pub struct Tags {
 }
 
 impl Tags {
+    /// The tags as a word, for the core's other thread.
+    pub(super) fn to_word(self) -> u64 {
+        let flags = [self.data, self.prefetch, self.is_prefetch];
+        let flags = flags.into_iter().enumerate().fold(0u8, |bits, (at, flag)| bits | u8::from(flag) << at);
+        u64::from_le_bytes([self.addresses, self.instructions, self.states, flags, 0, 0, 0, 0])
+    }
+
+    /// The tags of which [`to_word`](Self::to_word) made `word`.
+    pub(super) fn from_word(word: u64) -> Tags {
+        let [addresses, instructions, states, flags, ..] = word.to_le_bytes();
+        let flag = |at: u8| flags >> at & 1 == 1;
+        Tags { addresses, instructions, states, data: flag(0), prefetch: flag(1), is_prefetch: flag(2) }
+    }
+
     /// Whether the instruction is one of those that `qualifier` leaves (section 3.2.3.1).
     pub(super) fn admit(self, qualifier: Qualifier) -> bool {
         let states = qualifier.states.is_none_or(|states| states.bits() & self.states != 0);

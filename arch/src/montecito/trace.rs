@@ -1,34 +1,13 @@
 //! The execution trace buffer: PMC39, PMD38, PMD39, PMD48-63 (section 3.3.10.1).
 
 use super::file::Captures;
-use super::registers::{Pmc39, TraceEntry};
+use super::registers::Pmc39;
 use crate::feed::{Branch, BranchKind, Prediction, Record, Traits};
+use crate::ia64::{Last, Source, enter};
 
-/// slot of a source that was not taken.
-const NOT_TAKEN: u8 = 0b11;
 /// Bits of an entry's extension (Table 3-29).
 const SECOND_BUNDLE: u8 = 1 << 0;
 const FLUSHED: u8 = 1 << 1;
-
-/// What was captured last, as far as the next capture depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Last {
-    /// Nothing that matters.
-    #[default]
-    Nothing,
-    /// A branch in this slot of this bundle, which was not taken: another of the bundle makes no entry of its own.
-    NotTaken {
-        /// The bundle's address.
-        bundle: u64,
-        /// The slot.
-        slot: u8,
-    },
-    /// This bundle, as a target: a source in it takes the entry.
-    Target {
-        /// The bundle's address.
-        bundle: u64,
-    },
-}
 
 /// Whether PMC39 can capture anything (section 3.3.10.1.1): branches need more than a privilege level, other changes of flow do not.
 pub(super) fn captures_anything(pmc39: Pmc39) -> bool {
@@ -58,7 +37,8 @@ fn is_wanted(pmc39: Pmc39, branch: &Branch) -> bool {
 /// opcode match of channel 0, which matter for branches only. Returns how many entries that brought.
 pub(super) fn capture(pmc39: Pmc39, record: &Record, branch: &Branch, tagged: bool, last: &mut Last, captures: &mut Captures) -> u64 {
     let far = branch.kind.is_far();
-    if !captures_anything(pmc39) || !far && !(tagged && is_wanted(pmc39, branch)) {
+    let wanted = far || tagged && is_wanted(pmc39, branch);
+    if !captures_anything(pmc39) || !wanted {
         *last = Last::Nothing;
         return 0;
     }
@@ -66,48 +46,9 @@ pub(super) fn capture(pmc39: Pmc39, record: &Record, branch: &Branch, tagged: bo
     let wrong = far || !matches!(branch.prediction, Prediction::None | Prediction::Right);
     let flushed = record.sample.traits.contains(Traits::FLUSHED);
     let second = record.sample.traits.contains(Traits::SECOND_BUNDLE);
-    let bundle = record.address >> 4;
-    let mut source = TraceEntry::default();
-    source.set_s(true);
-    source.set_mp(wrong || flushed);
-    source.set_slot(if taken { record.slot.min(2) } else { NOT_TAKEN });
-    source.set_bundle(bundle.wrapping_sub(u64::from(second)));
-    let extension = if second { SECOND_BUNDLE } else { 0 } | if source.mp() && flushed { FLUSHED } else { 0 };
-    let entries = enter(source, extension, record, *last, captures);
-    if !taken {
-        *last = Last::NotTaken { bundle: record.address, slot: record.slot };
-        return entries;
-    }
-    let mut target = TraceEntry::default();
-    target.set_mp(true);
-    target.set_bundle(branch.target >> 4);
-    captures.push(target.bits(), 0);
-    *last = Last::Target { bundle: branch.target & !0xF };
-    entries + 1
-}
-
-/// Enters a source: in place of the target that it lies in, into the entry of its bundle, or behind the last.
-fn enter(source: TraceEntry, extension: u8, record: &Record, last: Last, captures: &mut Captures) -> u64 {
-    match last {
-        Last::Target { bundle } if bundle == record.address & !0xF => {
-            captures.replace_last(source.bits(), extension);
-            0
-        }
-        Last::NotTaken { bundle, slot } if bundle == record.address && slot < record.slot => {
-            let (before, before_extension) = captures.last();
-            let mut merged = source;
-            merged.set_mp(source.mp() || before & TraceEntry::MISPREDICTED != 0);
-            captures.replace_last(merged.bits(), extension | before_extension);
-            0
-        }
-        _ => {
-            captures.push(source.bits(), extension);
-            1
-        }
-    }
-}
-
-impl TraceEntry {
-    /// The bit mp.
-    const MISPREDICTED: u64 = 1 << 1;
+    let mispredicted = wrong || flushed;
+    let extension = if second { SECOND_BUNDLE } else { 0 } | if mispredicted && flushed { FLUSHED } else { 0 };
+    let bundle = (record.address >> 4).wrapping_sub(u64::from(second));
+    let source = Source { bundle, mispredicted, target: taken.then_some(branch.target), extension };
+    enter(source, record, last, captures)
 }

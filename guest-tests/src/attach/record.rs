@@ -7,7 +7,7 @@ use crate::engine::interp::{BranchKind as Kind, Step};
 
 /// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
 #[must_use]
-pub fn occasion(step: &Step) -> Occasion {
+pub(super) fn occasion(step: &Step) -> Occasion {
     let taken = step.branch.is_some_and(|branch| branch.taken);
     Occasion { branch: step.branch.is_some(), taken, memory: !step.accesses().is_empty(), fetch: false }
 }

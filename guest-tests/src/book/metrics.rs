@@ -1,33 +1,62 @@
 //! The pages of metrics and of groups.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use vm_pmu::arch::event::{Group, Metric, POWER9_GROUPS, POWER9_METRICS};
+use vm_pmu::Part;
+use vm_pmu::arch::event::{Catalogue, Group, Metric, POWER9_GROUPS, POWER9_METRICS};
 use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
+use vm_pmu::arch::registry::NAMES;
 
 use super::cell;
 
-/// What POWER9's guide computes from counts.
-pub(super) fn page() -> String {
+/// What the manual of each part computes from counts, a page a part.
+pub(super) fn pages() -> impl Iterator<Item = (PathBuf, String)> {
+    let parts = NAMES.iter().filter_map(|name| Part::named(name)).filter(|part| !part.catalogue().metrics().is_empty());
+    parts.map(|part| {
+        let introduction = match part {
+            Part::Power9(_) => of_power9(),
+            _ => of_any(part.catalogue()),
+        };
+        (PathBuf::from(format!("{}-metrics.md", part.name())), page(introduction, part.catalogue().metrics()))
+    })
+}
+
+fn of_power9() -> String {
     let lacking = POWER9_METRICS.iter().filter(|metric| !metric.missing.is_empty()).count();
-    let mut page = format!(
+    format!(
         "# Metrics of POWER9\n\nThe {} metrics of the User's Guide, section 5.14: the table that files each, and what it is computed from. \
          Names in a formula are events, other metrics, or *given*: what whoever computes must know. {lacking} formulas name events that the \
          part does not have, left over from an earlier one; they have no value, and the events are named.\n\n\
          [`pmulab metrics`](pmulab.md#metrics) computes them from counts, and says which events to count together.\n",
         POWER9_METRICS.len()
-    );
+    )
+}
+
+fn of_any(catalogue: &Catalogue) -> String {
+    format!(
+        "# Metrics of the {}\n\n{} metrics: what each is computed from, and where the formula is given. Names in a formula are events, unit \
+         masks after a dot, and other metrics.\n\n[`pmulab metrics`](pmulab.md#metrics) computes them from counts, and says which events to \
+         count together.\n",
+        catalogue.title,
+        catalogue.metrics().len()
+    )
+}
+
+/// The metrics by category, after an introduction.
+fn page(introduction: String, metrics: &[Metric]) -> String {
+    let mut page = introduction;
     let mut categories: Vec<&str> = Vec::new();
-    for category in POWER9_METRICS.iter().flat_map(|metric| metric.categories) {
+    for category in metrics.iter().flat_map(|metric| metric.categories) {
         if !categories.contains(category) {
             categories.push(category);
         }
     }
     for category in categories {
         let _ = write!(page, "\n## {category}\n");
-        let members = POWER9_METRICS.iter().filter(|metric| metric.categories.first() == Some(&category));
+        let members = metrics.iter().filter(|metric| metric.categories.first() == Some(&category));
         rows(members, &mut page);
-        let also: Vec<String> = POWER9_METRICS
+        let also: Vec<String> = metrics
             .iter()
             .filter(|metric| metric.categories.iter().skip(1).any(|other| *other == category))
             .map(|metric| format!("`{}`", metric.name))
@@ -36,7 +65,7 @@ pub(super) fn page() -> String {
             let _ = write!(page, "\nAlso here: {}.\n", also.join(", "));
         }
     }
-    let rest: Vec<&Metric> = POWER9_METRICS.iter().filter(|metric| metric.categories.is_empty()).collect();
+    let rest: Vec<&Metric> = metrics.iter().filter(|metric| metric.categories.is_empty()).collect();
     if !rest.is_empty() {
         page.push_str("\n## In the table of formulas only\n");
         rows(rest.into_iter(), &mut page);

@@ -1,7 +1,7 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the x86 guests here are built from, [`power`] the same for POWER.
+//! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64.
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
 /// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
@@ -25,7 +25,9 @@ macro_rules! guests {
 }
 use guests;
 
+pub mod ia64;
 pub mod k8;
+pub mod montecito;
 pub mod power;
 pub mod power9;
 pub mod protocol;
@@ -34,6 +36,7 @@ pub mod runtime;
 use std::error::Error;
 
 use crate::engine::image::Image;
+use crate::engine::itanium::assemble::AssembleError as ItaniumError;
 use crate::engine::power::assemble::AssembleError;
 use runtime::Built;
 
@@ -44,6 +47,8 @@ pub enum Assembly {
     X86(fn() -> Built<Image>),
     /// For POWER, little-endian if asked for.
     Power(fn(bool) -> Result<Image, AssembleError>),
+    /// For IA-64, always little-endian.
+    Itanium(fn() -> Result<Image, ItaniumError>),
 }
 
 /// A guest.
@@ -74,13 +79,14 @@ impl Guest {
         match self.assembly {
             Assembly::X86(build) => build().map_err(Into::into),
             Assembly::Power(build) => build(little_endian).map_err(Into::into),
+            Assembly::Itanium(build) => build().map_err(Into::into),
         }
     }
 }
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS)
+    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -4,7 +4,8 @@
 //!
 //! On x86, every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
 //! themselves, RDI its number, RSP the top of a stack of its own. Ring 3 may use the 2 MiB at [`USER`].
-//! On POWER, as [`power::Machine`](crate::engine::power::Machine) says.
+//! On POWER, as [`power::Machine`](crate::engine::power::Machine) says; on Itanium, as [`itanium::Machine`](crate::engine::itanium::Machine)
+//! says.
 //!
 //! # Report
 //!
@@ -22,9 +23,10 @@
 //!
 //! # Console and end
 //!
-//! A byte written to port E9h, on POWER a byte stored to [`power::CONSOLE`](crate::engine::power::CONSOLE), goes to the console. A byte
-//! written to port F4h, or stored to [`power::EXIT`](crate::engine::power::EXIT), ends the run: 0 for a guest that found everything
-//! right.
+//! A byte written to port E9h goes to the console, on POWER and Itanium one stored to [`power::CONSOLE`](crate::engine::power::CONSOLE) or
+//! [`itanium::CONSOLE`](crate::engine::itanium::CONSOLE). A byte written to port F4h, there stored to
+//! [`power::EXIT`](crate::engine::power::EXIT) or [`itanium::EXIT`](crate::engine::itanium::EXIT), ends the run: 0 for a guest that found
+//! everything right.
 
 use crate::report::{Check, Sample};
 

@@ -99,7 +99,8 @@ impl Decoded {
         let mut fields: Vec<DecodedField> = register.fields.iter().map(|field| decoded_field(dialect, register, field, value)).collect();
         let numbering = dialect.numbering();
         fields.sort_by_key(|field| numbering.bit(field.low));
-        let warnings = fields.iter().filter(|field| field.reserved && field.value != 0).map(|field| field.meaning.clone()).collect();
+        let warnings =
+            fields.iter().filter(|field| field.reserved && !field.meaning.is_empty()).map(|field| field.meaning.clone()).collect();
         Decoded {
             pmu: part.name(),
             register: register.name,
@@ -116,7 +117,11 @@ impl Decoded {
 fn decoded_field(dialect: &dyn Dialect, register: &RegisterDescription, field: &Field, value: u64) -> DecodedField {
     let reserved = field.access == FieldAccess::Reserved;
     let numbering = dialect.numbering();
-    let meaning = if reserved { reserved_meaning(field, value, numbering) } else { dialect.meaning(register, field, value) };
+    let meaning = if reserved {
+        dialect.reserved(register, field, value).unwrap_or_else(|| reserved_meaning(field, value, numbering))
+    } else {
+        dialect.meaning(register, field, value)
+    };
     let bits = numbering.field(field.high, field.low);
     DecodedField { name: field.name, bits, high: field.high, low: field.low, value: field.of(value), reserved, meaning }
 }
@@ -148,7 +153,8 @@ fn ranges(bits: &[u8]) -> String {
 /// The line above a register's fields.
 #[must_use]
 pub fn heading(register: &RegisterDescription, value: u64) -> String {
-    format!("{} ({}) = {value:#x}", register.name, register.address)
+    let address = register.address.to_string();
+    if address == register.name { format!("{address} = {value:#x}") } else { format!("{} ({address}) = {value:#x}", register.name) }
 }
 
 fn show(decoded: &Decoded, output: &mut Output<'_>) -> Result<(), Error> {
@@ -158,7 +164,7 @@ fn show(decoded: &Decoded, output: &mut Output<'_>) -> Result<(), Error> {
         Some(event) => writeln!(output, "{heading}   {event}")?,
         None => writeln!(output, "{heading}")?,
     }
-    fields(decoded, 2, |field| !field.reserved || field.value != 0, output)
+    fields(decoded, 2, |field| !field.reserved || !field.meaning.is_empty(), output)
 }
 
 /// The fields of a register that `is_shown`, in columns that begin at `indent`.

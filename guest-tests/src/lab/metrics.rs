@@ -6,6 +6,7 @@
 pub mod command;
 mod counts;
 mod formula;
+mod placed;
 mod plan;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use super::error::Error;
 use super::output::Output;
 use super::{number, suggest, text};
 pub use counts::Counts;
+pub use placed::{Placed, Placement, place};
 pub use plan::{Counted, Plan, Run, codes_of, plan};
 
 /// What a count or a given quantity is, by its name in formulas; nothing for what is not known.

@@ -88,6 +88,15 @@ pub trait Runner {
     fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
         Err(format!("the engine {} counts nothing beside a guest", request.engine))
     }
+
+    /// Runs a guest, and counts beside it what each of `runs` has, each event on its counter: the counts of each run in its order. For
+    /// parts whose events are chosen by a counter's own register. All threads' counts are added up.
+    ///
+    /// # Errors
+    /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
+    fn count_placed(&self, request: &RunRequest, _runs: &[Vec<metrics::Placed>]) -> Result<(Report, Vec<Vec<u64>>), String> {
+        Err(format!("the engine {} counts nothing beside a guest of {}", request.engine, request.pmu))
+    }
 }
 
 /// A runner that knows no guest.

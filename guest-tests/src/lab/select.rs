@@ -75,15 +75,25 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
     let (found, example) = match space.to_ascii_lowercase().as_str() {
         "msr" => (number::parse(text).and_then(|number| u32::try_from(number).ok()).map(Address::Msr), "msr:0xc0010000"),
         "spr" => (number::parse(text).and_then(|number| u16::try_from(number).ok()).map(Address::Spr), "spr:795"),
+        "pmc" => (indexed(text, Address::Pmc), "pmc:4"),
+        "pmd" => (indexed(text, Address::Pmd), "pmd:4"),
+        "ibr" => (indexed(text, Address::Ibr), "ibr:0"),
+        "dbr" => (indexed(text, Address::Dbr), "dbr:0"),
         _ => return Ok(None),
     };
     found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is no address: write it as {example}")))
+}
+
+/// The register of a file whose index `text` is.
+fn indexed(text: &str, of: fn(u8) -> Address) -> Option<Address> {
+    number::parse(text).and_then(|number| u8::try_from(number).ok()).map(of)
 }
 
 /// The word before the numbers of most of these registers.
 fn space_of(registers: &[RegisterDescription]) -> &'static str {
     match registers.first().map(|register| register.address) {
         Some(Address::Spr(_)) => "spr",
+        Some(Address::Pmc(_)) => "pmc",
         _ => "msr",
     }
 }
@@ -95,6 +105,10 @@ pub fn address_word(address: Address) -> String {
         Address::Msr(number) => format!("msr:{number:#010x}"),
         Address::Spr(number) => format!("spr:{number}"),
         Address::Imc => "imc".to_owned(),
+        Address::Pmc(number) => format!("pmc:{number}"),
+        Address::Pmd(number) => format!("pmd:{number}"),
+        Address::Ibr(number) => format!("ibr:{number}"),
+        Address::Dbr(number) => format!("dbr:{number}"),
         other => other.to_string(),
     }
 }
@@ -172,7 +186,7 @@ mod tests {
         assert_eq!(parts(None).unwrap().len(), NAMES.len());
         assert_eq!(part("K8").unwrap().name(), "k8");
         let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
-        assert_eq!(message, "no PMU is called `k9`; there are k8 and power9");
+        assert_eq!(message, "no PMU is called `k9`; there are k8, power9, itanium and montecito");
     }
 
     #[test]

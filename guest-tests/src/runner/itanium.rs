@@ -16,8 +16,6 @@ use crate::report::Report;
 /// What is to be run.
 pub(super) struct Job<'a> {
     pub(super) part: Part,
-    /// What the part's firmware says of its monitors.
-    pub(super) info: PerfMonInfo,
     pub(super) name: &'a str,
     pub(super) image: &'a Image,
     /// The threads of one core: 1 or 2.
@@ -25,14 +23,23 @@ pub(super) struct Job<'a> {
     pub(super) clock: Clock,
 }
 
+/// What the part's firmware says of its monitors.
+fn firmware(part: Part) -> PerfMonInfo {
+    match part {
+        Part::Itanium(_) => vm_pmu::arch::itanium::PERF_MON_INFO,
+        _ => vm_pmu::arch::montecito::PERF_MON_INFO,
+    }
+}
+
 /// Runs an image.
 pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
-    let Job { part, info, name, image, cpus, clock } = *job;
+    let Job { part, name, image, cpus, clock } = *job;
     for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
         if chosen {
             return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
         }
     }
+    let info = firmware(part);
     let config = Config { ram: RAM, cores: 1, threads: cpus, ..Config::default() };
     if !(1..=MAX_THREADS).contains(&cpus) {
         return Err(RunError::ItaniumMachine(MachineError::Threads { cores: 1, threads: cpus }));

@@ -99,8 +99,12 @@ pub(super) fn seldom_of(bytes: &mut Unstructured<'_>, one_in: u32, mask: u64) ->
     Ok(if bytes.ratio(1, one_in)? { bytes.arbitrary::<u64>()? & mask } else { 0 })
 }
 
-/// The event select and the unit mask of an entry that `fits`; of any if none does.
+/// The event select and the unit mask of a favourite, or of an entry that `fits`; of any if none does.
 pub(super) fn selection(source: &Source, bytes: &mut Unstructured<'_>, fits: impl Fn(&Entry) -> bool) -> Result<(u64, u64)> {
+    if bytes.ratio(1, 2)? {
+        let entry = bytes.choose(&source.favourites)?;
+        return Ok((u64::from(entry.select), u64::from(entry.umask.unwrap_or(0))));
+    }
     let entries = source.catalogue.entries;
     let start = bytes.choose_index(entries.len())?;
     let mut from = entries.iter().cycle().skip(start).take(entries.len());
@@ -110,7 +114,7 @@ pub(super) fn selection(source: &Source, bytes: &mut Unstructured<'_>, fits: imp
 
 /// Something of the catalogue, with bits of its unit mask that may not matter.
 pub(super) fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {
-    let entry = bytes.choose(source.catalogue.entries)?;
+    let entry = source.entry(bytes)?;
     let umask = if bytes.ratio(1, 4)? { bytes.int_in_range(0..=15)? } else { entry.umask.unwrap_or(0) };
     Ok(Occurrence { select: entry.select, umask })
 }

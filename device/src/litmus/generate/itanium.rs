@@ -41,7 +41,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>, address: Address) -> Res
         return bytes.arbitrary();
     }
     Ok(match address {
-        Address::Pmc(0) => ia64::seldom(bytes, 4, 1)? | ia64::seldom_of(bytes, 4, 0xF0)?,
+        Address::Pmc(0) => ia64::seldom(bytes, 8, 1)? | ia64::seldom_of(bytes, 6, 0xF0)?,
         Address::Pmc(index @ 4..=7) => configuration(source, bytes, index)?,
         Address::Pmc(8 | 9) => {
             let slots = if bytes.ratio(1, 3)? { bytes.int_in_range(0..=15u64)? } else { 15 };

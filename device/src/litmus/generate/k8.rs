@@ -38,7 +38,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>) -> Result<u64> {
         0 => bytes.arbitrary()?,
         1..=3 => small_negative(bytes)?,
         _ => {
-            let entry = bytes.choose(source.catalogue.entries)?;
+            let entry = source.entry(bytes)?;
             let umask: u8 = if bytes.ratio(1, 4)? { bytes.arbitrary()? } else { entry.umask.unwrap_or(0) as u8 };
             let flags: u8 = bytes.arbitrary()?;
             let threshold = if bytes.ratio(1, 3)? { bytes.int_in_range(0..=4u8)? } else { 0 };
@@ -48,7 +48,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>) -> Result<u64> {
 }
 
 fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {
-    let entry = bytes.choose(source.catalogue.entries)?;
+    let entry = source.entry(bytes)?;
     let umask = if bytes.ratio(1, 4)? { u32::from(bytes.arbitrary::<u8>()?) } else { entry.umask.unwrap_or(0) };
     Ok(Occurrence { select: entry.select, umask })
 }

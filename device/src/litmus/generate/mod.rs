@@ -12,7 +12,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::event::Catalogue;
+use vm_pmu_arch::event::{Catalogue, Drive, Entry};
 use vm_pmu_arch::feed::{Kind, Record, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
@@ -22,6 +22,9 @@ use super::{ContextField, Litmus, Step};
 
 /// The most statements of one program.
 const MAX_STEPS: usize = 64;
+
+/// How many entries of the catalogue a program is mostly about.
+const FAVOURITES: usize = 4;
 
 /// What the drivers of one part do.
 struct Driver {
@@ -61,7 +64,7 @@ static PLAIN: Driver = Driver {
     write: |source, bytes| Ok((source.register(bytes)?, bytes.arbitrary()?)),
     read: |source, bytes| source.register(bytes),
     occurrence: |source, bytes| {
-        let entry = bytes.choose(source.catalogue.entries)?;
+        let entry = source.entry(bytes)?;
         Ok(Occurrence { select: entry.select, umask: entry.umask.unwrap_or(0) })
     },
     record: Some(records::with_signals),
@@ -76,6 +79,8 @@ struct Source {
     dialect: &'static Dialect,
     catalogue: &'static Catalogue,
     addresses: Vec<Address>,
+    /// The few entries that the program is mostly about: what it counts is then also what happens.
+    favourites: Vec<&'static Entry>,
     threads: usize,
 }
 
@@ -83,6 +88,11 @@ impl Source {
     /// A register of the part's list.
     fn register(&self, bytes: &mut Unstructured<'_>) -> Result<Address> {
         bytes.choose(&self.addresses).copied()
+    }
+
+    /// An entry of the catalogue, one of the favourites more often than not.
+    fn entry(&self, bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
+        if bytes.ratio(2, 3)? { bytes.choose(&self.favourites).copied() } else { bytes.choose(self.catalogue.entries) }
     }
 }
 
@@ -102,11 +112,13 @@ impl Litmus {
             shared_counters: bytes.arbitrary()?,
             steps: Vec::new(),
         };
+        let entries = part.catalogue().entries;
         let source = Source {
             driver,
             dialect: Dialect::of(part),
             catalogue: part.catalogue(),
             addresses: part.build().registers().iter().map(|register| register.address).collect(),
+            favourites: (0..FAVOURITES).map(|_| favourite(entries, bytes)).collect::<Result<_>>()?,
             threads: litmus.threads,
         };
         let mut steps = (driver.opening)(&source, bytes)?;
@@ -121,8 +133,16 @@ impl Litmus {
     }
 }
 
+/// An entry, mostly one that counts what signals or the model itself tell.
+fn favourite(entries: &'static [Entry], bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
+    let start = bytes.choose_index(entries.len())?;
+    let whatever = bytes.ratio(1, 4)?;
+    let told = |entry: &&Entry| whatever || !entry.signals.is_empty() || entry.drive != Drive::Signals;
+    let (before, from) = entries.split_at_checked(start).unwrap_or((&[], entries));
+    from.iter().chain(before).find(told).ok_or(arbitrary::Error::EmptyChoose)
+}
+
 fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
-    let catalogue = source.catalogue;
     Ok(match bytes.int_in_range(0..=19u8)? {
         0..=4 => {
             let (address, value) = (source.driver.write)(source, bytes)?;
@@ -133,7 +153,7 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
             Some(record) if choice < 10 => {
                 let (record, brought) = record(bytes)?;
                 let times = bytes.int_in_range(1..=10)?;
-                let mut signals = signals(catalogue, bytes)?;
+                let mut signals = signals(source, bytes)?;
                 for (brought, least) in brought {
                     match signals.iter_mut().find(|(signal, _)| *signal == brought) {
                         Some((_, amount)) => *amount = (*amount).max(least),
@@ -142,9 +162,9 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
                 }
                 Step::Record(times, Box::new(record), signals)
             }
-            _ => Step::Feed(bytes.int_in_range(1..=40)?, signals(catalogue, bytes)?),
+            _ => Step::Feed(bytes.int_in_range(1..=40)?, signals(source, bytes)?),
         },
-        12 => Step::Devices(signals(catalogue, bytes)?),
+        12 => Step::Devices(signals(source, bytes)?),
         13..=14 => Step::Inject(occurrence(source, bytes)?, amount(bytes)?),
         15 => Step::Context(vec![field(source, bytes)?]),
         16 => Step::Thread(bytes.int_in_range(0..=source.threads.max(2) - 1)?),
@@ -185,7 +205,7 @@ fn amount(bytes: &mut Unstructured<'_>) -> Result<u64> {
 }
 
 /// Signals that some event of the catalogue follows, cycles most often.
-fn signals(catalogue: &Catalogue, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal, u64)>> {
+fn signals(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal, u64)>> {
     let mut signals = Vec::new();
     for _ in 0..bytes.int_in_range(1..=4u8)? {
         let signal = match bytes.int_in_range(0..=5u8)? {
@@ -193,7 +213,7 @@ fn signals(catalogue: &Catalogue, bytes: &mut Unstructured<'_>) -> Result<Vec<(S
             1 => Signal::InstructionsRetired,
             2 => Signal::TimeBaseTicks,
             _ => {
-                let entry = bytes.choose(catalogue.entries)?;
+                let entry = source.entry(bytes)?;
                 let mut all = entry.signals.iter().chain(entry.edges);
                 let count = entry.signals.len() + entry.edges.len();
                 if count == 0 { Signal::Cycles } else { all.nth(bytes.choose_index(count)?).copied().unwrap_or(Signal::Cycles) }
@@ -228,6 +248,48 @@ mod tests {
     fn every_part_has_a_driver() {
         for name in NAMES {
             assert!(ALL.iter().any(|driver| driver.name == *name), "{name}");
+        }
+    }
+
+    /// The programs of `name` out of many different bytes.
+    fn programs(name: &str) -> impl Iterator<Item = Litmus> {
+        let part = Part::named(name).expect("known");
+        (1..=400u64).filter_map(move |seed| {
+            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let bytes: Vec<u8> = core::iter::repeat_with(|| {
+                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                (state >> 56) as u8
+            })
+            .take(1500)
+            .collect();
+            Litmus::arbitrary(part, &mut Unstructured::new(&bytes)).ok()
+        })
+    }
+
+    #[test]
+    fn every_register_of_every_part_is_written_and_read_by_some_program() {
+        for name in NAMES {
+            let part = Part::named(name).expect("known");
+            let mut all: Vec<(Address, bool)> =
+                part.build().registers().iter().flat_map(|register| [(register.address, false), (register.address, true)]).collect();
+            for (_, step) in programs(name).flat_map(|program| program.steps) {
+                match step {
+                    Step::Write(address, ..) => all.retain(|missing| *missing != (address, true)),
+                    Step::Read(address, _) => all.retain(|missing| *missing != (address, false)),
+                    _ => {}
+                }
+            }
+            assert!(all.is_empty(), "{name}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn a_printed_program_reads_as_the_same() {
+        for program in NAMES.iter().flat_map(|name| programs(name).take(40)) {
+            let text = alloc::string::ToString::to_string(&program);
+            let again: Litmus = text.parse().expect(&text);
+            let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
+            assert_eq!((steps(&again), again.threads), (steps(&program), program.threads), "{text}");
         }
     }
 

@@ -42,7 +42,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>, address: Address) -> Res
         return bytes.arbitrary();
     }
     Ok(match address {
-        Address::Pmc(0) => ia64::seldom(bytes, 4, 1)? | ia64::seldom_of(bytes, 4, 0xFFF0)?,
+        Address::Pmc(0) => ia64::seldom(bytes, 8, 1)? | ia64::seldom_of(bytes, 6, 0xFFF0)?,
         Address::Pmc(index @ 4..=15) => configuration(source, bytes, index)?,
         Address::Pmc(32 | 34) => {
             let slots = if bytes.ratio(1, 3)? { bytes.int_in_range(0..=15u64)? } else { 15 };
@@ -78,7 +78,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>, address: Address) -> Res
         Address::Pmd(4..=15) => match bytes.int_in_range(0..=7u8)? {
             0 => 0,
             1 => small_negative(bytes)?,
-            _ => (1 << 47) - u64::from(bytes.int_in_range(1..=40u8)?),
+            _ => (1 << 47) - u64::from(bytes.int_in_range(1..=16u8)?),
         },
         Address::Pmd(38) => ia64::seldom_of(bytes, 3, 0x2F)?,
         Address::Ibr(index) => ia64::breakpoint(bytes, index, ia64::bundle)?,
@@ -115,11 +115,10 @@ fn configuration(source: &Source, bytes: &mut Unstructured<'_>, index: u8) -> Re
 fn sequence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
     let number = bytes.int_in_range(4..=15u8)?;
     let pair = 2 * bytes.int_in_range(0..=3u8)?;
-    let addresses: &[Address] = match bytes.int_in_range(0..=12u8)? {
-        0 => return ia64::turn(source, bytes),
-        1 => return ia64::turn(source, bytes),
+    let addresses: &[Address] = match bytes.int_in_range(0..=16u8)? {
+        0..=1 => return ia64::turn(source, bytes),
         2 => return handler(source, bytes, number),
-        3..=5 => &[Address::Pmd(number), Address::Pmc(number), Address::Pmc(0)],
+        3..=5 | 12..=15 => &[Address::Pmd(number), Address::Pmc(number), Address::Pmc(0)],
         6 => &[Address::Ibr(pair), Address::Ibr(pair + 1), Address::Pmc(38), Address::Pmc(32)],
         7 => &[Address::Dbr(pair), Address::Dbr(pair + 1), Address::Pmc(41)],
         8 => &[Address::Pmc(32), Address::Pmc(33), Address::Pmc(34), Address::Pmc(35), Address::Pmc(36)],

@@ -146,5 +146,5 @@ fn matched(bytes: &mut Unstructured<'_>) -> Result<u64> {
 }
 
 fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {
-    Ok(Occurrence { select: bytes.choose(source.catalogue.entries)?.select, umask: 0 })
+    Ok(Occurrence { select: source.entry(bytes)?.select, umask: 0 })
 }

@@ -52,6 +52,16 @@ impl Seen {
                 let codes = state.configuration.counters.map(|pmc| (pmc.es(), pmc.umask()));
                 Some(Seen { counts: state.counts, codes, range: 1 << 47 })
             }
+            State::Itanium(state) => {
+                let mut seen = Seen { counts: [0; COUNTERS], codes: [(0, 0); COUNTERS], range: 1 << 32 };
+                for (count, held) in seen.counts.iter_mut().zip(state.counts) {
+                    *count = held;
+                }
+                for (code, pmc) in seen.codes.iter_mut().zip(state.configuration.counters) {
+                    *code = (pmc.es(), pmc.umask());
+                }
+                Some(seen)
+            }
             _ => None,
         }
     }

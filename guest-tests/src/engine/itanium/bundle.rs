@@ -63,7 +63,7 @@ const TEMPLATES: [Template; 32] = [
 ];
 
 /// A bundle that was fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bundle {
     slots: [u64; 3],
     units: [Unit; 3],

@@ -6,7 +6,8 @@ use super::interrupt::{Delivery, Fault};
 use super::observer::{Alerts, CpuView, L3Miss, Observer};
 use super::registers::{cr, psr, vector};
 use super::state::{Core, PAL_ENTRY, Stop};
-use super::step::{Notice, Taken};
+use super::step::{Notice, Step, Taken};
+use super::unimplemented::{Unimplemented, mnemonic};
 
 pub(crate) struct Cpu<O> {
     pub(crate) core: Core,
@@ -73,11 +74,13 @@ impl<O: Observer> Cpu<O> {
         core.step.slot = core.ri;
         core.step.first = first;
         core.step.cycles = u32::from(first);
-        let bundle = match core.fetch() {
-            Ok(bundle) => bundle,
-            Err(fault) => return self.fault(fault),
-        };
-        let slot = bundle.slot(usize::from(core.ri));
+        if first {
+            match core.fetch() {
+                Ok(bundle) => core.bundle = bundle,
+                Err(fault) => return self.fault(fault),
+            }
+        }
+        let slot = core.bundle.slot(usize::from(core.ri));
         // The second half of a long instruction is no place to start at.
         if slot.unit == Unit::X && core.ri != 1 {
             return self.fault(Fault::IllegalOperation);
@@ -88,11 +91,15 @@ impl<O: Observer> Cpu<O> {
         core.step.stop = slot.stop;
         match execute(core, slot, &mut self.observer) {
             Ok(flow) => self.complete(flow, slot.last),
-            Err(Fault::Unimplemented) => {
-                let instruction = self.core.unimplemented(slot.unit, slot.word);
-                self.core.stop = Some(Stop::Unimplemented(Box::new(instruction)));
-                Done::default()
-            }
+            Err(Fault::Unimplemented) => match mnemonic(slot.unit, slot.word) {
+                Some(mnemonic) => {
+                    let core = &mut self.core;
+                    let Step { ip, slot, unit, encoding, .. } = core.step;
+                    core.stop = Some(Stop::Unimplemented(Box::new(Unimplemented { ip, slot, unit, encoding, mnemonic })));
+                    Done::default()
+                }
+                None => self.fault(Fault::IllegalOperation),
+            },
             Err(fault) => self.fault(fault),
         }
     }

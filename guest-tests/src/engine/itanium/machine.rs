@@ -228,9 +228,9 @@ impl<O: Observer> Machine<O> {
             let mut wake: Option<u64> = None;
             // Cycles that passed on the core that ran longest in this turn.
             let mut ran = 0;
-            for index in 0..self.cores.len() {
+            for (index, began) in began.iter_mut().enumerate() {
                 let core = &mut self.cores[index];
-                began[index] = core.clock;
+                *began = core.clock;
                 if steps == 0 || core.clock >= limits.cycles {
                     return Exit::Limit;
                 }
@@ -241,7 +241,7 @@ impl<O: Observer> Machine<O> {
                     }
                     Turn::Idle => wake = [wake, core.deadline()].into_iter().flatten().min(),
                 }
-                ran = ran.max(core.clock.saturating_sub(began[index]));
+                ran = ran.max(core.clock.saturating_sub(*began));
                 if let Some(exit) = self.after(index) {
                     return exit;
                 }

@@ -58,8 +58,8 @@
 //! # Bundles
 //!
 //! Slots execute in their order, each seeing what the one before it did: code that keeps the architecture's rules about issue groups
-//! cannot tell. Stops end groups where `hint @pause` is concerned, and are told to the observer. Bundles are fetched from memory
-//! whenever they run, so a store to code holds at once. External interrupts are taken before a bundle, or at the slot that something
+//! cannot tell. Stops end groups where `hint @pause` is concerned, and are told to the observer. A bundle is fetched
+//! from memory whenever it is entered, so a store to code holds from the next bundle on. External interrupts are taken before a bundle, or at the slot that something
 //! returned to; faults and traps at any slot. A long instruction is one instruction, in slot 1, with the 41 bits of slot 2 as its
 //! encoding.
 //!
@@ -70,8 +70,8 @@
 //! register stack; moves of all registers; breakpoints; all branches but `br.ia`, which faults as if PSR.di were set; `fma` and its
 //! like, `xma`, compares, classes, conversions, merges, logic, `frcpa`, `frsqrta`. `probe` finds every address accessible that has
 //! memory; `ptc`, `ptr`, `itr` and `itc` are checked and do nothing. What else the architecture has, parallel floating point but for
-//! `fpma` among it, and `thash`, `ttag`, `tak`, `vmsw`, ends the run with [`Exit::Unimplemented`]. Reserved encodings and templates are
-//! illegal operation faults.
+//! `fpma` among it, and `thash`, `ttag`, `tak`, ends the run with [`Exit::Unimplemented`]. Reserved encodings and templates, and `vmsw`,
+//! are illegal operation faults.
 //!
 //! # Registers and memory
 //!
@@ -123,9 +123,8 @@
 //!
 //! # Sources
 //!
-//! Itanium Architecture Software Developer's Manual, revision 2.3; the Montecito manual, 2.4.1, for threads. Instructions are decoded
-//! here and not by `yaxpeax-ia64`, which leaves out the increments of addresses and parts of some immediates; it names instructions
-//! in messages.
+//! Itanium Architecture Software Developer's Manual, revision 2.3; the Montecito manual, 2.4.1, for threads. The tests run programs of
+//! [`assemble`], whose encodings are another's; there is no disassembler that is right about all instructions, so none is used.
 
 mod access;
 mod alat;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::alat::{Alat, Target};
+use super::bundle::Bundle;
 use super::float::Float;
 use super::registers::{MONTECITO_CPUID, ar, cr, psr};
 use super::sapic::Sapic;
 use super::stack::RegisterStack;
 use super::step::Step;
-use super::word::Word;
-use super::{Unimplemented, bundle::Unit};
+use super::unimplemented::Unimplemented;
 use crate::engine::memory::Memory;
 
 /// The address of the console's byte.
@@ -88,6 +88,8 @@ pub(crate) struct Core {
     pub(crate) psr: u64,
     pub(crate) ip: u64,
     pub(crate) ri: u8,
+    /// The bundle that runs, since its first instruction that did.
+    pub(crate) bundle: Bundle,
     /// The bundle of the last instruction that retired while PSR.ic was 1.
     pub(crate) previous: u64,
     /// The thread came to its place other than by falling through.
@@ -142,6 +144,7 @@ impl Core {
             psr: psr::BN,
             ip: 0,
             ri: 0,
+            bundle: Bundle::default(),
             previous: 0,
             arrived: true,
             alat: Alat::default(),
@@ -285,10 +288,5 @@ impl Core {
     pub(crate) fn set_timer(&mut self) {
         let distance = self.cr[cr::ITM].wrapping_sub(self.peek_ar(ar::ITC));
         self.timer = self.cycles.checked_add(distance).filter(|_| distance != 0);
-    }
-
-    /// The instruction that runs, for messages.
-    pub(crate) fn unimplemented(&self, unit: Unit, word: Word) -> Unimplemented {
-        Unimplemented { ip: self.step.ip, slot: self.step.slot, unit, encoding: word.0 }
     }
 }

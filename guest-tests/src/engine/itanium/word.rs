@@ -135,7 +135,7 @@ impl Word {
         if self.bit(15) { 0u64.wrapping_sub(amount) } else { amount }
     }
 
-    /// The mask of `mov pr=`, without the sign that covers bits 63:17.
+    /// The mask of `mov pr=`, whose highest bit stands for all rotating predicates.
     pub(crate) fn predicate_mask(self) -> u64 {
         sign_extend(self.bits(36, 1) << 16 | self.bits(24, 8) << 8 | self.bits(6, 7) << 1, 17)
     }
@@ -150,7 +150,7 @@ impl Word {
         sign_extend(self.bits(36, 1) << 20 | self.bits(13, 20), 21) << 4
     }
 
-    /// The displacement in bytes of `chk.s` and `fchkf`.
+    /// The displacement in bytes of `chk.s`.
     pub(crate) fn check_displacement(self) -> u64 {
         sign_extend(self.bits(36, 1) << 20 | self.bits(20, 13) << 7 | self.bits(6, 7), 21) << 4
     }

@@ -2,6 +2,8 @@
 //!
 //! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
 
+mod ia64;
+mod itanium;
 mod k8;
 mod montecito;
 mod numbering;
@@ -54,6 +56,11 @@ pub trait Dialect: Sync {
     /// What `field` says while `register` holds `value`, in one line; nothing where there is nothing to say.
     fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
 
+    /// What is wrong with bits of a reserved field that are not as they must be, or nothing; `None` where reserved bits read as zero.
+    fn reserved(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {
+        None
+    }
+
     /// The event that `register` selects while it holds `value`, as [`encode`](Dialect::encode) takes it; several are separated by blanks.
     /// Nothing if it selects none.
     fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String>;
@@ -74,6 +81,7 @@ pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
         Part::K8(_) => &k8::K8,
         Part::Power9(_) => &power9::Power9,
+        Part::Itanium(_) => &itanium::Itanium,
         Part::Montecito(_) => &montecito::Montecito,
     }
 }

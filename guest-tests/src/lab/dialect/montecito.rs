@@ -1,10 +1,18 @@
-//! Montecito: PMC4-15 select for a counter each (Montecito manual, sections 3.3.2 and 4.15).
+//! Montecito: PMC4-15 select for a counter each, PMC32-42 constrain and capture (Montecito manual, sections 3.3.2 to 3.3.10 and 4.15).
 
+mod captures;
+mod monitors;
+mod program;
+mod qualify;
+mod selection;
+
+use vm_pmu_arch::access::Address;
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
-use vm_pmu_arch::montecito::Revision;
+use vm_pmu_arch::montecito::{Pmc36, Pmc38, Pmc41, Revision};
 use vm_pmu_arch::registry::Part;
 
+use super::ia64::{self, counter_of, fields, words::Limits};
 use super::{Dialect, Programming};
 use crate::lab::error::Error;
 use crate::lab::select::Request;
@@ -12,32 +20,64 @@ use crate::lab::select::Request;
 /// Montecito's dialect.
 pub(super) struct Montecito;
 
+/// What the part has.
+const LIMITS: Limits = Limits { counters: 4..=15, bits: 47, threshold: 7, threads_and_states: true, ism: 0b10 };
+
 impl Dialect for Montecito {
     fn manual(&self) -> &'static str {
         "Montecito RM"
     }
 
-    fn unit_title(&self, _unit: &str) -> &'static str {
-        ""
+    fn unit_title(&self, unit: &str) -> &'static str {
+        ia64::unit_title(unit)
+    }
+
+    fn place(&self, counters: &[u32]) -> String {
+        match counters {
+            [only] => format!("PMC{only}"),
+            [first, .., last] => format!("PMC{first}-{last}"),
+            [] => String::new(),
+        }
     }
 
     fn revisions(&self) -> Vec<&'static str> {
         Revision::ALL.iter().map(|revision| revision.letter()).collect()
     }
 
-    fn label(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {
-        None
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
+        counter_of(register, &LIMITS).and_then(|_| selection::label(field, value))
     }
 
-    fn meaning(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> String {
-        String::new()
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String {
+        let said = match (register.address, counter_of(register, &LIMITS)) {
+            (_, Some(counter)) => selection::meaning(counter, field, value),
+            (Address::Pmc(number), None) => monitors::meaning(number, field, value),
+            (Address::Pmd(number), None) => captures::meaning(number, field, value),
+            (Address::Ibr(number) | Address::Dbr(number), None) => fields::breakpoint(number, field, value),
+            _ => None,
+        };
+        said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })
     }
 
-    fn notation(&self, _register: &RegisterDescription, _value: u64) -> Option<String> {
-        None
+    fn reserved(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
+        let fixed = match register.address {
+            Address::Pmc(36) => Pmc36::FIXED,
+            Address::Pmc(38) => Pmc38::FIXED,
+            Address::Pmc(41) => Pmc41::FIXED,
+            // What is above a count reads as copies of its highest bit, and a write of it has no effect.
+            Address::Pmd(4..=15) => return Some(String::new()),
+            _ => return None,
+        };
+        let (wanted, is) = (field.of(fixed), field.of(value));
+        let bits = if field.high == field.low { format!("bit {}", field.high) } else { format!("bits {}..{}", field.high, field.low) };
+        Some(if wanted == is { String::new() } else { format!("{bits} must stay {wanted:#x}, and read so") })
     }
 
-    fn encode(&self, _part: Part, _requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
-        Ok(Vec::new())
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
+        counter_of(register, &LIMITS).and_then(|_| selection::notation(value))
+    }
+
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+        program::encode(part, requests)
     }
 }

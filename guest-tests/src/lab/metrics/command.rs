@@ -3,11 +3,11 @@
 use std::io::Write as _;
 
 use serde::Serialize;
-use vm_pmu_arch::event::{Catalogue, Metric, POWER9_METRICS};
+use vm_pmu_arch::event::Metric;
 use vm_pmu_arch::power9::encode::Options;
 use vm_pmu_arch::registry::Part;
 
-use super::{Computed, Counts, Plan, chosen, codes_of, compute, plan, table};
+use super::{Computed, Counts, Placed, Placement, Plan, chosen, codes_of, compute, place, plan, table};
 use crate::lab::cli::{Format, MetricsArguments, RunArguments};
 use crate::lab::error::Error;
 use crate::lab::number::counted;
@@ -20,9 +20,9 @@ use crate::lab::{FAILED, PASSED, select, text};
 /// # Errors
 /// It has none.
 fn of(part: Part) -> Result<&'static [Metric], Error> {
-    match part {
-        Part::Power9(_) => Ok(POWER9_METRICS),
-        other => Err(Error::usage(format!("the manual of {} has no metrics", other.name()))),
+    match part.catalogue().metrics() {
+        [] => Err(Error::usage(format!("the manual of {} has no metrics", part.name()))),
+        metrics => Ok(metrics),
     }
 }
 
@@ -44,10 +44,12 @@ fn all_chosen(words: &[String], metrics: &'static [Metric]) -> Result<Vec<&'stat
 struct PlannedRun {
     /// The events, in the form `0x1001e`, with their names.
     events: Vec<PlannedEvent>,
-    /// MMCR1 in hexadecimal.
-    mmcr1: String,
-    /// MMCRA in hexadecimal.
-    mmcra: String,
+    /// MMCR1 in hexadecimal, on POWER9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mmcr1: Option<String>,
+    /// MMCRA in hexadecimal, on POWER9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mmcra: Option<String>,
 }
 
 /// An event of a run.
@@ -58,7 +60,7 @@ struct PlannedEvent {
     /// Its code.
     code: String,
     /// The number of its counter.
-    counter: Option<u8>,
+    counter: Option<u32>,
 }
 
 /// What `pmulab metrics` shows without counts, in the form that programs read.
@@ -76,24 +78,41 @@ impl Planned {
             let event = |(index, one): (usize, &super::Counted)| PlannedEvent {
                 name: one.event,
                 code: format!("{:#x}", one.code.bits()),
-                counter: encoding.counter_of(index),
+                counter: encoding.counter_of(index).map(u32::from),
             };
             PlannedRun {
                 events: run.counted.iter().enumerate().map(event).collect(),
-                mmcr1: format!("{:#x}", encoding.mmcr1),
-                mmcra: format!("{:#x}", encoding.mmcra),
+                mmcr1: Some(format!("{:#x}", encoding.mmcr1)),
+                mmcra: Some(format!("{:#x}", encoding.mmcra)),
             }
         });
         Planned { runs: runs.collect(), uncounted: plan.uncounted.clone() }
     }
 
+    fn placed(placement: &Placement) -> Planned {
+        let event = |placed: &Placed| PlannedEvent {
+            name: Some(placed.entry.name),
+            code: placed
+                .entry
+                .umask
+                .map_or_else(|| format!("{:#04x}", placed.entry.select), |umask| format!("{:#04x}:{umask:#x}", placed.entry.select)),
+            counter: Some(placed.counter),
+        };
+        let run = |run: &Vec<Placed>| PlannedRun { events: run.iter().map(event).collect(), mmcr1: None, mmcra: None };
+        Planned { runs: placement.runs.iter().map(run).collect(), uncounted: placement.uncounted.clone() }
+    }
+
     fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
         for (index, run) in self.runs.iter().enumerate() {
-            writeln!(output, "run {}: MMCR1 = {}, MMCRA = {}", index + 1, run.mmcr1, run.mmcra)?;
+            let registers = match (&run.mmcr1, &run.mmcra) {
+                (Some(mmcr1), Some(mmcra)) => format!(": MMCR1 = {mmcr1}, MMCRA = {mmcra}"),
+                _ => String::new(),
+            };
+            writeln!(output, "run {}{registers}", index + 1)?;
             for event in &run.events {
                 let place = event.counter.map_or_else(String::new, |counter| format!("PMC{counter}"));
                 let name = event.name.unwrap_or("(steers the bus of the caches)");
-                writeln!(output, "  {place:<4}  {:<14}  {name}", event.code)?;
+                writeln!(output, "  {place:<5} {:<14}  {name}", event.code)?;
             }
         }
         if !self.uncounted.is_empty() {
@@ -115,7 +134,10 @@ pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<
     let all = of(part)?;
     let chosen = all_chosen(&arguments.metrics, all)?;
     let Some(file) = &arguments.counts else {
-        let planned = Planned::new(&plan_of(part, &chosen, all));
+        let planned = match plan_of(part, &chosen, all) {
+            Counting::Planned(plan) => Planned::new(&plan),
+            Counting::Placed(placement) => Planned::placed(&placement),
+        };
         match arguments.format {
             Format::Json => output.json(&planned)?,
             Format::Table => planned.show(output)?,
@@ -131,9 +153,51 @@ pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<
     Ok(PASSED)
 }
 
-fn plan_of(part: Part, chosen: &[&Metric], all: &[Metric]) -> Plan {
-    let catalogue: &Catalogue = part.catalogue();
-    plan(chosen, all, &|name| codes_of(catalogue, name))
+/// How the events of metrics are counted.
+enum Counting {
+    /// By POWER9's codes.
+    Planned(Plan),
+    /// Each on a counter whose own register selects it.
+    Placed(Placement),
+}
+
+fn plan_of(part: Part, chosen: &[&Metric], all: &[Metric]) -> Counting {
+    let catalogue = part.catalogue();
+    match part {
+        Part::Power9(_) => Counting::Planned(plan(chosen, all, &|name| codes_of(catalogue, name))),
+        _ => Counting::Placed(place(chosen, all, catalogue)),
+    }
+}
+
+/// The names of what each run counts, and its counts.
+type Taken = Vec<Vec<(&'static str, u64)>>;
+
+impl Counting {
+    /// Runs the guest with these counters beside it.
+    fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(crate::report::Report, Taken), String> {
+        match self {
+            Counting::Planned(plan) => {
+                let (report, counts) = runner.count(request, &plan.runs)?;
+                let of = |(run, values): (&super::Run, Vec<u64>)| {
+                    run.counted.iter().zip(values).filter_map(|(one, value)| Some((one.event?, value))).collect()
+                };
+                Ok((report, plan.runs.iter().zip(counts).map(of).collect()))
+            }
+            Counting::Placed(placement) => {
+                let (report, counts) = runner.count_placed(request, &placement.runs)?;
+                let of = |(run, values): (&Vec<Placed>, Vec<u64>)| run.iter().map(|placed| placed.entry.name).zip(values).collect();
+                Ok((report, placement.runs.iter().zip(counts).map(of).collect()))
+            }
+        }
+    }
+
+    /// Events that no run can count.
+    fn uncounted(&self) -> &[&'static str] {
+        match self {
+            Counting::Planned(plan) => &plan.uncounted,
+            Counting::Placed(placement) => &placement.uncounted,
+        }
+    }
 }
 
 /// A guest and its metrics, in the form that programs read.
@@ -174,28 +238,24 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
     let part = select::part(&request.pmu)?;
     let all = of(part)?;
     let chosen = all_chosen(words, all)?;
-    let plan = plan_of(part, &chosen, all);
+    let counting = plan_of(part, &chosen, all);
     let mut counts = Counts::default();
     let failed = |why: String| Error::usage(format!("{}: {why}", request.guest.title()));
-    let (report, counted) = runner.count(request, &plan.runs).map_err(failed)?;
+    let (report, taken) = counting.take(request, runner).map_err(failed)?;
     let mut seen: Vec<&str> = Vec::new();
-    for (run, values) in plan.runs.iter().zip(counted) {
-        for (one, value) in run.counted.iter().zip(values) {
-            // What is in every run is taken from the first.
-            if let Some(name) = one.event
-                && !seen.contains(&name)
-            {
-                seen.push(name);
-                counts.add(name, value as f64, part.catalogue());
-            }
+    for (name, value) in taken.iter().flatten() {
+        // What is in every run is taken from the first.
+        if !seen.contains(name) {
+            seen.push(name);
+            counts.add(name, *value as f64, part.catalogue());
         }
     }
     Ok(Measured {
         guest: request.guest.title(),
         pmu: request.pmu.clone(),
         passed: report.passed,
-        runs: plan.runs.len(),
-        uncounted: plan.uncounted,
+        runs: taken.len(),
+        uncounted: counting.uncounted().to_vec(),
         metrics: compute(&chosen, all, &|name| counts.of(name, part.catalogue())),
     })
 }

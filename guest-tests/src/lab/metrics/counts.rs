@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use vm_pmu_arch::event::Catalogue;
+use vm_pmu_arch::event::{Catalogue, POWER9};
 use vm_pmu_arch::power9::encode::EventCode;
 
 use crate::lab::error::Error;
@@ -65,9 +65,12 @@ impl Counts {
     }
 }
 
-/// The first name of an event, by whatever name or code; anything else in capitals.
+/// The first name of an event or unit mask, by whatever name or, on POWER9, code; anything else in capitals.
 fn plain(name: &str, catalogue: &Catalogue) -> String {
     let name = name.split(':').next().unwrap_or_default().trim_matches('/');
+    if catalogue.pmu != POWER9.pmu {
+        return catalogue.named(name).map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned());
+    }
     let code = name.strip_prefix('r').map_or_else(|| number::parse(name), |code| u64::from_str_radix(code, 16).ok());
     let by_code = code.and_then(|code| {
         // A code may say more than which event it is.
@@ -90,7 +93,7 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vm_pmu_arch::event::POWER9;
+    use vm_pmu_arch::event::MONTECITO;
 
     fn read(text: &str) -> Result<Counts, Error> {
         let folder = tempfile::tempdir().unwrap();
@@ -111,6 +114,15 @@ mod tests {
         let counts = read("event,count\n# measured twice\nPM_CYC,10\n0x2001e,5\nr500fa,7\n").unwrap();
         assert_eq!(counts.of("PM_CYC", &POWER9), Some(15.0));
         assert_eq!(counts.of("PM_RUN_INST_CMPL", &POWER9), Some(7.0));
+    }
+
+    #[test]
+    fn a_unit_mask_is_named_after_its_event() {
+        let mut counts = Counts::default();
+        counts.add("l2d_references.reads", 8.0, &MONTECITO);
+        counts.add("BRANCH_EVENT", 2.0, &MONTECITO);
+        assert_eq!(counts.of("L2D_REFERENCES.READS", &MONTECITO), Some(8.0));
+        assert_eq!(counts.of("ETB_EVENT", &MONTECITO), Some(2.0));
     }
 
     #[test]

@@ -70,13 +70,7 @@ pub struct Plan {
 /// those with least choice first, which is near the least number of runs.
 #[must_use]
 pub fn plan(metrics: &[&Metric], table: &[Metric], codes_of: &dyn Fn(&str) -> Vec<EventCode>) -> Plan {
-    let mut needed: BTreeSet<&'static str> = BTreeSet::new();
-    for metric in metrics {
-        let leaves = Leaves::of(metric, table);
-        if leaves.missing.is_empty() {
-            needed.extend(leaves.events);
-        }
-    }
+    let mut needed = needed(metrics, table);
     let fixed: Vec<Counted> = [("PM_RUN_INST_CMPL", RUN_INSTRUCTIONS), ("PM_RUN_CYC", RUN_CYCLES)]
         .into_iter()
         .filter(|(name, _)| needed.remove(name))
@@ -94,6 +88,12 @@ pub fn plan(metrics: &[&Metric], table: &[Metric], codes_of: &dyn Fn(&str) -> Ve
         plan.runs.push(Run { counted: fixed });
     }
     plan
+}
+
+/// The events that `metrics` need, whose formulas name metrics of `table`; nothing for a metric that names a missing event.
+pub(super) fn needed(metrics: &[&Metric], table: &[Metric]) -> BTreeSet<&'static str> {
+    let leaves = metrics.iter().map(|metric| Leaves::of(metric, table)).filter(|leaves| leaves.missing.is_empty());
+    leaves.flat_map(|leaves| leaves.events).collect()
 }
 
 /// How many counters a code may go to; the fewer, the more that has to go with it.

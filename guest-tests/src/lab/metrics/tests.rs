@@ -1,4 +1,4 @@
-use vm_pmu_arch::event::{POWER9, POWER9_METRICS};
+use vm_pmu_arch::event::{MONTECITO_METRICS, POWER9, POWER9_METRICS};
 use vm_pmu_arch::power9::encode::{Options, RUN_CYCLES, RUN_INSTRUCTIONS};
 
 use super::*;
@@ -51,6 +51,26 @@ fn every_formula_of_the_guide_can_be_computed() {
     for metric in POWER9_METRICS {
         assert!(formula::is_formula(metric.formula), "{}: {}", metric.name, metric.formula);
     }
+}
+
+#[test]
+fn every_formula_of_montecito_can_be_computed() {
+    for metric in MONTECITO_METRICS {
+        assert!(formula::is_formula(metric.formula), "{}: {}", metric.name, metric.formula);
+    }
+}
+
+#[test]
+fn a_formula_may_name_unit_masks() {
+    let known = |name: &str| match name {
+        "L3_READS.DATA_READ.MISS" => Some(3.0),
+        "L3_WRITES.DATA_WRITE.MISS" => Some(2.0),
+        "L3_READS.DATA_READ.ALL" => Some(12.0),
+        "L3_WRITES.DATA_WRITE.ALL" => Some(8.0),
+        _ => None,
+    };
+    let metric = MONTECITO_METRICS.iter().find(|metric| metric.name == "L3_DATA_MISS_RATIO").expect("the manual has it");
+    assert_eq!(evaluate(metric, MONTECITO_METRICS, &known), Ok(0.25));
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(super) fn fill(t: &mut Table) {
         ("bsw.0", bsw_0),
         ("bsw.1", bsw_1),
         ("epc", epc),
+        ("vmsw.0", vmsw_0),
+        ("vmsw.1", vmsw_1),
     ] {
         t.always(Unit::B, text, move |_| op());
     }

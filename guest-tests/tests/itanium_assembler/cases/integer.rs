@@ -126,7 +126,7 @@ fn multimedia(t: &mut Table) {
     }
 }
 
-const APPLICATION: [(Ar, &str); 19] = [
+const APPLICATION: [(Ar, &str); 21] = [
     (Ar::KR0, "k0"),
     (Ar::KR1, "k1"),
     (Ar::KR2, "k2"),
@@ -139,10 +139,12 @@ const APPLICATION: [(Ar, &str); 19] = [
     (Ar::BSP, "bsp"),
     (Ar::BSPSTORE, "bspstore"),
     (Ar::RNAT, "rnat"),
+    (Ar::CSD, "csd"),
     (Ar::CCV, "ccv"),
     (Ar::UNAT, "unat"),
     (Ar::FPSR, "fpsr"),
     (Ar::ITC, "itc"),
+    (Ar::RUC, "ruc"),
     (Ar::PFS, "pfs"),
     (Ar::LC, "lc"),
     (Ar::EC, "ec"),

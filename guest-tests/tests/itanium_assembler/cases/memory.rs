@@ -87,6 +87,12 @@ pub(super) fn fill(t: &mut Table) {
         }
     }
     written! { t M
+        "ld16 r101,ar.csd=[r37]" ld16(R101, R37);
+        "ld16.acq.nt1 r101,ar.csd=[r37]" ld16_acq(R101, R37).locality(Locality::Nt1);
+        "st16 [r37]=r58,ar.csd" st16(R37, R58);
+        "st16.rel.nta [r37]=r58,ar.csd" st16_rel(R37, R58).locality(Locality::Nta);
+        "cmp8xchg16.acq r101=[r37],r58,ar.csd,ar.ccv" cmp8xchg16_acq(R101, R37, R58);
+        "cmp8xchg16.rel.nta r101=[r37],r58,ar.csd,ar.ccv" cmp8xchg16_rel(R101, R37, R58).locality(Locality::Nta);
         "getf.sig r101=f58" getf_sig(R101, F58);
         "getf.exp r101=f58" getf_exp(R101, F58);
         "getf.s r101=f58" getf_s(R101, F58);

@@ -129,4 +129,6 @@ bare! {
     bsw_0 0x0C "Register bank 0; the last of its group";
     bsw_1 0x0D "Register bank 1; the last of its group";
     epc 0x10 "Enter privileged code";
+    vmsw_0 0x18 "No virtual machine; the last of its group";
+    vmsw_1 0x19 "A virtual machine; the last of its group";
 }

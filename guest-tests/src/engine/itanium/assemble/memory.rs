@@ -248,3 +248,37 @@ fetches_and_adds! {
     fetchadd4_rel 0x16 "Add to four bytes, behind all earlier accesses, and load what was there";
     fetchadd8_rel 0x17 "Add to eight bytes, behind all earlier accesses, and load what was there";
 }
+
+fn sixteen(x6: u64) -> Op {
+    Op::new(Unit::M, 4, x6 << 30 | X).allowing(PLAIN)
+}
+
+/// Load sixteen bytes, the upper eight into AR 25: r1, address. Format M1.
+pub fn ld16(r1: Gr, r3: Gr) -> Op {
+    sixteen(0x28).r1(r1).r3(r3)
+}
+
+/// Load sixteen bytes, the upper eight into AR 25, before all later accesses: r1, address. Format M1.
+pub fn ld16_acq(r1: Gr, r3: Gr) -> Op {
+    sixteen(0x2C).r1(r1).r3(r3)
+}
+
+/// Store sixteen bytes, the upper eight from AR 25: address, r2. Format M4.
+pub fn st16(r3: Gr, r2: Gr) -> Op {
+    sixteen(0x30).r3(r3).r2(r2)
+}
+
+/// Store sixteen bytes, the upper eight from AR 25, behind all earlier accesses: address, r2. Format M4.
+pub fn st16_rel(r3: Gr, r2: Gr) -> Op {
+    sixteen(0x34).r3(r3).r2(r2)
+}
+
+/// Store sixteen bytes, the upper eight from AR 25, if eight are those of CCV, before all later accesses: r1, address, r2. Format M16.
+pub fn cmp8xchg16_acq(r1: Gr, r3: Gr, r2: Gr) -> Op {
+    sixteen(0x20).r1(r1).r3(r3).r2(r2)
+}
+
+/// Store sixteen bytes, the upper eight from AR 25, if eight are those of CCV, behind all earlier accesses: r1, address, r2. Format M16.
+pub fn cmp8xchg16_rel(r1: Gr, r3: Gr, r2: Gr) -> Op {
+    sixteen(0x24).r1(r1).r3(r3).r2(r2)
+}

@@ -100,10 +100,12 @@ named!(Ar "application registers":
     BSP 17 "Backing store pointer";
     BSPSTORE 18 "Where the register stack engine stores next";
     RNAT 19 "NaT bits that the register stack engine collects";
+    CSD 25 "The upper half of sixteen bytes";
     CCV 32 "What `cmpxchg` compares with";
     UNAT 36 "NaT bits of `ld8.fill` and `st8.spill`";
     FPSR 40 "Floating-point status";
     ITC 44 "Interval time counter";
+    RUC 45 "Cycles in which the thread had the core's resources";
     PFS 64 "Previous function state";
     LC 65 "Loop count";
     EC 66 "Epilog count";

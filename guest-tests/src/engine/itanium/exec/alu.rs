@@ -15,10 +15,11 @@ impl Core {
                 let (value, nat) = self.gr(w.bits(20, 2) as usize);
                 self.put(w.r1(), (value.wrapping_add(w.imm22()), nat))
             }
+            // Of the parallel ALU bit 33 is a part of the size.
+            8 if w.bits(34, 2) == 1 => self.parallel_alu(w),
             8 if w.bit(33) => Err(Fault::IllegalOperation),
             8 => match w.bits(34, 2) {
                 0 => self.register_alu(w),
-                1 => self.parallel_alu(w),
                 2 => self.put(w.r1(), (value.wrapping_add(w.imm14()), nat)),
                 _ => self.put(w.r1(), (w.imm14().wrapping_add(value) & 0xFFFF_FFFF | (value >> 30 & 3) << 61, nat)),
             },
@@ -58,7 +59,8 @@ impl Core {
     /// `movl`, `nop.x`, `hint.x` and `break.x`.
     pub(crate) fn long_immediate(&mut self, w: Word, upper: u64) -> Result<Flow, Fault> {
         match (w.major(), w.x3(), w.x6()) {
-            (0, 0, 0) => return Err(Fault::Break(w.imm62(upper))),
+            // IIM gets the low 21 bits.
+            (0, 0, 0) => return Err(Fault::Break(w.imm21())),
             (0, 0, 1) => self.step.pause = w.bit(26) && w.imm62(upper) == 0,
             (6, ..) if !w.bit(20) => self.put(w.r1(), (w.imm64(upper), false))?,
             _ => return Err(Fault::IllegalOperation),

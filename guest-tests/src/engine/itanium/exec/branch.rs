@@ -53,7 +53,8 @@ impl Core {
             _ => {}
         }
         match w.x6() {
-            0x00 => return Err(Fault::Break(w.imm21())),
+            // Of this form IIM gets 0, whatever the number.
+            0x00 => return Err(Fault::Break(0)),
             0x02 => self.cover(),
             0x04 => self.stack.clear_rotation(),
             0x05 => self.stack.rrb_pr = 0,

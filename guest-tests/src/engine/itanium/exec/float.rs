@@ -20,7 +20,8 @@ impl Core {
             8..=0xD => self.multiply_and_add(w)?,
             0xE if w.bit(36) => self.integer_multiply(w)?,
             0xE => {
-                let (a, b, mask) = (self.fr(w.r3()), self.fr(w.r2()), self.fr(w.f4()));
+                // fselect: f3 where f2 has ones, f4 elsewhere.
+                let (a, b, mask) = (self.fr(w.r3()), self.fr(w.f4()), self.fr(w.r2()));
                 let bits = a.significand & mask.significand | b.significand & !mask.significand;
                 let nat = [a, b, mask].iter().any(|value| value.is_nat());
                 self.put_float(w, if nat { Float::NAT } else { Float::integer(bits) }, &[w.r2(), w.r3(), w.f4()])?;

@@ -60,7 +60,7 @@ impl Core {
         Ok(())
     }
 
-    /// `frcpa` and `frsqta`: here the reciprocal is as exact as a double.
+    /// `frcpa` and `frsqrta`: here the reciprocal is as exact as a double.
     pub(crate) fn approximate(&mut self, w: Word, p: bool) -> Result<(), Fault> {
         if !p {
             self.set_predicate(w.p2(), false);

@@ -15,7 +15,7 @@ const VECTOR_FIELDS: u64 = 0x1_00FF;
 fn reaches(unit: Unit, number: usize) -> bool {
     match unit {
         Unit::I => number >= 48,
-        _ => number < 64 || number >= 112,
+        _ => !(64..112).contains(&number),
     }
 }
 

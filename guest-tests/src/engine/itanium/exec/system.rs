@@ -97,7 +97,7 @@ impl Core {
         match w.x6() {
             0x00..=0x05 => self.write_indirect(w, observer),
             0x10..=0x15 | 0x17 => self.read_indirect(w, observer),
-            0x09..=0x0C | 0x0D | 0x34 => {
+            0x09..=0x0D | 0x34 => {
                 self.privileged()?;
                 self.need(w.r3()).map(drop)
             }

@@ -1,0 +1,88 @@
+//! How a buffer of branches is written: sources, and targets that sources may take the place of.
+
+use crate::feed::Record;
+
+/// slot of a source that was not taken.
+const NOT_TAKEN: u64 = 0b11 << 2;
+/// Bit 0 of an entry: a source.
+const SOURCE: u64 = 1 << 0;
+/// Bit 1 of an entry: of a source mispredicted, of a target valid.
+const MISPREDICTED: u64 = 1 << 1;
+
+/// What was captured last, as far as the next capture depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Last {
+    /// Nothing that matters.
+    #[default]
+    Nothing,
+    /// A branch in this slot of this bundle, which was not taken: another of the bundle makes no entry of its own.
+    NotTaken {
+        /// The bundle's address.
+        bundle: u64,
+        /// The slot.
+        slot: u8,
+    },
+    /// This bundle, as a target: a source in it takes the entry.
+    Target {
+        /// The bundle's address.
+        bundle: u64,
+    },
+}
+
+/// A buffer of entries, in turn, with bits beside each where the part has them.
+pub(crate) trait Buffer {
+    /// Writes the next entry.
+    fn push(&mut self, entry: u64, extension: u8);
+
+    /// Writes the last entry again.
+    fn replace_last(&mut self, entry: u64, extension: u8);
+
+    /// The last entry.
+    fn last(&self) -> (u64, u8);
+}
+
+/// A branch that is captured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    /// Bits 63:4 of the bundle's address, as the entry has them.
+    pub(crate) bundle: u64,
+    /// The direction or the target was predicted wrongly.
+    pub(crate) mispredicted: bool,
+    /// It was taken, to this address.
+    pub(crate) target: Option<u64>,
+    /// The bits beside its entry.
+    pub(crate) extension: u8,
+}
+
+/// Enters the branch of `record` and, if it was taken, its target. Returns how many entries that brought.
+pub(crate) fn enter(source: Source, record: &Record, last: &mut Last, buffer: &mut impl Buffer) -> u64 {
+    let slot = if source.target.is_some() { u64::from(record.slot.min(2)) << 2 } else { NOT_TAKEN };
+    let entry = source.bundle << 4 | slot | if source.mispredicted { MISPREDICTED } else { 0 } | SOURCE;
+    let entries = enter_source(entry, source.extension, record, *last, buffer);
+    let Some(target) = source.target.map(|target| target & !0xF) else {
+        *last = Last::NotTaken { bundle: record.address, slot: record.slot };
+        return entries;
+    };
+    buffer.push(target | MISPREDICTED, 0);
+    *last = Last::Target { bundle: target };
+    entries + 1
+}
+
+/// Enters a source: in place of the target that it lies in, into the entry of its bundle, or behind the last.
+fn enter_source(source: u64, extension: u8, record: &Record, last: Last, buffer: &mut impl Buffer) -> u64 {
+    match last {
+        Last::Target { bundle } if bundle == record.address & !0xF => {
+            buffer.replace_last(source, extension);
+            0
+        }
+        Last::NotTaken { bundle, slot } if bundle == record.address && slot < record.slot => {
+            let (before, before_extension) = buffer.last();
+            buffer.replace_last(source | before & MISPREDICTED, extension | before_extension);
+            0
+        }
+        _ => {
+            buffer.push(source, extension);
+            1
+        }
+    }
+}
