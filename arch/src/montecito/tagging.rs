@@ -24,7 +24,7 @@ pub struct Tags {
     pub instructions: u8,
     /// Its access to memory is within what constrains the memory pipeline.
     pub data: bool,
-    /// The address that it prefetched is in the range of channel 1.
+    /// The line that was fetched or prefetched with it is in the range of channel 1.
     pub prefetch: bool,
     /// It is a prefetch.
     pub is_prefetch: bool,
@@ -225,8 +225,8 @@ impl Tagger<'_> {
             }
         }
         tags.data = self.data_tag(tags.instructions, record);
-        if let Some(fetch) = record.fetch.filter(|fetch| fetch.prefetch) {
-            tags.is_prefetch = true;
+        if let Some(fetch) = record.fetch {
+            tags.is_prefetch = fetch.prefetch;
             tags.prefetch = self.address_match(1, fetch.address & BUNDLE, context);
         }
         tags
