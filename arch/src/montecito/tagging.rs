@@ -184,7 +184,8 @@ impl Tagger<'_> {
         let inverted = channel == 0 && self.configuration.pmc32.inv();
         let pair = self.breakpoints.instruction(channel);
         let level = pair.mask.plm() >> (context.privilege & 3) & 1 == 1;
-        level && self.is_in_range(channel, address) != inverted
+        // Inverted or not, a debugger's pair matches nothing.
+        level && !pair.mask.x() && self.is_in_range(channel, address) != inverted
     }
 
     /// Match(OpCM) of channel `channel`.
