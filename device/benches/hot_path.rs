@@ -3,6 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vm_pmu::arch::ia64::Psr;
+use vm_pmu::arch::montecito;
 use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
 use vm_pmu::arch::power9::{Mmcr0, ThreadControl, spr};
 use vm_pmu::irq::Unconnected;
@@ -140,6 +142,67 @@ fn power9_hot_path(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Retired instructions, cycles, no-operations, instructions predicated off, floating-point operations: each in two counters at least.
+const MONTECITO_EVENTS: [u8; 5] = [0x08, 0x12, 0x50, 0x51, 0x09];
+
+/// What a translated block of six instructions adds to those signals. Returns the cycles so far, the pace.
+#[inline(always)]
+fn montecito_block(totals: &Totals) -> u64 {
+    totals.add(Signal::InstructionsRetired, 6);
+    totals.add(Signal::NopsRetired, 2);
+    totals.add(Signal::PredicatedOffRetired, 1);
+    totals.add(Signal::FloatingPointOperations, 2);
+    totals.add(Signal::Cycles, 6)
+}
+
+#[inline(never)]
+fn montecito_bare(totals: &Totals) {
+    for _ in 0..BLOCKS {
+        montecito_block(totals);
+    }
+}
+
+#[inline(never)]
+fn montecito_attached(thread: Thread<'_, Unconnected>) {
+    let (totals, deadlines) = (thread.totals(), thread.deadlines());
+    for _ in 0..BLOCKS {
+        let pace = montecito_block(totals);
+        if deadlines.due_at(pace) {
+            thread.check();
+        }
+    }
+}
+
+/// A Montecito thread that counts with twelve counters, each with its interrupt enabled and nothing qualified.
+fn montecito_machine() -> Machine<Unconnected> {
+    let machine = Builder::new("montecito").expect("the part is known").build(Unconnected);
+    let thread = machine.thread(0).expect("there is one thread");
+    let mut psr = Psr::default();
+    psr.set_up(true);
+    thread.set_context(Context::ia64(psr.bits(), 0));
+    for (number, event) in (4..).zip(MONTECITO_EVENTS.into_iter().cycle().take(montecito::COUNTERS)) {
+        let mut pmc = montecito::Pmc::default();
+        pmc.set_plm(0b0001);
+        pmc.set_oi(true);
+        pmc.set_es(event);
+        pmc.set_ism(0b10);
+        thread.mov_to_pmc(number, pmc.bits()).expect("level 0 may write");
+    }
+    machine
+}
+
+fn montecito_hot_path(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hot path, Montecito");
+    group.throughput(Throughput::Elements(BLOCKS));
+    let totals = Totals::new();
+    group.bench_function("bare totals", |bencher| bencher.iter(|| montecito_bare(black_box(&totals))));
+    let machine = montecito_machine();
+    let thread = machine.thread(0).expect("there is one thread");
+    // A counter of 47 bits does not overflow in a measurement.
+    group.bench_function(BenchmarkId::new("counters", 12), |bencher| bencher.iter(|| montecito_attached(black_box(thread))));
+    group.finish();
+}
+
 fn slow_paths(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("slow path");
     for counters in [0, 1, 4] {
@@ -189,5 +252,5 @@ fn slow_paths(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, hot_path, power9_hot_path, slow_paths);
+criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, slow_paths);
 criterion_main!(benches);

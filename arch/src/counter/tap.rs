@@ -90,6 +90,11 @@ impl Tap {
         self.gate
     }
 
+    /// Whose cycles are looked at: the own thread's, or, of what threads that take turns do together, those of each.
+    fn clock(&self) -> Scope {
+        if self.scope == Scope::Threads { Scope::Threads } else { Scope::Thread }
+    }
+
     fn signals(&self) -> &[Signal] {
         self.signals.get(..usize::from(self.len)).unwrap_or(&[])
     }
@@ -123,7 +128,7 @@ impl Tap {
     pub fn skip(&mut self, feed: &impl Feed) {
         self.grown(feed, |_, _, _| {});
         if self.gate.needs_cycles() {
-            self.cycles = feed.total(Signal::Cycles, Scope::Thread);
+            self.cycles = feed.total(Signal::Cycles, self.clock());
         }
     }
 
@@ -173,7 +178,7 @@ impl Tap {
     }
 
     fn pass(&mut self, feed: &impl Feed) -> u64 {
-        let total = feed.total(Signal::Cycles, Scope::Thread);
+        let total = feed.total(Signal::Cycles, self.clock());
         let passed = total.wrapping_sub(self.cycles);
         self.cycles = total;
         passed
@@ -265,6 +270,9 @@ impl Tap {
                 set.insert(*signal);
             }
         }
+        if self.clock() != Scope::Thread && self.gate.needs_cycles() {
+            set.insert(Signal::Cycles);
+        }
     }
 
     /// Adds the signals that the tap follows to `set`.
@@ -284,9 +292,9 @@ impl Tap {
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
         match (self.gate, remaining) {
             (Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall, _) => {
-                feed.arm(Signal::Cycles, Scope::Thread, self.cycles, 1)
+                feed.arm(Signal::Cycles, self.clock(), self.cycles, 1)
             }
-            (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, Scope::Thread, self.cycles, remaining),
+            (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, self.clock(), self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
                 let shares = self.shares(remaining);
                 for (signal, base) in self.signals().iter().zip(&self.bases) {
@@ -332,7 +340,7 @@ impl Tap {
             feed.disarm(*signal, self.scope);
         }
         if self.gate.needs_cycles() {
-            feed.disarm(Signal::Cycles, Scope::Thread);
+            feed.disarm(Signal::Cycles, self.clock());
         }
     }
 }

@@ -89,7 +89,11 @@ impl Montecito {
         let now = feed.total(Signal::Cycles, Scope::Thread);
         let cycles = now.wrapping_sub(core::mem::replace(&mut self.seen, now));
         self.tracker.pass(cycles);
+        let captured = self.retirement.is_on();
         self.retirement.pass(cycles, &mut self.captures);
+        if captured && !self.retirement.is_on() {
+            self.renew_demand();
+        }
     }
 
     /// The capture of retired instruction pointers begins or ends as the context and freezing say.

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(parts(None).unwrap().len(), NAMES.len());
         assert_eq!(part("K8").unwrap().name(), "k8");
         let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
-        assert_eq!(message, "no PMU is called `k9`; there are k8 and power9");
+        assert_eq!(message, "no PMU is called `k9`; there are k8, power9, itanium and montecito");
     }
 
     #[test]

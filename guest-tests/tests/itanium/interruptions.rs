@@ -253,6 +253,18 @@ fn a_reserved_template_is_an_illegal_operation() {
 }
 
 #[test]
+fn major_opcodes_that_no_instruction_has_are_illegal() {
+    // Majors 2 and 3 of M and I slots, 0xF of both, with no-operations beside.
+    for (major, slot) in [(2u128, 5), (3, 5), (0xF, 5), (2, 46), (3, 46), (0xF, 46)] {
+        let nop = 1u128 << 27;
+        let others = if slot == 5 { nop << 46 } else { nop << 5 };
+        let bundle = major << 37 << slot | others | nop << 87;
+        let machine = run(|a| a.bytes(&bundle.to_le_bytes()));
+        assert_eq!(vectors(&machine), [0x5400], "{major} at bit {slot}");
+    }
+}
+
+#[test]
 fn an_instruction_that_is_not_there_ends_the_run_with_its_name() {
     use vm_pmu_guest_tests::engine::itanium::Limits;
     let mut machine = machine(&Default::default(), &[], |a| a.put(pmpy2_r(R8, R9, R10)));

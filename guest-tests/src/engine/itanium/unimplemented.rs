@@ -71,10 +71,11 @@ fn parallel(w: Word) -> Option<&'static str> {
     }
     let two = w.bit(33);
     Some(match (w.bits(34, 2), w.bits(28, 2), w.bits(30, 2)) {
-        (0, 3, 1) if two => "pmpyshr2",
-        (0, 1, 1) if two => "pmpyshr2.u",
+        // Bits 31:30 are the count.
+        (0, 3, _) if two => "pmpyshr2",
+        (0, 1, _) if two => "pmpyshr2.u",
         (0, 2, 0) | (1, 3, 0) => "pshr",
-        (0 | 1, 0 | 1, 0) => "pshr.u",
+        (0, 0, 0) | (1, 1, 0) => "pshr.u",
         (0, 0, 1) | (3, 1, 1) => "pshl",
         (0, 1, 3) => "mpy4",
         (0, 3, 3) => "mpyshl4",

@@ -3,6 +3,7 @@
 //! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
 
 mod ia64;
+mod itanium;
 mod k8;
 mod montecito;
 mod numbering;
@@ -80,7 +81,8 @@ pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
         Part::K8(_) => &k8::K8,
         Part::Power9(_) => &power9::Power9,
-        Part::Montecito(_) | Part::Itanium(_) => &montecito::Montecito,
+        Part::Itanium(_) => &itanium::Itanium,
+        Part::Montecito(_) => &montecito::Montecito,
     }
 }
 

@@ -53,12 +53,7 @@ impl Dialect for Montecito {
             (_, Some(counter)) => selection::meaning(counter, field, value),
             (Address::Pmc(number), None) => monitors::meaning(number, field, value),
             (Address::Pmd(number), None) => captures::meaning(number, field, value),
-            (Address::Ibr(number) | Address::Dbr(number), None) if number & 1 == 1 => match field.name {
-                "mask" => Some(fields::compared(field.of(value))),
-                "plm" => Some(fields::levels(field.of(value), "matches")),
-                _ => None,
-            },
-            (Address::Ibr(_) | Address::Dbr(_), None) => Some(String::new()),
+            (Address::Ibr(number) | Address::Dbr(number), None) => fields::breakpoint(number, field, value),
             _ => None,
         };
         said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })

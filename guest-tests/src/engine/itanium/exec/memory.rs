@@ -35,8 +35,9 @@ impl Core {
             (6, false, true) if (0x1C..=0x1F).contains(&w.memory_x6()) => self.set_floating(w),
             (6, _, true) => self.load_pair(w, by_register),
             (6, ..) => self.floating_storage(w, if by_register { Some(self.gr(w.r2())) } else { None }),
-            _ if w.memory_x6() >= 0x30 => self.floating_storage(w, Some((w.store_increment(), false))),
-            _ => self.floating_storage(w, Some((w.load_increment(), false))),
+            (7, ..) if w.memory_x6() >= 0x30 => self.floating_storage(w, Some((w.store_increment(), false))),
+            (7, ..) => self.floating_storage(w, Some((w.load_increment(), false))),
+            _ => Err(Fault::IllegalOperation),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the fields say that the IA-64 parts have in common.
 
+use vm_pmu_arch::layout::Field;
+
 use crate::lab::number::grouped;
 
 /// Numbers in a sentence: `0 and 3`, `0, 1 and 3`.
@@ -61,8 +63,18 @@ pub(in super::super) fn threshold(threshold: u64, most: u32) -> String {
     }
 }
 
+/// A breakpoint register: an address in an even one, what is compared in an odd one.
+pub(in super::super) fn breakpoint(number: u8, field: &Field, value: u64) -> Option<String> {
+    match (number & 1, field.name) {
+        (0, _) => Some(String::new()),
+        (_, "mask") => Some(compared(field.of(value))),
+        (_, "plm") => Some(levels(field.of(value), "matches")),
+        _ => None,
+    }
+}
+
 /// An odd breakpoint register's mask.
-pub(in super::super) fn compared(mask: u64) -> String {
+fn compared(mask: u64) -> String {
     let ignored = !mask & ((1 << 56) - 1);
     match ignored {
         0 => "one address".to_owned(),

@@ -26,6 +26,17 @@ pub(in super::super) fn place(wants: &[Want]) -> Option<Vec<u32>> {
     with_leaders(wants, &all(|want| want.rightly)).or_else(|| with_leaders(wants, &all(|want| want.counters)))
 }
 
+/// `PMC4-9`, or the numbers one by one.
+pub(in super::super) fn named(counters: u32) -> String {
+    let numbers: Vec<u32> = (0..u32::BITS).filter(|number| counters >> number & 1 == 1).collect();
+    match numbers.as_slice() {
+        [] => "none".to_owned(),
+        [only] => format!("PMC{only}"),
+        [first, .., last] if last - first + 1 == numbers.len() as u32 => format!("PMC{first}-{last}"),
+        many => format!("PMC{}", many.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// The groups of the second level, each by the place of its first member.
 pub(in super::super) fn groups(wants: &[Want]) -> Vec<(CounterSet, (u8, bool))> {
     let mut groups = Vec::new();

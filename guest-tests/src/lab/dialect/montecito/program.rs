@@ -9,7 +9,7 @@ use super::LIMITS;
 use super::qualify::Qualification;
 use super::selection::{EVERY_STATE, FIRST_BANKED, notation, selected};
 use crate::lab::dialect::Programming;
-use crate::lab::dialect::ia64::place::{self, Want};
+use crate::lab::dialect::ia64::place::{self, Want, named};
 use crate::lab::dialect::ia64::words::{Words, default_mask};
 use crate::lab::dialect::ia64::{injected, write};
 use crate::lab::error::Error;
@@ -175,17 +175,6 @@ impl Asked {
         }
         self.words.advise_on_period(&LIMITS, notes);
         qualification.advise(picked, &self.words, notes);
-    }
-}
-
-/// `PMC4-9`, or the numbers one by one.
-fn named(counters: u32) -> String {
-    let numbers: Vec<u32> = (0..u32::BITS).filter(|number| counters >> number & 1 == 1).collect();
-    match numbers.as_slice() {
-        [] => "none".to_owned(),
-        [only] => format!("PMC{only}"),
-        [first, .., last] if last - first + 1 == numbers.len() as u32 => format!("PMC{first}-{last}"),
-        many => format!("PMC{}", many.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
 

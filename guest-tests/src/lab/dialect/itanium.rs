@@ -1,0 +1,72 @@
+//! The first Itanium: PMC4-7 select for a counter each, PMC8-13 constrain and capture (Itanium manual, sections 6.2.2 to 6.2.8).
+
+mod monitors;
+mod program;
+mod selection;
+
+use vm_pmu_arch::access::Address;
+use vm_pmu_arch::itanium::Revision;
+use vm_pmu_arch::layout::Field;
+use vm_pmu_arch::model::RegisterDescription;
+use vm_pmu_arch::registry::Part;
+
+use super::ia64::{self, counter_of, fields, words::Limits};
+use super::{Dialect, Programming};
+use crate::lab::error::Error;
+use crate::lab::select::Request;
+
+/// The first Itanium's dialect.
+pub(super) struct Itanium;
+
+/// What the part has.
+const LIMITS: Limits = Limits { counters: 4..=7, bits: 32, threshold: 7, threads_and_states: false, ism: 0b10 };
+
+impl Dialect for Itanium {
+    fn manual(&self) -> &'static str {
+        "Itanium RM"
+    }
+
+    fn unit_title(&self, unit: &str) -> &'static str {
+        ia64::unit_title(unit)
+    }
+
+    fn place(&self, counters: &[u32]) -> String {
+        match counters {
+            [only] => format!("PMC{only}"),
+            [first, .., last] => format!("PMC{first}-{last}"),
+            [] => String::new(),
+        }
+    }
+
+    fn revisions(&self) -> Vec<&'static str> {
+        Revision::ALL.iter().map(|revision| revision.letter()).collect()
+    }
+
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
+        counter_of(register, &LIMITS).and_then(|_| selection::label(field, value))
+    }
+
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String {
+        let said = match (register.address, counter_of(register, &LIMITS)) {
+            (_, Some(counter)) => selection::meaning(counter, field, value),
+            (Address::Pmc(number), None) => monitors::setting(number, field, value),
+            (Address::Pmd(number), None) => monitors::captured(number, field, value),
+            (Address::Ibr(number) | Address::Dbr(number), None) => fields::breakpoint(number, field, value),
+            _ => None,
+        };
+        said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })
+    }
+
+    fn reserved(&self, register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {
+        // What is above a count reads as copies of its highest bit, and a write of it has no effect.
+        matches!(register.address, Address::Pmd(4..=7)).then(String::new)
+    }
+
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
+        counter_of(register, &LIMITS).and_then(|_| selection::notation(value))
+    }
+
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+        program::encode(part, requests)
+    }
+}
