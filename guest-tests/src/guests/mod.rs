@@ -26,6 +26,7 @@ macro_rules! guests {
 use guests;
 
 pub mod ia64;
+pub mod itanium;
 pub mod k8;
 pub mod montecito;
 pub mod power;
@@ -86,7 +87,7 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS)
+    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -37,7 +37,9 @@
 //! ```
 
 mod blocks;
+pub(crate) mod facts;
 mod monitor;
+pub(crate) mod opcode;
 
 use crate::engine::image::{Image, Segment};
 use crate::engine::itanium::assemble::*;

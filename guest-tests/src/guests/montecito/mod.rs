@@ -4,8 +4,10 @@
 //! instruction counts in the state it starts in: the `sum` that lets counters go is not counted, the `rum` that stops them is.
 
 mod count;
+mod opcode;
 
 super::guests! {
     "montecito" Itanium;
     "count" 1 steps count "counts instructions and cycles";
+    "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
 }
