@@ -113,17 +113,24 @@ impl Part {
         }
     }
 
+    /// Montecito's PMC32: beside the mask of matcher 0, whether channel 0 ignores addresses, and whether it inverts their range.
+    pub(crate) fn first_matcher(self, opcodes: &Opcodes, ig_ad: bool, inv: bool) -> u64 {
+        let Opcodes { slots: Slots { m, i, f, b }, compared, .. } = *opcodes;
+        let mut pmc = montecito::Pmc32::default();
+        pmc.set_mask(!compared & ENCODING);
+        (pmc.set_m(m), pmc.set_i(i), pmc.set_f(f), pmc.set_b(b));
+        pmc.set_ig_ad(ig_ad);
+        pmc.set_inv(inv);
+        pmc.bits()
+    }
+
     /// Programs opcode matcher 0 or 1; address ranges constrain nothing.
     pub(crate) fn match_opcodes(self, k: &mut Kernel, matcher: u8, opcodes: &Opcodes) {
         let Opcodes { slots: Slots { m, i, f, b }, value, compared } = *opcodes;
         match (self, matcher) {
             (Part::Montecito, 0) => {
-                let mut pmc = montecito::Pmc32::default();
-                pmc.set_mask(!compared & ENCODING);
-                (pmc.set_m(m), pmc.set_i(i), pmc.set_f(f), pmc.set_b(b));
-                pmc.set_ig_ad(true);
                 k.write_pmc(33, value & compared);
-                k.write_pmc(32, pmc.bits());
+                k.write_pmc(32, self.first_matcher(opcodes, true, false));
             }
             (Part::Montecito, _) => {
                 let mut pmc = montecito::Pmc34::default();

@@ -37,9 +37,15 @@
 //! ```
 
 mod blocks;
+pub(crate) mod chain;
+pub(crate) mod data_ear;
 pub(crate) mod facts;
+pub(crate) mod instruction_ear;
 mod monitor;
 pub(crate) mod opcode;
+pub(crate) mod profile;
+pub(crate) mod range;
+pub(crate) mod trace;
 
 use crate::engine::image::{Image, Segment};
 use crate::engine::itanium::assemble::*;

@@ -18,7 +18,7 @@ const OTHER_MARK: u64 = 0x2A;
 /// lowest bits of a no-operation's immediate, 12:6; the type of a branch, 8:6.
 const MAJOR: u64 = 0xF << 37;
 const QP: u64 = 0x3F;
-const R1_FIELD: u64 = 0x7F << 6;
+pub(crate) const R1_FIELD: u64 = 0x7F << 6;
 const BTYPE: u64 = 0x7 << 6;
 /// Loads and stores: m in 36, x6 in 35:30, x in 27.
 pub(crate) const MEMORY: u64 = MAJOR | 1 << 36 | 0x3F << 30 | 1 << 27;
@@ -29,8 +29,8 @@ pub(crate) const ST8: u64 = 4 << 37 | 0x33 << 30;
 const ADD_FIELDS: u64 = MAJOR | 0b111 << 33;
 const ADDS: u64 = 8 << 37 | 0b100 << 33;
 /// `nop.m` and `nop.i`: major opcode 0, and 1 in 35:27.
-const NOP_FIELDS: u64 = MAJOR | 0x1FF << 27;
-const NOP: u64 = 1 << 27;
+pub(crate) const NOP_FIELDS: u64 = MAJOR | 0x1FF << 27;
+pub(crate) const NOP: u64 = 1 << 27;
 /// `br.cond` and `br.cloop`: major opcode 4, types 0 and 5.
 const BR_COND: u64 = 4 << 37;
 const BR_CLOOP: u64 = 4 << 37 | 5 << 6;

@@ -4,10 +4,22 @@
 //! instruction counts in the state it starts in: the `sum` that lets counters go is not counted, the `rum` that stops them is.
 
 mod count;
+mod data_ear;
+mod instruction_ear;
+mod ip_ear;
 mod opcode;
+mod profile;
+mod range;
+mod trace;
 
 super::guests! {
     "montecito" Itanium;
     "count" 1 steps count "counts instructions and cycles";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
+    "range" 1 steps range "counts in ranges of instructions and of data, coarse and fine, and what can be combined";
+    "data-ear" 1 companion data_ear "captures loads from every level under every threshold, translations and checks of advanced loads";
+    "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
+    "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";
+    "ip-ear" 1 steps ip_ear "captures retired instruction pointers, with delays and without";
+    "profile" 1 companion profile "profiles where loads miss, by every eighth capture of one";
 }

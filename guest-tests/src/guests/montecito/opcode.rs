@@ -7,7 +7,8 @@ use crate::engine::itanium::assemble::AssembleError;
 use crate::guests::ia64::facts::{Opcodes, Part, Slots};
 use crate::guests::ia64::opcode::{self, ALL, LD8, MEMORY, ST8};
 
-const CHANNELS: [&str; 4] = [
+/// The event of retired instructions that each channel tags.
+pub(super) const CHANNELS: [&str; 4] = [
     "IA64_TAGGED_INST_RETIRED.IBRP0_PMC32_33",
     "IA64_TAGGED_INST_RETIRED.IBRP1_PMC34_35",
     "IA64_TAGGED_INST_RETIRED.IBRP2_PMC32_33",
