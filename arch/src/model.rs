@@ -115,6 +115,22 @@ pub trait Model {
         SignalSet::EMPTY
     }
 
+    /// Whether counters of this thread count what instructions of the package's other threads do, as far as those instructions are
+    /// tagged: every thread within its package must then record each instruction, and what it was [tagged](Model::tags_of) for comes
+    /// here by [`hear`](Model::hear).
+    fn wide_records(&self) -> bool {
+        false
+    }
+
+    /// What the thread's own address ranges and opcode matchers make of an instruction that it executed, as a word that means something
+    /// to models of the same part.
+    fn tags_of(&self, _record: &Record) -> u64 {
+        0
+    }
+
+    /// Another thread of the package executed an instruction, after its signals were added, that is tagged so.
+    fn hear(&mut self, _tags: u64, _feed: &impl Feed) {}
+
     /// The model takes the place of one with this demand: the epoch of its own goes on from there.
     fn succeed_demand(&mut self, before: &Demand);
 

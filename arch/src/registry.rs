@@ -197,6 +197,18 @@ impl Model for Pmu {
         each!(self, model => model.wide_demand())
     }
 
+    fn wide_records(&self) -> bool {
+        each!(self, model => model.wide_records())
+    }
+
+    fn tags_of(&self, record: &Record) -> u64 {
+        each!(self, model => model.tags_of(record))
+    }
+
+    fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        each!(self, model => model.hear(tags, feed));
+    }
+
     fn succeed_demand(&mut self, before: &Demand) {
         each!(self, model => model.succeed_demand(before));
     }

@@ -18,6 +18,7 @@ use vm_pmu::litmus::Litmus;
 use crate::driven;
 use crate::known::Known;
 use crate::lab::dialect;
+use crate::placing;
 
 /// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
 ///
@@ -104,16 +105,27 @@ fn coded_events(part: Part) -> String {
 /// The events of a part that has selects and unit masks.
 fn selected_events(part: Part) -> String {
     let catalogue = part.catalogue();
+    let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
          instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n*Told by* says who in this \
          project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
          neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
-        catalogue.title, catalogue.manual, catalogue.max_per_cycle,
+        catalogue.title, catalogue.manual, most,
     );
-    page.push_str(
-        "| select | mask | event | counts | driven by | told by | what it counts |\n| --- | --- | --- | --- | --- | --- | --- |\n",
-    );
+    let restricted = placing::has_any(catalogue);
+    if restricted {
+        page.push_str(
+            "*Where* is the counters, the set and the type of an event, *constrained by* what can narrow it: the address of the instruction \
+             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n\
+             | select | mask | event | where | constrained by | counts | driven by | told by | what it counts |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+    } else {
+        page.push_str(
+            "| select | mask | event | counts | driven by | told by | what it counts |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+    }
     let known = Known::of(part);
     let mut rule = "";
     for entry in catalogue.entries.iter().filter(|entry| entry.listed) {
@@ -129,8 +141,9 @@ fn selected_events(part: Part) -> String {
             if entry.since.is_empty() || entry.umask.is_some() { String::new() } else { format!(" Revision {} and later.", entry.since) };
         let _ = writeln!(
             page,
-            "| {:02X}h | {mask} | {name} | {} | {} | {} | {}{since} |",
+            "| {:02X}h | {mask} | {name} |{} {} | {} | {} | {}{since} |",
             entry.select,
+            if restricted { restrictions(part, entry) } else { String::new() },
             entry.counts.word(),
             cell(&driver(entry)),
             known.by(entry.signals),
@@ -138,6 +151,33 @@ fn selected_events(part: Part) -> String {
         );
     }
     page
+}
+
+/// The two cells about where an event is counted and what constrains it; a unit mask has what its event has not.
+fn restrictions(part: Part, entry: &Entry) -> String {
+    let catalogue = part.catalogue();
+    let dialect = dialect::of(part);
+    let event = catalogue.event_named(entry.event_name()).unwrap_or(entry);
+    let kind = |entry: &Entry| placing::kind(entry, catalogue).map(str::to_owned);
+    let all = |entry: &Entry| placing::all_threads(entry).map(|word| format!("both threads {word}"));
+    let by = |entry: &Entry| {
+        let mut words: Vec<String> = placing::qualifiers(entry).into_iter().map(str::to_owned).collect();
+        words.extend(placing::channel(entry).map(|channel| format!("{channel} channel")));
+        words.extend(entry.by_line_state.then(|| "MESI".to_owned()));
+        words.join(", ")
+    };
+    let is_mask = entry.umask.is_some();
+    let mut places = Vec::new();
+    if !is_mask {
+        places.push(dialect.place(&dialect.counters(entry)));
+        places.extend(placing::set(entry).map(|set| format!("set {set}")));
+    }
+    if !is_mask || kind(entry) != kind(event) {
+        places.extend(kind(entry));
+    }
+    places.extend(all(entry));
+    let by = if is_mask && by(entry) == by(event) { String::new() } else { by(entry) };
+    format!(" {} | {by} |", places.join(", "))
 }
 
 fn driver(entry: &Entry) -> String {

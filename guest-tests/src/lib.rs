@@ -8,5 +8,6 @@ pub mod engine;
 pub mod guests;
 pub mod known;
 pub mod lab;
+pub mod placing;
 pub mod report;
 pub mod runner;

@@ -35,7 +35,7 @@ fn mistake(arguments: &[&str]) -> String {
 mod list {
     use super::*;
 
-    const KEYS: [&str; 16] = [
+    const KEYS: [&str; 22] = [
         "pmu",
         "unit",
         "name",
@@ -52,6 +52,12 @@ mod list {
         "rule",
         "counts",
         "since",
+        "kind",
+        "set",
+        "qualifiers",
+        "channel",
+        "all_threads",
+        "by_line_state",
     ];
 
     #[test]
@@ -72,6 +78,7 @@ mod list {
             "pmu": "k8", "unit": "core", "name": "CPU_CLK_UNHALTED", "select": 0x76, "umask": null, "code": null, "offset": null,
             "counters": [0, 1, 2, 3], "max_per_cycle": 3, "fidelity": "exact", "source": "AMD BKDG 10.2.1.6",
             "summary": rows[0]["summary"], "signals": ["cycles"], "rule": null, "counts": "cycles", "since": null,
+            "kind": null, "set": null, "qualifiers": [], "channel": null, "all_threads": null, "by_line_state": false,
         }]);
         assert_eq!(rows, expected);
     }
@@ -171,7 +178,12 @@ mod encode {
 
     /// The writes that count an event: register and value.
     fn writes(arguments: &[&str]) -> Vec<(String, u64)> {
-        let encoded = json(&[&["encode", "--pmu", "k8", "--format", "json"], arguments].concat());
+        writes_of("k8", arguments)
+    }
+
+    /// The same for a PMU.
+    fn writes_of(pmu: &str, arguments: &[&str]) -> Vec<(String, u64)> {
+        let encoded = json(&[&["encode", "--pmu", pmu, "--format", "json"], arguments].concat());
         let writes = encoded.as_array().unwrap().iter().flat_map(|event| event["writes"].as_array().unwrap());
         writes.map(|write| (write["register"].as_str().unwrap().to_owned(), write["value"].as_u64().unwrap())).collect()
     }
@@ -264,6 +276,51 @@ mod encode {
     }
 
     #[test]
+    fn montecito_stands_still_while_it_is_set_up() {
+        let writes = writes_of("montecito", &["IA64_INST_RETIRED:u:oi:period=1000", "CPU_OP_CYCLES.ALL:uk"]);
+        let expected = [("PMC0", 1), ("PMD4", (1 << 47) - 1000), ("PMC4", 0x0200_0828), ("PMD5", 0), ("PMC5", 0x0200_1209), ("PMC0", 0)];
+        assert_eq!(writes, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn a_range_of_code_takes_the_registers_that_drivers_write() {
+        let event = "LOADS_RETIRED:u:code=0x4000000000001000+0x1000";
+        let writes = writes_of("montecito", &[event]);
+        let value = |name: &str| writes.iter().find(|(register, _)| register == name).map(|(_, value)| *value);
+        assert_eq!(value("IBR0"), Some(0x4000_0000_0000_1000));
+        assert_eq!(value("IBR1"), Some(0x08FF_FFFF_FFFF_F000));
+        assert_eq!(value("PMC32"), Some(0x000F_01FF_FFFF_FFFF));
+        assert_eq!(value("PMC38"), Some(0xDB4));
+        assert_eq!(value("PMC41"), Some(0x2078_FEFE_FEEE));
+        assert_eq!(value("PMC5"), Some(0x0200_CD08), "its set is that of PMC5");
+    }
+
+    #[test]
+    fn states_of_lines_are_all_if_none_is_named() {
+        let pmc = |event: &str| writes_of("montecito", &[event])[2].1;
+        assert_eq!(pmc("L3_READS.ALL.ALL:u"), 0x7A0F_DD08);
+        assert_eq!(pmc("L3_READS.ALL.ALL:u:mesi=M"), 0x420F_DD08);
+    }
+
+    #[test]
+    fn what_montecito_cannot_count_is_one_line() {
+        let mistake = |events: &[&str]| mistake(&[&["encode", "--pmu", "montecito"], events].concat());
+        assert!(mistake(&["LOADS_RETIRED", "STORES_RETIRED"]).contains("cannot be counted together"));
+        assert!(mistake(&["CPU_OP_CYCLES_HALTED:pmc=4"]).ends_with("it can in PMC10"));
+        assert!(mistake(&["CPU_OP_CYCLES.ALL:code=0x1000+0x100:period=0"]).contains("is no period"));
+        assert!(mistake(&["L2D_OZQ_CANCELS0.RECIRC", "L2D_OZQ_CANCELS1.ANY"]).contains("cannot be counted together"));
+    }
+
+    #[test]
+    fn the_first_itanium_sees_27_bits_of_an_encoding() {
+        // Bits 26:13 are left out; bit 27 of the pattern is bit 13 of the 27, and they begin at bit 33 of the register.
+        let event = "IA64_INST_RETIRED.PMC8:u:opcode=0x8000000/0x1fff7ffffff/m";
+        let writes = writes_of("itanium", &[event]);
+        let matcher = writes.iter().find(|(register, _)| register == "PMC8").map(|(_, value)| *value);
+        assert_eq!(matcher, Some(1 << 63 | 1 << 46 | 0x07FF_DFFF << 3));
+    }
+
+    #[test]
     fn what_power9_cannot_count_is_one_line() {
         let of = |events: &[&str]| mistake(&[&["encode", "--pmu", "power9"], events].concat());
         assert!(of(&["PM_INST_COMPL"]).starts_with("power9 has no event `PM_INST_COMPL`: did you mean PM_INST_CMPL, "));
@@ -344,6 +401,17 @@ mod decode {
         };
         let said = ["TYPE", "ICACHE", "LDST", "DATA_SRC", "A_XLATE_SRC"].map(meaning);
         assert_eq!(said, ["load", "the second level", "memory", "memory of a remote chip", "the TLB"]);
+    }
+
+    #[test]
+    fn a_counter_of_montecito_is_said_field_by_field() {
+        let text = shown(&["decode", "--pmu", "montecito", "PMC4=0x02000869", "PMC0=0x11", "PMC38=0xdb4"]);
+        for part in
+            ["IA64_INST_RETIRED.THIS:uk:pm:oi", "privilege levels 0 and 3", "PSR.pp is 1", "PMD4 has overflowed", "IBRP0 constrains"]
+        {
+            assert!(text.contains(part), "{part} is missing:\n{text}");
+        }
+        assert!(!text.contains("Reserved"), "the fixed bits of PMC38 are as they must be:\n{text}");
     }
 
     #[test]

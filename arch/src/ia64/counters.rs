@@ -39,6 +39,13 @@ struct Unit {
     shown: u64,
 }
 
+impl Unit {
+    /// Whether instructions of the core's other threads count too, as far as they are tagged.
+    fn hears_others(&self) -> bool {
+        !self.open && !self.alone && self.selected.counts_all()
+    }
+}
+
 /// What a configuration register says of its counter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Setting {
@@ -173,9 +180,18 @@ impl<const N: usize> Counters<N> {
     /// Counts what has happened since the instruction before for those that are constrained, as far as `verdict` admits the instruction
     /// that it belongs to.
     pub(crate) fn judge(&mut self, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
+        self.judge_those(|_| true, verdict, feed);
+    }
+
+    /// The same for an instruction of another thread of the core, which only those look at that count both.
+    pub(crate) fn judge_other(&mut self, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
+        self.judge_those(Unit::hears_others, verdict, feed);
+    }
+
+    fn judge_those(&mut self, which: impl Fn(&Unit) -> bool, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
         for index in 0..N {
             let Some(unit) = self.units.get_mut(index) else { return };
-            if self.counting & bit(index + FIRST) == 0 || unit.open || !unit.selected.is_tapped() {
+            if self.counting & bit(index + FIRST) == 0 || unit.open || !unit.selected.is_tapped() || !which(unit) {
                 continue;
             }
             let grown = if verdict(unit.selected.qualifier) { unit.tap.fold(feed) } else { unit.tap.pass_over(feed) };
@@ -297,6 +313,12 @@ impl<const N: usize> Counters<N> {
     /// Whether one that can count counts this of the model's own doing.
     pub(crate) fn wants(&self, wanted: impl Fn(Internal) -> bool) -> bool {
         self.units.iter().any(|unit| unit.monitor.can_count() && unit.selected.internal().is_some_and(&wanted))
+    }
+
+    /// Whether one that can count looks at the instructions of the core's other threads.
+    pub(crate) fn hear_others(&self) -> bool {
+        let can_count = |unit: &&Unit| unit.monitor.can_count() && unit.selected.is_tapped() && unit.tap.gate() != Gate::Shut;
+        !self.overflow.is_frozen() && self.units.iter().filter(can_count).any(Unit::hears_others)
     }
 
     /// The signals that are followed beyond the thread.

@@ -152,10 +152,11 @@ impl Selected {
         }
     }
 
-    /// How far around its thread it looks: what instructions of the own thread constrain is of that thread, and so is its clock, while
+    /// How far around its thread it looks: what instructions constrain is of threads, and the clock of the own thread is its own, while
     /// no other runs.
     fn scope(&self, open: bool, alone: bool) -> Scope {
         match (self.choice.all, self.counts_clocks() || self.followed() == Some(Signal::Cycles)) {
+            (true, _) if !open && !alone => Scope::Threads,
             _ if !open => Scope::Thread,
             (true, true) if alone => Scope::Thread,
             (true, true) => Scope::Threads,
@@ -219,6 +220,11 @@ impl Selected {
         self.source != Source::Nothing
             && (context.foreground || !self.presence.foreground)
             && self.presence.halted.is_none_or(|halted| halted == context.halted)
+    }
+
+    /// Whether both threads of the core are counted.
+    pub(crate) fn counts_all(&self) -> bool {
+        self.choice.all
     }
 
     /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.

@@ -234,6 +234,10 @@ impl Itanium {
     fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
         if number != 0 {
             self.configuration.write(number, value);
+            if number == 12 {
+                // While nothing is captured, branches need not be told.
+                self.last = Last::Nothing;
+            }
             self.connect(feed);
             return;
         }

@@ -272,6 +272,10 @@ impl Montecito {
                 if self.configuration.pmc42.mode() != mode {
                     self.retirement.stop();
                 }
+                if matches!(number, 39 | 42) {
+                    // While nothing is captured, branches need not be told.
+                    self.last = Last::Nothing;
+                }
                 self.connect(feed);
             }
         }
@@ -390,6 +394,23 @@ impl Model for Montecito {
 
     fn wide_demand(&self) -> SignalSet {
         self.counters.wide_demand()
+    }
+
+    fn wide_records(&self) -> bool {
+        self.counters.hear_others()
+    }
+
+    fn tags_of(&self, record: &Record) -> u64 {
+        self.tagger().tags(record, &self.context).to_word()
+    }
+
+    fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        let tags = Tags::from_word(tags);
+        self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+        if self.counters.count_if_asked(feed) {
+            self.freeze();
+            self.rearm(feed);
+        }
     }
 
     fn succeed_demand(&mut self, before: &Demand) {

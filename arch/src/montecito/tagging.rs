@@ -24,7 +24,7 @@ pub struct Tags {
     pub instructions: u8,
     /// Its access to memory is within what constrains the memory pipeline.
     pub data: bool,
-    /// The address that it prefetched is in the range of channel 1.
+    /// The line that was fetched or prefetched with it is in the range of channel 1.
     pub prefetch: bool,
     /// It is a prefetch.
     pub is_prefetch: bool,
@@ -33,6 +33,20 @@ pub struct Tags {
 }
 
 impl Tags {
+    /// The tags as a word, for the core's other thread.
+    pub(super) fn to_word(self) -> u64 {
+        let flags = [self.data, self.prefetch, self.is_prefetch];
+        let flags = flags.into_iter().enumerate().fold(0u8, |bits, (at, flag)| bits | u8::from(flag) << at);
+        u64::from_le_bytes([self.addresses, self.instructions, self.states, flags, 0, 0, 0, 0])
+    }
+
+    /// The tags of which [`to_word`](Self::to_word) made `word`.
+    pub(super) fn from_word(word: u64) -> Tags {
+        let [addresses, instructions, states, flags, ..] = word.to_le_bytes();
+        let flag = |at: u8| flags >> at & 1 == 1;
+        Tags { addresses, instructions, states, data: flag(0), prefetch: flag(1), is_prefetch: flag(2) }
+    }
+
     /// Whether the instruction is one of those that `qualifier` leaves (section 3.2.3.1).
     pub(super) fn admit(self, qualifier: Qualifier) -> bool {
         let states = qualifier.states.is_none_or(|states| states.bits() & self.states != 0);
@@ -170,7 +184,8 @@ impl Tagger<'_> {
         let inverted = channel == 0 && self.configuration.pmc32.inv();
         let pair = self.breakpoints.instruction(channel);
         let level = pair.mask.plm() >> (context.privilege & 3) & 1 == 1;
-        level && self.is_in_range(channel, address) != inverted
+        // Inverted or not, a debugger's pair matches nothing.
+        level && !pair.mask.x() && self.is_in_range(channel, address) != inverted
     }
 
     /// Match(OpCM) of channel `channel`.
@@ -211,8 +226,8 @@ impl Tagger<'_> {
             }
         }
         tags.data = self.data_tag(tags.instructions, record);
-        if let Some(fetch) = record.fetch.filter(|fetch| fetch.prefetch) {
-            tags.is_prefetch = true;
+        if let Some(fetch) = record.fetch {
+            tags.is_prefetch = fetch.prefetch;
             tags.prefetch = self.address_match(1, fetch.address & BUNDLE, context);
         }
         tags

@@ -28,7 +28,7 @@ pub use thread::Thread;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicU8, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
@@ -95,6 +95,8 @@ struct Package {
     demand: Mutex<Demand>,
     /// The epoch of that demand.
     epoch: AtomicU32,
+    /// Whether it asks for records.
+    records: AtomicBool,
 }
 
 /// How a [`Machine`] is built.
@@ -171,6 +173,7 @@ impl Builder {
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
+            records: AtomicBool::new(false),
         });
         let machine = Machine {
             part: self.part,
@@ -346,8 +349,16 @@ impl<L: InterruptLine> Machine<L> {
     /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
     fn renew_wide_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
-        let signals = self.members(number).iter().fold(SignalSet::EMPTY, |signals, core| signals.union(&core.pmu.lock().wide_demand()));
-        demand.replace(signals, false, Records::NONE);
+        let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
+        for core in self.members(number) {
+            let pmu = core.pmu.lock();
+            signals = signals.union(&pmu.wide_demand());
+            if pmu.wide_records() {
+                records = Records::EVERY;
+            }
+        }
+        demand.replace(signals, false, records);
+        package.records.store(!records.is_none(), Release);
         package.epoch.store(demand.epoch(), Release);
     }
 

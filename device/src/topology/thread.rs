@@ -165,9 +165,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// Does `work` with the PMU, and lets its package know what its counters then follow beyond the thread.
     fn with_wide<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, changed) = self.with(|pmu, view| {
-            let before = pmu.wide_demand();
+            let before = (pmu.wide_demand(), pmu.wide_records());
             let value = work(pmu, view);
-            (value, before != pmu.wide_demand())
+            (value, before != (pmu.wide_demand(), pmu.wide_records()))
         });
         if changed {
             self.renew_wide_demand();
@@ -213,7 +213,28 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
     /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
-        self.with(|pmu, view| pmu.record(record, view));
+        let tags = self.with(|pmu, view| {
+            // What the instruction was tagged for, before it freezes anything.
+            let tags = self.package.records.load(Acquire).then(|| pmu.tags_of(record));
+            pmu.record(record, view);
+            tags
+        });
+        if let Some(tags) = tags {
+            self.tell_others(tags);
+        }
+    }
+
+    /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged.
+    fn tell_others(&self, tags: u64) {
+        let first = self.number - self.number % self.machine.per_package;
+        let others = (first..first + self.machine.per_package).filter(|number| *number != self.number);
+        for thread in others.filter_map(|number| self.machine.thread(number)) {
+            thread.with(|pmu, view| {
+                if pmu.wide_records() {
+                    pmu.hear(tags, view);
+                }
+            });
+        }
     }
 
     /// What must be reported at the moment: what the thread's own counters follow, and what those of other threads follow in the whole

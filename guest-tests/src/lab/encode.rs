@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use vm_pmu_arch::layout::Field;
+use vm_pmu_arch::layout::{Field, FieldAccess};
 use vm_pmu_arch::registry::Part;
 
 use super::cli::{EncodeArguments, Format};
@@ -128,18 +128,26 @@ pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> R
 /// The fields of a write that are not zero, in one line.
 #[must_use]
 pub fn explained(dialect: &dyn Dialect, write: &dialect::Write) -> String {
-    let mut fields: Vec<&Field> = write.register.fields.iter().filter(|field| field.of(write.value) != 0).collect();
+    let mut fields: Vec<&Field> = write.register.fields.iter().filter(|field| is_told(field, write.value)).collect();
     let numbering = dialect.numbering();
     fields.sort_by_key(|field| numbering.bit(field.low));
     let words = fields.iter().map(|field| {
         let value = field.of(write.value);
         match dialect.label(write.register, field, write.value) {
             Some(label) => format!("{}={value:#04x} ({label})", field.name),
-            None if fields.len() == 1 => format!("{}: {}", field.name, dialect.meaning(write.register, field, write.value)),
+            None if fields.len() == 1 => match dialect.meaning(write.register, field, write.value) {
+                meaning if meaning.is_empty() => format!("{}={value:#x}", field.name),
+                meaning => format!("{}: {meaning}", field.name),
+            },
             None if field.high == field.low => field.name.to_owned(),
             None if value < 10 => format!("{}={value}", field.name),
             None => format!("{}={value:#x}", field.name),
         }
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a field says anything; some reserved bits are always set.
+fn is_told(field: &Field, value: u64) -> bool {
+    field.of(value) != 0 && field.access != FieldAccess::Reserved
 }

@@ -14,6 +14,7 @@ use super::output::Output;
 use super::{PASSED, select, suggest, text};
 use crate::driven;
 use crate::known::Known;
+use crate::placing;
 
 /// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +51,18 @@ pub struct Row {
     pub counts: &'static str,
     /// The first revision of the part that has it.
     pub since: Option<&'static str>,
+    /// To which thread an occurrence belongs: `active`, `causal`, `floating` or `self-floating`.
+    pub kind: Option<&'static str>,
+    /// The set that it can only be counted with, `l1d:2` or `l2d:0`.
+    pub set: Option<String>,
+    /// What can constrain it: `IAR`, `DAR`, `OPC`.
+    pub qualifiers: Vec<&'static str>,
+    /// The channel that constrains it, if not the first: `prefetch` or `request`.
+    pub channel: Option<&'static str>,
+    /// Whether a counter counts it for every thread, if not as its register says: `always` or `never`.
+    pub all_threads: Option<&'static str>,
+    /// Whether it can be constrained to states of cache lines.
+    pub by_line_state: bool,
 }
 
 /// An event and those of its unit masks that are shown.
@@ -143,6 +156,12 @@ impl Chapter {
             rule: some(entry.rule),
             counts: entry.counts.word(),
             since: some(entry.since),
+            kind: placing::kind(entry, self.part.catalogue()),
+            set: placing::set(entry),
+            qualifiers: placing::qualifiers(entry),
+            channel: placing::channel(entry),
+            all_threads: placing::all_threads(entry),
+            by_line_state: entry.by_line_state,
         }
     }
 }
@@ -153,7 +172,7 @@ fn spaced(numbers: &[u32]) -> String {
 
 /// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
 fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
-    const HEADER: [&str; 16] = [
+    const HEADER: [&str; 22] = [
         "pmu",
         "unit",
         "name",
@@ -170,6 +189,12 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "rule",
         "counts",
         "since",
+        "kind",
+        "set",
+        "qualifiers",
+        "channel",
+        "all_threads",
+        "by_line_state",
     ];
     let mut writer = csv::Writer::from_writer(output);
     writer.write_record(HEADER)?;
@@ -192,6 +217,12 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             row.rule.unwrap_or_default(),
             row.counts,
             row.since.unwrap_or_default(),
+            row.kind.unwrap_or_default(),
+            row.set.as_deref().unwrap_or_default(),
+            &row.qualifiers.join(" "),
+            row.channel.unwrap_or_default(),
+            row.all_threads.unwrap_or_default(),
+            if row.by_line_state { "true" } else { "false" },
         ])?;
     }
     writer.flush()?;
@@ -275,6 +306,10 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
+        let restrictions = placing::sentences(event, chapter.part.catalogue());
+        if !restrictions.is_empty() {
+            paragraph("", &restrictions, output)?;
+        }
         driven(chapter, event, group.masks.is_empty(), event.rule, INDENT, output)?;
     }
     let width = text::widest(group.masks.iter().filter_map(|mask| mask.mask_name()));

@@ -56,7 +56,11 @@ pub(super) fn write(part: Part, address: Address, value: u64) -> Option<Write> {
 
 /// The event with this select, and the unit mask of it that `umask` chooses, if there are such.
 pub(super) fn chosen(catalogue: &Catalogue, es: u8, umask: u8) -> Option<(&'static Entry, Option<&'static Entry>)> {
-    let (event, masks) = catalogue.select(es.into())?;
+    let (indexed, _) = catalogue.select(es.into())?;
+    // Another event may have the code too, with the one unit mask that is its plain form.
+    let plain = |event: &&Entry| matches!(catalogue.masks(event), [only] if only.umask == Some(umask.into()));
+    let event = catalogue.events().filter(|event| event.select == u32::from(es)).find(plain).unwrap_or(indexed);
+    let masks = catalogue.masks(event);
     // A name of several bits of a set stands for them: the one with most of them is the best name.
     let picked = masks.iter().filter(|mask| mask.is_chosen_by(umask.into(), event.shape));
     Some((event, picked.max_by_key(|mask| mask.umask.unwrap_or(0).count_ones())))

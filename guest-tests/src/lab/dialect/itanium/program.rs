@@ -6,7 +6,7 @@ use vm_pmu_arch::itanium::{COUNTERS, OpcodeMatcher, Pmc, Pmc11};
 use vm_pmu_arch::registry::Part;
 
 use super::LIMITS;
-use super::selection::{notation, selected};
+use super::selection::notation;
 use crate::lab::dialect::Programming;
 use crate::lab::dialect::ia64::place::{Want, named, place};
 use crate::lab::dialect::ia64::ranges::{Opcode, Range, pair};
@@ -133,9 +133,6 @@ impl Asked {
             notes.push(format!("no cycle has more than {threshold} of them: {most} is the most"));
         } else if counter > 5 && threshold > 3 {
             notes.push(format!("PMC{counter} keeps two bits of a threshold"));
-        }
-        if selected(self.register()).is_some_and(|(found, _)| found.name != event.name) {
-            notes.push(format!("another name of the code {:#04x}", self.es));
         }
         self.words.advise_on_period(&LIMITS, notes);
     }

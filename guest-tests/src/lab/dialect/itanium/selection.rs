@@ -7,7 +7,7 @@ use vm_pmu_arch::layout::Field;
 use super::LIMITS;
 use crate::lab::dialect::ia64::{chosen, fields, words};
 
-pub(super) fn selected(pmc: Pmc) -> Option<(&'static Entry, Option<&'static Entry>)> {
+fn selected(pmc: Pmc) -> Option<(&'static Entry, Option<&'static Entry>)> {
     chosen(&ITANIUM, pmc.es(), pmc.umask())
 }
 
