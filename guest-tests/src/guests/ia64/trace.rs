@@ -33,11 +33,11 @@ impl Part {
         }
     }
 
-    /// The register of the first entry, and that of the index.
-    fn buffer(self) -> (u8, u8) {
+    /// The register of the first entry, that of the index, and how many bits the latter has for the next entry.
+    pub(crate) fn buffer(self) -> (u8, u8, u64) {
         match self {
-            Part::Montecito => (48, 38),
-            Part::Itanium => (8, 16),
+            Part::Montecito => (48, 38, 4),
+            Part::Itanium => (8, 16, 3),
         }
     }
 
@@ -118,7 +118,7 @@ impl Part {
 
     /// Freezes, and checks the index and the entries that are still there, as a driver reads them.
     pub(crate) fn check_entries(self, k: &mut Kernel, name: &str, entries: &[Entry]) {
-        let (first, index) = self.buffer();
+        let (first, index, _) = self.buffer();
         k.write_pmc(0, 1);
         let count = entries.len() as u64;
         k.read_pmd(R16, index);
@@ -140,7 +140,8 @@ impl Part {
         k.write_pmc(0, 0);
     }
 
-    fn captured(self) -> &'static str {
+    /// The event that every capture is.
+    pub(crate) fn traced(self) -> &'static str {
         match self {
             Part::Montecito => "ETB_EVENT",
             Part::Itanium => "BRANCH_EVENT",
@@ -252,7 +253,7 @@ impl Traced<'_> {
         let (k, part) = (&mut *self.k, self.part);
         part.empty(k);
         part.trace(k, 0b1000, filters);
-        k.write_pmc(4, part.counter(part.captured(), 0b1000, false));
+        k.write_pmc(4, part.counter(part.traced(), 0b1000, false));
         k.write_pmd(4, 0);
         k.a.put(cmp_ne(P6, P7, R0, R0));
         k.a.load(R17, ROUNDS);

@@ -16,5 +16,5 @@ super::guests! {
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold and translations";
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter";
-    "profile" 1 companion profile "profiles where loads miss, by every eighth capture of one";
+    "profile" 1 companion profile "profiles where loads miss and code loops, by every eighth capture";
 }

@@ -21,5 +21,5 @@ super::guests! {
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";
     "ip-ear" 1 steps ip_ear "captures retired instruction pointers, with delays and without";
-    "profile" 1 companion profile "profiles where loads miss, by every eighth capture of one";
+    "profile" 1 companion profile "profiles where loads miss and code loops, by every eighth capture";
 }

@@ -1,4 +1,4 @@
-//! `profile`: where loads miss, by samples of the data event-address registers.
+//! `profile`: where loads miss and where code loops, by samples of what was captured.
 
 use crate::engine::image::Image;
 use crate::engine::itanium::assemble::AssembleError;

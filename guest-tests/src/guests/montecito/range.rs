@@ -88,6 +88,9 @@ fn instructions(k: &mut Kernel, code: &Code) {
     channels(k, code, "two quarters, a bundle, four quarters, the return", [2 * IN_QUARTER, 3, 4 * IN_QUARTER, 3]);
     Instructions { x: true, ..Instructions::at(code.bundle(0), QUARTER) }.set(k, 0);
     channels(k, code, "a pair of a debugger's", [0, 3, 4 * IN_QUARTER, 3]);
+    k.write_pmc(32, pmc32(false, true));
+    channels(k, code, "a pair of a debugger's, inverted", [0, 3, 4 * IN_QUARTER, 3]);
+    k.write_pmc(32, pmc32(false, false));
 }
 
 fn levels(k: &mut Kernel, code: &Code) {
