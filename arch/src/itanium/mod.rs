@@ -244,8 +244,9 @@ impl Itanium {
         let was_frozen = self.is_frozen();
         self.counters.overflow = Overflow::written(value, Counters::<COUNTERS>::overflow_bits());
         if was_frozen && !self.is_frozen() {
-            // What was traced before a freeze has no bearing on what comes.
+            // What was traced and followed before a freeze has no bearing on what comes.
             self.last = Last::Nothing;
+            self.tracker.release();
         }
         self.raise_again();
     }
@@ -373,7 +374,9 @@ impl Model for Itanium {
         self.service(feed);
         self.counters.disarm(feed);
         let demand = self.demand;
+        let watched = self.counters.watched();
         *self = Itanium::new(self.revision);
+        self.counters.watch(watched);
         self.demand = demand;
         self.connect(feed);
         self.changed(feed);

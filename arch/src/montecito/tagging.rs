@@ -189,9 +189,11 @@ impl Tagger<'_> {
     }
 
     /// Match(OpCM) of channel `channel`.
-    fn opcode_match(self, channel: usize, record: &Record) -> bool {
+    fn opcode_match(self, channel: usize, record: &Record, context: &Context) -> bool {
         let (types, value, compared) = self.matcher(channel);
-        self.ignores_opcodes(channel) || types.takes(record) && (record.encoding ^ value) & compared == 0
+        // The matcher works for IA-64 instructions (section 3.2.3).
+        let matches = || !Psr::of(context.machine_state).is() && types.takes(record) && (record.encoding ^ value) & compared == 0;
+        self.ignores_opcodes(channel) || matches()
     }
 
     /// DBRRangeMatch of pair `pair`: r, w and plm do not matter, nor does PSR.db (section 3.3.7).
@@ -222,7 +224,7 @@ impl Tagger<'_> {
         for channel in 0..PAIRS {
             if self.address_match(channel, address, context) {
                 tags.addresses |= 1 << channel;
-                tags.instructions |= u8::from(self.opcode_match(channel, record)) << channel;
+                tags.instructions |= u8::from(self.opcode_match(channel, record, context)) << channel;
             }
         }
         tags.data = self.data_tag(tags.instructions, record);
