@@ -123,11 +123,16 @@ impl<'a> Cpu<'a> {
     fn renew_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand();
+        let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
         if let Some(following) = &mut self.companion {
-            following.follower.renew(&self.demand);
+            let mut theirs = SignalSet::EMPTY;
+            self.demand.signals().iter().filter(|signal| !known(*signal)).for_each(|signal| theirs.insert(signal));
+            let mut demand = Demand::default();
+            demand.replace(theirs, self.demand.per_cycle(), self.demand.records());
+            following.follower.renew(&demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
-        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let makes = |signal| !known(signal) && follower.is_some_and(|follower| follower.supplies(signal));
         let mut own = SignalSet::EMPTY;
         self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
