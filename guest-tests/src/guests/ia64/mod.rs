@@ -41,6 +41,7 @@
 
 pub(in crate::guests) mod access;
 mod blocks;
+<<<<<<< HEAD
 pub(in crate::guests) mod count;
 mod handler;
 pub(in crate::guests) mod hostile;
@@ -68,6 +69,17 @@ macro_rules! for_part {
     };
 }
 pub(in crate::guests) use for_part;
+=======
+pub(crate) mod chain;
+pub(crate) mod data_ear;
+pub(crate) mod facts;
+pub(crate) mod instruction_ear;
+mod monitor;
+pub(crate) mod opcode;
+pub(crate) mod profile;
+pub(crate) mod range;
+pub(crate) mod trace;
+>>>>>>> ig2
 
 use crate::engine::image::{Image, Segment};
 use crate::engine::itanium::assemble::*;
