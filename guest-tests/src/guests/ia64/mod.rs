@@ -41,16 +41,23 @@
 
 pub(in crate::guests) mod access;
 mod blocks;
-<<<<<<< HEAD
+pub(in crate::guests) mod chain;
 pub(in crate::guests) mod count;
+pub(in crate::guests) mod data_ear;
+pub(in crate::guests) mod facts;
 mod handler;
 pub(in crate::guests) mod hostile;
+pub(in crate::guests) mod instruction_ear;
 pub(in crate::guests) mod linux_driver;
 mod monitor;
+pub(in crate::guests) mod opcode;
 pub(in crate::guests) mod overflow;
 pub(in crate::guests) mod pal;
 pub mod part;
 pub(in crate::guests) mod privilege;
+pub(in crate::guests) mod profile;
+pub(in crate::guests) mod range;
+pub(in crate::guests) mod trace;
 
 /// Gives one part the guests of these modules that both parts share.
 macro_rules! for_part {
@@ -69,17 +76,6 @@ macro_rules! for_part {
     };
 }
 pub(in crate::guests) use for_part;
-=======
-pub(crate) mod chain;
-pub(crate) mod data_ear;
-pub(crate) mod facts;
-pub(crate) mod instruction_ear;
-mod monitor;
-pub(crate) mod opcode;
-pub(crate) mod profile;
-pub(crate) mod range;
-pub(crate) mod trace;
->>>>>>> ig2
 
 use crate::engine::image::{Image, Segment};
 use crate::engine::itanium::assemble::*;

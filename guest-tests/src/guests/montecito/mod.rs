@@ -3,7 +3,13 @@
 //! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
 //! instruction counts in the state it starts in: the `sum` that lets counters go is not counted, the `rum` that stops them is.
 
-<<<<<<< HEAD
+mod data_ear;
+mod instruction_ear;
+mod ip_ear;
+mod opcode;
+mod profile;
+mod range;
+mod trace;
 mod two_threads;
 mod urgency;
 
@@ -20,19 +26,6 @@ super::guests! {
     "pal" 1 steps pal "asks firmware for the monitors and halts with them frozen";
     "two-threads" 2 steps two_threads "takes turns with the other thread of the core, and counts its own and both";
     "urgency" 2 events urgency "gives way at misses of the third-level cache";
-=======
-mod count;
-mod data_ear;
-mod instruction_ear;
-mod ip_ear;
-mod opcode;
-mod profile;
-mod range;
-mod trace;
-
-super::guests! {
-    "montecito" Itanium;
-    "count" 1 steps count "counts instructions and cycles";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
     "range" 1 steps range "counts in ranges of instructions and of data, coarse and fine, and what can be combined";
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold, translations and checks of advanced loads";
@@ -40,5 +33,4 @@ super::guests! {
     "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";
     "ip-ear" 1 steps ip_ear "captures retired instruction pointers, with delays and without";
     "profile" 1 companion profile "profiles where loads miss and code loops, by every eighth capture";
->>>>>>> ig2
 }
