@@ -118,7 +118,10 @@ impl Part {
         let Opcodes { slots: Slots { m, i, f, b }, compared, .. } = *opcodes;
         let mut pmc = montecito::Pmc32::default();
         pmc.set_mask(!compared & ENCODING);
-        (pmc.set_m(m), pmc.set_i(i), pmc.set_f(f), pmc.set_b(b));
+        pmc.set_m(m);
+        pmc.set_i(i);
+        pmc.set_f(f);
+        pmc.set_b(b);
         pmc.set_ig_ad(ig_ad);
         pmc.set_inv(inv);
         pmc.bits()
@@ -135,7 +138,10 @@ impl Part {
             (Part::Montecito, _) => {
                 let mut pmc = montecito::Pmc34::default();
                 pmc.set_mask(!compared & ENCODING);
-                (pmc.set_m(m), pmc.set_i(i), pmc.set_f(f), pmc.set_b(b));
+                pmc.set_m(m);
+                pmc.set_i(i);
+                pmc.set_f(f);
+                pmc.set_b(b);
                 k.write_pmc(35, value & compared);
                 k.write_pmc(34, pmc.bits());
             }
@@ -143,7 +149,10 @@ impl Part {
                 let mut pmc = itanium::OpcodeMatcher::default();
                 pmc.set_mask(packed(!compared & ENCODING));
                 pmc.set_value(packed(value & compared));
-                (pmc.set_m(m), pmc.set_i(i), pmc.set_f(f), pmc.set_b(b));
+                pmc.set_m(m);
+                pmc.set_i(i);
+                pmc.set_f(f);
+                pmc.set_b(b);
                 k.write_pmc(8 + matcher, pmc.bits());
             }
         }

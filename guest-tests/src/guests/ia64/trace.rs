@@ -103,14 +103,21 @@ impl Part {
             Part::Montecito => {
                 let mut pmc = montecito::Pmc39::default();
                 pmc.set_plm(plm);
-                (pmc.set_tm(tm), pmc.set_ptm(ptm), pmc.set_ppm(ppm), pmc.set_brt(brt));
+                pmc.set_tm(tm);
+                pmc.set_ptm(ptm);
+                pmc.set_ppm(ppm);
+                pmc.set_brt(brt);
                 k.write_pmc(39, pmc.bits());
             }
             Part::Itanium => {
                 let mut pmc = itanium::Pmc12::default();
                 pmc.set_plm(plm);
-                (pmc.set_tm(tm), pmc.set_ptm(ptm), pmc.set_ppm(ppm));
-                (pmc.set_tar(true), pmc.set_bpt(true), pmc.set_bac(true));
+                pmc.set_tm(tm);
+                pmc.set_ptm(ptm);
+                pmc.set_ppm(ppm);
+                pmc.set_tar(true);
+                pmc.set_bpt(true);
+                pmc.set_bac(true);
                 k.write_pmc(12, pmc.bits());
             }
         }
