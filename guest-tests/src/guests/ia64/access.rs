@@ -6,6 +6,9 @@ use crate::engine::image::Image;
 use crate::engine::itanium::assemble::*;
 use crate::engine::itanium::registers::{isr, psr, vector};
 
+/// What is done to a register, and its name.
+type Access = (&'static str, fn() -> Op);
+
 /// How many registers an index can name.
 const NUMBERS: u64 = 256;
 
@@ -88,7 +91,7 @@ fn kind(k: &mut Kernel, name: &str, registers: &[Expected], read: fn(Gr, Gr) -> 
 pub(in crate::guests) fn build(part: &Facts) -> Result<Image, AssembleError> {
     let mut k = Kernel::new();
     // What users do: each access to all numbers, and a system call behind each.
-    let accesses: [(&str, fn() -> Op); 3] =
+    let accesses: [Access; 3] =
         [("mov to PMC", || mov_to_pmc(R16, R18)), ("mov to PMD", || mov_to_pmd(R16, R18)), ("mov from PMC", || mov_from_pmc(R18, R16))];
     let user = k.a.mark();
     for (_, access) in accesses {
