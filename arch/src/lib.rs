@@ -8,7 +8,7 @@
 //! | [`feed`] | what happened so far ([`Totals`](feed::Totals)), when to look ([`Deadlines`](feed::Deadlines)) | who counts it |
 //! | [`event`] | what each PMU can count, and which signals drive it | registers |
 //! | [`counter`] | widths, wraps, thresholds, edges | whose counter it is |
-//! | [`k8`], [`power9`] | one part's registers and rules | who calls it |
+//! | [`k8`], [`power9`], [`itanium`], [`montecito`] | one part's registers and rules | who calls it |
 //! | [`model`] | what every part can do | which part |
 //!
 //! Every access returns a value or a typed fault; no input makes it panic or loop.

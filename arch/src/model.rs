@@ -131,6 +131,17 @@ pub trait Model {
     /// Another thread of the package executed an instruction, after its signals were added, that is tagged so.
     fn hear(&mut self, _tags: u64, _feed: &impl Feed) {}
 
+    /// Another thread of the package was injected this, while [its tags](Model::injected_tags) were these: counters of all threads take it.
+    /// Returns whether some counter did.
+    fn overhear(&mut self, _occurrence: Occurrence, _amount: u64, _tags: u64, _feed: &impl Feed) -> bool {
+        false
+    }
+
+    /// The tags of what is injected now, for [`overhear`](Model::overhear).
+    fn injected_tags(&self) -> u64 {
+        0
+    }
+
     /// The model takes the place of one with this demand: the epoch of its own goes on from there.
     fn succeed_demand(&mut self, before: &Demand);
 

@@ -209,6 +209,14 @@ impl Model for Pmu {
         each!(self, model => model.hear(tags, feed));
     }
 
+    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
+        each!(self, model => model.overhear(occurrence, amount, tags, feed))
+    }
+
+    fn injected_tags(&self) -> u64 {
+        each!(self, model => model.injected_tags())
+    }
+
     fn succeed_demand(&mut self, before: &Demand) {
         each!(self, model => model.succeed_demand(before));
     }

@@ -105,12 +105,13 @@ fn coded_events(part: Part) -> String {
 /// The events of a part that has selects and unit masks.
 fn selected_events(part: Part) -> String {
     let catalogue = part.catalogue();
+    let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
          instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n*Told by* says who in this \
          project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
          neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
-        catalogue.title, catalogue.manual, catalogue.max_per_cycle,
+        catalogue.title, catalogue.manual, most,
     );
     let restricted = placing::has_any(catalogue);
     if restricted {

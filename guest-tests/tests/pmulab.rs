@@ -178,7 +178,12 @@ mod encode {
 
     /// The writes that count an event: register and value.
     fn writes(arguments: &[&str]) -> Vec<(String, u64)> {
-        let encoded = json(&[&["encode", "--pmu", "k8", "--format", "json"], arguments].concat());
+        writes_of("k8", arguments)
+    }
+
+    /// The same for a PMU.
+    fn writes_of(pmu: &str, arguments: &[&str]) -> Vec<(String, u64)> {
+        let encoded = json(&[&["encode", "--pmu", pmu, "--format", "json"], arguments].concat());
         let writes = encoded.as_array().unwrap().iter().flat_map(|event| event["writes"].as_array().unwrap());
         writes.map(|write| (write["register"].as_str().unwrap().to_owned(), write["value"].as_u64().unwrap())).collect()
     }
@@ -272,8 +277,7 @@ mod encode {
 
     #[test]
     fn montecito_stands_still_while_it_is_set_up() {
-        let writes =
-            writes(&["encode", "--pmu", "montecito", "IA64_INST_RETIRED:u:oi:period=1000", "CPU_OP_CYCLES.ALL:uk", "--format", "json"]);
+        let writes = writes_of("montecito", &["IA64_INST_RETIRED:u:oi:period=1000", "CPU_OP_CYCLES.ALL:uk"]);
         let expected = [("PMC0", 1), ("PMD4", (1 << 47) - 1000), ("PMC4", 0x0200_0828), ("PMD5", 0), ("PMC5", 0x0200_1209), ("PMC0", 0)];
         assert_eq!(writes, expected.map(|(name, value)| (name.to_owned(), value)));
     }
@@ -281,7 +285,7 @@ mod encode {
     #[test]
     fn a_range_of_code_takes_the_registers_that_drivers_write() {
         let event = "LOADS_RETIRED:u:code=0x4000000000001000+0x1000";
-        let writes = writes(&["encode", "--pmu", "montecito", event, "--format", "json"]);
+        let writes = writes_of("montecito", &[event]);
         let value = |name: &str| writes.iter().find(|(register, _)| register == name).map(|(_, value)| *value);
         assert_eq!(value("IBR0"), Some(0x4000_0000_0000_1000));
         assert_eq!(value("IBR1"), Some(0x08FF_FFFF_FFFF_F000));
@@ -293,7 +297,7 @@ mod encode {
 
     #[test]
     fn states_of_lines_are_all_if_none_is_named() {
-        let pmc = |event: &str| writes(&["encode", "--pmu", "montecito", event, "--format", "json"])[2].1;
+        let pmc = |event: &str| writes_of("montecito", &[event])[2].1;
         assert_eq!(pmc("L3_READS.ALL.ALL:u"), 0x7A0F_DD08);
         assert_eq!(pmc("L3_READS.ALL.ALL:u:mesi=M"), 0x420F_DD08);
     }
@@ -311,7 +315,7 @@ mod encode {
     fn the_first_itanium_sees_27_bits_of_an_encoding() {
         // Bits 26:13 are left out; bit 27 of the pattern is bit 13 of the 27, and they begin at bit 33 of the register.
         let event = "IA64_INST_RETIRED.PMC8:u:opcode=0x8000000/0x1fff7ffffff/m";
-        let writes = writes(&["encode", "--pmu", "itanium", event, "--format", "json"]);
+        let writes = writes_of("itanium", &[event]);
         let matcher = writes.iter().find(|(register, _)| register == "PMC8").map(|(_, value)| *value);
         assert_eq!(matcher, Some(1 << 63 | 1 << 46 | 0x07FF_DFFF << 3));
     }

@@ -13,5 +13,5 @@ mod width;
 pub use gate::{Detector, Gate, Threshold};
 pub use limits::MAX_SOURCES;
 pub use probe::Probe;
-pub use tap::Tap;
+pub use tap::{Pending, Tap};
 pub use width::{Counter, Width};

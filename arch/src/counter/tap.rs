@@ -149,18 +149,25 @@ impl Tap {
         }
     }
 
-    /// How much the sources have grown together since they were last asked.
+    /// What has come since the tap was last brought up to now.
     #[must_use]
-    pub fn pending(&self, feed: &impl Feed) -> u64 {
-        let sources = self.signals().iter().zip(&self.bases);
-        sources.fold(0u64, |sum, (signal, base)| sum.wrapping_add(feed.total(*signal, self.scope).wrapping_sub(*base)))
+    pub fn pending(&self, feed: &impl Feed) -> Pending {
+        let mut pending = Pending::default();
+        for ((grown, signal), base) in pending.sources.iter_mut().zip(self.signals()).zip(&self.bases) {
+            *grown = feed.total(*signal, self.scope).wrapping_sub(*base);
+        }
+        if self.gate.needs_cycles() {
+            pending.cycles = feed.total(Signal::Cycles, self.clock()).wrapping_sub(self.cycles);
+        }
+        pending
     }
 
-    /// The sources will have grown by `amount` more than they do from now on: what [`pending`](Tap::pending) told of another tap.
-    pub fn owe(&mut self, amount: u64) {
-        if let Some(base) = self.bases.first_mut() {
-            *base = base.wrapping_sub(amount);
+    /// What `pending` says comes on top of what comes from now on: it is what [`pending`](Tap::pending) told of another tap.
+    pub fn owe(&mut self, pending: &Pending) {
+        for (base, grown) in self.bases.iter_mut().zip(pending.sources) {
+            *base = base.wrapping_sub(grown);
         }
+        self.cycles = self.cycles.wrapping_sub(pending.cycles);
     }
 
     /// Brings the tap up to now, leaving out what its sources brought: only cycles pass. Returns how much the counter grows, by the end
@@ -343,6 +350,15 @@ impl Tap {
             feed.disarm(Signal::Cycles, self.clock());
         }
     }
+}
+
+/// What has come to a tap and has not been counted yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pending {
+    /// How much each source has grown, in their order.
+    pub sources: [u64; MAX_SOURCES],
+    /// The cycles that have passed, where the gate needs them.
+    pub cycles: u64,
 }
 
 /// The bit of a signal in a tap's reach.

@@ -126,7 +126,7 @@ pub struct Memory {
 pub struct Fetch {
     /// The effective (virtual) address that was fetched.
     pub address: u64,
-    /// The first-level instruction cache missed; buffers between it and the next level do not count as the cache.
+    /// The first-level instruction cache missed; what a streaming buffer beside it has is no miss.
     pub cache_miss: bool,
     /// The line was on its way already: its request address buffer had it.
     pub pending: bool,

@@ -4,7 +4,7 @@ use super::monitor::Monitor;
 use super::overflow::Overflow;
 use super::selected::{Qualifier, Selected};
 use crate::alert::Alerts;
-use crate::counter::{Counter, Detector, Gate, Tap, Width};
+use crate::counter::{Counter, Detector, Gate, Pending, Tap, Width};
 use crate::event::Internal;
 use crate::feed::{Context, Feed, SignalSet};
 use crate::model::Occurrence;
@@ -111,6 +111,8 @@ impl<const N: usize> Counters<N> {
     pub(crate) fn set(&mut self, number: usize, setting: Setting, alone: bool, feed: &impl Feed) {
         let Some(unit) = Self::index(number).and_then(|index| self.units.get_mut(index)) else { return };
         (unit.monitor, unit.oi, unit.ev) = (setting.monitor, setting.oi, setting.ev);
+        // Who else runs matters to counters of both threads only.
+        let alone = alone || !setting.selected.counts_all();
         let connection = (setting.selected, setting.open, alone);
         if connection != (unit.selected, unit.open, unit.alone) {
             unit.tap.disarm(feed);
@@ -222,10 +224,26 @@ impl<const N: usize> Counters<N> {
 
     /// Something that no signal tells happened, to the instruction that `verdict` judges. Whether a counter took it.
     pub(crate) fn inject(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
+        self.inject_those(|_| true, occurrence, amount, verdict)
+    }
+
+    /// The same of something that happened to another thread of the core: counters of both threads take it.
+    pub(crate) fn overhear(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
+        self.inject_those(|unit| unit.selected.counts_all(), occurrence, amount, verdict)
+    }
+
+    fn inject_those(
+        &mut self,
+        which: impl Fn(&Unit) -> bool,
+        occurrence: Occurrence,
+        amount: u64,
+        verdict: impl Fn(Qualifier) -> bool,
+    ) -> bool {
         let mut taken = false;
         for index in 0..N {
             let Some(unit) = self.units.get_mut(index) else { break };
-            let counts = self.counting & bit(index + FIRST) != 0 && (unit.open || verdict(unit.selected.qualifier));
+            let admitted = which(unit) && (unit.open || verdict(unit.selected.qualifier));
+            let counts = self.counting & bit(index + FIRST) != 0 && admitted;
             if let Some(kind) = unit.selected.admits(occurrence).filter(|_| counts) {
                 taken = true;
                 let grown = if unit.selected.is_tapped() {
@@ -353,8 +371,8 @@ impl<const N: usize> Counters<N> {
     }
 
     /// What has come since the last instruction to counters that wait for the next to say whether they count it.
-    pub(crate) fn pending(&self, feed: &impl Feed) -> [u64; N] {
-        let mut pending = [0; N];
+    pub(crate) fn pending(&self, feed: &impl Feed) -> [Pending; N] {
+        let mut pending = [Pending::default(); N];
         for ((number, unit), pending) in (FIRST..).zip(&self.units).zip(&mut pending) {
             if self.counting & bit(number) != 0 && !unit.open {
                 *pending = unit.tap.pending(feed);
@@ -364,10 +382,10 @@ impl<const N: usize> Counters<N> {
     }
 
     /// Puts back what [`memory`](Self::memory) and [`pending`](Self::pending) gave, into counters that begin here.
-    pub(crate) fn remember(&mut self, memory: &[(Detector, u64); N], pending: &[u64; N]) {
+    pub(crate) fn remember(&mut self, memory: &[(Detector, u64); N], pending: &[Pending; N]) {
         for ((unit, (detector, shown)), pending) in self.units.iter_mut().zip(memory).zip(pending) {
             unit.tap.set_detector(*detector);
-            unit.tap.owe(*pending);
+            unit.tap.owe(pending);
             unit.shown = *shown;
         }
     }

@@ -38,9 +38,15 @@ impl LoadTracker {
         self.busy = self.busy.saturating_sub(cycles);
     }
 
+    /// What was followed has ended: nobody told for how long nothing was looked at.
+    pub(crate) fn release(&mut self) {
+        self.busy = 0;
+    }
+
     /// The access of `record` if it is a load that is followed and that the first-level cache missed. Every load is shown to it.
     pub(crate) fn follow<'a>(&mut self, record: &'a Record) -> Option<&'a Memory> {
-        record.memory.filter(|memory| memory.load)?;
+        // The hardware page walker's loads are not monitored.
+        record.memory.filter(|memory| memory.load && !record.sample.traits.contains(Traits::PAGE_WALKER))?;
         let missing = missing_load(record);
         let taken = self.takes(missing.map_or(1, |memory| memory.latency));
         missing.filter(|_| taken)
@@ -77,7 +83,7 @@ impl LoadTracker {
 /// The access of a load that the first-level cache misses or never has: loads of floating-point registers and semaphores.
 fn missing_load(record: &Record) -> Option<&Memory> {
     let traits = record.sample.traits;
-    let memory = record.memory.as_ref().filter(|memory| memory.load && !traits.contains(Traits::PAGE_WALKER))?;
+    let memory = record.memory.as_ref().filter(|memory| memory.load)?;
     let beyond = traits.intersects(Traits::FLOATING_POINT | Traits::SEMAPHORE);
     let hit = matches!(memory.source, DataSource::Cache(0 | 1) | DataSource::StoreForward);
     (beyond || !hit).then_some(memory)

@@ -234,14 +234,19 @@ impl Itanium {
     fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
         if number != 0 {
             self.configuration.write(number, value);
+            if number == 12 {
+                // While nothing is captured, branches need not be told.
+                self.last = Last::Nothing;
+            }
             self.connect(feed);
             return;
         }
         let was_frozen = self.is_frozen();
         self.counters.overflow = Overflow::written(value, Counters::<COUNTERS>::overflow_bits());
         if was_frozen && !self.is_frozen() {
-            // What was traced before a freeze has no bearing on what comes.
+            // What was traced and followed before a freeze has no bearing on what comes.
             self.last = Last::Nothing;
+            self.tracker.release();
         }
         self.raise_again();
     }
@@ -369,7 +374,9 @@ impl Model for Itanium {
         self.service(feed);
         self.counters.disarm(feed);
         let demand = self.demand;
+        let watched = self.counters.watched();
         *self = Itanium::new(self.revision);
+        self.counters.watch(watched);
         self.demand = demand;
         self.connect(feed);
         self.changed(feed);

@@ -1,7 +1,7 @@
 //! What a first Itanium's PMU remembers, and the PMU that remembers it.
 
 use super::{COUNTERS, Captures, Configuration, Itanium, Revision, Tags};
-use crate::counter::Detector;
+use crate::counter::{Detector, Pending};
 use crate::feed::{Context, Feed};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, LoadTracker, Overflow};
 use crate::model::Model;
@@ -22,7 +22,7 @@ pub struct State {
     /// What each counter knows of single cycles, and how often its overflows were notified outside.
     pub memory: [(Detector, u64); COUNTERS],
     /// What has come since the last instruction to counters that wait for the next to say whether they count it.
-    pub pending: [u64; COUNTERS],
+    pub pending: [Pending; COUNTERS],
     /// PMD0-3 and 8-17.
     pub captures: Captures,
     /// The machine that follows loads.

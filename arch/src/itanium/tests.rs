@@ -297,6 +297,20 @@ fn an_overflow_by_a_branch_freezes_before_the_next() {
 }
 
 #[test]
+fn a_write_of_pmc12_forgets_where_the_last_branch_went() {
+    for between in [None, Some(branch(0x2010, 0x5000))] {
+        let mut machine = Machine::new();
+        machine.pmc(12, 0xFF81);
+        machine.retire(Some(branch(0x1000, 0x2000)));
+        machine.pmc(12, 0);
+        machine.retire(between);
+        machine.pmc(12, 0xFF81);
+        machine.retire(Some(branch(0x2000, 0x3000)));
+        assert_eq!([9, 10, 11].map(|number| machine.read(Address::Pmd(number))), [0x2002, 0x2001, 0x3002]);
+    }
+}
+
+#[test]
 fn branches_of_ia_32_are_not_captured() {
     let mut machine = Machine::new();
     machine.pmc(12, 0xFF81);

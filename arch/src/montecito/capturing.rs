@@ -112,6 +112,7 @@ impl Montecito {
     /// Monitoring goes on after a freeze: what it captured before has no bearing on what comes.
     pub(super) fn thaw(&mut self) {
         self.retirement.stop();
+        self.tracker.release();
         self.last = Last::Nothing;
     }
 

@@ -11,6 +11,7 @@ const SPACING: u64 = 7;
 const LATENCY_LIMIT: u32 = 1 << 13;
 /// Unit masks of cache misses from here on capture nothing (Table 3-21).
 const FIRST_VOID: u8 = 0b1011;
+
 /// The machine that follows loads, and the distance that it keeps between captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tracker {
@@ -30,6 +31,12 @@ impl Tracker {
     /// The same with a choice of loads that can go on.
     pub(super) fn cleaned(self) -> Tracker {
         Tracker { loads: self.loads.cleaned(), ..self }
+    }
+
+    /// Monitoring was frozen, nobody told for how long.
+    pub(super) fn release(&mut self) {
+        self.loads.release();
+        self.since_capture = SPACING;
     }
 
     /// `cycles` go by.
@@ -104,6 +111,8 @@ fn translation_miss(umask: u8, record: &Record) -> Option<Capture> {
 
 /// A check of an advanced load that found no entry.
 fn failed_check(record: &Record) -> Option<Capture> {
-    let failed = record.sample.traits.contains(Traits::ADVANCED_CHECK_FAILED);
+    // A check is an access or goes to its recovery code: no other instruction is asked for.
+    let told = record.memory.is_some() || record.branch.is_some();
+    let failed = told && record.sample.traits.contains(Traits::ADVANCED_CHECK_FAILED);
     failed.then(|| Capture { address: record.memory.map_or(0, |memory| memory.address), latency: 0, stat: 0b01 })
 }

@@ -272,6 +272,10 @@ impl Montecito {
                 if self.configuration.pmc42.mode() != mode {
                     self.retirement.stop();
                 }
+                if matches!(number, 39 | 42) {
+                    // While nothing is captured, branches need not be told.
+                    self.last = Last::Nothing;
+                }
                 self.connect(feed);
             }
         }
@@ -401,12 +405,31 @@ impl Model for Montecito {
     }
 
     fn hear(&mut self, tags: u64, feed: &impl Feed) {
+        self.pass(feed);
         let tags = Tags::from_word(tags);
         self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
         if self.counters.count_if_asked(feed) {
             self.freeze();
             self.rearm(feed);
         }
+    }
+
+    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
+        if amount == 0 {
+            return false;
+        }
+        self.catch_up(feed);
+        let tags = Tags::from_word(tags);
+        let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
+        if self.counters.count_if_asked(feed) {
+            self.freeze();
+        }
+        self.rearm(feed);
+        taken
+    }
+
+    fn injected_tags(&self) -> u64 {
+        self.tags.to_word()
     }
 
     fn succeed_demand(&mut self, before: &Demand) {
@@ -422,7 +445,9 @@ impl Model for Montecito {
         self.counters.disarm(feed);
         feed.disarm(Signal::Cycles, Scope::Thread);
         let kept = (self.demand, Shared { running: self.shared.running | own_bit(self.shared), ..self.shared });
+        let watched = self.counters.watched();
         *self = Montecito::new(self.revision);
+        self.counters.watch(watched);
         (self.demand, self.shared) = kept;
         self.connect(feed);
         self.changed(feed);

@@ -109,7 +109,9 @@ impl Retirement {
         }
         let bundle = record.address & !0xF;
         let goes_on = self.last.is_some_and(|(last, slot)| last == bundle && slot < record.slot);
-        let retires = record.branch.is_none_or(|branch| branch.kind != BranchKind::Exception);
+        // What the engine of the register stack or the page walker does retires nothing.
+        let engine = record.sample.traits.intersects(Traits::REGISTER_STACK | Traits::PAGE_WALKER);
+        let retires = !engine && record.branch.is_none_or(|branch| branch.kind != BranchKind::Exception);
         let entries = u64::from(retires && !goes_on);
         if entries != 0 {
             self.enter(bundle, captures);

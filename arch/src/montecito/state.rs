@@ -1,7 +1,7 @@
 //! What a Montecito PMU remembers, and the PMU that remembers it.
 
 use super::{Breakpoints, COUNTERS, Captures, Configuration, Montecito, Retirement, Revision, Tags, Tracker};
-use crate::counter::Detector;
+use crate::counter::{Detector, Pending};
 use crate::feed::{Context, Feed};
 use crate::ia64::{Counters, FIRST, Last, Overflow};
 use crate::model::{Model, Shared};
@@ -22,7 +22,7 @@ pub struct State {
     /// What each counter knows of single cycles, and how often its overflows were notified outside.
     pub memory: [(Detector, u64); COUNTERS],
     /// What has come since the last instruction to counters that wait for the next to say whether they count it.
-    pub pending: [u64; COUNTERS],
+    pub pending: [Pending; COUNTERS],
     /// PMD32-39 and 48-63.
     pub captures: Captures,
     /// The machine that follows loads.

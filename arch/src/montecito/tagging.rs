@@ -24,7 +24,7 @@ pub struct Tags {
     pub instructions: u8,
     /// Its access to memory is within what constrains the memory pipeline.
     pub data: bool,
-    /// The address that it prefetched is in the range of channel 1.
+    /// The line that was fetched or prefetched with it is in the range of channel 1.
     pub prefetch: bool,
     /// It is a prefetch.
     pub is_prefetch: bool,
@@ -184,13 +184,16 @@ impl Tagger<'_> {
         let inverted = channel == 0 && self.configuration.pmc32.inv();
         let pair = self.breakpoints.instruction(channel);
         let level = pair.mask.plm() >> (context.privilege & 3) & 1 == 1;
-        level && self.is_in_range(channel, address) != inverted
+        // Inverted or not, a debugger's pair matches nothing.
+        level && !pair.mask.x() && self.is_in_range(channel, address) != inverted
     }
 
     /// Match(OpCM) of channel `channel`.
-    fn opcode_match(self, channel: usize, record: &Record) -> bool {
+    fn opcode_match(self, channel: usize, record: &Record, context: &Context) -> bool {
         let (types, value, compared) = self.matcher(channel);
-        self.ignores_opcodes(channel) || types.takes(record) && (record.encoding ^ value) & compared == 0
+        // The matcher works for IA-64 instructions (section 3.2.3).
+        let matches = || !Psr::of(context.machine_state).is() && types.takes(record) && (record.encoding ^ value) & compared == 0;
+        self.ignores_opcodes(channel) || matches()
     }
 
     /// DBRRangeMatch of pair `pair`: r, w and plm do not matter, nor does PSR.db (section 3.3.7).
@@ -221,12 +224,12 @@ impl Tagger<'_> {
         for channel in 0..PAIRS {
             if self.address_match(channel, address, context) {
                 tags.addresses |= 1 << channel;
-                tags.instructions |= u8::from(self.opcode_match(channel, record)) << channel;
+                tags.instructions |= u8::from(self.opcode_match(channel, record, context)) << channel;
             }
         }
         tags.data = self.data_tag(tags.instructions, record);
-        if let Some(fetch) = record.fetch.filter(|fetch| fetch.prefetch) {
-            tags.is_prefetch = true;
+        if let Some(fetch) = record.fetch {
+            tags.is_prefetch = fetch.prefetch;
             tags.prefetch = self.address_match(1, fetch.address & BUNDLE, context);
         }
         tags

@@ -97,6 +97,8 @@ struct Package {
     epoch: AtomicU32,
     /// Whether it asks for records.
     records: AtomicBool,
+    /// Whether it asks for anything.
+    wanted: AtomicBool,
 }
 
 /// How a [`Machine`] is built.
@@ -174,6 +176,7 @@ impl Builder {
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
             records: AtomicBool::new(false),
+            wanted: AtomicBool::new(false),
         });
         let machine = Machine {
             part: self.part,
@@ -341,7 +344,7 @@ impl<L: InterruptLine> Machine<L> {
         let first = package.saturating_mul(self.per_package);
         let mut taken = false;
         for thread in (first..first.saturating_add(self.per_package)).filter_map(|number| self.thread(number)) {
-            taken |= thread.inject(occurrence, amount);
+            taken |= thread.inject_own(occurrence, amount);
         }
         taken
     }
@@ -359,6 +362,7 @@ impl<L: InterruptLine> Machine<L> {
         }
         demand.replace(signals, false, records);
         package.records.store(!records.is_none(), Release);
+        package.wanted.store(!demand.is_idle(), Release);
         package.epoch.store(demand.epoch(), Release);
     }
 
@@ -445,7 +449,7 @@ impl<L: InterruptLine> Machine<L> {
         if reached {
             let first = number * self.per_package;
             for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
-                thread.with(|pmu, view| {
+                thread.with_package(|pmu, view| {
                     if pmu.claims() != 0 || !pmu.wide_demand().is_empty() {
                         pmu.service(view);
                     }

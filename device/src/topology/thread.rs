@@ -92,7 +92,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
     pub fn service(&self) {
-        self.with(|pmu, view| pmu.service(view));
+        self.with_package(|pmu, view| pmu.service(view));
         self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
@@ -207,13 +207,36 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter of its
     /// own took it. What happens to the whole package goes to [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
-        self.with(|pmu, view| pmu.inject(occurrence, amount, view))
+        let (taken, tags) = self.with_package(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injected_tags()));
+        let heard = if self.package.wanted.load(Acquire) { Some(self.others()) } else { None };
+        for thread in heard.into_iter().flatten() {
+            thread.with_package(|pmu, view| pmu.overhear(occurrence, amount, tags, view));
+        }
+        taken
+    }
+
+    /// The same of something that happens to the whole package, for this thread's counters alone.
+    pub(super) fn inject_own(&self, occurrence: Occurrence, amount: u64) -> bool {
+        self.with_package(|pmu, view| pmu.inject(occurrence, amount, view))
+    }
+
+    /// The other threads of the package.
+    fn others(&self) -> impl Iterator<Item = Thread<'a, L>> + use<'a, L> {
+        let (own, machine) = (self.number, self.machine);
+        let first = own - own % machine.per_package;
+        (first..first + machine.per_package).filter(move |number| *number != own).filter_map(|number| machine.thread(number))
+    }
+
+    /// Does `work` with the PMU, and if its package wants something of its threads, lets it know what of that is left: an overflow may have
+    /// frozen the counter that wanted it.
+    pub(super) fn with_package<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        if self.package.wanted.load(Acquire) { self.with_wide(work) } else { self.with(work) }
     }
 
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
     /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
-        let tags = self.with(|pmu, view| {
+        let tags = self.with_package(|pmu, view| {
             // What the instruction was tagged for, before it freezes anything.
             let tags = self.package.records.load(Acquire).then(|| pmu.tags_of(record));
             pmu.record(record, view);
@@ -226,10 +249,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged.
     fn tell_others(&self, tags: u64) {
-        let first = self.number - self.number % self.machine.per_package;
-        let others = (first..first + self.machine.per_package).filter(|number| *number != self.number);
-        for thread in others.filter_map(|number| self.machine.thread(number)) {
-            thread.with(|pmu, view| {
+        for thread in self.others() {
+            thread.with_package(|pmu, view| {
                 if pmu.wide_records() {
                     pmu.hear(tags, view);
                 }

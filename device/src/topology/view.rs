@@ -68,13 +68,10 @@ impl Feed for View<'_> {
     }
 
     fn disarm(&self, signal: Signal, scope: Scope) {
-        match scope {
-            Scope::Thread => {
-                let (deadlines, totals) = self.own_deadlines();
-                deadlines.set_own(signal, Deadlines::NEVER, totals);
-            }
-            // Another thread's counter may wait for the same: a deadline too near is dropped when it is reached.
-            _ => {}
+        // Beyond the thread another's counter may wait for the same: a deadline too near is dropped when it is reached.
+        if scope == Scope::Thread {
+            let (deadlines, totals) = self.own_deadlines();
+            deadlines.set_own(signal, Deadlines::NEVER, totals);
         }
     }
 }

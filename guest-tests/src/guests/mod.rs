@@ -4,7 +4,8 @@
 //! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64.
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
-/// cycle (`steps`) or the companion is needed and keeps the time (`companion`), its module and what it does.
+/// cycle (`steps`), and the companion is needed for events nevertheless (`events`), or the companion is needed and keeps the time
+/// (`companion`), its module and what it does.
 macro_rules! guests {
     ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
         /// The guests.
@@ -15,17 +16,20 @@ macro_rules! guests {
                 summary: $summary,
                 cpus: $cpus,
                 needs_companion: $crate::guests::guests!(@companion $footing),
-                foretells_cycles: !$crate::guests::guests!(@companion $footing),
+                foretells_cycles: $crate::guests::guests!(@cycles $footing),
                 assembly: $crate::guests::Assembly::$assembly($module::build),
             } ),+
         ];
     };
     (@companion steps) => { false };
-    (@companion companion) => { true };
+    (@companion $footing:ident) => { true };
+    (@cycles companion) => { false };
+    (@cycles $footing:ident) => { true };
 }
 use guests;
 
 pub mod ia64;
+pub mod itanium;
 pub mod k8;
 pub mod montecito;
 pub mod power;
@@ -86,7 +90,7 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS)
+    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -253,6 +253,8 @@ impl Columns {
 
 /// Where the text of an event begins.
 const INDENT: usize = 8;
+/// Room that a line leaves at least for a word: names of signals are that long.
+const LONGEST_WORD: usize = 42;
 
 fn table(chapters: &[Chapter], arguments: &ListArguments, output: &mut Output<'_>) -> Result<(), Error> {
     let mut is_first = true;
@@ -331,7 +333,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         }
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         let mut indent = INDENT + 7 + width + 2;
-        if indent + 32 > output.width {
+        if indent + LONGEST_WORD > output.width {
             indent = INDENT + 9;
         }
         for line in text::hanging(&lead, indent, &format!("{}{notes}", mask.summary), output.width) {

@@ -114,7 +114,7 @@ fn a_quotient_comes_from_the_approximation_and_its_corrections() {
         a.load(R15, 3.0f64.to_bits());
         a.put(setf_d(F9, R14));
         a.put(setf_d(F10, R15));
-        a.put(frcpa(F8, P6, F9, F10));
+        a.put(frcpa(F8, P8, F9, F10));
         a.put(fmpy_d(F11, F9, F8).when(P6));
         a.put(fnma_d(F12, F10, F11, F9).when(P6));
         a.put(fma_d(F8, F12, F8, F11).when(P6));
@@ -135,9 +135,14 @@ fn operations_are_counted_as_the_hardware_does() {
         a.put(fadd_d(F8, F9, F10));
         a.put(fpma(F8, F9, F10, F11));
         a.put(fmov(F8, F9));
+        a.put(fcmp_lt(P6, P7, F9, F10));
+        a.put(fmax(F8, F9, F10));
+        a.put(fcvt_fx(F8, F9));
+        a.put(frcpa(F8, P8, F9, F10));
+        a.put(fmax(F8, F9, F10).when(P6));
     });
     let counted: Vec<_> = told(&machine).steps.iter().map(|step| step.floating_operations).filter(|count| *count != 0).collect();
-    assert_eq!(counted, [2, 1, 1, 4]);
+    assert_eq!(counted, [2, 1, 1, 4, 1, 1, 1, 1]);
 }
 
 #[test]

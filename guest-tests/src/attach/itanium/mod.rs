@@ -123,11 +123,16 @@ impl<'a> Cpu<'a> {
     fn renew_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand();
+        let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
         if let Some(following) = &mut self.companion {
-            following.follower.renew(&self.demand);
+            let mut theirs = SignalSet::EMPTY;
+            self.demand.signals().iter().filter(|signal| !known(*signal)).for_each(|signal| theirs.insert(signal));
+            let mut demand = Demand::default();
+            demand.replace(theirs, self.demand.per_cycle(), self.demand.records());
+            following.follower.renew(&demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
-        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let makes = |signal| !known(signal) && follower.is_some_and(|follower| follower.supplies(signal));
         let mut own = SignalSet::EMPTY;
         self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
@@ -172,7 +177,8 @@ impl<'a> Cpu<'a> {
         if self.epoch != self.thread.epoch() {
             self.renew_demand();
         }
-        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
+        // A companion that keeps the time makes the cycles of instructions; these are of none.
+        Sink { demand: &self.demand, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.demand.wants(Signal::Cycles) && self.thread.reached(Signal::Cycles) {
             self.thread.service();
         }
@@ -180,7 +186,8 @@ impl<'a> Cpu<'a> {
 
     /// Adds what the engine knows of a step, tells its records and services the PMU at a deadline, in this order.
     fn complete(&mut self, step: &Step) {
-        let reached = add(step, false, (&self.own, &self.followed), &self.thread);
+        let stacked = stack(step, (&self.own, &self.followed), self.demand.records(), &self.thread);
+        let reached = add(step, false, (&self.own, &self.followed), &self.thread) || stacked;
         tell(step, reached, self.demand.records(), None, &self.thread);
         if reached {
             self.thread.service();
@@ -192,9 +199,10 @@ impl<'a> Cpu<'a> {
         let Cpu { companion, own, followed, thread, demand, .. } = self;
         let following = companion.as_mut()?;
         let held = following.follower.keeps_time();
+        let stacked = stack(step, (own, followed), demand.records(), thread);
         following.execute(step);
         let events = |outcome: &Outcome| {
-            let reached = add(step, held, (own, followed), thread);
+            let reached = add(step, held, (own, followed), thread) || stacked;
             // The companion's own events and cycles may reach a deadline yet.
             tell(step, true, demand.records(), Some(outcome), thread);
             if reached {
@@ -237,15 +245,22 @@ fn add(step: &Step, held: bool, what: (&Demand, &[Signal]), thread: &Thread<'_, 
     followed.iter().any(|signal| thread.reached(*signal))
 }
 
-/// Tells the records of a step that has reached a deadline, or has not, as far as they are wanted: first those of the register stack.
+/// Accesses of the register stack come before the instruction that waits for them, each with a record of its own. Returns whether a signal
+/// has come to its deadline.
+fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thread<'_, Lines>) -> bool {
+    let (own, followed) = what;
+    let sink = Sink { demand: own, totals: thread.totals() };
+    for access in &step.register_stack {
+        signals::memory(access, &sink);
+        if wanted.wants(false, Occasion { memory: true, ..Occasion::default() }) {
+            thread.record(&record::of_register_stack(step, access));
+        }
+    }
+    !step.register_stack.is_empty() && followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
 fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
-    if wanted.is_none() {
-        return;
-    }
-    let stack = Occasion { memory: true, ..Occasion::default() };
-    if wanted.wants(false, stack) {
-        step.register_stack.iter().for_each(|access| thread.record(&record::of_register_stack(step, access)));
-    }
     if wanted.wants(reached, record::occasion(step, outcome)) {
         thread.record(&record::record(step, outcome));
     }

@@ -174,7 +174,8 @@ pub struct Step {
     pub check: Option<Check>,
     /// A speculative load that was deferred: its register got a NaT.
     pub deferred: bool,
-    /// Floating-point operations: 1 of a multiplication or an addition, 2 of both in one, twice that of parallel forms.
+    /// Floating-point operations: 1 of a multiplication, an addition, a compare, a minimum, a conversion to an integer or an
+    /// approximation, 2 of a multiplication and an addition in one, twice that of parallel forms.
     pub floating_operations: u8,
     /// `srlz.i`.
     pub serialize_instruction: bool,

@@ -139,11 +139,11 @@ impl Kernel {
         let (enter_user, resume_user) = (self.enter_user, self.resume_user);
         let a = &mut self.a;
         let go = a.label();
-        // enter_user: r8 where to, r9 what is added to PSR.
+        // enter_user: r8 where to, r9 what is added to PSR, the privilege level too.
         a.here(enter_user);
         a.put(mov_from_psr(R10));
         a.put(or(R9, R9, R10));
-        a.load(R10, psr::CPL | psr::BN);
+        a.load(R10, psr::BN);
         a.put(or(R9, R9, R10));
         a.put(br_cond(go));
         // resume_user: goes on behind the last break.

@@ -4,6 +4,9 @@
 //! A guest is one piece of code at fixed addresses: the vectors, the building blocks, then what the guest adds with [`Kernel::a`]. Its
 //! own part begins at [`Kernel::main`], on every thread, and ends at [`Kernel::end_main`]; when thread 0 comes there, the run ends.
 //!
+//! [`part`] has what guests must know of the parts; those that run on both are here too, and
+//! [`montecito`](crate::guests::montecito) and [`itanium`](crate::guests::itanium) list them.
+//!
 //! # Registers
 //!
 //! r12 is the memory stack, r13 points at the thread's own area, as KR0 does. r4 to r7, r16 to r31 and the stacked registers, b0 to b5,
@@ -36,8 +39,43 @@
 //! assert_eq!(machine.run(Limits::steps(1000)), Exit::Status { cpu: 0, status: 0 });
 //! ```
 
+pub(in crate::guests) mod access;
 mod blocks;
+pub(in crate::guests) mod chain;
+pub(in crate::guests) mod count;
+pub(in crate::guests) mod data_ear;
+pub(in crate::guests) mod facts;
+mod handler;
+pub(in crate::guests) mod hostile;
+pub(in crate::guests) mod instruction_ear;
+pub(in crate::guests) mod linux_driver;
 mod monitor;
+pub(in crate::guests) mod opcode;
+pub(in crate::guests) mod overflow;
+pub(in crate::guests) mod pal;
+pub mod part;
+pub(in crate::guests) mod privilege;
+pub(in crate::guests) mod profile;
+pub(in crate::guests) mod range;
+pub(in crate::guests) mod trace;
+
+/// Gives one part the guests of these modules that both parts share.
+macro_rules! for_part {
+    ($part:ident: $($module:ident)+) => {
+        $(
+            mod $module {
+                use crate::engine::image::Image;
+                use crate::engine::itanium::assemble::AssembleError;
+                use crate::guests::ia64::part;
+
+                pub(super) fn build() -> Result<Image, AssembleError> {
+                    crate::guests::ia64::$module::build(&part::$part)
+                }
+            }
+        )+
+    };
+}
+pub(in crate::guests) use for_part;
 
 use crate::engine::image::{Image, Segment};
 use crate::engine::itanium::assemble::*;
@@ -309,8 +347,13 @@ impl Kernel {
     ///
     /// The last instruction before user code is the `rfi` of the building blocks, the first one behind it the `break`.
     pub fn enter_user(&mut self, code: Label, state: u64) {
+        self.enter_level(code, 3, state);
+    }
+
+    /// The same at another privilege level, 0 to 3.
+    pub fn enter_level(&mut self, code: Label, level: u64, state: u64) {
         self.a.load_address(R8, code);
-        self.a.load(R9, state);
+        self.a.load(R9, state | level << psr::CPL_SHIFT);
         self.call(self.enter_user);
     }
 

@@ -7,9 +7,39 @@ use crate::engine::itanium::interrupt::Fault;
 use crate::engine::itanium::state::Core;
 use crate::engine::itanium::word::Word;
 
+/// How many operations an instruction of an F slot is counted as (Montecito manual, 4.15, FP_OPS_RETIRED).
+fn operations(w: Word) -> u8 {
+    match (w.major(), w.x6()) {
+        // frcpa, frsqrta and their parallel forms; minima, maxima and conversions to integers; compares.
+        (0, _) if w.bit(33) => 1,
+        (1, _) if w.bit(33) => 2,
+        (0, 0x14..=0x1B) | (4, _) => 1,
+        (1, 0x14..=0x1B | 0x30..=0x37) => 2,
+        // With f0 to add or f1 to multiply by there is one operation only; pairs are counted once for each, whatever they multiply by.
+        (9 | 0xB | 0xD, _) if w.bit(36) => {
+            if w.r2() == 0 {
+                2
+            } else {
+                4
+            }
+        }
+        (8..=0xD, _) => {
+            if w.r2() == 0 || w.f4() == 1 {
+                1
+            } else {
+                2
+            }
+        }
+        _ => 0,
+    }
+}
+
 impl Core {
     /// All of F slots.
     pub(crate) fn float(&mut self, w: Word, p: bool) -> Result<Flow, Fault> {
+        if p {
+            self.step.floating_operations = operations(w);
+        }
         match w.major() {
             4 => self.float_compare(w, p)?,
             5 => self.float_class(w, p)?,
@@ -50,9 +80,6 @@ impl Core {
             0xA | 0xB => (false, true),
             _ => (true, false),
         };
-        // With f0 to add or f1 to multiply by there is one operation only.
-        let operations = if w.r2() == 0 || w.f4() == 1 { 1 } else { 2 };
-        self.step.floating_operations = if parallel { 2 * operations } else { operations };
         if [a, b, c].iter().any(|value| value.is_nat()) {
             return self.put_float(w, Float::NAT, &sources);
         }

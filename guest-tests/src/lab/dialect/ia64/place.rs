@@ -52,6 +52,9 @@ pub(in super::super) fn groups(wants: &[Want]) -> Vec<(CounterSet, (u8, bool))> 
 fn with_leaders(wants: &[Want], allowed: &[u32]) -> Option<Vec<u32>> {
     let first: Vec<usize> = at(wants, |want| matches!(want.set, CounterSet::L1Data(_)));
     let groups: Vec<Vec<usize>> = groups(wants).into_iter().map(|group| at(wants, |want| (want.set, want.shared) == group)).collect();
+    if groups.len() > TRIOS.len() {
+        return None;
+    }
     let orders: &[[usize; 2]] = &[[0, 1], [1, 0]];
     for order in orders {
         let mut narrowed = allowed.to_vec();
@@ -102,9 +105,14 @@ fn matched(allowed: &[u32]) -> Option<Vec<u32>> {
     (0..allowed.len()).map(|index| owner.iter().position(|one| *one == Some(index)).map(|counter| counter as u32)).collect()
 }
 
-/// Finds a counter for `index`, moving others where that helps; `seen` are the counters that were tried.
+/// Finds a counter for `index`, moving others only if none is free; `seen` are the counters that were tried.
 fn seat(index: usize, allowed: &[u32], owner: &mut [Option<usize>; 32], seen: &mut u32) -> bool {
-    for counter in (0..32usize).filter(|counter| allowed[index] >> counter & 1 == 1) {
+    let mine = |counter: &usize| allowed[index] >> counter & 1 == 1;
+    if let Some(counter) = (0..32usize).filter(mine).find(|counter| owner[*counter].is_none()) {
+        owner[counter] = Some(index);
+        return true;
+    }
+    for counter in (0..32usize).filter(mine) {
         if *seen >> counter & 1 == 1 {
             continue;
         }
