@@ -81,10 +81,9 @@ impl Words {
         for word in words {
             let mask = masks.iter().find(|mask| mask.is_called(word)).and_then(|mask| mask.umask);
             let bits = mask.map(u64::from).or_else(|| select::raw(word));
-            // A unit mask that was said already may have the name of a modifier: ALL.
-            let again = bits.is_some() && read.umask.map(u64::from) == bits;
             match bits {
-                Some(_) if again && read.modify(word, limits).map_err(Error::usage)? => {}
+                // Unit masks may have the names of modifiers, ALL and INT: behind a unit mask they are modifiers.
+                Some(_) if read.umask.is_some() && read.modify(word, limits).map_err(Error::usage)? => {}
                 Some(bits) => read.add_mask(event, word, shape, bits)?,
                 None if read.modify(word, limits).map_err(Error::usage)? => {}
                 None => return Err(unknown(event, word, masks)),

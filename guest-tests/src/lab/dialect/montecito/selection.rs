@@ -106,7 +106,9 @@ pub(super) fn notation(value: u64) -> Option<String> {
         return None;
     }
     let found = selected(pmc);
-    let mut text = found.map_or_else(|| format!("{:#04x}", pmc.es()), |(event, _)| event.name.to_owned());
+    // An event's second code is said as a number: its name stands for the first.
+    let named = found.filter(|(event, _)| event.select == u32::from(pmc.es()));
+    let mut text = named.map_or_else(|| format!("{:#04x}", pmc.es()), |(event, _)| event.name.to_owned());
     let has_masks = found.is_some_and(|(event, _)| !MONTECITO.masks(event).is_empty());
     match found.and_then(|(_, mask)| mask).filter(|mask| mask.umask == Some(pmc.umask().into())).and_then(Entry::mask_name) {
         Some(name) => text.push_str(&format!(".{name}")),
