@@ -87,7 +87,7 @@ impl<const N: usize> Counters<N> {
 
     /// The bits of PMC0 that say which counters overflowed.
     pub(crate) fn overflow_bits() -> u64 {
-        (((1u64 << N) - 1) << FIRST) & u64::from(u32::MAX)
+        ((1u64 << N) - 1) << FIRST
     }
 
     fn index(number: usize) -> Option<usize> {

@@ -4,7 +4,7 @@ use super::tagging::Tags;
 use super::{Montecito, data_capture, fetch_capture, retired, trace};
 use crate::event::Internal;
 use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
-use crate::ia64::{InstructionSets, Last, Monitor};
+use crate::ia64::{InstructionSets, Last, Monitor, Psr};
 
 /// What one instruction brought.
 #[derive(Clone, Copy, Default)]
@@ -162,7 +162,8 @@ impl Montecito {
         }
         if let Some(branch) = &record.branch
             && self.traces()
-            && !context_is_ia32(&context)
+            // Of IA-32 code no branch is traced.
+            && !Psr::of(context.machine_state).is()
             && self.trace_monitor().is_enabled(&context)
         {
             let tagged = tags.instructions & 1 == 1;
@@ -172,9 +173,4 @@ impl Montecito {
         }
         captured
     }
-}
-
-/// Whether the instructions are IA-32 ones, of which no branch is traced.
-fn context_is_ia32(context: &Context) -> bool {
-    crate::ia64::Psr::of(context.machine_state).is()
 }

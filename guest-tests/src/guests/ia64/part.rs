@@ -6,6 +6,7 @@ use vm_pmu::arch::{itanium, montecito};
 
 /// PMC and PMD of the first generic counter.
 pub const FIRST: u8 = 4;
+
 /// What a generic counter is to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitor {
