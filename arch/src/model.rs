@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
 use crate::layout::Field;
 
 /// Something that happened, named as a guest would select it.
@@ -35,11 +35,13 @@ pub struct Shared {
     pub threads: u8,
     /// The threads that run, one bit each: on POWER those with their run latch set.
     pub running: u32,
+    /// On x86: the threads at a privilege level above 0, one bit each.
+    pub user: u32,
 }
 
 impl Shared {
     /// A thread alone in its package.
-    pub const ALONE: Shared = Shared { register: 0, thread: 0, threads: 1, running: 0 };
+    pub const ALONE: Shared = Shared { register: 0, thread: 0, threads: 1, running: 0, user: 0 };
 }
 
 impl Default for Shared {
@@ -135,6 +137,20 @@ pub trait Model {
     /// Returns whether some counter did.
     fn overhear(&mut self, _occurrence: Occurrence, _amount: u64, _tags: u64, _feed: &impl Feed) -> bool {
         false
+    }
+
+    /// Thread `from` of the package, which may be this one, made a request that left its core's caches: counters that follow them count it.
+    fn request(&mut self, _request: &Request, _from: u8, _feed: &impl Feed) {}
+
+    /// Whether counters of this thread follow the requests of the package's other threads, so that all of them must tell theirs.
+    fn wide_requests(&self) -> bool {
+        false
+    }
+
+    /// Whether the thread must be told at once when another of its package changes what they [share](Model::shared). One that says no
+    /// is told when it begins to say yes.
+    fn heeds_others(&self) -> bool {
+        true
     }
 
     /// The tags of what is injected now, for [`overhear`](Model::overhear).

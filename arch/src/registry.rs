@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 
 macro_rules! parts {
@@ -211,6 +211,18 @@ impl Model for Pmu {
 
     fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
         each!(self, model => model.overhear(occurrence, amount, tags, feed))
+    }
+
+    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
+        each!(self, model => model.request(request, from, feed));
+    }
+
+    fn wide_requests(&self) -> bool {
+        each!(self, model => model.wide_requests())
+    }
+
+    fn heeds_others(&self) -> bool {
+        each!(self, model => model.heeds_others())
     }
 
     fn injected_tags(&self) -> u64 {

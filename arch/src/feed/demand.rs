@@ -25,6 +25,8 @@ pub struct Records {
     pub fetches: bool,
     /// Every instruction: addresses or opcodes qualify what is counted.
     pub every: bool,
+    /// Every [`Request`](super::Request) that left a core's own caches. They are told by themselves, not with instructions.
+    pub requests: bool,
 }
 
 /// What an instruction did for which its record may be wanted.
@@ -61,8 +63,15 @@ impl Occasion {
 
 impl Records {
     /// None at all.
-    pub const NONE: Records =
-        Records { at_deadline: false, taken_branches: false, branches: false, memory: false, fetches: false, every: false };
+    pub const NONE: Records = Records {
+        at_deadline: false,
+        taken_branches: false,
+        branches: false,
+        memory: false,
+        fetches: false,
+        every: false,
+        requests: false,
+    };
     /// Those at which a deadline is reached.
     pub const AT_DEADLINE: Records = Records { at_deadline: true, ..Records::NONE };
     /// Every taken branch.
@@ -75,12 +84,14 @@ impl Records {
     pub const FETCHES: Records = Records { fetches: true, ..Records::NONE };
     /// Every instruction.
     pub const EVERY: Records = Records { every: true, ..Records::NONE };
+    /// Every request that left a core's own caches.
+    pub const REQUESTS: Records = Records { requests: true, ..Records::NONE };
 
-    /// Whether no instruction is wanted.
+    /// Whether nothing is wanted.
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {
-        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every)
+        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every || self.requests)
     }
 
     /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.
@@ -105,6 +116,7 @@ impl Records {
             memory: self.memory || more.memory,
             fetches: self.fetches || more.fetches,
             every: self.every || more.every,
+            requests: self.requests || more.requests,
         }
     }
 }

@@ -23,6 +23,7 @@ mod context;
 mod deadlines;
 mod demand;
 mod record;
+mod request;
 mod sample;
 mod set;
 mod signal;
@@ -32,6 +33,7 @@ pub use context::Context;
 pub use deadlines::{Deadlines, Pace};
 pub use demand::{Demand, Occasion, Records};
 pub use record::{Branch, BranchKind, DataSource, Fetch, Memory, Prediction, Record, Translation};
+pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
 pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
@@ -49,6 +51,8 @@ pub enum Scope {
     Threads,
     /// Its package's own units alone.
     Devices,
+    /// Some threads of its package: those whose numbers are bits of this, of the first 32.
+    Members(u32),
 }
 
 /// A hardware thread as a model sees it: totals to subtract, deadlines to set.

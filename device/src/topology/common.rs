@@ -15,6 +15,7 @@ pub(super) struct Common {
 struct State {
     register: u64,
     running: u32,
+    user: u32,
 }
 
 /// The bit of thread `number` among those that run; none beyond 32 threads.
@@ -25,6 +26,11 @@ fn bit(number: u8) -> u32 {
 /// Whether the thread itself runs.
 fn runs(shared: Shared) -> bool {
     shared.running & bit(shared.thread) != 0
+}
+
+/// Whether the thread itself is at a privilege level above 0.
+fn is_user(shared: Shared) -> bool {
+    shared.user & bit(shared.thread) != 0
 }
 
 impl Common {
@@ -43,6 +49,9 @@ impl Common {
             if runs(shared) {
                 state.running |= bit(number);
             }
+            if is_user(shared) {
+                state.user |= bit(number);
+            }
         }
         *self.state.lock() = state;
     }
@@ -57,17 +66,20 @@ impl Common {
         if before.register != after.register {
             state.register = after.register;
         }
+        let own = bit(after.thread);
         if runs(before) != runs(after) {
-            let own = bit(after.thread);
             state.running = if runs(after) { state.running | own } else { state.running & !own };
+        }
+        if is_user(before) != is_user(after) {
+            state.user = if is_user(after) { state.user | own } else { state.user & !own };
         }
         true
     }
 
     /// Tells `model`, which is thread `number` of the package, what it does not know.
     pub(super) fn tell(&self, number: usize, model: &mut impl Model, feed: &impl Feed) {
-        let State { register, running } = *self.state.lock();
-        let shared = Shared { register, running, thread: u8::try_from(number).unwrap_or(u8::MAX), threads: self.threads };
+        let State { register, running, user } = *self.state.lock();
+        let shared = Shared { register, running, user, thread: u8::try_from(number).unwrap_or(u8::MAX), threads: self.threads };
         if model.shared() != shared {
             model.set_shared(shared, feed);
         }
@@ -78,7 +90,7 @@ impl Common {
 mod tests {
     use super::*;
 
-    const FIRST: Shared = Shared { register: 0, thread: 0, threads: 4, running: 0b0001 };
+    const FIRST: Shared = Shared { register: 0, thread: 0, threads: 4, running: 0b0001, user: 0 };
 
     fn now(common: &Common) -> (u64, u32) {
         let state = common.state.lock();

@@ -95,8 +95,12 @@ struct Package {
     demand: Mutex<Demand>,
     /// The epoch of that demand.
     epoch: AtomicU32,
-    /// Whether it asks for records.
+    /// Whether it asks for records of instructions.
     records: AtomicBool,
+    /// Whether it asks for requests.
+    requests: AtomicBool,
+    /// Whether some thread must be told at once what another of them changes.
+    heeded: AtomicBool,
     /// Whether it asks for anything.
     wanted: AtomicBool,
 }
@@ -176,6 +180,8 @@ impl Builder {
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
             records: AtomicBool::new(false),
+            requests: AtomicBool::new(false),
+            heeded: AtomicBool::new(false),
             wanted: AtomicBool::new(false),
         });
         let machine = Machine {
@@ -190,6 +196,9 @@ impl Builder {
             machine.apply_grants(thread);
         }
         machine.renew_common();
+        for (number, package) in machine.packages.iter().enumerate() {
+            machine.renew_wide_demand(number, package);
+        }
         machine
     }
 }
@@ -352,16 +361,22 @@ impl<L: InterruptLine> Machine<L> {
     /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
     fn renew_wide_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
-        let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
+        let (mut signals, mut records, mut heeded) = (SignalSet::EMPTY, Records::NONE, false);
         for core in self.members(number) {
             let pmu = core.pmu.lock();
             signals = signals.union(&pmu.wide_demand());
             if pmu.wide_records() {
-                records = Records::EVERY;
+                records = records.with(Records::EVERY);
             }
+            if pmu.wide_requests() {
+                records = records.with(Records::REQUESTS);
+            }
+            heeded |= pmu.heeds_others();
         }
         demand.replace(signals, false, records);
-        package.records.store(!records.is_none(), Release);
+        package.records.store(records.every, Release);
+        package.requests.store(records.requests, Release);
+        package.heeded.store(heeded, Release);
         package.wanted.store(!demand.is_idle(), Release);
         package.epoch.store(demand.epoch(), Release);
     }

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Signal, Totals};
+use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
@@ -28,6 +28,21 @@ impl<L> Clone for Thread<'_, L> {
 }
 
 impl<L> Copy for Thread<'_, L> {}
+
+/// What a PMU wants of the other threads of its package.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Wishes {
+    signals: SignalSet,
+    records: bool,
+    requests: bool,
+    heeds: bool,
+}
+
+impl Wishes {
+    fn of(pmu: &Pmu) -> Wishes {
+        Wishes { signals: pmu.wide_demand(), records: pmu.wide_records(), requests: pmu.wide_requests(), heeds: pmu.heeds_others() }
+    }
+}
 
 impl<'a, L: InterruptLine> Thread<'a, L> {
     /// The thread's number, counted through all packages.
@@ -153,7 +168,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let value = work(pmu, view);
             (value, self.package.common.note(before, pmu.shared()))
         });
-        if changed {
+        if changed && self.package.heeded.load(Acquire) {
             let first = self.number - self.number % self.machine.per_package;
             // The thread itself too: what it knew of the others it may have forgotten.
             let all = first..first + self.machine.per_package;
@@ -165,12 +180,16 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// Does `work` with the PMU, and lets its package know what its counters then follow beyond the thread.
     fn with_wide<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, changed) = self.with(|pmu, view| {
-            let before = (pmu.wide_demand(), pmu.wide_records());
+            let before = Wishes::of(pmu);
             let value = work(pmu, view);
-            (value, before != (pmu.wide_demand(), pmu.wide_records()))
+            let after = Wishes::of(pmu);
+            (value, (before != after).then_some(after.heeds && !before.heeds))
         });
-        if changed {
+        if let Some(begins_to_heed) = changed {
             self.renew_wide_demand();
+            if begins_to_heed {
+                self.with(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
+            }
         }
         value
     }
@@ -244,6 +263,22 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         });
         if let Some(tags) = tags {
             self.tell_others(tags);
+        }
+    }
+
+    /// A request of this thread left its core's caches: the counters of its package that follow requests count it. It is told where the
+    /// demand asks for it, after the signals of the instruction that made it have been added.
+    pub fn request(&self, request: &Request) {
+        let from = u8::try_from(self.number % self.machine.per_package).unwrap_or(u8::MAX);
+        self.with_package(|pmu, view| pmu.request(request, from, view));
+        if self.package.requests.load(Acquire) {
+            for thread in self.others() {
+                thread.with_package(|pmu, view| {
+                    if pmu.wide_requests() {
+                        pmu.request(request, from, view);
+                    }
+                });
+            }
         }
     }
 

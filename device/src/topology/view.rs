@@ -24,9 +24,16 @@ impl<'a> View<'a> {
     /// The sources within `scope`.
     fn sources(&self, scope: Scope) -> impl Iterator<Item = &'a Source> + use<'a> {
         let own = (scope == Scope::Thread).then_some(self.own);
-        let members = if matches!(scope, Scope::Package | Scope::Threads) { self.members } else { &[] };
+        let chosen = match scope {
+            Scope::Package | Scope::Threads => u32::MAX,
+            Scope::Members(members) => members,
+            Scope::Thread | Scope::Devices => 0,
+        };
+        let is_chosen = move |number: usize| chosen == u32::MAX || number < 32 && chosen >> number & 1 == 1;
+        let members = if chosen == 0 { &[] } else { self.members };
         let devices = matches!(scope, Scope::Package | Scope::Devices).then_some(&self.package.devices);
-        own.into_iter().chain(members.iter().map(|core| &core.source)).chain(devices)
+        let members = members.iter().enumerate().filter(move |(number, _)| is_chosen(*number));
+        own.into_iter().chain(members.map(|(_, core)| &core.source)).chain(devices)
     }
 
     /// The thread's own deadlines, to be changed.

@@ -1,0 +1,173 @@
+//! One request that left a core's own caches, and what answered it.
+
+/// What a request asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RequestKind {
+    /// A line to read data from, for a load.
+    DataRead,
+    /// The same for a prefetch of the first-level data cache's own.
+    DataReadPrefetch,
+    /// A line for a prefetch instruction that reads.
+    SoftwarePrefetch,
+    /// A line to write, for a store.
+    Ownership,
+    /// A line to write, for a prefetch: of the second level, or an instruction that announces a store.
+    OwnershipPrefetch,
+    /// A line to execute.
+    Code,
+    /// A line to execute, for a prefetch of the second level.
+    CodePrefetch,
+    /// Part of a line is read: uncacheable or write-combining memory.
+    PartialRead,
+    /// Part of a line is written: uncacheable, write-through or write-protected memory.
+    PartialWrite,
+    /// Uncacheable instructions.
+    UncacheableCode,
+    /// The bus is locked, or a locked access is split between lines.
+    BusLock,
+    /// A whole line that was combined from streaming stores.
+    FullStreamingStore,
+    /// Part of a line that was combined from streaming stores.
+    PartialStreamingStore,
+    /// A line that a cache gave up, modified: it is written back.
+    WriteBack,
+}
+
+impl RequestKind {
+    /// Every kind.
+    pub const ALL: [RequestKind; 14] = [
+        RequestKind::DataRead,
+        RequestKind::DataReadPrefetch,
+        RequestKind::SoftwarePrefetch,
+        RequestKind::Ownership,
+        RequestKind::OwnershipPrefetch,
+        RequestKind::Code,
+        RequestKind::CodePrefetch,
+        RequestKind::PartialRead,
+        RequestKind::PartialWrite,
+        RequestKind::UncacheableCode,
+        RequestKind::BusLock,
+        RequestKind::FullStreamingStore,
+        RequestKind::PartialStreamingStore,
+        RequestKind::WriteBack,
+    ];
+
+    /// Its word in litmus files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            RequestKind::DataRead => "data-read",
+            RequestKind::DataReadPrefetch => "data-read-prefetch",
+            RequestKind::SoftwarePrefetch => "software-prefetch",
+            RequestKind::Ownership => "ownership",
+            RequestKind::OwnershipPrefetch => "ownership-prefetch",
+            RequestKind::Code => "code",
+            RequestKind::CodePrefetch => "code-prefetch",
+            RequestKind::PartialRead => "partial-read",
+            RequestKind::PartialWrite => "partial-write",
+            RequestKind::UncacheableCode => "uncacheable-code",
+            RequestKind::BusLock => "bus-lock",
+            RequestKind::FullStreamingStore => "full-streaming-store",
+            RequestKind::PartialStreamingStore => "partial-streaming-store",
+            RequestKind::WriteBack => "write-back",
+        }
+    }
+
+    /// Whether data comes back for it.
+    #[must_use]
+    pub const fn brings_data(self) -> bool {
+        !matches!(
+            self,
+            RequestKind::PartialWrite
+                | RequestKind::BusLock
+                | RequestKind::FullStreamingStore
+                | RequestKind::PartialStreamingStore
+                | RequestKind::WriteBack
+        )
+    }
+}
+
+/// The state in which a cache of the same cluster had the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HeldAs {
+    /// Modified.
+    Modified,
+    /// Exclusive.
+    Exclusive,
+    /// Shared.
+    Shared,
+    /// Shared, and the one that answers for it (forward).
+    Forward,
+}
+
+/// Who supplied the data of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Supplier {
+    /// There is no data, or nobody knows.
+    #[default]
+    Unknown,
+    /// A cache of the same cluster (on Knights Landing: tile), which had the line so.
+    OwnCluster(HeldAs),
+    /// A cache of another cluster.
+    OtherCluster {
+        /// It is far away: in another quadrant of the mesh.
+        far: bool,
+    },
+    /// Memory on the package (MCDRAM).
+    NearMemory {
+        /// It is far away: in another quadrant of the mesh.
+        far: bool,
+    },
+    /// Memory beside the package (DDR).
+    Memory {
+        /// It is far away: in another quadrant of the mesh.
+        far: bool,
+    },
+    /// No memory: a device.
+    Device,
+}
+
+/// What other caches were asked for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Snoop {
+    /// No other cache was asked.
+    #[default]
+    None,
+    /// No other cache had to be asked.
+    NotNeeded,
+    /// A cache of another cluster had the line and passed it on.
+    Forwarded,
+    /// A cache of another cluster had the line modified.
+    Modified,
+}
+
+/// One request that left a core's own caches, reported where [`Records::requests`](super::Records) asks for it.
+///
+/// ```
+/// use vm_pmu_arch::feed::{Request, RequestKind, Snoop, Supplier};
+///
+/// let request = Request { supplier: Supplier::Memory { far: false }, latency: 182, ..Request::of(RequestKind::DataRead) };
+/// assert!(request.kind.brings_data());
+/// assert_eq!(request.snoop, Snoop::None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// What it asked for.
+    pub kind: RequestKind,
+    /// Who supplied the data.
+    pub supplier: Supplier,
+    /// What other caches were asked.
+    pub snoop: Snoop,
+    /// From the request to the data, in cycles of the thread's clock; 0 when nobody knows.
+    pub latency: u32,
+    /// The physical address of the line.
+    pub physical: u64,
+}
+
+impl Request {
+    /// A request of this kind, of which nothing else is known.
+    #[must_use]
+    pub const fn of(kind: RequestKind) -> Request {
+        Request { kind, supplier: Supplier::Unknown, snoop: Snoop::None, latency: 0, physical: 0 }
+    }
+}
