@@ -118,6 +118,9 @@ struct Event {
     fields: Vec<u32>,
     #[serde(default)]
     known: Vec<u32>,
+    /// The bits of a gated unit mask that qualify its others.
+    #[serde(default)]
+    gate: u32,
     #[serde(default, rename = "mask")]
     masks: Vec<Mask>,
 }
@@ -186,6 +189,7 @@ enum Shape {
     Ordinal,
     Fields,
     Excluding,
+    Gated,
 }
 
 /// A signal's variant and whether it counts the cycles of a state, by its name.
@@ -297,6 +301,9 @@ fn check_event<'a>(
         }
         check_mask(event, mask, shape)?;
     }
+    if (shape == Shape::Gated) == (event.gate == 0) {
+        return Err("`gate` goes with umask = \"gated\"".into());
+    }
     if (shape == Shape::Excluding) == event.classes.is_empty() || event.classes.len() > 8 {
         return Err("up to eight `classes` go with umask = \"excluding\"".into());
     }
@@ -320,7 +327,7 @@ fn check_mask(event: &Event, mask: &Mask, shape: Shape) -> Result<(), String> {
         let is_whole = event.fields.iter().all(|group| mask.value & group != 0) && mask.value & !all == 0;
         return if is_whole { Ok(()) } else { Err(format!("unit mask {:#x} does not have a bit of each group, and no other", mask.value)) };
     }
-    if mask.value > 0xff || !(is_code || is_single || matches!(shape, Shape::Set | Shape::Union)) {
+    if mask.value > 0xff || !(is_code || is_single || matches!(shape, Shape::Set | Shape::Union | Shape::Gated)) {
         return Err(format!("unit mask {:#x} is not one bit of eight", mask.value));
     }
     if mask.ignore != 0 && (shape != Shape::Ordinal || mask.ignore & mask.value != 0) {
@@ -403,6 +410,7 @@ fn write_entry(
         umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
         shape = match shape {
             Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
+            Shape::Gated => format!("Gated {{ gate: {:#x} }}", event.gate),
             shape => format!("{shape:?}"),
         },
         ignored = mask.map_or(0, |mask| mask.ignore),

@@ -6,6 +6,8 @@
 mod drive;
 #[cfg(test)]
 mod itanium;
+#[cfg(test)]
+mod knl;
 mod metric;
 #[cfg(test)]
 mod montecito;
@@ -64,13 +66,18 @@ pub enum UnitMask {
     },
     /// A set whose bits leave out: an occurrence counts if the mask has none of its bits.
     Excluding,
+    /// A set, and bits that qualify it: what the mask has of these, the occurrence must have too.
+    Gated {
+        /// The bits that qualify.
+        gate: u32,
+    },
 }
 
 impl UnitMask {
     /// Whether a counter programmed with `programmed` counts an occurrence described by `occurred`.
     ///
     /// For a set or an excluding one, `occurred` is the bit of the sub-event; for a union, the bits of all it belongs to; for fields, one
-    /// bit a group.
+    /// bit a group; for a gated set, the bit of the sub-event and those that qualify it.
     #[must_use]
     pub fn admits(self, programmed: u32, occurred: u32) -> bool {
         match self {
@@ -78,6 +85,7 @@ impl UnitMask {
             UnitMask::Set | UnitMask::Union => programmed & occurred != 0,
             UnitMask::Ordinal => programmed == occurred,
             UnitMask::Excluding => programmed & occurred == 0,
+            UnitMask::Gated { gate } => programmed & occurred & !gate != 0 && programmed & gate & !occurred == 0,
             UnitMask::Fields { groups, known } => {
                 known.contains(&occurred) && groups.iter().all(|group| programmed & occurred & group != 0)
             }
@@ -355,6 +363,16 @@ mod tests {
         assert!(fields.admits(0b1111, 0b0101));
         assert!(!fields.admits(0b0111, 0b1010), "no bit of the second group");
         assert!(!fields.admits(0b1111, 0b1001), "not known");
+    }
+
+    #[test]
+    fn a_gate_asks_the_occurrence_for_its_bit() {
+        let gated = UnitMask::Gated { gate: 0b1000 };
+        assert!(gated.admits(0b0011, 0b0001));
+        assert!(gated.admits(0b0011, 0b1001), "what the mask does not ask for does not matter");
+        assert!(gated.admits(0b1011, 0b1001));
+        assert!(!gated.admits(0b1011, 0b0001));
+        assert!(!gated.admits(0b1000, 0b1001), "no bit of the set");
     }
 
     #[test]
