@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::drive;
 use crate::limits::MAX_SOURCES;
-use crate::placing::{self, All, Attribution, Channel, Initiator, Qualifier};
+use crate::placing::{self, All, Attribution, Channel, Extent, Filter, Initiator, Qualifier};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +25,9 @@ struct File {
     /// Several events may have the same name: alternatives with selects of their own.
     #[serde(default)]
     alternatives: bool,
+    /// The units that have selects and names of their own, the thread's first; one space for all where there are none.
+    #[serde(default)]
+    units: Vec<String>,
     #[serde(rename = "event")]
     events: Vec<Event>,
 }
@@ -59,6 +62,23 @@ struct Event {
     channel: Channel,
     #[serde(default)]
     all: All,
+    #[serde(default)]
+    scope: Extent,
+    /// A counter may count it for every thread of the core.
+    #[serde(default)]
+    any_thread: bool,
+    /// Its unit masks are what the counters without a select count.
+    #[serde(default)]
+    fixed: bool,
+    /// A level: its amount is added in every cycle.
+    #[serde(default)]
+    level: bool,
+    /// The filter registers that apply to it.
+    #[serde(default)]
+    filters: Vec<Filter>,
+    /// The signals that the bits of an excluding unit mask leave out, bit 0 first.
+    #[serde(default)]
+    classes: Vec<String>,
     /// It counts lines in chosen states.
     #[serde(default)]
     mesi: bool,
@@ -98,6 +118,9 @@ struct Event {
     fields: Vec<u32>,
     #[serde(default)]
     known: Vec<u32>,
+    /// The bits of a gated unit mask that qualify its others.
+    #[serde(default)]
+    gate: u32,
     #[serde(default, rename = "mask")]
     masks: Vec<Mask>,
 }
@@ -115,6 +138,10 @@ struct Mask {
     #[serde(default)]
     initiator: Initiator,
     all: Option<All>,
+    any_thread: Option<bool>,
+    /// The numbers of the counters that take it, if not as its event.
+    #[serde(default)]
+    counters: Vec<u32>,
     /// By what it can be constrained, if not as its event.
     qualifiers: Option<Vec<Qualifier>>,
     #[serde(default)]
@@ -161,6 +188,8 @@ enum Shape {
     Union,
     Ordinal,
     Fields,
+    Excluding,
+    Gated,
 }
 
 /// A signal's variant and whether it counts the cycles of a state, by its name.
@@ -205,13 +234,14 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let mut index = Vec::new();
     let mut position = 0usize;
     for event in &file.events {
-        let selects_it = |select: &u32| (*select, position, event.masks.len());
-        index.extend(Some(&event.select).filter(|_| !event.within).into_iter().chain(&event.also).map(selects_it));
+        let rank = placing::rank(&file.units, &event.unit).map_err(|error| format!("{}: {error}", event.name))?;
+        let selects_it = |select: &u32| (rank << 16 | *select, position, event.masks.len());
+        index.extend(Some(&event.select).filter(|_| !event.within && !event.fixed).into_iter().chain(&event.also).map(selects_it));
         position += 1 + event.masks.len();
         if file.alternatives {
             names.clear();
         }
-        let shape = check_event(event, &mut names, &mut selects).map_err(|error| format!("{}: {error}", event.name))?;
+        let shape = check_event(event, rank, &mut names, &mut selects).map_err(|error| format!("{}: {error}", event.name))?;
         write_entry(&mut entries, file, event, None, shape, vocabulary).map_err(|error| format!("{}: {error}", event.name))?;
         for mask in &event.masks {
             let name = format!("{}.{}", event.name, mask.name);
@@ -224,27 +254,35 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let direct: Vec<usize> = (0..256).map(place).collect();
     writeln!(
         out,
-        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
+        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, units: &{units:?}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
         constant = file.pmu.to_uppercase(),
         pmu = file.pmu,
         title = file.title,
         manual = file.manual,
         max = file.max_per_cycle,
+        units = file.units,
     )
     .map_err(|error| error.to_string())
 }
 
-fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mut BTreeSet<u32>) -> Result<Shape, String> {
+fn check_event<'a>(
+    event: &'a Event,
+    rank: u32,
+    names: &mut BTreeSet<(u32, bool, &'a str)>,
+    selects: &mut BTreeSet<u32>,
+) -> Result<Shape, String> {
     for name in std::iter::once(&event.name).chain(&event.alias) {
-        if !names.insert(name) {
+        if !names.insert((rank, event.fixed, name)) {
             return Err(format!("the name {name} is taken"));
         }
     }
     if event.within {
-        if !selects.contains(&event.select) {
+        if !selects.contains(&(rank << 16 | event.select)) {
             return Err(format!("no event before it has select {:#x}", event.select));
         }
-    } else if let Some(taken) = std::iter::once(&event.select).chain(&event.also).find(|select| !selects.insert(**select)) {
+    } else if !event.fixed
+        && let Some(taken) = std::iter::once(&event.select).chain(&event.also).find(|select| !selects.insert(rank << 16 | **select))
+    {
         return Err(format!("select {taken:#x} is taken"));
     }
     let shape = event.umask.unwrap_or(if event.masks.is_empty() { Shape::None } else { Shape::Set });
@@ -263,6 +301,12 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
         }
         check_mask(event, mask, shape)?;
     }
+    if (shape == Shape::Gated) == (event.gate == 0) {
+        return Err("`gate` goes with umask = \"gated\"".into());
+    }
+    if (shape == Shape::Excluding) == event.classes.is_empty() || event.classes.len() > 8 {
+        return Err("up to eight `classes` go with umask = \"excluding\"".into());
+    }
     if !event.masks.is_empty() && !event.signals.is_empty() {
         return Err("an event with unit masks is driven by its unit masks".into());
     }
@@ -277,14 +321,20 @@ fn check_event<'a>(event: &'a Event, names: &mut BTreeSet<&'a str>, selects: &mu
 
 fn check_mask(event: &Event, mask: &Mask, shape: Shape) -> Result<(), String> {
     let is_single = mask.value.is_power_of_two();
-    if mask.value > 0xff || !(shape == Shape::Ordinal || is_single || matches!(shape, Shape::Set | Shape::Union)) {
+    let is_code = matches!(shape, Shape::Ordinal | Shape::Excluding);
+    if shape == Shape::Fields && !is_single {
+        let all = event.fields.iter().fold(0, |bits, group| bits | group);
+        let is_whole = event.fields.iter().all(|group| mask.value & group != 0) && mask.value & !all == 0;
+        return if is_whole { Ok(()) } else { Err(format!("unit mask {:#x} does not have a bit of each group, and no other", mask.value)) };
+    }
+    if mask.value > 0xff || !(is_code || is_single || matches!(shape, Shape::Set | Shape::Union | Shape::Gated)) {
         return Err(format!("unit mask {:#x} is not one bit of eight", mask.value));
     }
     if mask.ignore != 0 && (shape != Shape::Ordinal || mask.ignore & mask.value != 0) {
         return Err(format!("{}: what is ignored is 0 in the value of an ordinal", mask.name));
     }
     let single = event.masks.iter().filter(|other| other.value.is_power_of_two()).fold(0, |bits, other| bits | other.value);
-    if shape != Shape::Ordinal && (mask.value == 0 || mask.value & !single != 0) {
+    if !is_code && (mask.value == 0 || mask.value & !single != 0) {
         return Err(format!("{}: several bits of a set are unit masks of their own", mask.name));
     }
     Ok(())
@@ -310,10 +360,12 @@ fn write_entry(
     let edges = mask.map_or(&event.edges, |mask| &mask.edges);
     let rule = if fidelity == Fidelity::Approximate { mask.and_then(|mask| mask.rule.as_deref()).unwrap_or(&event.rule) } else { "" };
     let summary = mask.map_or(&event.summary, |mask| &mask.summary);
-    let by_masks = mask.is_none() && !event.masks.is_empty();
+    let by_classes = !event.classes.is_empty();
+    let by_masks = (mask.is_none() && !event.masks.is_empty()) || by_classes;
     let internal = mask.map_or(&event.internal, |mask| &mask.internal);
     let by_itself = !event.sampled.is_empty() || !internal.is_empty();
     match fidelity {
+        _ if by_classes && (!driven.is_empty() || by_itself) => return Err("classes drive every unit mask".into()),
         _ if by_itself && (!driven.is_empty() || by_masks || event.sampled.is_empty() == internal.is_empty()) => {
             return Err("signals, unit masks, `sampled` and `internal` exclude each other".into());
         }
@@ -341,7 +393,8 @@ fn write_entry(
         return Err("a summary is a sentence".into());
     }
     let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
-    let counters = placing::counters(file.first, file.counters, &event.counters)?;
+    let named = mask.map(|mask| &mask.counters).filter(|counters| !counters.is_empty()).unwrap_or(&event.counters);
+    let counters = placing::counters(file.first, file.counters, named)?;
     let all = mask.and_then(|mask| mask.all).unwrap_or(event.all);
     let initiator = mask.map(|mask| mask.initiator).unwrap_or_default();
     let kind = if mask.is_some() { event.kind.of_mask(initiator) } else { event.kind };
@@ -350,13 +403,14 @@ fn write_entry(
         "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, ignored: {ignored:#x}, shape: UnitMask::{shape}, \
          counters: {counters:#x}, set: {set}, attribution: Attribution::{kind:?}, initiator: Initiator::{initiator:?}, all_threads: AllThreads::{all:?}, \
          qualifiers: {qualifiers}, channel: Channel::{channel:?}, by_line_state: {mesi}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
-         signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
+         extent: Extent::{extent:?}, any_thread: {any_thread}, fixed: {fixed}, level: {level}, filter: CoherenceFilter::{filter}, classes: {classes}, signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
         select = event.select,
         umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
         shape = match shape {
             Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
+            Shape::Gated => format!("Gated {{ gate: {:#x} }}", event.gate),
             shape => format!("{shape:?}"),
         },
         ignored = mask.map_or(0, |mask| mask.ignore),
@@ -379,6 +433,12 @@ fn write_entry(
         },
         prefetches = own(&event.prefetches)?,
         scope = if event.unit == "nb" { "Package" } else { "Thread" },
+        extent = event.scope,
+        any_thread = mask.and_then(|mask| mask.any_thread).unwrap_or(event.any_thread),
+        fixed = event.fixed,
+        level = event.level,
+        filter = placing::filter(&event.filters)?,
+        classes = own(&event.classes)?,
         signals = own(driven)?,
         edges = own(edges)?,
         section = event.section,

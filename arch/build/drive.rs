@@ -155,6 +155,8 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         None if word == "qualified_cycles" => "QualifiedCycles".into(),
         None if word == "halted_cycles" => "HaltedCycles".into(),
         None if word == "suspended" => "Suspended".into(),
+        None if word == "clock" => "Clock".into(),
+        None if word == "request" => "Request".into(),
         None if word == "never" => "Never".into(),
         None if word == "time_base_bit" => "TimeBaseBit".into(),
         _ => return Err(format!("the model makes no event called {word}")),

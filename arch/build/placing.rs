@@ -102,3 +102,39 @@ pub(crate) fn counters(first: u32, count: u32, named: &[u32]) -> Result<u64, Str
         _ => Err("a counter that takes it is none of the part".into()),
     }
 }
+
+/// How far around its thread an event looks, where units are shared by some threads.
+#[derive(Deserialize, Clone, Copy, Default, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Extent {
+    #[default]
+    Thread,
+    Core,
+    Tile,
+}
+
+/// A filter register of a coherence agent.
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Filter {
+    State,
+    Opcode,
+}
+
+/// The one filter that applies, as a variant.
+pub(crate) fn filter(filters: &[Filter]) -> Result<String, String> {
+    match filters {
+        [] => Ok("None".into()),
+        [one] => Ok(format!("{one:?}")),
+        _ => Err("one filter applies to an event, or none".into()),
+    }
+}
+
+/// The number of a unit among those with selects of their own; 0 where there are none.
+pub(crate) fn rank(units: &[String], unit: &str) -> Result<u32, String> {
+    match units.iter().position(|other| other == unit) {
+        Some(rank) => u32::try_from(rank).map_err(|error| error.to_string()),
+        None if units.is_empty() => Ok(0),
+        None => Err(format!("{unit} is none of the units")),
+    }
+}

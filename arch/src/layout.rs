@@ -7,6 +7,10 @@ pub enum FieldAccess {
     ReadWrite,
     /// Reads as zero; writes are ignored.
     Reserved,
+    /// Reads as zero; an access that writes a one is refused.
+    MustBeZero,
+    /// Read; what a write has there is ignored.
+    ReadOnly,
 }
 
 /// A field of a register, as its manual prints it.
@@ -52,6 +56,20 @@ pub const fn writable(fields: &[Field]) -> u64 {
     mask
 }
 
+/// The bits that no write may set.
+#[must_use]
+pub const fn refused(fields: &[Field]) -> u64 {
+    let mut mask = 0;
+    let mut rest = fields;
+    while let [field, more @ ..] = rest {
+        if matches!(field.access, FieldAccess::MustBeZero) {
+            mask |= field.mask();
+        }
+        rest = more;
+    }
+    mask
+}
+
 /// What every register can do, however its manual counts bits.
 macro_rules! word {
     ($register:ident) => {
@@ -83,6 +101,8 @@ macro_rules! layout {
         pub struct $register:ident {
             $( $(#[doc = $doc:literal])+ $name:literal => $get:ident / $set:ident : $kind:tt = $high:literal $(.. $low:literal)? ; )*
             $( reserved $reserved_high:literal $(.. $reserved_low:literal)? ; )*
+            $( refused $refused_high:literal $(.. $refused_low:literal)? ; )*
+            $( only $only_name:literal $only_high:literal $(.. $only_low:literal)? = $only_summary:literal ; )*
         }
     ) => {
         bitfield::bitfield! {
@@ -110,7 +130,24 @@ macro_rules! layout {
                     access: $crate::layout::FieldAccess::Reserved,
                     summary: "reads as zero, writes are ignored",
                 }, )*
+                $( $crate::layout::Field {
+                    name: "Reserved",
+                    high: $refused_high,
+                    low: layout!(@low $refused_high $(, $refused_low)?),
+                    access: $crate::layout::FieldAccess::MustBeZero,
+                    summary: "reads as zero, writing a one is refused",
+                }, )*
+                $( $crate::layout::Field {
+                    name: $only_name,
+                    high: $only_high,
+                    low: layout!(@low $only_high $(, $only_low)?),
+                    access: $crate::layout::FieldAccess::ReadOnly,
+                    summary: $only_summary,
+                }, )*
             ];
+
+            /// The bits that no write may set.
+            pub const REFUSED: u64 = $crate::layout::refused(Self::FIELDS);
         }
 
         $crate::layout::word!($register);

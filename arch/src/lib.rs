@@ -8,7 +8,7 @@
 //! | [`feed`] | what happened so far ([`Totals`](feed::Totals)), when to look ([`Deadlines`](feed::Deadlines)) | who counts it |
 //! | [`event`] | what each PMU can count, and which signals drive it | registers |
 //! | [`counter`] | widths, wraps, thresholds, edges | whose counter it is |
-//! | [`k8`], [`power9`], [`itanium`], [`montecito`] | one part's registers and rules | who calls it |
+//! | [`k8`], [`knl`], [`power9`], [`itanium`], [`montecito`] | one part's registers and rules | who calls it |
 //! | [`model`] | what every part can do | which part |
 //!
 //! Every access returns a value or a typed fault; no input makes it panic or loop.
@@ -24,8 +24,10 @@ pub mod feed;
 pub mod ia64;
 pub mod itanium;
 pub mod k8;
+pub mod knl;
 pub mod layout;
 pub mod model;
 pub mod montecito;
 pub mod power9;
 pub mod registry;
+mod x86;

@@ -148,6 +148,8 @@ macro_rules! parts {
 parts! {
     /// AMD Athlon 64 and Opteron.
     K8 = "k8", K8, crate::k8::K8, crate::k8::State, crate::k8::Revision;
+    /// Intel Xeon Phi x200 ("Knights Landing"), a thread of a tile.
+    Knl = "knl", KNL, crate::knl::Knl, crate::knl::State, crate::knl::Revision;
     /// IBM POWER9, a thread of a core.
     Power9 = "power9", POWER9, crate::power9::Power9, crate::power9::State, crate::power9::Revision;
     /// Intel Itanium, the first ("Merced").

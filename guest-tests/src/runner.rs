@@ -193,7 +193,9 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
             let options = Options { big_endian: *big_endian, ..options.clone() };
             power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
         }
-        Part::K8(_) | Part::Itanium(_) | Part::Montecito(_) => Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() }),
+        Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
+            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+        }
     }
 }
 
@@ -264,7 +266,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         Part::Itanium(_) | Part::Montecito(_) => {
             return itanium::run_image(&itanium::Job { part, name, image, cpus, clock }, options);
         }
-        Part::K8(_) => {}
+        Part::K8(_) | Part::Knl(_) => {}
     }
     if options.big_endian {
         return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });

@@ -68,6 +68,11 @@ impl Tap {
         self.detector = Detector::default();
     }
 
+    /// Looks at `scope` from now on; what its sources did so far is to be [skipped](Tap::skip).
+    pub fn set_scope(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
     /// Adds a source, where there is room.
     #[inline]
     pub fn connect(&mut self, signal: Signal) {

@@ -129,6 +129,10 @@ pub enum Amount {
 /// What a model makes by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Internal {
+    /// Every cycle of the unit's clock.
+    Clock,
+    /// Requests that the unit serves, as they are told with all that describes them.
+    Request,
     /// Nothing: the counter is off.
     Suspended,
     /// Nothing: it cannot come about.

@@ -6,6 +6,8 @@
 mod drive;
 #[cfg(test)]
 mod itanium;
+#[cfg(test)]
+mod knl;
 mod metric;
 #[cfg(test)]
 mod montecito;
@@ -13,7 +15,7 @@ mod placing;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub use metric::{Group, ITANIUM_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
-pub use placing::{AllThreads, Attribution, Channel, CounterSet, Initiator, Qualifiers};
+pub use placing::{AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Extent, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
@@ -62,18 +64,28 @@ pub enum UnitMask {
         /// The occurrences: one bit of each group.
         known: &'static [u32],
     },
+    /// A set whose bits leave out: an occurrence counts if the mask has none of its bits.
+    Excluding,
+    /// A set, and bits that qualify it: what the mask has of these, the occurrence must have too.
+    Gated {
+        /// The bits that qualify.
+        gate: u32,
+    },
 }
 
 impl UnitMask {
     /// Whether a counter programmed with `programmed` counts an occurrence described by `occurred`.
     ///
-    /// For a set, `occurred` is the bit of the sub-event; for a union, the bits of all it belongs to; for fields, one bit a group.
+    /// For a set or an excluding one, `occurred` is the bit of the sub-event; for a union, the bits of all it belongs to; for fields, one
+    /// bit a group; for a gated set, the bit of the sub-event and those that qualify it.
     #[must_use]
     pub fn admits(self, programmed: u32, occurred: u32) -> bool {
         match self {
             UnitMask::None => true,
             UnitMask::Set | UnitMask::Union => programmed & occurred != 0,
             UnitMask::Ordinal => programmed == occurred,
+            UnitMask::Excluding => programmed & occurred == 0,
+            UnitMask::Gated { gate } => programmed & occurred & !gate != 0 && programmed & gate & !occurred == 0,
             UnitMask::Fields { groups, known } => {
                 known.contains(&occurred) && groups.iter().all(|group| programmed & occurred & group != 0)
             }
@@ -118,6 +130,18 @@ pub struct Entry {
     pub max_per_cycle: u32,
     /// How far around the thread it counts.
     pub scope: Scope,
+    /// Which threads around its own it counts for, where some share a unit.
+    pub extent: Extent,
+    /// Whether a counter may count it for every thread of the core, if its register says so (AnyThread).
+    pub any_thread: bool,
+    /// Whether it is counted by a counter that counts nothing else; then the unit mask is the number by which tools name it.
+    pub fixed: bool,
+    /// Whether it is a level that is added in every cycle.
+    pub level: bool,
+    /// The filter register that applies to it.
+    pub filter: CoherenceFilter,
+    /// What the bits of an [excluding](UnitMask::Excluding) unit mask leave out, bit 0 first.
+    pub classes: &'static [Signal],
     /// The unit of an increment.
     pub counts: Unit,
     /// How nearly the count matches the real part's.
@@ -163,7 +187,7 @@ impl Entry {
     pub fn is_chosen_by(&self, programmed: u32, shape: UnitMask) -> bool {
         match (self.umask, shape) {
             (None, _) => true,
-            (Some(own), UnitMask::Ordinal) => programmed & !self.ignored == own,
+            (Some(own), UnitMask::Ordinal | UnitMask::Excluding) => programmed & !self.ignored == own,
             (Some(own), _) => programmed & own == own,
         }
     }
@@ -178,6 +202,11 @@ impl Entry {
     #[must_use]
     pub fn mask_name(&self) -> Option<&'static str> {
         self.name.split_once('.').map(|(_, mask)| mask)
+    }
+
+    /// Whether both are one event of one unit, without their unit masks.
+    fn is_same_event(&self, other: &Entry) -> bool {
+        (self.name, self.unit, self.select, self.fixed) == (other.name, other.unit, other.select, other.fixed)
     }
 
     /// Whether `name` is its name or an alias, whatever the case.
@@ -201,9 +230,11 @@ pub struct Catalogue {
     pub manual: &'static str,
     /// The most increments in one cycle, of any event.
     pub max_per_cycle: u32,
+    /// The units that have selects and names of their own, the thread's first; empty where all share one space.
+    pub units: &'static [&'static str],
     /// Where in `index` the selects 0 to 255 stand, counted from 1; 0 for a select without an event.
     pub direct: &'static [u16; 256],
-    /// Where each event stands: its select, its place in `entries` and how many unit masks follow it, in the order of the selects.
+    /// Where each event stands: its select (with the number of its unit in bits 31:16), its place in `entries` and how many unit masks follow it, in the order of the selects.
     pub index: &'static [(u32, usize, usize)],
     /// The entries.
     pub entries: &'static [Entry],
@@ -228,7 +259,14 @@ impl Catalogue {
         self.entries.iter().filter(|entry| entry.umask.is_none())
     }
 
-    /// The event with this select, and its unit masks.
+    /// The event with this select in a unit that has selects of its own, and its unit masks; `unit` counts through
+    /// [`units`](Catalogue::units).
+    #[must_use]
+    pub fn select_in(&self, unit: u16, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
+        (select <= 0xffff).then_some(u32::from(unit) << 16 | select).and_then(|select| self.select(select))
+    }
+
+    /// The event with this select, and its unit masks; where units have selects of their own, that of the thread.
     #[must_use]
     pub fn select(&self, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
         let at = match usize::try_from(select).ok().and_then(|select| self.direct.get(select)) {
@@ -250,7 +288,14 @@ impl Catalogue {
     /// ```
     #[must_use]
     pub fn event_named(&self, name: &str) -> Option<&'static Entry> {
-        self.events().find(|entry| entry.is_called(name))
+        self.events_named(name).next()
+    }
+
+    /// The events with this name, whatever the case: several where units have names of their own. Behind `unit::` only that unit's.
+    fn events_named<'n>(&self, name: &'n str) -> impl Iterator<Item = &'static Entry> + use<'n> {
+        let (unit, name) = name.split_once("::").map_or((None, name), |(unit, name)| (Some(unit), name));
+        let is_of = move |entry: &&Entry| unit.is_none_or(|unit| entry.unit.eq_ignore_ascii_case(unit));
+        self.events().filter(is_of).filter(move |entry| entry.is_called(name))
     }
 
     /// The event or unit mask with this name, `EVENT` or `EVENT.MASK`, whatever the case; an event may be called by an alias.
@@ -265,8 +310,7 @@ impl Catalogue {
     pub fn named(&self, name: &str) -> Option<&'static Entry> {
         match name.split_once('.') {
             Some((event, mask)) if self.event_named(event).is_some() => {
-                let event = self.event_named(event)?;
-                self.masks(event).iter().find(|entry| entry.is_called(mask))
+                self.events_named(event).find_map(|event| self.masks(event).iter().find(|entry| entry.is_called(mask)))
             }
             _ => self.event_named(name),
         }
@@ -276,10 +320,10 @@ impl Catalogue {
     #[must_use]
     pub fn masks(&self, event: &Entry) -> &'static [Entry] {
         match self.select(event.select) {
-            Some((found, masks)) if found.name == event.name => masks,
+            Some((found, masks)) if found.is_same_event(event) => masks,
             // Another event has the select too.
             _ => {
-                let after = self.entries.iter().position(|entry| entry.name == event.name).and_then(|at| self.entries.get(at + 1..));
+                let after = self.entries.iter().position(|entry| entry.is_same_event(event)).and_then(|at| self.entries.get(at + 1..));
                 let rest = after.unwrap_or(&[]);
                 let end = rest.iter().position(|entry| entry.umask.is_none()).unwrap_or(rest.len());
                 rest.get(..end).unwrap_or(&[])
@@ -319,6 +363,16 @@ mod tests {
         assert!(fields.admits(0b1111, 0b0101));
         assert!(!fields.admits(0b0111, 0b1010), "no bit of the second group");
         assert!(!fields.admits(0b1111, 0b1001), "not known");
+    }
+
+    #[test]
+    fn a_gate_asks_the_occurrence_for_its_bit() {
+        let gated = UnitMask::Gated { gate: 0b1000 };
+        assert!(gated.admits(0b0011, 0b0001));
+        assert!(gated.admits(0b0011, 0b1001), "what the mask does not ask for does not matter");
+        assert!(gated.admits(0b1011, 0b1001));
+        assert!(!gated.admits(0b1011, 0b0001));
+        assert!(!gated.admits(0b1000, 0b1001), "no bit of the set");
     }
 
     #[test]

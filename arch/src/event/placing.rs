@@ -79,3 +79,27 @@ pub enum Channel {
     /// Channel 0 for what was fetched on demand, channel 1 for what was prefetched.
     Request,
 }
+
+/// How far around its thread an event looks, where some threads share a unit: Knights Landing's scopes (section 1.2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// The thread alone, or whatever the entry's [`scope`](super::Entry::scope) says.
+    #[default]
+    Thread,
+    /// Every thread of the core.
+    Core,
+    /// Every thread of the tile.
+    Tile,
+}
+
+/// The filter register of a coherence agent that applies to an event: Knights Landing's table 1-2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CoherenceFilter {
+    /// None, beside that of the thread.
+    #[default]
+    None,
+    /// Filter 0, the states of the snoop filter.
+    State,
+    /// Filter 1: opcodes and kinds of requests.
+    Opcode,
+}

@@ -852,4 +852,6 @@ signals! {
     RegisterStackDirtyMiddle = "register_stack_dirty_middle": Event Events,
     /// bit 6 of that number
     RegisterStackDirtyHigh = "register_stack_dirty_high": Event Events,
+    /// Far control transfers completed whose target was predicted wrongly.
+    FarTransfersMispredicted = "far_transfers_mispredicted": Event Events,
 }

@@ -8,6 +8,7 @@ use crate::counter::{Gate, Tap, Threshold};
 use crate::event::{self, Entry, UnitMask};
 use crate::feed::{Context, Kind, Scope, Signal, Unit};
 use crate::model::Occurrence;
+use crate::x86::{Comparison, Feeding};
 
 /// An event select taken apart: which entries of the catalogue it names.
 #[derive(Clone, Copy)]
@@ -40,12 +41,8 @@ impl Selection {
         self.select.event_select() >= super::FIRST_NORTHBRIDGE_EVENT
     }
 
-    /// The comparison that CNT_MASK and INV ask for; CNT_MASK 0 asks for none, and INV then means nothing.
-    fn threshold(&self) -> Option<Threshold> {
-        match self.select.cnt_mask() {
-            0 => None,
-            at_least => Some(Threshold { at_least, inverted: self.select.inv() }),
-        }
+    fn comparison(&self) -> Comparison {
+        Comparison { cnt_mask: self.select.cnt_mask(), inverted: self.select.inv(), edge: self.select.e() }
     }
 
     /// Connects the counter to what is selected.
@@ -71,32 +68,14 @@ impl Selection {
         // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
         let mut picked = self.picked(revision);
         let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
-        let most = if lone_state.is_some() { 1 } else { event::K8.max_per_cycle };
-        let gate = match (self.threshold(), self.select.e()) {
-            (None, false) => Gate::Sum,
-            // No cycle has more than `most` events: the comparison is the same in every cycle.
-            (Some(Threshold { at_least, inverted }), edge) if u32::from(at_least) > most => match (edge, inverted) {
-                (false, true) => Gate::Always,
-                _ => Gate::Shut,
-            },
-            (Some(threshold), false) => match lone_state {
-                Some(_) if threshold.inverted => Gate::Outside,
-                Some(_) => Gate::Sum,
-                None => Gate::Cycles(threshold),
-            },
-            (threshold, true) => match (lone_state, threshold.unwrap_or(Threshold::ANY)) {
-                (Some(entry), Threshold { inverted: false, .. }) if !entry.edges.is_empty() => return (Gate::Sum, Feeding::Entries),
-                (_, threshold) => Gate::Edges(threshold),
-            },
-        };
-        (gate, Feeding::Sources)
+        self.comparison().gate(lone_state.map(|entry| !entry.edges.is_empty()), event::K8.max_per_cycle)
     }
 
     /// The level that the edge detector sees while nothing but states happens: the sum of those that hold, compared.
     pub(super) fn level(&self, revision: Revision, holds: impl Fn(Signal) -> bool) -> bool {
         let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
-        self.threshold().unwrap_or(Threshold::ANY).met(level)
+        self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 
     /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
@@ -125,15 +104,6 @@ pub(super) struct Connection {
     pub(super) tap: Tap,
     /// The sources count how often a state is entered, so a stay of any length is one.
     pub(super) counts_entries: bool,
-}
-
-/// Which signals of an entry feed the counter.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Feeding {
-    /// Those that it is the sum of.
-    Sources,
-    /// Those that count how often its state is entered.
-    Entries,
 }
 
 /// Whether the state that `signal` counts the cycles of holds at the moment, as far as the context tells.

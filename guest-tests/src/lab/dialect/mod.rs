@@ -79,7 +79,7 @@ pub trait Dialect: Sync {
 #[must_use]
 pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
-        Part::K8(_) => &k8::K8,
+        Part::K8(_) | Part::Knl(_) => &k8::K8,
         Part::Power9(_) => &power9::Power9,
         Part::Itanium(_) => &itanium::Itanium,
         Part::Montecito(_) => &montecito::Montecito,

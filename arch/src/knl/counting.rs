@@ -1,0 +1,166 @@
+//! From an event select to what the counter is connected to.
+//!
+//! Chapter 2 of the manual; the counter mask, inversion and edge detection as Intel's Software Developer's Manual has them (volume 3,
+//! chapter 18).
+
+use super::registers::PerfEvtSel;
+use crate::counter::{Gate, Tap, Threshold};
+use crate::event::{self, Entry, Extent, UnitMask};
+use crate::feed::{Kind, Scope, Signal, Unit};
+use crate::model::Occurrence;
+use crate::x86::{Comparison, Feeding};
+
+/// OFFCORE_RESP, the event that the registers of this name describe.
+const OFFCORE_RESP: u8 = 0xB7;
+
+/// Whose doings a counter counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Its own thread's.
+    #[default]
+    Own,
+    /// What every thread of the core does, added up.
+    CoreSum,
+    /// The core's clock, while some thread of it runs.
+    CoreClock,
+    /// What happens to the core, whichever of its threads counts it.
+    Core,
+    /// The requests of the tile.
+    Tile,
+}
+
+impl Reach {
+    /// Whether what other threads are and do matters.
+    pub(super) fn is_wide(self) -> bool {
+        self != Reach::Own
+    }
+}
+
+/// What a general counter selects, taken apart.
+#[derive(Clone, Copy)]
+pub(super) struct Selection {
+    select: PerfEvtSel,
+    /// The event and its unit masks, unless the part has none of this number: a reserved event counts what is injected for it.
+    event: Option<(&'static Entry, &'static [Entry])>,
+}
+
+impl Selection {
+    pub(super) fn new(select: PerfEvtSel) -> Selection {
+        Selection { select, event: event::KNL.select(u32::from(select.event_select())) }
+    }
+
+    fn shape(&self) -> UnitMask {
+        self.event.map_or(UnitMask::None, |(event, _)| event.shape)
+    }
+
+    /// The entries that the unit mask picks: the event itself when it has no unit masks. Of a name for several bits of a set the bits
+    /// alone are picked.
+    fn picked(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        let umask = u32::from(self.select.umask());
+        let shape = self.shape();
+        let (event, masks) = match self.event {
+            Some((event, masks)) if masks.is_empty() => (Some(event), masks),
+            Some((_, masks)) => (None, masks),
+            None => (None, &[] as &[Entry]),
+        };
+        let is_picked = move |mask: &&Entry| match shape {
+            UnitMask::Set | UnitMask::Union => mask.umask.is_some_and(|own| own & umask != 0 && own.is_power_of_two()),
+            shape => mask.is_chosen_by(umask, shape),
+        };
+        event.into_iter().chain(masks.iter().filter(is_picked))
+    }
+
+    /// Whether it counts the requests that a register describes.
+    pub(super) fn is_offcore(&self) -> bool {
+        self.select.event_select() == OFFCORE_RESP
+    }
+
+    /// The registers that describe what it counts: bit 0 for MSR_OFFCORE_RESP0, bit 1 for MSR_OFFCORE_RESP1.
+    pub(super) fn offcore_registers(&self) -> u8 {
+        if self.is_offcore() { self.select.umask() & 0b11 } else { 0 }
+    }
+
+    /// Whose doings it counts.
+    pub(super) fn reach(&self) -> Reach {
+        let any = self.select.any_thread() && self.picked().any(|entry| entry.any_thread);
+        match self.event.map_or(Extent::Thread, |(event, _)| event.extent) {
+            Extent::Tile => Reach::Tile,
+            Extent::Core => Reach::Core,
+            Extent::Thread if any => Reach::CoreClock,
+            Extent::Thread => Reach::Own,
+        }
+    }
+
+    fn comparison(&self) -> Comparison {
+        Comparison { cnt_mask: self.select.cmask(), inverted: self.select.inv(), edge: self.select.e() }
+    }
+
+    /// Puts together what the counter follows, by the given clock. Returns whether the sources count how often a state is entered.
+    pub(super) fn connect(&self, tap: &mut Tap, clock: Clock) -> bool {
+        let mut picked = self.picked();
+        // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
+        let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
+        let most = self.event.map_or(event::KNL.max_per_cycle, |(event, _)| event.max_per_cycle);
+        let (gate, feeding) = self.comparison().gate(lone_state.map(|entry| !entry.edges.is_empty()), most);
+        tap.rewire(gate, Scope::Thread);
+        if gate != Gate::Shut && gate != Gate::Always {
+            self.sources(feeding, |signal| tap.connect(clock.of(signal)));
+        }
+        feeding == Feeding::Entries
+    }
+
+    fn sources(&self, feeding: Feeding, mut connect: impl FnMut(Signal)) {
+        if let Some((event, _)) = self.event.filter(|(event, _)| event.shape == UnitMask::Excluding) {
+            let umask = self.select.umask();
+            event.classes.iter().enumerate().filter(|(bit, _)| umask >> (bit & 7) & 1 == 0).for_each(|(_, class)| connect(*class));
+            return;
+        }
+        for entry in self.picked() {
+            let signals = if feeding == Feeding::Entries { entry.edges } else { entry.signals };
+            signals.iter().for_each(|signal| connect(*signal));
+        }
+    }
+
+    /// The level that the edge detector sees while nothing but states happens.
+    pub(super) fn level(&self) -> bool {
+        let states = self.picked().flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let level = states.filter(|signal| signal.resting()).count() as u64;
+        self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
+    }
+
+    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    pub(super) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
+        let umask = u32::from(self.select.umask());
+        if u32::from(self.select.event_select()) != occurrence.select {
+            return None;
+        }
+        let Some((event, masks)) = self.event else {
+            return (umask == occurrence.umask || umask & occurrence.umask != 0).then_some(Kind::Event);
+        };
+        let kind = |entry: &Entry| if entry.counts == Unit::Cycles { Kind::State } else { Kind::Event };
+        event.shape.admits(umask, occurrence.umask).then(|| {
+            let sub = masks.iter().find(|mask| mask.umask.is_some_and(|own| own & occurrence.umask & umask != 0));
+            kind(sub.unwrap_or(event))
+        })
+    }
+}
+
+/// Which clock a counter of cycles follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// The thread's.
+    Thread,
+    /// That of a core of several threads.
+    Core,
+}
+
+impl Clock {
+    /// The signal of this clock that stands for the thread's `signal`.
+    pub(super) fn of(self, signal: Signal) -> Signal {
+        match (self, signal) {
+            (Clock::Core, Signal::Cycles) => Signal::CoreActiveCycles,
+            (Clock::Core, Signal::ReferenceCycles) => Signal::CoreActiveReferenceCycles,
+            _ => signal,
+        }
+    }
+}

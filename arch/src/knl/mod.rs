@@ -1,0 +1,619 @@
+//! The PMU of Intel Xeon Phi x200 ("Knights Landing"): that of a hardware thread, and the boxes of the [`untile`].
+//!
+//! From the Performance Monitoring Reference Manual, volume 2; the registers, which its volume 1 describes, follow Intel's Software
+//! Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//!
+//! - A thread has two general counters and three fixed ones, of 40 bits. One counts while its bit of IA32_PERF_GLOBAL_CTRL is set, its own
+//!   enable is, and USR (privilege levels above 0) or OS (level 0) admits the level.
+//! - A counter that wraps to zero sets its bit of IA32_PERF_GLOBAL_STATUS, which stays until IA32_PERF_GLOBAL_OVF_CTRL clears it. With
+//!   its interrupt enabled it asks the local APIC for one, and with FREEZE_PERFMON_ON_PMI clears IA32_PERF_GLOBAL_CTRL at that event.
+//! - With ANY a counter of retired instructions, core clocks or reference clocks counts for every thread of the core; elsewhere the bit
+//!   means nothing. CORE_REJECT_L2Q counts for the core, OFFCORE_RESP for the tile: whoever counts them sees them all.
+//! - A reserved bit that is written as one is refused with a general-protection exception.
+//!
+//! ```
+//! use vm_pmu_arch::access::Address;
+//! use vm_pmu_arch::feed::{Lone, Signal};
+//! use vm_pmu_arch::knl::{Knl, Revision};
+//! use vm_pmu_arch::model::Model;
+//!
+//! let thread = Lone::new();
+//! let mut pmu = Knl::new(Revision::B0);
+//! // IA32_FIXED_CTR0 counts retired instructions at level 0 up to an interrupt after three.
+//! pmu.write(Address::Msr(0x309), (1 << 40) - 3, &thread).unwrap();
+//! pmu.write(Address::Msr(0x38D), 0x9, &thread).unwrap();
+//! pmu.write(Address::Msr(0x38F), 1 << 32, &thread).unwrap();
+//! for _ in 0..3 {
+//!     thread.totals.add(Signal::InstructionsRetired, 1);
+//!     if thread.deadlines.reached(Signal::InstructionsRetired, &thread.totals) {
+//!         pmu.service(&thread);
+//!     }
+//! }
+//! // The third counter, as all of the thread's are numbered.
+//! assert_eq!(pmu.take_alerts().interrupts, 1 << 2);
+//! assert_eq!(pmu.read(Address::Msr(0x38E), &thread), Ok(1 << 32));
+//! ```
+
+mod counting;
+mod offcore;
+mod registers;
+mod state;
+mod unit;
+
+pub use offcore::{OffcoreResp0, OffcoreResp1};
+pub use registers::{
+    COUNTERS, DebugCtl, FIXED, FixedCtrCtrl, GENERAL, GlobalCtrl, GlobalOvfCtrl, GlobalStatus, MiscEnable, PerfCapabilities, PerfEvtSel,
+    Pmc, Register,
+};
+pub use state::State;
+
+use crate::access::{Address, Fault};
+use crate::alert::Alerts;
+use crate::counter::{Counter, Width};
+use crate::event::{self, Catalogue, Entry};
+use crate::feed::{Context, Demand, Feed, Kind, Record, Records, Request, Scope, SignalSet};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use counting::{Clock, Reach, Selection};
+use unit::Unit;
+
+/// The width of a counter.
+const WIDTH: Width = Width::new(40);
+
+/// How many threads a core has.
+pub const THREADS_PER_CORE: u8 = 4;
+
+/// How many threads a tile has.
+pub const THREADS_PER_TILE: u8 = 8;
+
+/// A stepping of the part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// Stepping B0, which was sold.
+    #[default]
+    B0,
+}
+
+impl Revision {
+    /// Every revision.
+    pub const ALL: [Revision; 1] = [Revision::B0];
+
+    /// Its name.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Revision::B0 => "B0",
+        }
+    }
+
+    /// The revision of this name, whatever the case.
+    #[must_use]
+    pub fn from_letter(letter: &str) -> Option<Revision> {
+        Revision::ALL.into_iter().find(|revision| revision.letter().eq_ignore_ascii_case(letter))
+    }
+
+    /// What CPUID shows: Intel, family 6, model 57h, stepping 1. Leaf 0AH shows the PMU: see [`CPUID_0A`].
+    #[must_use]
+    pub const fn cpuid(self) -> Option<CpuidIdentity> {
+        Some(CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671 })
+    }
+
+    /// Whether the part counts `entry`: every revision counts all.
+    #[must_use]
+    pub fn has(self, _entry: &Entry) -> bool {
+        true
+    }
+}
+
+/// What CPUID leaf 0AH returns in EAX, EBX, ECX and EDX: version 3, two counters of 40 bits and seven architectural events, none missing;
+/// three fixed counters of 40 bits. An embedder shows leaf 1 with PDCM (ECX bit 15) set, for IA32_PERF_CAPABILITIES, and DS (EDX bit 21)
+/// clear, for there is no debug store.
+pub const CPUID_0A: [u32; 4] = [0x0728_0203, 0, 0, 0x0000_0503];
+
+/// The PMU of one hardware thread.
+#[derive(Clone, Debug)]
+pub struct Knl {
+    revision: Revision,
+    selects: [PerfEvtSel; GENERAL],
+    units: [Unit; COUNTERS],
+    fixed_ctr_ctrl: FixedCtrCtrl,
+    global_ctrl: GlobalCtrl,
+    global_status: u64,
+    debug_ctl: DebugCtl,
+    misc_enable: MiscEnable,
+    offcore: [u64; GENERAL],
+    context: Context,
+    shared: Shared,
+    demand: Demand,
+    alerts: Alerts,
+}
+
+impl Knl {
+    /// A PMU as power-on leaves it: every register zero but IA32_PERF_GLOBAL_CTRL, which lets the general counters count, at privilege
+    /// level 0.
+    #[must_use]
+    pub fn new(revision: Revision) -> Knl {
+        let mut global_ctrl = GlobalCtrl::default();
+        global_ctrl.set_en_pmc0(true);
+        global_ctrl.set_en_pmc1(true);
+        Knl {
+            revision,
+            selects: [PerfEvtSel::default(); GENERAL],
+            units: [Unit::default(); COUNTERS],
+            fixed_ctr_ctrl: FixedCtrCtrl::default(),
+            global_ctrl,
+            global_status: 0,
+            debug_ctl: DebugCtl::default(),
+            misc_enable: MiscEnable::written(MiscEnable::RESET),
+            offcore: [0; GENERAL],
+            context: Context::RESET,
+            shared: Shared { running: 1, ..Shared::ALONE },
+            demand: Demand::default(),
+            alerts: Alerts::default(),
+        }
+    }
+
+    /// The revision of the part.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The bits of the threads of the own core among those of the package.
+    fn core(&self) -> u32 {
+        let first = self.shared.thread - self.shared.thread % THREADS_PER_CORE;
+        let core = 0b1111u32.checked_shl(u32::from(first)).unwrap_or(0);
+        core & u32::MAX.checked_shr(32u32.saturating_sub(u32::from(self.shared.threads))).unwrap_or(u32::MAX)
+    }
+
+    /// Which clock a counter of every thread of the core follows: alone, the thread's own is the core's.
+    fn core_clock(&self) -> Clock {
+        if self.core().count_ones() > 1 { Clock::Core } else { Clock::Thread }
+    }
+
+    /// Whether the counter counts in some context.
+    fn is_enabled(&self, number: usize) -> bool {
+        let (enabled, os, usr) = self.enables(number);
+        enabled && (os || usr)
+    }
+
+    /// Whether the counter is enabled, at level 0, and at levels above.
+    fn enables(&self, number: usize) -> (bool, bool, bool) {
+        let select = self.selects.get(number).copied();
+        match (number, select) {
+            (0, Some(select)) => (self.global_ctrl.en_pmc0() && select.en(), select.os(), select.usr()),
+            (1, Some(select)) => (self.global_ctrl.en_pmc1() && select.en(), select.os(), select.usr()),
+            _ => {
+                let control = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL));
+                let global = match number {
+                    2 => self.global_ctrl.en_fixed_ctr0(),
+                    3 => self.global_ctrl.en_fixed_ctr1(),
+                    _ => self.global_ctrl.en_fixed_ctr2(),
+                };
+                (global, control.os, control.usr)
+            }
+        }
+    }
+
+    /// The threads whose doings the counter counts at the moment, one bit each.
+    fn admitted(&self, number: usize) -> u32 {
+        let (enabled, os, usr) = self.enables(number);
+        if !enabled {
+            return 0;
+        }
+        let own = bit(self.shared.thread);
+        match self.units.get(number).map_or(Reach::Own, |unit| unit.reach) {
+            Reach::Own => {
+                let level = if self.context.privilege == 0 { os } else { usr };
+                if level && !self.context.halted { own } else { 0 }
+            }
+            reach => {
+                let around = if reach == Reach::Tile { u32::MAX } else { self.core() };
+                let levels = if os { !self.shared.user } else { 0 } | if usr { self.shared.user } else { 0 };
+                let running = if reach.is_clocked() { self.shared.running } else { u32::MAX };
+                around & levels & running
+            }
+        }
+    }
+
+    /// Whether overflow of the counter asks for an interrupt.
+    fn interrupts(&self, number: usize) -> bool {
+        match self.selects.get(number) {
+            Some(select) => select.int(),
+            None => self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).pmi,
+        }
+    }
+
+    /// Every counter counts up to now, with what follows from their overflows. Returns whether one overflowed.
+    fn catch_up(&mut self, feed: &impl Feed) -> bool {
+        let mut overflowed = 0u32;
+        for (number, unit) in self.units.iter_mut().enumerate() {
+            if unit.counts() {
+                let grown = unit.tap.fold(feed);
+                if unit.grow(grown) {
+                    overflowed |= 1 << number;
+                }
+            }
+        }
+        self.overflow(overflowed, feed);
+        overflowed != 0
+    }
+
+    /// The counters of `overflowed`, one bit each, have wrapped to zero.
+    fn overflow(&mut self, overflowed: u32, feed: &impl Feed) {
+        if overflowed == 0 {
+            return;
+        }
+        self.alerts.overflows |= overflowed;
+        let mut asked = false;
+        for number in 0..COUNTERS {
+            if overflowed >> number & 1 == 1 {
+                self.global_status |= status_bit(number);
+                if self.interrupts(number) {
+                    asked = true;
+                    self.alerts.interrupts |= 1 << number;
+                    let late = self.units.get(number).map_or(0, |unit| unit.counter.value());
+                    self.alerts.late = self.alerts.late.max(late);
+                }
+            }
+        }
+        if asked && self.debug_ctl.freeze_perfmon_on_pmi() {
+            self.global_ctrl = GlobalCtrl::default();
+            self.resume(feed);
+            self.renew_demand();
+        }
+    }
+
+    /// The context, an enable or what others are has changed, and everything has been counted up to now: counters stop and begin.
+    fn resume(&mut self, feed: &impl Feed) {
+        for number in 0..COUNTERS {
+            let admitted = self.admitted(number);
+            let core = self.core();
+            let level = self.selection(number).is_some_and(|selection| selection.level());
+            let Some(unit) = self.units.get_mut(number) else { continue };
+            if admitted == unit.admitted {
+                continue;
+            }
+            let counted = unit.counts();
+            unit.tap.disarm(feed);
+            unit.admitted = admitted;
+            unit.tap.set_scope(match unit.reach {
+                Reach::CoreSum => Scope::Members(admitted),
+                Reach::CoreClock => Scope::Members(core),
+                Reach::Own | Reach::Core | Reach::Tile => Scope::Thread,
+            });
+            if counted { unit.tap.skip(feed) } else { unit.tap.settle(feed, unit.tap.gate().is_per_cycle() && level) }
+        }
+        self.arm(feed);
+    }
+
+    /// Sets the deadlines of every counter that counts. They are told from the totals that it was last folded at, so that setting them
+    /// again changes nothing.
+    fn arm(&self, feed: &impl Feed) {
+        for (number, unit) in self.units.iter().enumerate() {
+            if unit.counts() {
+                let remaining = self.interrupts(number).then(|| unit.counter.until_overflow(WIDTH));
+                unit.tap.arm(feed, remaining);
+            }
+        }
+    }
+
+    /// Every deadline is set anew.
+    fn rearm(&self, feed: &impl Feed) {
+        for unit in &self.units {
+            unit.tap.disarm(feed);
+        }
+        self.arm(feed);
+    }
+
+    fn selection(&self, number: usize) -> Option<Selection> {
+        self.selects.get(number).map(|select| Selection::new(*select))
+    }
+
+    /// The counter follows what its control says from now on; everything has been counted up to now.
+    fn connect(&mut self, number: usize, feed: &impl Feed) {
+        let (clock, selection) = (self.core_clock(), self.selection(number));
+        let any_thread = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).any_thread;
+        if let Some(unit) = self.units.get_mut(number) {
+            unit.tap.disarm(feed);
+            unit.admitted = 0;
+            match selection {
+                Some(selection) => unit.select(&selection, clock),
+                None => unit.fix(number - GENERAL, any_thread, clock),
+            }
+        }
+    }
+
+    /// Every counter is connected anew: the core has other threads than before.
+    fn connect_all(&mut self, feed: &impl Feed) {
+        for number in 0..COUNTERS {
+            self.connect(number, feed);
+        }
+    }
+
+    /// What must be reported, whatever the context.
+    fn renew_demand(&mut self) {
+        let mut signals = SignalSet::EMPTY;
+        let mut per_cycle = false;
+        for number in 0..COUNTERS {
+            if let Some(unit) = self.units.get(number).filter(|_| self.is_enabled(number)) {
+                unit.tap.demand(&mut signals);
+                per_cycle |= unit.tap.gate().is_per_cycle();
+            }
+        }
+        let records = if self.follows_requests() { Records::REQUESTS } else { Records::NONE };
+        self.demand.replace(signals, per_cycle, records);
+    }
+
+    fn follows_requests(&self) -> bool {
+        (0..GENERAL).any(|number| self.is_enabled(number) && self.selection(number).is_some_and(|selection| selection.is_offcore()))
+    }
+
+    /// The enabled counters of a wider reach than their thread.
+    fn wide_units(&self) -> impl Iterator<Item = &Unit> {
+        self.units.iter().enumerate().filter(|(number, unit)| unit.reach.is_wide() && self.is_enabled(*number)).map(|(_, unit)| unit)
+    }
+
+    fn write_select(&mut self, number: usize, value: u64, feed: &impl Feed) {
+        let written = PerfEvtSel::written(value);
+        if let Some(select) = self.selects.get_mut(number) {
+            let before = core::mem::replace(select, written);
+            if unit::connection(before) != unit::connection(written) {
+                self.connect(number, feed);
+            }
+        }
+    }
+
+    fn write_fixed_control(&mut self, value: u64, feed: &impl Feed) {
+        let written = FixedCtrCtrl::written(value);
+        let before = core::mem::replace(&mut self.fixed_ctr_ctrl, written);
+        for number in 0..FIXED {
+            if before.of(number).any_thread != written.of(number).any_thread {
+                self.connect(GENERAL + number, feed);
+            }
+        }
+    }
+
+    fn set_counter(&mut self, number: usize, value: u64) {
+        if let Some(unit) = self.units.get_mut(number) {
+            unit.counter = Counter::new(value, WIDTH);
+        }
+    }
+
+    /// Something that counter `number` counts has happened, and no signal told it.
+    fn take(&mut self, number: usize, kind: Kind, amount: u64, feed: &impl Feed) {
+        let Some(unit) = self.units.get_mut(number) else { return };
+        let amount = if unit.counts_entries { 1 } else { amount };
+        let grown = unit.tap.inject(kind, amount);
+        if unit.grow(grown) {
+            self.overflow(1 << number, feed);
+        }
+    }
+
+    /// What happened to a thread of the package, `here` to this one; `user` at a level above 0. Counters of this thread take it.
+    fn happened(&mut self, occurrence: Occurrence, amount: u64, here: bool, thread: u8, feed: &impl Feed) -> bool {
+        self.catch_up(feed);
+        let mut taken = false;
+        for number in 0..COUNTERS {
+            let Some(unit) = self.units.get(number) else { continue };
+            let is_heard = match unit.reach {
+                Reach::Own => here,
+                _ => true,
+            };
+            if amount == 0 || !is_heard || unit.admitted & bit(thread) == 0 {
+                continue;
+            }
+            let kind = match self.selection(number) {
+                Some(selection) => selection.admits(occurrence),
+                None => unit::fixed_admits(number - GENERAL, occurrence),
+            };
+            if let Some(kind) = kind {
+                taken = true;
+                self.take(number, kind, amount, feed);
+            }
+        }
+        self.rearm(feed);
+        taken
+    }
+}
+
+/// The bit of a thread among those of its package.
+fn bit(thread: u8) -> u32 {
+    1u32.checked_shl(u32::from(thread)).unwrap_or(0)
+}
+
+/// The bit of counter `number` in IA32_PERF_GLOBAL_STATUS and its kin.
+const fn status_bit(number: usize) -> u64 {
+    if number < GENERAL { 1 << number } else { 1 << ((30 + number) & 63) }
+}
+
+impl Model for Knl {
+    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        let register = Register::decode(address, &self.context)?;
+        self.service(feed);
+        Ok(match register {
+            Register::PerfEvtSel(number) => self.selects.get(number).map_or(0, |select| select.bits()),
+            Register::Counter(number) | Register::Legacy(number) => self.units.get(number).map_or(0, |unit| unit.counter.value()),
+            Register::FixedCtrCtrl => self.fixed_ctr_ctrl.bits(),
+            Register::GlobalCtrl => self.global_ctrl.bits(),
+            Register::GlobalStatus => self.global_status,
+            Register::GlobalOvfCtrl => 0,
+            Register::OffcoreResp(number) => self.offcore.get(number).copied().unwrap_or(0),
+            Register::DebugCtl => self.debug_ctl.bits(),
+            Register::MiscEnable => self.misc_enable.bits() | MiscEnable::SHOWN,
+            Register::PerfCapabilities => PerfCapabilities::VALUE,
+        })
+    }
+
+    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        if !matches!(address, Address::Msr(_)) {
+            return Err(Fault::Unclaimed);
+        }
+        let register = Register::decode(address, &self.context)?;
+        let refused = match register {
+            Register::PerfEvtSel(_) => PerfEvtSel::REFUSED,
+            Register::Counter(_) => Pmc::REFUSED,
+            Register::Legacy(_) => 0,
+            Register::FixedCtrCtrl => FixedCtrCtrl::REFUSED,
+            Register::GlobalCtrl => GlobalCtrl::REFUSED,
+            Register::GlobalOvfCtrl => GlobalOvfCtrl::REFUSED,
+            Register::OffcoreResp(0) => OffcoreResp0::REFUSED,
+            Register::OffcoreResp(_) => OffcoreResp1::REFUSED,
+            Register::DebugCtl => DebugCtl::REFUSED,
+            Register::MiscEnable => MiscEnable::REFUSED,
+            Register::GlobalStatus | Register::PerfCapabilities => return Err(Fault::GeneralProtection),
+        };
+        if value & refused != 0 {
+            return Err(Fault::GeneralProtection);
+        }
+        self.catch_up(feed);
+        match register {
+            Register::PerfEvtSel(number) => self.write_select(number, value, feed),
+            Register::Counter(number) => self.set_counter(number, value),
+            // Bits 31:0, their sign above them.
+            Register::Legacy(number) => self.set_counter(number, i64::from(value as u32 as i32) as u64),
+            Register::FixedCtrCtrl => self.write_fixed_control(value, feed),
+            Register::GlobalCtrl => self.global_ctrl = GlobalCtrl::written(value),
+            Register::GlobalOvfCtrl => self.global_status &= !value,
+            Register::OffcoreResp(number) => {
+                if let Some(register) = self.offcore.get_mut(number) {
+                    *register = value;
+                }
+            }
+            Register::DebugCtl => self.debug_ctl = DebugCtl::written(value),
+            Register::MiscEnable => self.misc_enable = MiscEnable::written(value),
+            Register::GlobalStatus | Register::PerfCapabilities => {}
+        }
+        self.resume(feed);
+        self.renew_demand();
+        self.rearm(feed);
+        Ok(())
+    }
+
+    fn service(&mut self, feed: &impl Feed) {
+        let overflowed = self.catch_up(feed);
+        if overflowed || self.units.iter().any(|unit| unit.counts() && unit.tap.is_restless()) {
+            self.rearm(feed);
+        }
+    }
+
+    fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.context = context;
+        let own = bit(self.shared.thread);
+        self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
+        self.shared.user = if context.privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
+        self.resume(feed);
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        self.happened(occurrence, amount, true, self.shared.thread, feed)
+    }
+
+    fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
+
+    fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    fn wide_demand(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        self.wide_units().for_each(|unit| unit.tap.wide_demand(&mut signals));
+        signals
+    }
+
+    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
+        self.catch_up(feed);
+        for number in 0..GENERAL {
+            let Some(selection) = self.selection(number) else { continue };
+            let admitted = self.units.get(number).is_some_and(|unit| unit.reach == Reach::Tile && unit.admitted & bit(from) != 0);
+            if !admitted {
+                continue;
+            }
+            let registers = selection.offcore_registers();
+            let chosen = self.offcore.iter().enumerate().filter(|(register, _)| registers >> register & 1 == 1);
+            let amount = chosen.map(|(_, chosen)| offcore::amount(*chosen, number, request)).max().unwrap_or(0);
+            if amount != 0 {
+                self.take(number, Kind::Event, amount, feed);
+            }
+        }
+        self.rearm(feed);
+    }
+
+    fn wide_requests(&self) -> bool {
+        self.wide_units().any(|unit| matches!(unit.reach, Reach::Tile | Reach::Core))
+    }
+
+    fn heeds_others(&self) -> bool {
+        self.wide_units().next().is_some()
+    }
+
+    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
+        self.happened(occurrence, amount, false, tags as u8, feed)
+    }
+
+    fn injected_tags(&self) -> u64 {
+        u64::from(self.shared.thread)
+    }
+
+    fn succeed_demand(&mut self, before: &Demand) {
+        self.demand.succeed(before);
+    }
+
+    fn take_alerts(&mut self) -> Alerts {
+        core::mem::take(&mut self.alerts)
+    }
+
+    fn reset(&mut self, reset: Reset, feed: &impl Feed) {
+        self.catch_up(feed);
+        for unit in &self.units {
+            unit.tap.disarm(feed);
+        }
+        let (shared, before) = (self.shared, self.demand);
+        if reset == Reset::Cold {
+            *self = Knl::new(self.revision);
+            self.demand = before;
+            let own = bit(shared.thread);
+            self.shared = Shared { running: shared.running | own, user: shared.user & !own, ..shared };
+            self.connect_all(feed);
+        } else {
+            self.alerts = Alerts::default();
+        }
+        self.set_context(Context::RESET, feed);
+        self.renew_demand();
+    }
+
+    fn shared(&self) -> Shared {
+        self.shared
+    }
+
+    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
+        self.catch_up(feed);
+        let (core, own) = (self.core(), bit(shared.thread));
+        let running = if self.context.halted { 0 } else { own };
+        let user = if self.context.privilege == 0 { 0 } else { own };
+        self.shared = Shared { running: shared.running & !own | running, user: shared.user & !own | user, ..shared };
+        if core != self.core() {
+            // Counters of the core follow another clock when it has other threads than before.
+            let is_of_core = |unit: &Unit| matches!(unit.reach, Reach::CoreSum | Reach::CoreClock);
+            for number in 0..COUNTERS {
+                if self.units.get(number).is_some_and(is_of_core) {
+                    self.connect(number, feed);
+                }
+            }
+        }
+        self.resume(feed);
+        self.renew_demand();
+    }
+
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::KNL
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}

@@ -1,0 +1,314 @@
+//! Requests beyond the tile: MSR_OFFCORE_RESP0 and 1, and which requests they choose.
+//!
+//! Section 1.2.4 and table 1-1 of the manual; what the bits refuse follows the masks of Linux's driver.
+
+use crate::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
+use crate::layout::layout;
+
+layout! {
+    /// MSR_OFFCORE_RESP0, 1A6h: the requests that OFFCORE_RESP.OFFCORE_RESP_0 counts.
+    pub struct OffcoreResp0 {
+        /// lines to read data from, for loads and for prefetches of the first level
+        "DEMAND_DATA_RD" => demand_data_rd / set_demand_data_rd: bool = 0;
+        /// lines to write data to
+        "DEMAND_RFO" => demand_rfo / set_demand_rfo: bool = 1;
+        /// lines to execute
+        "DEMAND_CODE_RD" => demand_code_rd / set_demand_code_rd: bool = 2;
+        /// keeps what is written and means nothing: Linux turns it over to see whether the register is there
+        "Reserved" => reserved / set_reserved: bool = 4;
+        /// lines to write, for prefetches of the second level and PREFETCHW
+        "PF_L2_RFO" => pf_l2_rfo / set_pf_l2_rfo: bool = 5;
+        /// lines to execute, for prefetches of the second level
+        "PF_L2_CODE_RD" => pf_l2_code_rd / set_pf_l2_code_rd: bool = 6;
+        /// parts of lines read, from uncacheable or write-combining memory
+        "PARTIAL_READS" => partial_reads / set_partial_reads: bool = 7;
+        /// uncacheable instructions
+        "UC_CODE_READS" => uc_code_reads / set_uc_code_reads: bool = 9;
+        /// locks of the bus, and locked accesses split between lines
+        "BUS_LOCKS" => bus_locks / set_bus_locks: bool = 10;
+        /// prefetch instructions
+        "SW_PREFETCH" => sw_prefetch / set_sw_prefetch: bool = 12;
+        /// prefetches of the first-level data cache
+        "PF_L1_DATA_RD" => pf_l1_data_rd / set_pf_l1_data_rd: bool = 13;
+        /// requests of every kind
+        "ANY_REQUEST" => any_request / set_any_request: bool = 15;
+        /// whatever the response
+        "ANY_RESPONSE" => any_response / set_any_response: bool = 16;
+        /// data of an unknown supplier
+        "NO_SUPP" => no_supp / set_no_supp: bool = 17;
+        /// data from the second level of another tile, near
+        "L2_HIT_OTHER_TILE_NEAR" => l2_hit_other_tile_near / set_l2_hit_other_tile_near: bool = 19;
+        /// the same where the other tile forwards a shared line; the manual reserves the bit, drivers and event lists use it
+        "L2_HIT_OTHER_TILE_F" => l2_hit_other_tile_f / set_l2_hit_other_tile_f: bool = 20;
+        /// data from MCDRAM, near
+        "MCDRAM_NEAR" => mcdram_near / set_mcdram_near: bool = 21;
+        /// data from MCDRAM or from another tile, far
+        "MCDRAM_FAR_OR_L2_HIT_OTHER_TILE_FAR" => mcdram_far_or_l2_hit_other_tile_far / set_mcdram_far_or_l2_hit_other_tile_far: bool = 22;
+        /// data from DDR memory, near
+        "DRAM_NEAR" => dram_near / set_dram_near: bool = 23;
+        /// data from DDR memory, far
+        "DRAM_FAR" => dram_far / set_dram_far: bool = 24;
+        /// data from the own tile, modified there
+        "L2_HITM_THIS_TILE" => l2_hitm_this_tile / set_l2_hitm_this_tile: bool = 25;
+        /// data from the own tile, exclusive there
+        "L2_HITE_THIS_TILE" => l2_hite_this_tile / set_l2_hite_this_tile: bool = 26;
+        /// data from the own tile, shared there
+        "L2_HITS_THIS_TILE" => l2_hits_this_tile / set_l2_hits_this_tile: bool = 27;
+        /// data from the own tile, shared there and forwarded
+        "L2_HITF_THIS_TILE" => l2_hitf_this_tile / set_l2_hitf_this_tile: bool = 28;
+        /// no core was snooped
+        "SNOOP_NONE" => snoop_none / set_snoop_none: bool = 31;
+        /// no snoop was needed
+        "NO_SNOOP_NEEDED" => no_snoop_needed / set_no_snoop_needed: bool = 32;
+        /// the snoop hit in the other tile, which forwarded the data
+        "HIT_OTHER_TILE_FWD" => hit_other_tile_fwd / set_hit_other_tile_fwd: bool = 35;
+        /// the snoop hit in the other tile, where the line was modified
+        "HITM_OTHER_TILE" => hitm_other_tile / set_hitm_other_tile: bool = 36;
+        /// the target was no memory
+        "NON_DRAM" => non_dram / set_non_dram: bool = 37;
+        /// the cycles that requests with data are outstanding, added up, whatever the response; for IA32_PMC0
+        "OUTSTANDING" => outstanding / set_outstanding: bool = 38;
+        refused 3;
+        refused 8;
+        refused 11;
+        refused 14;
+        refused 18;
+        refused 30..29;
+        refused 34..33;
+        refused 63..39;
+    }
+}
+
+layout! {
+    /// MSR_OFFCORE_RESP1, 1A7h: the requests that OFFCORE_RESP.OFFCORE_RESP_1 counts.
+    pub struct OffcoreResp1 {
+        /// lines to read data from, for loads and for prefetches of the first level
+        "DEMAND_DATA_RD" => demand_data_rd / set_demand_data_rd: bool = 0;
+        /// lines to write data to
+        "DEMAND_RFO" => demand_rfo / set_demand_rfo: bool = 1;
+        /// lines to execute
+        "DEMAND_CODE_RD" => demand_code_rd / set_demand_code_rd: bool = 2;
+        /// keeps what is written and means nothing: Linux turns it over to see whether the register is there
+        "Reserved" => reserved / set_reserved: bool = 4;
+        /// lines to write, for prefetches of the second level and PREFETCHW
+        "PF_L2_RFO" => pf_l2_rfo / set_pf_l2_rfo: bool = 5;
+        /// lines to execute, for prefetches of the second level
+        "PF_L2_CODE_RD" => pf_l2_code_rd / set_pf_l2_code_rd: bool = 6;
+        /// parts of lines read, from uncacheable or write-combining memory
+        "PARTIAL_READS" => partial_reads / set_partial_reads: bool = 7;
+        /// parts of lines written, to uncacheable, write-through or write-protected memory; for IA32_PMC1
+        "PARTIAL_WRITES" => partial_writes / set_partial_writes: bool = 8;
+        /// uncacheable instructions
+        "UC_CODE_READS" => uc_code_reads / set_uc_code_reads: bool = 9;
+        /// locks of the bus, and locked accesses split between lines
+        "BUS_LOCKS" => bus_locks / set_bus_locks: bool = 10;
+        /// whole lines combined from streaming stores; for IA32_PMC1
+        "FULL_STREAMING_STORES" => full_streaming_stores / set_full_streaming_stores: bool = 11;
+        /// prefetch instructions
+        "SW_PREFETCH" => sw_prefetch / set_sw_prefetch: bool = 12;
+        /// prefetches of the first-level data cache
+        "PF_L1_DATA_RD" => pf_l1_data_rd / set_pf_l1_data_rd: bool = 13;
+        /// parts of lines combined from streaming stores; for IA32_PMC1
+        "PARTIAL_STREAMING_STORES" => partial_streaming_stores / set_partial_streaming_stores: bool = 14;
+        /// requests of every kind
+        "ANY_REQUEST" => any_request / set_any_request: bool = 15;
+        /// whatever the response
+        "ANY_RESPONSE" => any_response / set_any_response: bool = 16;
+        /// data of an unknown supplier
+        "NO_SUPP" => no_supp / set_no_supp: bool = 17;
+        /// data from the second level of another tile, near
+        "L2_HIT_OTHER_TILE_NEAR" => l2_hit_other_tile_near / set_l2_hit_other_tile_near: bool = 19;
+        /// the same where the other tile forwards a shared line; the manual reserves the bit, drivers and event lists use it
+        "L2_HIT_OTHER_TILE_F" => l2_hit_other_tile_f / set_l2_hit_other_tile_f: bool = 20;
+        /// data from MCDRAM, near
+        "MCDRAM_NEAR" => mcdram_near / set_mcdram_near: bool = 21;
+        /// data from MCDRAM or from another tile, far
+        "MCDRAM_FAR_OR_L2_HIT_OTHER_TILE_FAR" => mcdram_far_or_l2_hit_other_tile_far / set_mcdram_far_or_l2_hit_other_tile_far: bool = 22;
+        /// data from DDR memory, near
+        "DRAM_NEAR" => dram_near / set_dram_near: bool = 23;
+        /// data from DDR memory, far
+        "DRAM_FAR" => dram_far / set_dram_far: bool = 24;
+        /// data from the own tile, modified there
+        "L2_HITM_THIS_TILE" => l2_hitm_this_tile / set_l2_hitm_this_tile: bool = 25;
+        /// data from the own tile, exclusive there
+        "L2_HITE_THIS_TILE" => l2_hite_this_tile / set_l2_hite_this_tile: bool = 26;
+        /// data from the own tile, shared there
+        "L2_HITS_THIS_TILE" => l2_hits_this_tile / set_l2_hits_this_tile: bool = 27;
+        /// data from the own tile, shared there and forwarded
+        "L2_HITF_THIS_TILE" => l2_hitf_this_tile / set_l2_hitf_this_tile: bool = 28;
+        /// no core was snooped
+        "SNOOP_NONE" => snoop_none / set_snoop_none: bool = 31;
+        /// no snoop was needed
+        "NO_SNOOP_NEEDED" => no_snoop_needed / set_no_snoop_needed: bool = 32;
+        /// the snoop hit in the other tile, which forwarded the data
+        "HIT_OTHER_TILE_FWD" => hit_other_tile_fwd / set_hit_other_tile_fwd: bool = 35;
+        /// the snoop hit in the other tile, where the line was modified
+        "HITM_OTHER_TILE" => hitm_other_tile / set_hitm_other_tile: bool = 36;
+        /// the target was no memory
+        "NON_DRAM" => non_dram / set_non_dram: bool = 37;
+        refused 3;
+        refused 18;
+        refused 30..29;
+        refused 34..33;
+        refused 63..38;
+    }
+}
+
+/// The bits that ask for a supplier within the untile: those ask for a snoop response too.
+const UNTILE: u64 = 0xFF << 17;
+/// The bits that ask for a supplier within the own tile.
+const OWN_TILE: u64 = 0xF << 25;
+/// The bits that ask for a snoop response.
+const SNOOPS: u64 = 0x7F << 31;
+/// Requests of every kind.
+const ANY_REQUEST: u64 = 1 << 15;
+/// Whatever the response.
+const ANY_RESPONSE: u64 = 1 << 16;
+/// Weighted cycles.
+const OUTSTANDING: u64 = 1 << 38;
+/// The kinds that only IA32_PMC1 can count.
+const SECOND_COUNTER_ONLY: u64 = 1 << 8 | 1 << 11 | 1 << 14;
+
+/// The bits of the request types that a request is of; none for what the table has no type for.
+const fn types(kind: RequestKind) -> u64 {
+    match kind {
+        RequestKind::DataRead => 1 << 0,
+        RequestKind::DataReadPrefetch => 1 << 0 | 1 << 13,
+        RequestKind::SoftwarePrefetch => 1 << 0 | 1 << 12,
+        RequestKind::Ownership => 1 << 1,
+        RequestKind::Code => 1 << 2,
+        RequestKind::OwnershipPrefetch => 1 << 5,
+        RequestKind::CodePrefetch => 1 << 6,
+        RequestKind::PartialRead => 1 << 7,
+        RequestKind::PartialWrite => 1 << 8,
+        RequestKind::UncacheableCode => 1 << 9,
+        RequestKind::BusLock => 1 << 10,
+        RequestKind::FullStreamingStore => 1 << 11,
+        RequestKind::PartialStreamingStore => 1 << 14,
+        RequestKind::WriteBack => 0,
+    }
+}
+
+/// The bits of the supplier and of the snoop response. Memory that is near snoops nobody, and memory that is far needs no snoop.
+const fn response(request: &Request) -> u64 {
+    let snoop = match request.snoop {
+        Snoop::None => 1 << 31,
+        Snoop::NotNeeded => 1 << 32,
+        Snoop::Forwarded => 1 << 35,
+        Snoop::Modified => 1 << 36,
+    };
+    match request.supplier {
+        Supplier::Unknown => 1 << 17 | snoop,
+        Supplier::OwnCluster(HeldAs::Modified) => 1 << 25,
+        Supplier::OwnCluster(HeldAs::Exclusive) => 1 << 26,
+        Supplier::OwnCluster(HeldAs::Shared) => 1 << 27,
+        Supplier::OwnCluster(HeldAs::Forward) => 1 << 28,
+        Supplier::OtherCluster { far: false } => 1 << 19 | 1 << 20 | snoop,
+        Supplier::OtherCluster { far: true } => 1 << 22 | snoop,
+        Supplier::NearMemory { far: false } => 1 << 21 | 1 << 31,
+        Supplier::NearMemory { far: true } => 1 << 22 | 1 << 32,
+        Supplier::Memory { far: false } => 1 << 23 | 1 << 31,
+        Supplier::Memory { far: true } => 1 << 24 | 1 << 32,
+        Supplier::Device => 1 << 17 | 1 << 37,
+    }
+}
+
+/// How much `request` adds to general counter `counter`, which counts what the register's bits `chosen` choose: one, or in the mode of
+/// weighted cycles those that it was outstanding.
+pub(super) fn amount(chosen: u64, counter: usize, request: &Request) -> u64 {
+    let weighted = chosen & OUTSTANDING != 0;
+    let types = types(request.kind);
+    let kinds = if counter == 0 { chosen & !SECOND_COUNTER_ONLY } else { chosen };
+    // Any kind leaves out what only the other counter can count.
+    let countable = counter != 0 || types & SECOND_COUNTER_ONLY == 0;
+    if !(kinds & types != 0 || chosen & ANY_REQUEST != 0 && types != 0) || !countable || weighted && counter != 0 {
+        return 0;
+    }
+    if weighted {
+        return if request.kind.brings_data() { u64::from(request.latency) } else { 0 };
+    }
+    u64::from(is_answered(chosen, request))
+}
+
+/// Whether the response is one of those chosen. What brings no data has none but any.
+fn is_answered(chosen: u64, request: &Request) -> bool {
+    if chosen & ANY_RESPONSE != 0 {
+        return true;
+    }
+    let response = response(request);
+    let both = chosen & response;
+    request.kind.brings_data() && (both & OWN_TILE != 0 || both & UNTILE != 0 && both & SNOOPS != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: Request = Request::of(RequestKind::DataRead);
+
+    #[test]
+    fn the_registers_refuse_what_the_driver_knows_as_invalid() {
+        // The masks of Linux's table of extra registers, and the bit that its probe turns over.
+        assert_eq!(!OffcoreResp0::REFUSED, 0x79_9FFB_B6E7 | 1 << 4);
+        assert_eq!(!OffcoreResp1::REFUSED, 0x39_9FFB_FFE7 | 1 << 4);
+    }
+
+    #[test]
+    fn a_read_answered_by_ddr_is_chosen_by_the_combination_of_the_manual() {
+        let combination = 1 << 0 | 1 << 23 | 1 << 24 | 1 << 31 | 1 << 32;
+        for far in [false, true] {
+            assert_eq!(amount(combination, 0, &Request { supplier: Supplier::Memory { far }, ..READ }), 1);
+            assert_eq!(amount(combination, 0, &Request { supplier: Supplier::NearMemory { far }, ..READ }), 0);
+        }
+    }
+
+    #[test]
+    fn a_supplier_of_the_untile_without_its_snoop_response_counts_nothing() {
+        let request = Request { supplier: Supplier::OtherCluster { far: false }, snoop: Snoop::Modified, ..READ };
+        assert_eq!(amount(1 << 0 | 1 << 19, 0, &request), 0);
+        assert_eq!(amount(1 << 0 | 1 << 19 | 1 << 35, 0, &request), 0);
+        assert_eq!(amount(1 << 0 | 1 << 19 | 1 << 36, 0, &request), 1);
+    }
+
+    #[test]
+    fn a_supplier_of_the_own_tile_needs_no_snoop_response() {
+        let request = Request { supplier: Supplier::OwnCluster(HeldAs::Exclusive), ..READ };
+        assert_eq!(amount(1 << 0 | 1 << 26, 1, &request), 1);
+        assert_eq!(amount(1 << 0 | 1 << 25, 1, &request), 0);
+    }
+
+    #[test]
+    fn far_mcdram_and_far_tiles_share_a_bit_and_differ_by_the_snoop() {
+        let mcdram = Request { supplier: Supplier::NearMemory { far: true }, ..READ };
+        let tile = Request { supplier: Supplier::OtherCluster { far: true }, snoop: Snoop::Forwarded, ..READ };
+        let (by_mcdram, by_tile) = (1 << 0 | 1 << 22 | 1 << 32, 1 << 0 | 1 << 22 | 1 << 35);
+        assert_eq!([amount(by_mcdram, 0, &mcdram), amount(by_mcdram, 0, &tile)], [1, 0]);
+        assert_eq!([amount(by_tile, 0, &mcdram), amount(by_tile, 0, &tile)], [0, 1]);
+    }
+
+    #[test]
+    fn prefetches_are_reads_too() {
+        for (kind, bit) in [(RequestKind::SoftwarePrefetch, 12), (RequestKind::DataReadPrefetch, 13)] {
+            assert_eq!(amount(1 << 0 | 1 << 16, 0, &Request::of(kind)), 1);
+            assert_eq!(amount(1 << bit | 1 << 16, 0, &Request::of(kind)), 1);
+            assert_eq!(amount(1 << bit | 1 << 16, 0, &READ), 0);
+        }
+    }
+
+    #[test]
+    fn what_brings_no_data_is_answered_by_any_response_alone_and_counted_by_the_second_counter() {
+        let store = Request { supplier: Supplier::Memory { far: false }, ..Request::of(RequestKind::FullStreamingStore) };
+        assert_eq!(amount(1 << 11 | 1 << 16, 1, &store), 1);
+        assert_eq!(amount(1 << 11 | 1 << 23 | 1 << 31, 1, &store), 0);
+        assert_eq!(amount(1 << 11 | 1 << 16, 0, &store), 0);
+        assert_eq!(amount(1 << 15 | 1 << 16, 0, &store), 0);
+    }
+
+    #[test]
+    fn weighted_cycles_ask_for_no_response_and_count_on_the_first_counter() {
+        let request = Request { latency: 182, supplier: Supplier::Memory { far: false }, ..READ };
+        assert_eq!(amount(1 << 0 | 1 << 38, 0, &request), 182);
+        assert_eq!(amount(1 << 1 | 1 << 38, 0, &request), 0);
+        assert_eq!(amount(1 << 0 | 1 << 38, 1, &request), 0);
+    }
+}

@@ -1,0 +1,80 @@
+//! A counter and what it is connected to.
+
+use super::WIDTH;
+use super::counting::{Clock, Reach, Selection};
+use super::registers::PerfEvtSel;
+use crate::counter::{Counter, Gate, Tap};
+use crate::feed::{Kind, Scope, Signal};
+use crate::model::Occurrence;
+
+/// A counter with its connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unit {
+    pub(super) counter: Counter,
+    pub(super) tap: Tap,
+    pub(super) reach: Reach,
+    /// The sources count how often a state is entered, so a stay of any length is one.
+    pub(super) counts_entries: bool,
+    /// The threads whose doings count at the moment, one bit each.
+    pub(super) admitted: u32,
+}
+
+impl Unit {
+    /// Whether anything counts at the moment.
+    pub(super) fn counts(&self) -> bool {
+        self.admitted != 0
+    }
+
+    /// The counter grows by `amount`. Returns whether it wrapped.
+    pub(super) fn grow(&mut self, amount: u64) -> bool {
+        amount != 0 && self.counter.add(amount, WIDTH) != 0
+    }
+
+    /// Connects it to what an event select chooses.
+    pub(super) fn select(&mut self, selection: &Selection, clock: Clock) {
+        self.reach = selection.reach();
+        let clock = if self.reach == Reach::CoreClock { clock } else { Clock::Thread };
+        self.counts_entries = selection.connect(&mut self.tap, clock);
+    }
+
+    /// Connects it to what fixed counter `number` counts.
+    pub(super) fn fix(&mut self, number: usize, any_thread: bool, clock: Clock) {
+        let signal = fixed(number);
+        self.reach = match (any_thread, signal) {
+            (false, _) => Reach::Own,
+            (true, Signal::InstructionsRetired) => Reach::CoreSum,
+            (true, _) => Reach::CoreClock,
+        };
+        let clock = if any_thread { clock } else { Clock::Thread };
+        self.tap.rewire(Gate::Sum, Scope::Thread);
+        self.tap.connect(clock.of(signal));
+        self.counts_entries = false;
+    }
+}
+
+impl Reach {
+    /// Whether it counts nothing for a thread that is halted.
+    pub(super) fn is_clocked(self) -> bool {
+        matches!(self, Reach::Own | Reach::CoreSum | Reach::CoreClock)
+    }
+}
+
+/// What a fixed counter counts.
+const fn fixed(number: usize) -> Signal {
+    match number {
+        0 => Signal::InstructionsRetired,
+        1 => Signal::Cycles,
+        _ => Signal::ReferenceCycles,
+    }
+}
+
+/// Whether what happened is what fixed counter `number` counts. Tools name those by event select 00h and unit masks from 1 up.
+pub(super) fn fixed_admits(number: usize, occurrence: Occurrence) -> Option<Kind> {
+    let is_own = occurrence.select == 0 && usize::try_from(occurrence.umask).is_ok_and(|umask| umask == number + 1);
+    is_own.then(|| fixed(number).kind())
+}
+
+/// What a select connects its counter to: everything but the enables and the interrupt.
+pub(super) fn connection(select: PerfEvtSel) -> (u8, u8, bool, bool, bool, u8) {
+    (select.event_select(), select.umask(), select.e(), select.any_thread(), select.inv(), select.cmask())
+}
