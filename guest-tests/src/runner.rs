@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use vm_pmu::arch::feed::Context;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::registry::NAMES;
@@ -295,6 +296,10 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         user: vec![protocol::USER],
     };
     let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
+    // A package may have more threads than the machine has CPUs.
+    for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
+        thread.set_context(Context { halted: true, ..thread.context() });
+    }
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
         cpu.record(options.trace);

@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use vm_pmu::Part;
+use vm_pmu::arch::knl::CPUID_0A;
 use vm_pmu::arch::model::CpuidIdentity;
 use vm_pmu::companion::parts;
 
@@ -95,10 +96,15 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board with `cpus` CPUs of `part`, and nothing in PCI configuration space.
+    /// A board with `cpus` CPUs of `part`, which show the part's leaf of performance monitoring if it has one, and nothing in PCI
+    /// configuration space.
     #[must_use]
     pub fn new(part: Part, cpus: usize) -> Board {
-        Board { part, cpus, leaves: Vec::new(), configuration: None }
+        let leaves = match part {
+            Part::Knl(_) => vec![Leaf::performance_monitoring(CPUID_0A)],
+            _ => Vec::new(),
+        };
+        Board { part, cpus, leaves, configuration: None }
     }
 
     /// CPUID answers as `leaves` say. Of two for the same leaf the later holds.
@@ -170,6 +176,8 @@ impl MachineBus for Board {
 
 #[cfg(test)]
 mod tests {
+    use vm_pmu::arch::knl::{THREADS_PER_CORE, THREADS_PER_TILE};
+
     use super::*;
 
     fn k8() -> Board {
@@ -197,6 +205,22 @@ mod tests {
         assert_eq!(ask(1, 7), words);
         assert_eq!(ask(0xA, 3), CpuidResult { eax: 0x0728_0203, edx: 0x503, ..CpuidResult::default() });
         assert_eq!(ask(7, 0).eax, 99);
+    }
+
+    #[test]
+    fn an_intel_processor_shows_its_monitoring_and_masks_the_counters_entry() {
+        let board = Board::new(Part::named("knl").expect("known"), 8);
+        let answer = board.cpuid(3, 0xA, 0, CpuidResult::default());
+        assert_eq!(answer, CpuidResult { eax: 0x0728_0203, edx: 0x503, ..CpuidResult::default() });
+        assert_eq!(board.cpuid(3, 0xB, 0, CpuidResult::default()).edx, 3);
+        assert_eq!(board.performance_mask(), PerformanceMask::Set);
+    }
+
+    #[test]
+    fn a_package_is_a_tile_of_two_cores_with_four_threads() {
+        let topology = Topology::of(Part::named("knl").expect("known"), 9);
+        assert_eq!(topology, Topology { core: THREADS_PER_CORE.into(), package: THREADS_PER_TILE.into() });
+        assert_eq!([0, 1, 8, 9].map(|cpus| topology.packages(cpus)), [1, 1, 1, 2]);
     }
 
     #[test]
