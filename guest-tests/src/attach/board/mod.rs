@@ -216,6 +216,31 @@ mod tests {
         assert_eq!(board.performance_mask(), PerformanceMask::Set);
     }
 
+    /// Answers where it was asked, and keeps what was written.
+    #[derive(Debug, Default)]
+    struct Echo(std::sync::Mutex<Vec<(PciFunction, u16, u8, u32)>>);
+
+    impl ConfigurationSpace for Echo {
+        fn read(&self, at: PciFunction, offset: u16, size: u8) -> u32 {
+            u32::from(at.device) << 24 | u32::from(offset) << 8 | u32::from(size)
+        }
+
+        fn write(&self, at: PciFunction, offset: u16, size: u8, value: u32) {
+            self.0.lock().expect("whole").push((at, offset, size, value));
+        }
+    }
+
+    #[test]
+    fn configuration_space_is_what_the_board_was_given() {
+        let at = PciFunction { bus: 1, device: 2, function: 3 };
+        assert_eq!(k8().pci_read(0, at, 0, 4), u32::MAX);
+        let echo = Arc::new(Echo::default());
+        let board = k8().with_configuration(Arc::clone(&echo) as Arc<dyn ConfigurationSpace>);
+        assert_eq!(board.pci_read(0, at, 0x408, 4), 0x0204_0804);
+        board.pci_write(0, at, 0x430, 4, 0x10003);
+        assert_eq!(*echo.0.lock().expect("whole"), [(at, 0x430, 4, 0x10003)]);
+    }
+
     #[test]
     fn a_package_is_a_tile_of_two_cores_with_four_threads() {
         let topology = Topology::of(Part::named("knl").expect("known"), 9);
