@@ -382,8 +382,12 @@ fn eight_threads_start_and_meet_in_turn_and_in_parallel() {
             k.a.shl(eax, cl)?;
             k.a.lock().add(qword_ptr(numbers), rax)?;
             k.barrier(met, 8)?;
+            let mut other = k.a.create_label();
+            k.a.test(edi, edi)?;
+            k.a.jne(other)?;
             k.a.mov(rax, qword_ptr(numbers))?;
-            k.check_is("numbers 0 to 7, once each", rax, 0xFF)
+            k.check_is("numbers 0 to 7, once each", rax, 0xFF)?;
+            here(&mut k.a, &mut other)
         })();
         code.unwrap();
     });
@@ -437,6 +441,10 @@ fn on_knights_landing_a_delivered_interrupt_masks_the_counters_entry() {
                 kernel.a.nop()?;
             }
             kernel.a.cli()?;
+            kernel.rdmsr(0x38E)?;
+            kernel.check_is("status", rax, 1 << 32)?;
+            kernel.rdmsr(0x309)?;
+            kernel.check_is("counter", rax, 21)?;
             kernel.a.mov(eax, APIC)?;
             kernel.a.mov(eax, dword_ptr(rax + APIC_LVT_PERFORMANCE))?;
             kernel.check_is("entry", rax, u64::from(entry | LVT_MASKED))?;
@@ -466,11 +474,12 @@ fn with_any_thread_instructions_of_a_core_add_up_and_its_cycles_count_once() {
         k.rdmsr(0x309)?;
         k.a.mov(r12, rax)?;
         k.rdmsr(0x30A)?;
+        k.a.mov(r13, rax)?;
         k.a.mov(qword_ptr(over), 1)?;
         // The WRMSR, 40 NOPs and a MOV on each of four threads.
         k.check_is("instructions", r12, 4 * 42)?;
         // The same of one, and RDMSR, SHL, OR, MOV, MOV.
-        k.check_is("cycles", rax, 47)?;
+        k.check_is("cycles", r13, 47)?;
         k.a.ret()?;
         here(&mut k.a, &mut other)?;
         k.a.pause()?;
