@@ -136,7 +136,7 @@ impl Knl {
         let mut global_ctrl = GlobalCtrl::default();
         global_ctrl.set_en_pmc0(true);
         global_ctrl.set_en_pmc1(true);
-        Knl {
+        let mut pmu = Knl {
             revision,
             selects: [PerfEvtSel::default(); GENERAL],
             units: [Unit::default(); COUNTERS],
@@ -150,7 +150,13 @@ impl Knl {
             shared: Shared { running: 1, ..Shared::ALONE },
             demand: Demand::default(),
             alerts: Alerts::default(),
+        };
+        for number in 0..FIXED {
+            if let Some(unit) = pmu.units.get_mut(GENERAL + number) {
+                unit.fix(number, false, Clock::Thread);
+            }
         }
+        pmu
     }
 
     /// The revision of the part.
