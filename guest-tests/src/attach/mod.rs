@@ -199,7 +199,8 @@ impl<'a> Cpu<'a> {
                         // The companion's own events and cycles may reach a deadline yet.
                         tell_record(step, true, demand.records(), Some(outcome), thread);
                     }
-                    if reached {
+                    // Requests are told behind, and all deadlines are compared then.
+                    if reached && outcome.requests.is_empty() {
                         thread.service();
                     }
                 };
