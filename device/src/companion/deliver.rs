@@ -18,8 +18,8 @@ impl Follower<'_> {
     /// in the middle, with what became of the last instruction: there an embedder adds the events that it knows itself, tells the
     /// instruction's record where one is wanted, and compares the deadlines of its events. Those of the companion's events and of the
     /// cycles after are served later, so that a record is told before them. Requests that left the core's caches are told after the
-    /// closure, and then every deadline is compared: where [`Outcome::requests`] is not empty the closure need not do that, and had better
-    /// not, as a freeze would come before what belongs to the same instruction. `held` are states of the embedder's that hold in all of
+    /// closure, and then every deadline is compared: where there are [`requests`](Follower::requests) the closure need not do that, and
+    /// had better not, as a freeze would come before what belongs to the same instruction. `held` are states of the embedder's that hold in all of
     /// these cycles, such as masked interrupts; at most 48.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
@@ -33,10 +33,8 @@ impl Follower<'_> {
         if self.is_active() {
             self.tally.tell(thread.totals());
         }
-        if self.requests.all().is_empty() {
-            events(&self.outcome);
-        } else {
-            events(&self.outcome());
+        events(&self.outcome);
+        if !self.requests.is_empty() {
             self.tell_requests(thread);
         }
         if self.is_active() && self.tally.told().iter().any(|signal| thread.reached(*signal)) {

@@ -28,7 +28,7 @@ pub enum Clock {
 
 /// What became of the last instruction: what a [`Record`](crate::Record) says beyond addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Outcome<'a> {
+pub struct Outcome {
     /// What the predictor made of its transfer.
     pub prediction: Prediction,
     /// From issue to data, in cycles: the longest of its accesses.
@@ -42,9 +42,6 @@ pub struct Outcome<'a> {
     pub fetch: Option<Fetch>,
     /// The cycles that went by with it, from its delivery on; `None` where the companion does not keep time.
     pub cycles: Option<u32>,
-    /// The requests that have left the core's first-level caches since the last delivery, in order, where the demand asks for them
-    /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`Follower::deliver`] tells the thread's PMU of them.
-    pub requests: &'a [Request],
     /// It has made an access already.
     pub(super) accessed: bool,
 }
@@ -88,7 +85,7 @@ pub struct Follower<'a> {
     line: Option<(u64, u64)>,
     /// The piece of code that the fetcher read last, unless a transfer threw it away.
     piece: Option<u64>,
-    pub(super) outcome: Outcome<'static>,
+    pub(super) outcome: Outcome,
     pub(super) requests: Requests,
     /// Places of memory are watched, so that everything is followed.
     watched: bool,
@@ -202,10 +199,18 @@ impl<'a> Follower<'a> {
         self.watched != self.system.is_watched()
     }
 
-    /// What became of the last instruction, and the requests since the last delivery.
+    /// What became of the last instruction.
     #[must_use]
-    pub fn outcome(&self) -> Outcome<'_> {
-        Outcome { requests: self.requests.all(), ..self.outcome }
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// The requests that have left the core's first-level caches since the last delivery, in order, where the demand asks for them
+    /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`deliver`](Follower::deliver) tells the thread's PMU of them.
+    #[must_use]
+    #[inline]
+    pub fn requests(&self) -> &[Request] {
+        self.requests.all()
     }
 
     /// How many requests have been lost since the follower was made, as more than 128 came between two deliveries. No instruction of two
@@ -441,8 +446,7 @@ impl<'a> Follower<'a> {
                         Wanted::Upgrade => (requests::own(held), Snoop::None),
                         _ => self.supplied(inner >> inner_bits, &response),
                     };
-                    let told = Request { supplier, snoop, latency: response.latency, ..Request::of(requests::kind(ask)) };
-                    self.keep_requests(told, inner >> inner_bits, &out);
+                    self.keep_requests(ask, inner >> inner_bits, (supplier, snoop, response.latency), &out);
                 }
                 self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
@@ -453,8 +457,7 @@ impl<'a> Follower<'a> {
             }
         };
         if self.requests.wanted && !is_cancelled(ask) {
-            let told = Request { supplier: requests::own(held), latency: answer.2, ..Request::of(requests::kind(ask)) };
-            self.keep_requests(told, inner >> inner_bits, &out);
+            self.keep_requests(ask, inner >> inner_bits, (requests::own(held), Snoop::None, answer.2), &out);
         }
         if !out.is_empty() {
             self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
@@ -463,14 +466,16 @@ impl<'a> Follower<'a> {
     }
 
     /// Who supplied line `outer`, and what other caches were asked.
+    #[cold]
     fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
         let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
         (supplier, requests::snoop(supplier, modified))
     }
 
     /// A request went out for line `outer`, and lines left for memory.
-    fn keep_requests(&mut self, request: Request, outer: u64, out: &Departures) {
-        self.keep_request(request, outer);
+    #[cold]
+    fn keep_requests(&mut self, ask: Ask, outer: u64, (supplier, snoop, latency): (Supplier, Snoop, u32), out: &Departures) {
+        self.keep_request(Request { supplier, snoop, latency, ..Request::of(requests::kind(ask)) }, outer);
         out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
     }
 

@@ -47,6 +47,11 @@ impl Requests {
     }
 
     #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }

@@ -193,6 +193,7 @@ impl<'a> Cpu<'a> {
                         count += 1;
                     }
                 }
+                let requested = !following.follower.requests().is_empty();
                 let events = |outcome: &Outcome| {
                     let reached = add(step, entered_mask, held, (signals, own, followed), thread);
                     if !demand.records().is_none() {
@@ -200,7 +201,7 @@ impl<'a> Cpu<'a> {
                         tell_record(step, true, demand.records(), Some(outcome), thread);
                     }
                     // Requests are told behind, and all deadlines are compared then.
-                    if reached && outcome.requests.is_empty() {
+                    if reached && !requested {
                         thread.service();
                     }
                 };

@@ -21,9 +21,9 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
 /// The requests of an instruction whose pages no table leads to.
 fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) -> Vec<Request> {
     follower.execute(instruction, &mut Untranslated(12));
-    let made = follower.outcome().requests.to_vec();
+    let made = follower.requests().to_vec();
     rig.deliver(follower);
-    assert!(follower.outcome().requests.is_empty());
+    assert!(follower.requests().is_empty());
     made
 }
 
@@ -201,7 +201,7 @@ fn requests_by_supplier_add_up_to_references_and_misses_of_the_second_level() {
                 // What makes more than fits is another test's.
                 if instruction.accesses.len() <= 2 {
                     follower.execute(instruction, &mut Tables);
-                    all.extend_from_slice(follower.outcome().requests);
+                    all.extend_from_slice(follower.requests());
                     rig.deliver(follower);
                 }
             });
@@ -253,7 +253,7 @@ fn the_worst_instruction_fits() {
     let accesses = [across(0x300_0FFC, AccessKind::Load), across(0x310_0FFC, AccessKind::Store)];
     let worst = Instruction { address: 0x40_0FFE, physical: 0x40_0FFE, length: 8, accesses: &accesses, ..Instruction::default() };
     follower.execute(&worst, &mut Deep);
-    let made = follower.outcome().requests;
+    let made = follower.requests();
     let of = |kind| made.iter().filter(|request| request.kind == kind).count();
     // Two pages of code and four of data: six walks of five, and three pairs of lines. The second line of each access continues a stream.
     assert_eq!(of(RequestKind::DataRead), 6 * 5 + 2);

@@ -286,7 +286,7 @@ impl<'a> Cpu<'a> {
     /// The PMUs beside the guest's own look at a step.
     fn count_step_beside(&mut self, step: &Step) {
         let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        self.beside.step(self.thread.totals(), || record::record(step, outcome.as_ref()));
+        self.beside.step(self.thread.totals(), || record::record(step, outcome));
         if self.instructions.is_multiple_of(SETTLE) {
             self.beside.settle(self.thread.totals());
         }
@@ -342,7 +342,7 @@ fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[S
 /// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
 fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step)) {
-        thread.record(&record::record(step, outcome.as_ref()));
+        thread.record(&record::record(step, outcome));
     }
 }
 
