@@ -21,6 +21,7 @@ pub const KNL: Profile = Profile {
     sources: &[
         "CPUID leaves 2 and 4 and instruction latencies of a Xeon Phi 7210 (InstLatx64, 0050671)",
         "Performance Monitoring Reference Manual, volume 2: sections 1.2 (what the tile shares) and 3 (MCDRAM as a cache)",
+        "Linux, uncore_snbep.c: how many EDCs, memory controllers, channels and CHAs there are",
         "Sodani and others, Knights Landing, IEEE Micro 2016: widths, 72 entries to reorder, MESIF by a distributed directory",
         "Ramos and Hoefler, IPDPS 2017, and McCalpin, 2016: latencies of the second level, other tiles, MCDRAM and DDR",
         "chosen: the predictor, the penalties of translation, the prefetcher's distance; a scaled MCDRAM of 64 MiB",
