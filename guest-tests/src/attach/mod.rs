@@ -232,13 +232,15 @@ impl<'a> Cpu<'a> {
                         count += 1;
                     }
                 }
+                let requested = !following.follower.requests().is_empty();
                 let events = |outcome: &Outcome| {
                     let reached = add(step, entered_mask, held, (signals, own, followed), thread);
                     if !demand.records().is_none() {
                         // The companion's own events and cycles may reach a deadline yet.
                         tell_record(step, true, demand.records(), Some(outcome), thread);
                     }
-                    if reached {
+                    // Requests are told behind, and all deadlines are compared then.
+                    if reached && !requested {
                         thread.service();
                     }
                 };
