@@ -135,7 +135,7 @@ impl Knl {
         let mut global_ctrl = GlobalCtrl::default();
         global_ctrl.set_en_pmc0(true);
         global_ctrl.set_en_pmc1(true);
-        Knl {
+        let mut pmu = Knl {
             revision,
             selects: [PerfEvtSel::default(); GENERAL],
             units: [Unit::default(); COUNTERS],
@@ -149,7 +149,9 @@ impl Knl {
             shared: Shared { running: 1, ..Shared::ALONE },
             demand: Demand::default(),
             alerts: Alerts::default(),
-        }
+        };
+        (0..COUNTERS).for_each(|number| pmu.wire(number));
+        pmu
     }
 
     /// The revision of the part.
@@ -311,10 +313,17 @@ impl Knl {
 
     /// The counter follows what its control says from now on; everything has been counted up to now.
     fn connect(&mut self, number: usize, feed: &impl Feed) {
+        if let Some(unit) = self.units.get(number) {
+            unit.tap.disarm(feed);
+        }
+        self.wire(number);
+    }
+
+    /// Connects a counter that has no deadline.
+    fn wire(&mut self, number: usize) {
         let (clock, selection) = (self.core_clock(), self.selection(number));
         let any_thread = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).any_thread;
         if let Some(unit) = self.units.get_mut(number) {
-            unit.tap.disarm(feed);
             unit.admitted = 0;
             match selection {
                 Some(selection) => unit.select(&selection, clock),
@@ -582,6 +591,7 @@ impl Model for Knl {
             self.connect_all(feed);
         } else {
             self.alerts = Alerts::default();
+            self.debug_ctl = DebugCtl::default();
         }
         self.set_context(Context::RESET, feed);
         self.renew_demand();
