@@ -151,11 +151,7 @@ impl Knl {
             demand: Demand::default(),
             alerts: Alerts::default(),
         };
-        for number in 0..FIXED {
-            if let Some(unit) = pmu.units.get_mut(GENERAL + number) {
-                unit.fix(number, false, Clock::Thread);
-            }
-        }
+        (0..COUNTERS).for_each(|number| pmu.wire(number));
         pmu
     }
 
@@ -316,10 +312,17 @@ impl Knl {
 
     /// The counter follows what its control says from now on; everything has been counted up to now.
     fn connect(&mut self, number: usize, feed: &impl Feed) {
+        if let Some(unit) = self.units.get(number) {
+            unit.tap.disarm(feed);
+        }
+        self.wire(number);
+    }
+
+    /// Connects a counter that has no deadline.
+    fn wire(&mut self, number: usize) {
         let (clock, selection) = (self.core_clock(), self.selection(number));
         let any_thread = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).any_thread;
         if let Some(unit) = self.units.get_mut(number) {
-            unit.tap.disarm(feed);
             unit.admitted = 0;
             match selection {
                 Some(selection) => unit.select(&selection, clock),
@@ -610,6 +613,7 @@ impl Model for Knl {
             self.connect_all(feed);
         } else {
             self.alerts = Alerts::default();
+            self.debug_ctl = DebugCtl::default();
         }
         self.set_context(Context::RESET, feed);
         self.renew_demand();

@@ -200,10 +200,9 @@ layout! {
         "FREEZE_PERFMON_ON_PMI" => freeze_perfmon_on_pmi / set_freeze_perfmon_on_pmi: bool = 12;
         /// other parts' switch for interrupts of the untile; it switches nothing here
         "ENABLE_UNCORE_PMI" => enable_uncore_pmi / set_enable_uncore_pmi: bool = 13;
-        /// counters stand still in system management mode
-        "FREEZE_WHILE_SMM" => freeze_while_smm / set_freeze_while_smm: bool = 14;
         refused 5..2;
-        refused 63..15;
+        // Bit 14 is there where IA32_PERF_CAPABILITIES[12] is set.
+        refused 63..14;
     }
 }
 
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(FixedCtrCtrl::REFUSED, !0xFFF);
         assert_eq!(GlobalCtrl::REFUSED, !0x7_0000_0003);
         assert_eq!(GlobalOvfCtrl::REFUSED, !0xE000_0007_0000_0003);
-        assert_eq!(DebugCtl::REFUSED, !0x7FC3);
+        assert_eq!(DebugCtl::REFUSED, !0x3FC3);
         assert_eq!(Pmc::REFUSED, !0xFF_FFFF_FFFF);
     }
 

@@ -28,6 +28,7 @@ mod generate;
 mod parse;
 mod print;
 mod record;
+mod request;
 mod run;
 mod trial;
 
@@ -36,7 +37,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Record, Records, Signal};
+use vm_pmu_arch::feed::{Record, Records, Request, Signal};
 use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
@@ -80,7 +81,10 @@ pub enum Step {
     Feed(u64, Vec<(Signal, u64)>),
     /// `[repeat N] record KEY=VALUE ... [feed SIGNAL=AMOUNT ...]`: the same, where more is known of the instruction.
     Record(u64, Box<Record>, Vec<(Signal, u64)>),
-    /// `devices SIGNAL=AMOUNT ...`: the same, done by the devices of the current thread's package.
+    /// `[repeat N] request KIND KEY=VALUE ...`: a request of this thread leaves its core's caches, N times; it is told where the demand asks
+    /// for requests.
+    Request(u64, Request),
+    /// `devices SIGNAL=AMOUNT ...`: the same as `feed`, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
     /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
     Inject(Occurrence, u64),
@@ -98,7 +102,8 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every ...`: the demand asks for records of exactly these instructions.
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests ...`: the demand asks for records of
+    /// exactly these instructions, and for requests or not.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
     Match(Option<(u64, u64)>),

@@ -16,7 +16,7 @@ use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, record};
+use super::{Litmus, Step, record, request};
 
 /// Why a text is no litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +42,15 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 22] = [
+const STATEMENTS: [(&str, &str); 23] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
     ("read", "`read REGISTER = VALUE` or `read REGISTER faults FAULT`"),
     ("feed", "`feed SIGNAL=AMOUNT ...`"),
-    ("repeat", "`repeat N feed SIGNAL=AMOUNT ...` or `repeat N record KEY=VALUE ...`"),
+    ("repeat", "`repeat N feed SIGNAL=AMOUNT ...`, `repeat N record KEY=VALUE ...` or `repeat N request KIND KEY=VALUE ...`"),
     ("record", "`record KEY=VALUE ...` or `record KEY=VALUE ... feed SIGNAL=AMOUNT ...`"),
+    ("request", "`request KIND` or `request KIND KEY=VALUE ...`"),
     ("devices", "`devices SIGNAL=AMOUNT ...`"),
     ("inject", "`inject SELECT AMOUNT` or `inject SELECT/UMASK AMOUNT`"),
     ("interrupts", "`interrupts none` or `interrupts COUNTER ...`"),
@@ -59,7 +60,7 @@ const STATEMENTS: [(&str, &str); 22] = [
     ("pin", "`pin N toggles COUNT`"),
     ("pins", "`pins none` or `pins N ...`"),
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
-    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every"),
+    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests"),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
@@ -184,6 +185,8 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["repeat", times, "feed", signals @ ..] if !signals.is_empty() => Ok(Step::Feed(number(times)?, amounts(signals)?)),
         ["record", details @ ..] if !details.is_empty() => recorded(1, details),
         ["repeat", times, "record", details @ ..] if !details.is_empty() => recorded(number(times)?, details),
+        ["request", kind, details @ ..] => Ok(Step::Request(1, request::parse(kind, details)?)),
+        ["repeat", times, "request", kind, details @ ..] => Ok(Step::Request(number(times)?, request::parse(kind, details)?)),
         ["devices", signals @ ..] if !signals.is_empty() => Ok(Step::Devices(amounts(signals)?)),
         ["inject", occurrence, amount] => Ok(Step::Inject(self::occurrence(occurrence)?, number(amount)?)),
         ["interrupts", "none"] => Ok(Step::Interrupts(Vec::new())),
@@ -252,6 +255,7 @@ fn records(words: &[&str]) -> Option<Step> {
         "memory" => Some(Records::MEMORY),
         "fetches" => Some(Records::FETCHES),
         "every" => Some(Records::EVERY),
+        "requests" => Some(Records::REQUESTS),
         _ => None,
     };
     words.iter().map(which).try_fold(Records::NONE, |all, which| Some(all.with(which?))).map(Step::Records)

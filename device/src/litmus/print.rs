@@ -12,7 +12,7 @@ use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, record};
+use super::{Litmus, Step, record, request};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,6 +79,7 @@ pub(super) fn which(records: Records) -> String {
         (records.memory, " memory"),
         (records.fetches, " fetches"),
         (records.every, " every"),
+        (records.requests, " requests"),
         (records.is_none(), " none"),
     ];
     words.into_iter().filter(|(wanted, _)| *wanted).map(|(_, word)| word).collect()
@@ -105,6 +106,8 @@ impl fmt::Display for Printed<'_> {
                 write!(out, "record{}", record::print(known))?;
                 if signals.is_empty() { Ok(()) } else { write!(out, " feed{}", list(signals)) }
             }
+            Step::Request(1, told) => write!(out, "request {}", request::print(told)),
+            Step::Request(times, told) => write!(out, "repeat {times} request {}", request::print(told)),
             Step::Devices(signals) => write!(out, "devices{}", list(signals)),
             Step::Inject(occurrence, amount) => write!(out, "inject {:#x}/{:#x} {amount}", occurrence.select, occurrence.umask),
             Step::Interrupts(counters) if counters.is_empty() => write!(out, "interrupts none"),

@@ -35,7 +35,7 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// The most repetitions of one `feed`: a file cannot run for ever.
+/// The most repetitions of one statement: a file cannot run for ever.
 const MAX_REPEAT: u64 = 10_000_000;
 
 /// What the threads asked for.
@@ -147,7 +147,7 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             return same(*address, thread.write(*address, *value), expected, |()| "no fault".into()).map(|()| expected.is_err());
         }
         Step::Read(address, expected) => same(*address, thread.read(*address), *expected, |value| format!("{value:#x}"))?,
-        Step::Feed(times, _) | Step::Record(times, ..) if *times > MAX_REPEAT => {
+        Step::Feed(times, _) | Step::Record(times, ..) | Step::Request(times, _) if *times > MAX_REPEAT => {
             return Err(format!("{times} repetitions are too many: {MAX_REPEAT} is the most"));
         }
         Step::Feed(times, signals) => {
@@ -156,6 +156,14 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
         }
         Step::Record(times, record, signals) => {
             execute(thread, *times, record, signals);
+            return Ok(false);
+        }
+        Step::Request(times, request) => {
+            for _ in 0..*times {
+                if thread.demand().records().requests {
+                    thread.request(request);
+                }
+            }
             return Ok(false);
         }
         Step::Devices(signals) => {

@@ -160,6 +160,7 @@ impl Litmus {
 fn split(step: &Step) -> Vec<Step> {
     match step {
         Step::Feed(times, signals) => (0..(*times).min(4096)).map(|_| Step::Feed(1, signals.clone())).collect(),
+        Step::Request(times, request) => (0..(*times).min(4096)).map(|_| Step::Request(1, *request)).collect(),
         Step::Record(times, record, signals) => (0..(*times).min(4096)).map(|_| Step::Record(1, record.clone(), signals.clone())).collect(),
         Step::Interrupts(_)
         | Step::Lines(_)
@@ -216,6 +217,11 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Read(address, _) => seen.value = Some(thread.read(*address)),
         Step::Feed(_, signals) => execute(machine, thread, manner, &Record::at(0), signals),
         Step::Record(_, record, signals) => execute(machine, thread, manner, record, signals),
+        Step::Request(_, request) => {
+            if manner == Manner::Always || thread.demand().records().requests {
+                thread.request(request);
+            }
+        }
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {

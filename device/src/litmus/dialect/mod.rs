@@ -3,6 +3,7 @@
 mod ia64;
 mod itanium;
 mod k8;
+mod knl;
 mod montecito;
 mod power9;
 
@@ -104,7 +105,7 @@ pub(super) struct Dialect {
 }
 
 /// One line a part.
-static ALL: [&Dialect; 4] = [&itanium::ITANIUM, &k8::K8, &montecito::MONTECITO, &power9::POWER9];
+static ALL: [&Dialect; 5] = [&itanium::ITANIUM, &k8::K8, &knl::KNL, &montecito::MONTECITO, &power9::POWER9];
 
 /// For a part without words of its own.
 static PLAIN: Dialect = Dialect {

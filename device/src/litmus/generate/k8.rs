@@ -3,17 +3,21 @@
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
+use vm_pmu_arch::feed::Signal;
 use vm_pmu_arch::model::Occurrence;
 
 use super::{Driver, Source, small_negative};
 
 pub(super) static K8: Driver = Driver {
     name: "k8",
+    unit: "",
     threads: &[1, 2],
     write,
     read: address,
     occurrence,
     record: None,
+    request: None,
+    clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
     sequence: None,

@@ -3,6 +3,7 @@
 mod ia64;
 mod itanium;
 mod k8;
+mod knl;
 mod montecito;
 mod power9;
 mod records;
@@ -13,7 +14,7 @@ use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::{Catalogue, Drive, Entry};
-use vm_pmu_arch::feed::{Kind, Record, Signal};
+use vm_pmu_arch::feed::{Kind, Record, Request, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
@@ -30,6 +31,8 @@ const FAVOURITES: usize = 4;
 struct Driver {
     /// The part.
     name: &'static str,
+    /// The unit of the catalogue that the registers select events of; empty where there is one catalogue for all.
+    unit: &'static str,
     /// How many threads a package may have.
     threads: &'static [usize],
     /// A register and what is written to it.
@@ -40,6 +43,10 @@ struct Driver {
     occurrence: fn(&Source, &mut Unstructured<'_>) -> Result<Occurrence>,
     /// A record and the signals that its instruction brings, if the part looks at records.
     record: Option<RecordMaker>,
+    /// A request that leaves a core's caches, if the part counts such.
+    request: Option<RequestMaker>,
+    /// Clocks beside the thread's own.
+    clocks: &'static [Signal],
     /// How many pins there are.
     pins: u32,
     /// What it does first.
@@ -54,12 +61,16 @@ type StepMaker = fn(&Source, &mut Unstructured<'_>) -> Result<Vec<Step>>;
 /// Makes a record and the signals that its instruction brings.
 type RecordMaker = fn(&mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)>;
 
+/// Makes a request.
+type RequestMaker = fn(&mut Unstructured<'_>) -> Result<Request>;
+
 /// One line a part.
-static ALL: [&Driver; 4] = [&itanium::ITANIUM, &k8::K8, &montecito::MONTECITO, &power9::POWER9];
+static ALL: [&Driver; 5] = [&itanium::ITANIUM, &k8::K8, &knl::KNL, &montecito::MONTECITO, &power9::POWER9];
 
 /// For a part whose drivers nobody has described.
 static PLAIN: Driver = Driver {
     name: "",
+    unit: "",
     threads: &[1, 2],
     write: |source, bytes| Ok((source.register(bytes)?, bytes.arbitrary()?)),
     read: |source, bytes| source.register(bytes),
@@ -68,10 +79,25 @@ static PLAIN: Driver = Driver {
         Ok(Occurrence { select: entry.select, umask: entry.umask.unwrap_or(0) })
     },
     record: Some(records::with_signals),
+    request: None,
+    clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
     sequence: None,
 };
+
+impl Driver {
+    /// Whether the registers select `entry`.
+    fn selects(&self, entry: &Entry) -> bool {
+        self.unit.is_empty() || entry.unit == self.unit
+    }
+}
+
+/// Every entry, beginning with that of number `start`.
+fn from(entries: &'static [Entry], start: usize) -> impl Iterator<Item = &'static Entry> {
+    let (before, from) = entries.split_at_checked(start).unwrap_or((&[], entries));
+    from.iter().chain(before)
+}
 
 /// What a program is made of.
 struct Source {
@@ -92,7 +118,11 @@ impl Source {
 
     /// An entry of the catalogue, one of the favourites more often than not.
     fn entry(&self, bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
-        if bytes.ratio(2, 3)? { bytes.choose(&self.favourites).copied() } else { bytes.choose(self.catalogue.entries) }
+        if bytes.ratio(2, 3)? {
+            return bytes.choose(&self.favourites).copied();
+        }
+        let start = bytes.choose_index(self.catalogue.entries.len())?;
+        from(self.catalogue.entries, start).find(|entry| self.driver.selects(entry)).ok_or(arbitrary::Error::EmptyChoose)
     }
 }
 
@@ -118,7 +148,7 @@ impl Litmus {
             dialect: Dialect::of(part),
             catalogue: part.catalogue(),
             addresses: part.build().registers().iter().map(|register| register.address).collect(),
-            favourites: (0..FAVOURITES).map(|_| favourite(entries, bytes)).collect::<Result<_>>()?,
+            favourites: (0..FAVOURITES).map(|_| favourite(driver, entries, bytes)).collect::<Result<_>>()?,
             threads: litmus.threads,
         };
         let mut steps = (driver.opening)(&source, bytes)?;
@@ -134,12 +164,11 @@ impl Litmus {
 }
 
 /// An entry, mostly one that counts what signals or the model itself tell.
-fn favourite(entries: &'static [Entry], bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
+fn favourite(driver: &Driver, entries: &'static [Entry], bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
     let start = bytes.choose_index(entries.len())?;
     let whatever = bytes.ratio(1, 4)?;
     let told = |entry: &&Entry| whatever || !entry.signals.is_empty() || entry.drive != Drive::Signals;
-    let (before, from) = entries.split_at_checked(start).unwrap_or((&[], entries));
-    from.iter().chain(before).find(told).ok_or(arbitrary::Error::EmptyChoose)
+    from(entries, start).filter(|entry| driver.selects(entry)).find(told).ok_or(arbitrary::Error::EmptyChoose)
 }
 
 fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
@@ -149,8 +178,9 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
             Step::Write(address, value, None)
         }
         5..=6 => Step::Read((source.driver.read)(source, bytes)?, Ok(0)),
-        choice @ 7..=11 => match source.driver.record {
-            Some(record) if choice < 10 => {
+        choice @ 7..=11 => match (source.driver.record, source.driver.request) {
+            (_, Some(request)) if choice < 9 => Step::Request(bytes.int_in_range(1..=4)?, request(bytes)?),
+            (Some(record), _) if choice < 10 => {
                 let (record, brought) = record(bytes)?;
                 let times = bytes.int_in_range(1..=10)?;
                 let mut signals = signals(source, bytes)?;
@@ -211,7 +241,7 @@ fn signals(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal,
         let signal = match bytes.int_in_range(0..=5u8)? {
             0 => Signal::Cycles,
             1 => Signal::InstructionsRetired,
-            2 => Signal::TimeBaseTicks,
+            2 if !source.driver.clocks.is_empty() => *bytes.choose(source.driver.clocks)?,
             _ => {
                 let entry = source.entry(bytes)?;
                 let mut all = entry.signals.iter().chain(entry.edges);

@@ -5,17 +5,21 @@ use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::Drive;
+use vm_pmu_arch::feed::Signal;
 
 use super::{Driver, Source, ia64, small_negative};
 use crate::litmus::Step;
 
 pub(super) static MONTECITO: Driver = Driver {
     name: "montecito",
+    unit: "",
     threads: &[1, 2, 2],
     write,
     read,
     occurrence: ia64::occurrence,
     record: Some(ia64::record),
+    request: None,
+    clocks: &[Signal::TimeBaseTicks],
     pins: 16,
     opening: ia64::opening,
     sequence: Some(sequence),

@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::access::Address;
+use vm_pmu_arch::feed::Signal;
 use vm_pmu_arch::model::Occurrence;
 use vm_pmu_arch::power9::{Bescr, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, spr};
 
@@ -11,11 +12,14 @@ use super::{Driver, Source, records, small_negative};
 
 pub(super) static POWER9: Driver = Driver {
     name: "power9",
+    unit: "",
     threads: &[1, 2, 4],
     write,
     read,
     occurrence,
     record: Some(records::with_signals),
+    request: None,
+    clocks: &[Signal::TimeBaseTicks],
     pins: 4,
     opening: |_, _| Ok(Vec::new()),
     sequence: None,
