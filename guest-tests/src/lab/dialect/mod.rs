@@ -8,6 +8,7 @@ mod k8;
 mod montecito;
 mod numbering;
 mod power9;
+mod x86;
 
 pub use numbering::Numbering;
 
