@@ -854,4 +854,8 @@ signals! {
     RegisterStackDirtyHigh = "register_stack_dirty_high": Event Events,
     /// Far control transfers completed whose target was predicted wrongly.
     FarTransfersMispredicted = "far_transfers_mispredicted": Event Events,
+    /// Loads that missed the first-level translation buffer, whatever the next level had.
+    LoadTlbMissesAll = "load_tlb_misses_all": Event Events,
+    /// Loads that missed every level of the translation buffers.
+    LoadTlbL2Misses = "load_tlb_l2_misses": Event Events,
 }

@@ -40,7 +40,7 @@ mod registers;
 mod state;
 mod unit;
 
-pub use offcore::{OffcoreResp0, OffcoreResp1};
+pub use offcore::OffcoreResp;
 pub use registers::{
     COUNTERS, DebugCtl, FIXED, FixedCtrCtrl, GENERAL, GlobalCtrl, GlobalOvfCtrl, GlobalStatus, MiscEnable, PerfCapabilities, PerfEvtSel,
     Pmc, Register,
@@ -441,6 +441,7 @@ impl Model for Knl {
             Register::DebugCtl => self.debug_ctl.bits(),
             Register::MiscEnable => self.misc_enable.bits() | MiscEnable::SHOWN,
             Register::PerfCapabilities => PerfCapabilities::VALUE,
+            Register::LastBranch => 0,
         })
     }
 
@@ -452,12 +453,11 @@ impl Model for Knl {
         let refused = match register {
             Register::PerfEvtSel(_) => PerfEvtSel::REFUSED,
             Register::Counter(_) => Pmc::REFUSED,
-            Register::Legacy(_) => 0,
+            Register::Legacy(_) | Register::LastBranch => 0,
             Register::FixedCtrCtrl => FixedCtrCtrl::REFUSED,
             Register::GlobalCtrl => GlobalCtrl::REFUSED,
             Register::GlobalOvfCtrl => GlobalOvfCtrl::REFUSED,
-            Register::OffcoreResp(0) => OffcoreResp0::REFUSED,
-            Register::OffcoreResp(_) => OffcoreResp1::REFUSED,
+            Register::OffcoreResp(_) => OffcoreResp::REFUSED,
             Register::DebugCtl => DebugCtl::REFUSED,
             Register::MiscEnable => MiscEnable::REFUSED,
             Register::GlobalStatus | Register::PerfCapabilities => return Err(Fault::GeneralProtection),
@@ -481,7 +481,7 @@ impl Model for Knl {
             }
             Register::DebugCtl => self.debug_ctl = DebugCtl::written(value),
             Register::MiscEnable => self.misc_enable = MiscEnable::written(value),
-            Register::GlobalStatus | Register::PerfCapabilities => {}
+            Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
         }
         self.resume(feed);
         self.renew_demand();
@@ -535,7 +535,8 @@ impl Model for Knl {
             }
             let registers = selection.offcore_registers();
             let chosen = self.offcore.iter().enumerate().filter(|(register, _)| registers >> register & 1 == 1);
-            let amount = chosen.map(|(_, chosen)| offcore::amount(*chosen, number, request)).max().unwrap_or(0);
+            let amounts = chosen.map(|(register, chosen)| offcore::amount(*chosen, register, number, request));
+            let amount = amounts.max().unwrap_or(0);
             if amount != 0 {
                 self.take(number, Kind::Event, amount, feed);
             }

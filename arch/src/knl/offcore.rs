@@ -6,109 +6,48 @@ use crate::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 use crate::layout::layout;
 
 layout! {
-    /// MSR_OFFCORE_RESP0, 1A6h: the requests that OFFCORE_RESP.OFFCORE_RESP_0 counts.
-    pub struct OffcoreResp0 {
+    /// MSR_OFFCORE_RESP0-1, 1A6h and 1A7h: the requests that OFFCORE_RESP.OFFCORE_RESP_0 and .OFFCORE_RESP_1 count.
+    ///
+    /// Every bit up to 38 keeps what is written, in both registers: tools write those that the manual reserves, and Linux turns bit 4 over
+    /// to see whether the register is there. One that has no meaning in a register chooses nothing there.
+    ///
+    /// ```
+    /// use vm_pmu_arch::knl::OffcoreResp;
+    ///
+    /// // Reads that DDR memory answered, as section 1.2.4 has them.
+    /// let chosen = OffcoreResp::written(0x1_8180_0001);
+    /// assert!(chosen.demand_data_rd() && chosen.dram_near() && chosen.dram_far() && chosen.snoop_none() && chosen.no_snoop_needed());
+    /// ```
+    pub struct OffcoreResp {
         /// lines to read data from, for loads and for prefetches of the first level
         "DEMAND_DATA_RD" => demand_data_rd / set_demand_data_rd: bool = 0;
         /// lines to write data to
         "DEMAND_RFO" => demand_rfo / set_demand_rfo: bool = 1;
         /// lines to execute
         "DEMAND_CODE_RD" => demand_code_rd / set_demand_code_rd: bool = 2;
-        /// keeps what is written and means nothing: Linux turns it over to see whether the register is there
-        "Reserved" => reserved / set_reserved: bool = 4;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_3 / set_reserved_3: bool = 3;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_4 / set_reserved_4: bool = 4;
         /// lines to write, for prefetches of the second level and PREFETCHW
         "PF_L2_RFO" => pf_l2_rfo / set_pf_l2_rfo: bool = 5;
         /// lines to execute, for prefetches of the second level
         "PF_L2_CODE_RD" => pf_l2_code_rd / set_pf_l2_code_rd: bool = 6;
         /// parts of lines read, from uncacheable or write-combining memory
         "PARTIAL_READS" => partial_reads / set_partial_reads: bool = 7;
-        /// uncacheable instructions
-        "UC_CODE_READS" => uc_code_reads / set_uc_code_reads: bool = 9;
-        /// locks of the bus, and locked accesses split between lines
-        "BUS_LOCKS" => bus_locks / set_bus_locks: bool = 10;
-        /// prefetch instructions
-        "SW_PREFETCH" => sw_prefetch / set_sw_prefetch: bool = 12;
-        /// prefetches of the first-level data cache
-        "PF_L1_DATA_RD" => pf_l1_data_rd / set_pf_l1_data_rd: bool = 13;
-        /// requests of every kind
-        "ANY_REQUEST" => any_request / set_any_request: bool = 15;
-        /// whatever the response
-        "ANY_RESPONSE" => any_response / set_any_response: bool = 16;
-        /// data of an unknown supplier
-        "NO_SUPP" => no_supp / set_no_supp: bool = 17;
-        /// data from the second level of another tile, near
-        "L2_HIT_OTHER_TILE_NEAR" => l2_hit_other_tile_near / set_l2_hit_other_tile_near: bool = 19;
-        /// the same where the other tile forwards a shared line; the manual reserves the bit, drivers and event lists use it
-        "L2_HIT_OTHER_TILE_F" => l2_hit_other_tile_f / set_l2_hit_other_tile_f: bool = 20;
-        /// data from MCDRAM, near
-        "MCDRAM_NEAR" => mcdram_near / set_mcdram_near: bool = 21;
-        /// data from MCDRAM or from another tile, far
-        "MCDRAM_FAR_OR_L2_HIT_OTHER_TILE_FAR" => mcdram_far_or_l2_hit_other_tile_far / set_mcdram_far_or_l2_hit_other_tile_far: bool = 22;
-        /// data from DDR memory, near
-        "DRAM_NEAR" => dram_near / set_dram_near: bool = 23;
-        /// data from DDR memory, far
-        "DRAM_FAR" => dram_far / set_dram_far: bool = 24;
-        /// data from the own tile, modified there
-        "L2_HITM_THIS_TILE" => l2_hitm_this_tile / set_l2_hitm_this_tile: bool = 25;
-        /// data from the own tile, exclusive there
-        "L2_HITE_THIS_TILE" => l2_hite_this_tile / set_l2_hite_this_tile: bool = 26;
-        /// data from the own tile, shared there
-        "L2_HITS_THIS_TILE" => l2_hits_this_tile / set_l2_hits_this_tile: bool = 27;
-        /// data from the own tile, shared there and forwarded
-        "L2_HITF_THIS_TILE" => l2_hitf_this_tile / set_l2_hitf_this_tile: bool = 28;
-        /// no core was snooped
-        "SNOOP_NONE" => snoop_none / set_snoop_none: bool = 31;
-        /// no snoop was needed
-        "NO_SNOOP_NEEDED" => no_snoop_needed / set_no_snoop_needed: bool = 32;
-        /// the snoop hit in the other tile, which forwarded the data
-        "HIT_OTHER_TILE_FWD" => hit_other_tile_fwd / set_hit_other_tile_fwd: bool = 35;
-        /// the snoop hit in the other tile, where the line was modified
-        "HITM_OTHER_TILE" => hitm_other_tile / set_hitm_other_tile: bool = 36;
-        /// the target was no memory
-        "NON_DRAM" => non_dram / set_non_dram: bool = 37;
-        /// the cycles that requests with data are outstanding, added up, whatever the response; for IA32_PMC0
-        "OUTSTANDING" => outstanding / set_outstanding: bool = 38;
-        refused 3;
-        refused 8;
-        refused 11;
-        refused 14;
-        refused 18;
-        refused 30..29;
-        refused 34..33;
-        refused 63..39;
-    }
-}
-
-layout! {
-    /// MSR_OFFCORE_RESP1, 1A7h: the requests that OFFCORE_RESP.OFFCORE_RESP_1 counts.
-    pub struct OffcoreResp1 {
-        /// lines to read data from, for loads and for prefetches of the first level
-        "DEMAND_DATA_RD" => demand_data_rd / set_demand_data_rd: bool = 0;
-        /// lines to write data to
-        "DEMAND_RFO" => demand_rfo / set_demand_rfo: bool = 1;
-        /// lines to execute
-        "DEMAND_CODE_RD" => demand_code_rd / set_demand_code_rd: bool = 2;
-        /// keeps what is written and means nothing: Linux turns it over to see whether the register is there
-        "Reserved" => reserved / set_reserved: bool = 4;
-        /// lines to write, for prefetches of the second level and PREFETCHW
-        "PF_L2_RFO" => pf_l2_rfo / set_pf_l2_rfo: bool = 5;
-        /// lines to execute, for prefetches of the second level
-        "PF_L2_CODE_RD" => pf_l2_code_rd / set_pf_l2_code_rd: bool = 6;
-        /// parts of lines read, from uncacheable or write-combining memory
-        "PARTIAL_READS" => partial_reads / set_partial_reads: bool = 7;
-        /// parts of lines written, to uncacheable, write-through or write-protected memory; for IA32_PMC1
+        /// parts of lines written, to uncacheable, write-through or write-protected memory; in MSR_OFFCORE_RESP1 only, for IA32_PMC1
         "PARTIAL_WRITES" => partial_writes / set_partial_writes: bool = 8;
         /// uncacheable instructions
         "UC_CODE_READS" => uc_code_reads / set_uc_code_reads: bool = 9;
         /// locks of the bus, and locked accesses split between lines
         "BUS_LOCKS" => bus_locks / set_bus_locks: bool = 10;
-        /// whole lines combined from streaming stores; for IA32_PMC1
+        /// whole lines combined from streaming stores; in MSR_OFFCORE_RESP1 only, for IA32_PMC1
         "FULL_STREAMING_STORES" => full_streaming_stores / set_full_streaming_stores: bool = 11;
         /// prefetch instructions
         "SW_PREFETCH" => sw_prefetch / set_sw_prefetch: bool = 12;
         /// prefetches of the first-level data cache
         "PF_L1_DATA_RD" => pf_l1_data_rd / set_pf_l1_data_rd: bool = 13;
-        /// parts of lines combined from streaming stores; for IA32_PMC1
+        /// parts of lines combined from streaming stores; in MSR_OFFCORE_RESP1 only, for IA32_PMC1
         "PARTIAL_STREAMING_STORES" => partial_streaming_stores / set_partial_streaming_stores: bool = 14;
         /// requests of every kind
         "ANY_REQUEST" => any_request / set_any_request: bool = 15;
@@ -116,6 +55,8 @@ layout! {
         "ANY_RESPONSE" => any_response / set_any_response: bool = 16;
         /// data of an unknown supplier
         "NO_SUPP" => no_supp / set_no_supp: bool = 17;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_18 / set_reserved_18: bool = 18;
         /// data from the second level of another tile, near
         "L2_HIT_OTHER_TILE_NEAR" => l2_hit_other_tile_near / set_l2_hit_other_tile_near: bool = 19;
         /// the same where the other tile forwards a shared line; the manual reserves the bit, drivers and event lists use it
@@ -136,21 +77,27 @@ layout! {
         "L2_HITS_THIS_TILE" => l2_hits_this_tile / set_l2_hits_this_tile: bool = 27;
         /// data from the own tile, shared there and forwarded
         "L2_HITF_THIS_TILE" => l2_hitf_this_tile / set_l2_hitf_this_tile: bool = 28;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_29 / set_reserved_29: bool = 29;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_30 / set_reserved_30: bool = 30;
         /// no core was snooped
         "SNOOP_NONE" => snoop_none / set_snoop_none: bool = 31;
         /// no snoop was needed
         "NO_SNOOP_NEEDED" => no_snoop_needed / set_no_snoop_needed: bool = 32;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_33 / set_reserved_33: bool = 33;
+        /// reserved: keeps what is written and chooses nothing
+        "Reserved" => reserved_34 / set_reserved_34: bool = 34;
         /// the snoop hit in the other tile, which forwarded the data
         "HIT_OTHER_TILE_FWD" => hit_other_tile_fwd / set_hit_other_tile_fwd: bool = 35;
         /// the snoop hit in the other tile, where the line was modified
         "HITM_OTHER_TILE" => hitm_other_tile / set_hitm_other_tile: bool = 36;
         /// the target was no memory
         "NON_DRAM" => non_dram / set_non_dram: bool = 37;
-        refused 3;
-        refused 18;
-        refused 30..29;
-        refused 34..33;
-        refused 63..38;
+        /// the cycles that requests with data are outstanding, added up, whatever the response; in MSR_OFFCORE_RESP0 only, for IA32_PMC0
+        "OUTSTANDING" => outstanding / set_outstanding: bool = 38;
+        refused 63..39;
     }
 }
 
@@ -166,8 +113,8 @@ const ANY_REQUEST: u64 = 1 << 15;
 const ANY_RESPONSE: u64 = 1 << 16;
 /// Weighted cycles.
 const OUTSTANDING: u64 = 1 << 38;
-/// The kinds that only IA32_PMC1 can count.
-const SECOND_COUNTER_ONLY: u64 = 1 << 8 | 1 << 11 | 1 << 14;
+/// The kinds that only MSR_OFFCORE_RESP1 has, for IA32_PMC1.
+const SECOND_ONLY: u64 = 1 << 8 | 1 << 11 | 1 << 14;
 
 /// The bits of the request types that a request is of; none for what the table has no type for.
 const fn types(kind: RequestKind) -> u64 {
@@ -213,19 +160,17 @@ const fn response(request: &Request) -> u64 {
     }
 }
 
-/// How much `request` adds to general counter `counter`, which counts what the register's bits `chosen` choose: one, or in the mode of
-/// weighted cycles those that it was outstanding.
-pub(super) fn amount(chosen: u64, counter: usize, request: &Request) -> u64 {
-    let weighted = chosen & OUTSTANDING != 0;
+/// How much `request` adds to general counter `counter`, which counts what the bits `chosen` of register `register` choose: one, or in the
+/// mode of weighted cycles those that it was outstanding.
+pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Request) -> u64 {
     let types = types(request.kind);
-    let kinds = if counter == 0 { chosen & !SECOND_COUNTER_ONLY } else { chosen };
-    // Any kind leaves out what only the other counter can count.
-    let countable = counter != 0 || types & SECOND_COUNTER_ONLY == 0;
-    if !(kinds & types != 0 || chosen & ANY_REQUEST != 0 && types != 0) || !countable || weighted && counter != 0 {
+    // What has no meaning in this register, or is not for this counter, chooses nothing: any kind leaves it out too.
+    let types = if register == 0 || counter == 0 { types & !SECOND_ONLY } else { types };
+    if types == 0 || chosen & (types | ANY_REQUEST) == 0 {
         return 0;
     }
-    if weighted {
-        return if request.kind.brings_data() { u64::from(request.latency) } else { 0 };
+    if register == 0 && chosen & OUTSTANDING != 0 {
+        return if counter == 0 && request.kind.brings_data() { u64::from(request.latency) } else { 0 };
     }
     u64::from(is_answered(chosen, request))
 }
@@ -246,11 +191,15 @@ mod tests {
 
     const READ: Request = Request::of(RequestKind::DataRead);
 
+    /// The amount through the register that has the counter's number.
+    fn amount(chosen: u64, counter: usize, request: &Request) -> u64 {
+        super::amount(chosen, counter, counter, request)
+    }
+
     #[test]
-    fn the_registers_refuse_what_the_driver_knows_as_invalid() {
-        // The masks of Linux's table of extra registers, and the bit that its probe turns over.
-        assert_eq!(!OffcoreResp0::REFUSED, 0x79_9FFB_B6E7 | 1 << 4);
-        assert_eq!(!OffcoreResp1::REFUSED, 0x39_9FFB_FFE7 | 1 << 4);
+    fn bits_up_to_38_keep_what_is_written() {
+        assert_eq!(OffcoreResp::REFUSED, !0x7F_FFFF_FFFF);
+        assert_eq!(OffcoreResp::WRITABLE, 0x7F_FFFF_FFFF);
     }
 
     #[test]
@@ -302,6 +251,8 @@ mod tests {
         assert_eq!(amount(1 << 11 | 1 << 23 | 1 << 31, 1, &store), 0);
         assert_eq!(amount(1 << 11 | 1 << 16, 0, &store), 0);
         assert_eq!(amount(1 << 15 | 1 << 16, 0, &store), 0);
+        assert_eq!(super::amount(1 << 11 | 1 << 16, 0, 1, &store), 0, "the first register has no such type");
+        assert_eq!(super::amount(1 << 11 | 1 << 16, 1, 0, &store), 0, "nor can the first counter count it");
     }
 
     #[test]
@@ -309,6 +260,11 @@ mod tests {
         let request = Request { latency: 182, supplier: Supplier::Memory { far: false }, ..READ };
         assert_eq!(amount(1 << 0 | 1 << 38, 0, &request), 182);
         assert_eq!(amount(1 << 1 | 1 << 38, 0, &request), 0);
-        assert_eq!(amount(1 << 0 | 1 << 38, 1, &request), 0);
+        assert_eq!(super::amount(1 << 0 | 1 << 38, 0, 1, &request), 0);
+        assert_eq!(
+            super::amount(1 << 0 | 1 << 38, 1, 0, &request),
+            0,
+            "the bit means nothing in the second register, and asks for no response"
+        );
     }
 }

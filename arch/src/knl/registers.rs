@@ -198,10 +198,11 @@ layout! {
         "FREEZE_LBRS_ON_PMI" => freeze_lbrs_on_pmi / set_freeze_lbrs_on_pmi: bool = 11;
         /// a performance-monitoring interrupt clears IA32_PERF_GLOBAL_CTRL
         "FREEZE_PERFMON_ON_PMI" => freeze_perfmon_on_pmi / set_freeze_perfmon_on_pmi: bool = 12;
+        /// other parts' switch for interrupts of the untile; it switches nothing here
+        "ENABLE_UNCORE_PMI" => enable_uncore_pmi / set_enable_uncore_pmi: bool = 13;
         /// counters stand still in system management mode
         "FREEZE_WHILE_SMM" => freeze_while_smm / set_freeze_while_smm: bool = 14;
         refused 5..2;
-        refused 13;
         refused 63..15;
     }
 }
@@ -244,8 +245,8 @@ layout! {
 impl MiscEnable {
     /// PERFMON, BTS Unavailable, PEBS Unavailable.
     pub(super) const SHOWN: u64 = 1 << 7 | 1 << 11 | 1 << 12;
-    /// Fast strings and MONITOR are on.
-    pub(super) const RESET: u64 = 1 << 0 | 1 << 18;
+    /// Fast strings, thermal control, speed steps and MONITOR are on.
+    pub(super) const RESET: u64 = 1 << 0 | 1 << 3 | 1 << 16 | 1 << 18;
 }
 
 layout! {
@@ -291,6 +292,9 @@ pub enum Register {
     MiscEnable,
     /// IA32_PERF_CAPABILITIES.
     PerfCapabilities,
+    /// MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and the eight records: they read as zero and ignore what is written, for Linux clears them at
+    /// every start of a processor, whatever the part says that it has.
+    LastBranch,
 }
 
 impl Register {
@@ -302,6 +306,7 @@ impl Register {
             0x186 | 0x187 => Register::PerfEvtSel(number as usize - 0x186),
             0x1A0 => Register::MiscEnable,
             0x1A6 | 0x1A7 => Register::OffcoreResp(number as usize - 0x1A6),
+            0x1C8 | 0x1C9 | 0x680..=0x687 | 0x6C0..=0x6C7 => Register::LastBranch,
             0x1D9 => Register::DebugCtl,
             0x309..=0x30B => Register::Counter(GENERAL + number as usize - 0x309),
             0x345 => Register::PerfCapabilities,
@@ -356,8 +361,8 @@ pub(super) static REGISTERS: &[RegisterDescription] = describe![
     "IA32_PERFEVTSEL0" 0x186 PerfEvtSel,
     "IA32_PERFEVTSEL1" 0x187 PerfEvtSel,
     "IA32_MISC_ENABLE" 0x1A0 MiscEnable,
-    "MSR_OFFCORE_RESP0" 0x1A6 super::OffcoreResp0,
-    "MSR_OFFCORE_RESP1" 0x1A7 super::OffcoreResp1,
+    "MSR_OFFCORE_RESP0" 0x1A6 super::OffcoreResp,
+    "MSR_OFFCORE_RESP1" 0x1A7 super::OffcoreResp,
     "IA32_DEBUGCTL" 0x1D9 DebugCtl,
     "IA32_FIXED_CTR0" 0x309 Pmc,
     "IA32_FIXED_CTR1" 0x30A Pmc,
@@ -393,7 +398,7 @@ mod tests {
         assert_eq!(FixedCtrCtrl::REFUSED, !0xFFF);
         assert_eq!(GlobalCtrl::REFUSED, !0x7_0000_0003);
         assert_eq!(GlobalOvfCtrl::REFUSED, !0xE000_0007_0000_0003);
-        assert_eq!(DebugCtl::REFUSED, !0x5FC3);
+        assert_eq!(DebugCtl::REFUSED, !0x7FC3);
         assert_eq!(Pmc::REFUSED, !0xFF_FFFF_FFFF);
     }
 

@@ -1,8 +1,6 @@
 //! What a Knights Landing thread's PMU remembers, and the PMU that remembers it.
 
-use super::{
-    COUNTERS, DebugCtl, FixedCtrCtrl, GENERAL, GlobalCtrl, GlobalOvfCtrl, Knl, MiscEnable, OffcoreResp0, OffcoreResp1, PerfEvtSel, Revision,
-};
+use super::{COUNTERS, DebugCtl, FixedCtrCtrl, GENERAL, GlobalCtrl, GlobalOvfCtrl, Knl, MiscEnable, OffcoreResp, PerfEvtSel, Revision};
 use crate::counter::Detector;
 use crate::feed::{Context, Feed};
 use crate::model::{Model, Shared};
@@ -69,8 +67,7 @@ impl Knl {
         pmu.global_status = state.global_status & GlobalOvfCtrl::WRITABLE;
         pmu.debug_ctl = DebugCtl::written(state.debug_ctl);
         pmu.misc_enable = MiscEnable::written(state.misc_enable);
-        let [first, second] = state.offcore;
-        pmu.offcore = [OffcoreResp0::written(first).bits(), OffcoreResp1::written(second).bits()];
+        pmu.offcore = state.offcore.map(|bits| OffcoreResp::written(bits).bits());
         for (number, value) in state.counters.iter().enumerate() {
             pmu.set_counter(number, *value);
         }

@@ -47,11 +47,11 @@ impl Follower<'_> {
             return self.accessed(access, ask, first, Translation::Hit(1), answer);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
-        self.translated(translation, cost);
+        self.translated(ask, translation, cost);
         let end = access.address.wrapping_add(size - 1);
         if access.address >> SMALLEST_PAGE != end >> SMALLEST_PAGE {
             let (translation, cost) = self.translate(DATA, end, tables);
-            self.translated(translation, cost);
+            self.translated(ask, translation, cost);
         }
         if access.uncached {
             self.tally.add(Signal::UncacheableRequests, 1);
@@ -78,7 +78,10 @@ impl Follower<'_> {
     }
 
     /// A translation of data was looked up.
-    fn translated(&mut self, translation: Translation, cost: u32) {
+    fn translated(&mut self, ask: Ask, translation: Translation, cost: u32) {
+        let missed = ask == Ask::Load && matches!(translation, Translation::Hit(2) | Translation::Walk);
+        self.tally.add(Signal::LoadTlbMissesAll, u64::from(missed));
+        self.tally.add(Signal::LoadTlbL2Misses, u64::from(missed && translation == Translation::Walk));
         match translation {
             Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
             Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),

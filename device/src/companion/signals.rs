@@ -68,6 +68,8 @@ const ALWAYS: &[Signal] = &[
     Signal::LineSplitStores,
     Signal::DataTlbL2Misses,
     Signal::DataTlbMissesAll,
+    Signal::LoadTlbL2Misses,
+    Signal::LoadTlbMissesAll,
     Signal::DataWalks,
     Signal::DataWalkFills,
     Signal::DataWalksFromL2,

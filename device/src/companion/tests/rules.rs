@@ -132,6 +132,28 @@ fn global_translations_outlive_what_forgets_the_others() {
     assert_eq!(pages.map(|address| misses(&mut follower, address)), [1, 1]);
 }
 
+#[test]
+fn loads_alone_miss_translations_of_loads() {
+    let companion = Builder::new("knl").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let misses = |follower: &mut Follower<'_>, access: Access| {
+        let signals = [Signal::LoadTlbMissesAll, Signal::LoadTlbL2Misses];
+        let before = signals.map(|signal| rig.get(0, signal));
+        run(&rig, follower, &accessing(&[access]));
+        let after = signals.map(|signal| rig.get(0, signal));
+        [after[0] - before[0], after[1] - before[1]]
+    };
+    assert_eq!(misses(&mut follower, store(0x8000)), [0, 0]);
+    assert_eq!(misses(&mut follower, load(0x9000)), [1, 1]);
+    assert_eq!(misses(&mut follower, load(0x9040)), [0, 0]);
+    // Eight sets of eight in the first level: eight more pages of the same set push this one out, and the second level has it.
+    for number in 1..=8 {
+        run(&rig, &mut follower, &accessing(&[store(0x9000 + (number << 15))]));
+    }
+    assert_eq!(misses(&mut follower, load(0x9080)), [1, 0]);
+}
+
 fn timed(name: &str) -> Companion {
     Builder::new(name).unwrap().clock(Clock::Companion).build()
 }
