@@ -4,11 +4,12 @@ pub(super) mod words;
 
 use vm_pmu_arch::event::{Entry, Fidelity, UnitMask};
 use vm_pmu_arch::feed::Unit;
+use vm_pmu_arch::registry::Part;
 
 use super::Write;
 use crate::lab::error::Error;
 use crate::lab::number::grouped;
-use crate::lab::suggest;
+use crate::lab::{select, suggest};
 
 /// An event and its unit masks.
 pub(super) type Event = (&'static Entry, &'static [Entry]);
@@ -16,31 +17,43 @@ pub(super) type Event = (&'static Entry, &'static [Entry]);
 /// What is said about an event select that no event has.
 pub(super) const RESERVED: &str = "reserved: no event of the catalogue has this number; it counts what is injected for it";
 
-/// The unit masks in `umask`, the longest names first; bits without a name as a number. What is no set has one name or a number.
+/// The unit masks in `umask`, the longest names first; bits without a name as a number. What is no set has one name, or is a number.
 pub(super) fn mask_words(event: Event, umask: u32) -> Vec<String> {
     let (event, masks) = event;
     if masks.is_empty() {
         return Vec::new();
     }
-    let mut named: Vec<(u32, &str)> = masks.iter().filter_map(|mask| Some((mask.umask?, mask.mask_name()?))).collect();
-    named.sort_by_key(|(bits, _)| std::cmp::Reverse(bits.count_ones()));
-    if matches!(event.shape, UnitMask::Ordinal | UnitMask::Excluding) {
-        let whole = masks.iter().find(|mask| mask.is_chosen_by(umask, event.shape)).and_then(Entry::mask_name);
-        return vec![whole.map_or_else(|| format!("{umask:#04x}"), str::to_owned)];
-    }
-    let mut rest = umask;
-    let mut words = Vec::new();
-    for (bits, name) in named {
-        // A name for several bits says at least one that no other has said.
-        if bits & !umask == 0 && bits & rest != 0 {
-            rest &= !bits;
-            words.push(name.to_owned());
+    let number = |bits: u32| format!("{bits:#04x}");
+    let names = |bits: u32, of: fn(u32) -> u32| {
+        let mut named: Vec<(u32, &str)> = masks.iter().filter_map(|mask| Some((of(mask.umask?), mask.mask_name()?))).collect();
+        named.sort_by_key(|(bits, _)| std::cmp::Reverse(bits.count_ones()));
+        let mut rest = bits;
+        let mut words = Vec::new();
+        for (own, name) in named {
+            // A name for several bits says at least one that no other has said.
+            if own & !bits == 0 && own & rest != 0 {
+                rest &= !own;
+                words.push(name.to_owned());
+            }
+        }
+        (words, rest)
+    };
+    match event.shape {
+        UnitMask::Ordinal => {
+            let whole = masks.iter().find(|mask| mask.is_chosen_by(umask, event.shape)).and_then(Entry::mask_name);
+            vec![whole.map_or_else(|| number(umask), str::to_owned)]
+        }
+        // Names say what is counted: the clear bits.
+        UnitMask::Excluding => match names(!umask & 0xff, |bits| !bits & 0xff) {
+            (words, 0) if !words.is_empty() => words,
+            _ => vec![number(umask)],
+        },
+        _ => {
+            let (mut words, rest) = names(umask, |bits| bits);
+            words.extend((rest != 0).then(|| number(rest)));
+            words
         }
     }
-    if rest != 0 {
-        words.push(format!("{rest:#04x}"));
-    }
-    words
 }
 
 /// What the unit mask of an event says.
@@ -182,6 +195,6 @@ pub(super) fn unknown_word<'a>(
 }
 
 /// A write to the register of `part` that is called `name`.
-pub(super) fn write(part: vm_pmu_arch::registry::Part, name: &str, value: u64) -> Option<Write> {
-    crate::lab::select::registers(part).iter().find(|register| register.name == name).map(|register| Write { register, value })
+pub(super) fn write(part: Part, name: &str, value: u64) -> Option<Write> {
+    select::registers(part).iter().find(|register| register.name == name).map(|register| Write { register, value })
 }
