@@ -25,6 +25,21 @@ pub enum Address {
     Ibr(u8),
     /// IA-64: a data breakpoint register, by bits 7:0 of the index in `mov dbr[]`.
     Dbr(u8),
+    /// A dword of PCI configuration space.
+    Pci(PciAddress),
+}
+
+/// Where a dword of PCI configuration space is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PciAddress {
+    /// Bus.
+    pub bus: u8,
+    /// Device, 0 to 31.
+    pub device: u8,
+    /// Function, 0 to 7.
+    pub function: u8,
+    /// Offset in bytes, below 4,096 and a multiple of four.
+    pub offset: u16,
 }
 
 impl fmt::Display for Address {
@@ -39,6 +54,9 @@ impl fmt::Display for Address {
             Address::Pmd(index) => write!(formatter, "PMD{index}"),
             Address::Ibr(index) => write!(formatter, "IBR{index}"),
             Address::Dbr(index) => write!(formatter, "DBR{index}"),
+            Address::Pci(PciAddress { bus, device, function, offset }) => {
+                write!(formatter, "PCI {bus:02X}:{device:02X}.{function} offset {offset:X}h")
+            }
         }
     }
 }

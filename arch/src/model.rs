@@ -142,6 +142,9 @@ pub trait Model {
     /// Thread `from` of the package, which may be this one, made a request that left its core's caches: counters that follow them count it.
     fn request(&mut self, _request: &Request, _from: u8, _feed: &impl Feed) {}
 
+    /// A counter of the boxes that all threads share overflowed, and this thread is one of those to be interrupted.
+    fn interrupt_by_untile(&mut self, _feed: &impl Feed) {}
+
     /// Whether counters of this thread follow the requests of the package's other threads, so that all of them must tell theirs.
     fn wide_requests(&self) -> bool {
         false

@@ -158,6 +158,14 @@ parts! {
     Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
 }
 
+impl Part {
+    /// Whether the threads of a machine share boxes of counters: the [`untile`](crate::knl::untile).
+    #[must_use]
+    pub const fn has_untile(self) -> bool {
+        matches!(self, Part::Knl(_))
+    }
+}
+
 impl Model for Pmu {
     #[inline]
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
@@ -217,6 +225,10 @@ impl Model for Pmu {
 
     fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
         each!(self, model => model.request(request, from, feed));
+    }
+
+    fn interrupt_by_untile(&mut self, feed: &impl Feed) {
+        each!(self, model => model.interrupt_by_untile(feed));
     }
 
     fn wide_requests(&self) -> bool {

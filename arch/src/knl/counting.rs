@@ -13,6 +13,9 @@ use crate::x86::{Comparison, Feeding};
 /// OFFCORE_RESP, the event that the registers of this name describe.
 const OFFCORE_RESP: u8 = 0xB7;
 
+/// PAGE_WALKS, whose states exclude each other.
+const PAGE_WALKS: u8 = 0x05;
+
 /// Whose doings a counter counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -77,7 +80,10 @@ impl Selection {
 
     /// The registers that describe what it counts: bit 0 for MSR_OFFCORE_RESP0, bit 1 for MSR_OFFCORE_RESP1.
     pub(super) fn offcore_registers(&self) -> u8 {
-        if self.is_offcore() { self.select.umask() & 0b11 } else { 0 }
+        match self.select.umask() {
+            umask @ 1..=2 if self.is_offcore() => umask,
+            _ => 0,
+        }
     }
 
     /// Whose doings it counts.
@@ -97,16 +103,22 @@ impl Selection {
 
     /// Puts together what the counter follows, by the given clock. Returns whether the sources count how often a state is entered.
     pub(super) fn connect(&self, tap: &mut Tap, clock: Clock) -> bool {
-        let mut picked = self.picked();
-        // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
-        let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
         let most = self.event.map_or(event::KNL.max_per_cycle, |(event, _)| event.max_per_cycle);
-        let (gate, feeding) = self.comparison().gate(lone_state.map(|entry| !entry.edges.is_empty()), most);
+        let (gate, feeding) = self.comparison().gate(self.lone_state(), most);
         tap.rewire(gate, Scope::Thread);
         if gate != Gate::Shut && gate != Gate::Always {
             self.sources(feeding, |signal| tap.connect(clock.of(signal)));
         }
         feeding == Feeding::Entries
+    }
+
+    /// Of a selection that is 0 or 1 in a cycle: whether signals tell how often it is entered. Several at once, or events, can be more; walks
+    /// of the page tables exclude each other.
+    fn lone_state(&self) -> Option<bool> {
+        let mut picked = self.picked();
+        let first = picked.next().filter(|entry| entry.counts == Unit::Cycles)?;
+        let are_exclusive = self.select.event_select() == PAGE_WALKS;
+        picked.all(|_| are_exclusive).then_some(!first.edges.is_empty())
     }
 
     fn sources(&self, feeding: Feeding, mut connect: impl FnMut(Signal)) {

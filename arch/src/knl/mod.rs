@@ -39,6 +39,7 @@ mod offcore;
 mod registers;
 mod state;
 mod unit;
+pub mod untile;
 
 pub use offcore::OffcoreResp;
 pub use registers::{
@@ -256,10 +257,8 @@ impl Knl {
                 }
             }
         }
-        if asked && self.debug_ctl.freeze_perfmon_on_pmi() {
-            self.global_ctrl = GlobalCtrl::default();
-            self.resume(feed);
-            self.renew_demand();
+        if asked {
+            self.freeze_on_pmi(feed);
         }
     }
 
@@ -389,6 +388,15 @@ impl Knl {
         }
     }
 
+    /// An interrupt has been asked for.
+    fn freeze_on_pmi(&mut self, feed: &impl Feed) {
+        if self.debug_ctl.freeze_perfmon_on_pmi() {
+            self.global_ctrl = GlobalCtrl::default();
+            self.resume(feed);
+            self.renew_demand();
+        }
+    }
+
     /// What happened to a thread of the package, `here` to this one; `user` at a level above 0. Counters of this thread take it.
     fn happened(&mut self, occurrence: Occurrence, amount: u64, here: bool, thread: u8, feed: &impl Feed) -> bool {
         self.catch_up(feed);
@@ -415,6 +423,12 @@ impl Knl {
         taken
     }
 }
+
+/// IA32_PERF_GLOBAL_STATUS, bit 61: Ovf_Uncore.
+const UNTILE_STATUS: u64 = 1 << 61;
+
+/// Among the alerts' interrupts, the bit of one that the untile asks for: the number after those of the thread's counters.
+pub const UNTILE_INTERRUPT: u32 = 1 << COUNTERS;
 
 /// The bit of a thread among those of its package.
 fn bit(thread: u8) -> u32 {
@@ -541,6 +555,14 @@ impl Model for Knl {
                 self.take(number, Kind::Event, amount, feed);
             }
         }
+        self.rearm(feed);
+    }
+
+    fn interrupt_by_untile(&mut self, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.global_status |= UNTILE_STATUS;
+        self.alerts.interrupts |= UNTILE_INTERRUPT;
+        self.freeze_on_pmi(feed);
         self.rearm(feed);
     }
 

@@ -360,7 +360,13 @@ struct Offsets {
 
 const fn offsets(kind: Kind) -> Option<Offsets> {
     const fn back(base: u16) -> Offsets {
-        Offsets { counters: base, controls: base + 0x20, control: base + 0x30, status: base + 0x34, fixed: Some((base + 0x3C, base + 0x44)) }
+        Offsets {
+            counters: base,
+            controls: base + 0x20,
+            control: base + 0x30,
+            status: base + 0x34,
+            fixed: Some((base + 0x3C, base + 0x44)),
+        }
     }
     Some(match kind {
         Kind::Ubox | Kind::Pcu | Kind::Cha => return None,

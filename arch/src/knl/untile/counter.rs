@@ -1,0 +1,267 @@
+//! One counter of a box: what reaches it in a clock, the threshold, its inversion, edge detection.
+//!
+//! The guides of the server parts before this one: an increment passes the threshold, then the inversion, then the edge detector. Without a
+//! threshold the increment itself is added, and inversion means nothing; edge detection then takes any increment.
+
+use crate::counter::{Counter, Width};
+
+/// The width of a counter.
+pub(super) const WIDTH: Width = Width::new(48);
+
+/// What a counter does with what reaches it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) enabled: bool,
+    pub(super) ov_en: bool,
+    pub(super) threshold: u8,
+    pub(super) invert: bool,
+    pub(super) edge: bool,
+}
+
+impl Setting {
+    /// Whether the increment itself is added.
+    const fn adds(self) -> bool {
+        self.threshold == 0 && !self.edge
+    }
+
+    /// Whether an increment satisfies the threshold, before inversion.
+    const fn is_met(self, increment: u64) -> bool {
+        let least = if self.threshold == 0 { 1 } else { self.threshold };
+        increment >= least as u64
+    }
+
+    /// Inversion is in series after the threshold: without one it means nothing.
+    const fn inverts(self) -> bool {
+        self.invert && self.threshold != 0
+    }
+}
+
+/// A counter of a box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct BoxCounter {
+    pub(super) setting: Setting,
+    pub(super) count: Counter,
+    /// What is there to add in every clock: 1 of a clock, the entries of a queue, 0 of what happens now and then.
+    pub(super) level: u64,
+    /// The most that can be added in a clock.
+    pub(super) most: u32,
+    /// The clocks to come in which something happens beside the level that satisfies the threshold.
+    pub(super) busy: u64,
+    /// What the edge detector saw last.
+    pub(super) was: bool,
+}
+
+impl BoxCounter {
+    /// What is added in every clock.
+    fn rate(&self) -> u64 {
+        self.level.min(u64::from(self.most))
+    }
+
+    /// Lets `clocks` go by, in which the counter counts or stands still. Returns whether it wrapped.
+    pub(super) fn pass(&mut self, clocks: u64, counts: bool) -> bool {
+        let busy = self.busy.min(clocks);
+        let quiet = clocks - busy;
+        self.busy -= busy;
+        let setting = self.setting;
+        if setting.adds() {
+            // A wrap is found however far it goes beyond.
+            let grown = u128::from(self.rate()) * u128::from(clocks);
+            return counts && self.grow_wide(grown);
+        }
+        let rest = setting.is_met(self.rate()) != setting.inverts();
+        let stir = !setting.inverts();
+        if setting.edge {
+            let mut edges = 0;
+            for (level, length) in [(stir, busy), (rest, quiet)] {
+                if length != 0 {
+                    edges += u64::from(level && !self.was);
+                    self.was = level;
+                }
+            }
+            return counts && self.grow(edges);
+        }
+        // What happens in busy clocks was counted when it happened, but for the clocks that the level satisfies anyway.
+        let counted = if setting.inverts() {
+            if rest { quiet } else { 0 }
+        } else if rest {
+            clocks
+        } else {
+            0
+        };
+        counts && self.grow(counted)
+    }
+
+    /// Something happens: `each` in every one of the next `clocks` clocks. Returns whether the counter wrapped.
+    pub(super) fn happen(&mut self, each: u64, clocks: u64, counts: bool) -> bool {
+        let setting = self.setting;
+        if setting.adds() {
+            return counts && self.grow_wide(u128::from(each) * u128::from(clocks));
+        }
+        // What is too much for a clock takes more of them.
+        let most = u64::from(self.most);
+        let clocks = if each > most { each.saturating_mul(clocks).checked_div(most).unwrap_or(0) } else { clocks };
+        let increment = self.level.saturating_add(each).min(most);
+        if clocks == 0 || setting.is_met(self.rate()) || !setting.is_met(increment) {
+            return false;
+        }
+        let grown = match (setting.inverts(), setting.edge) {
+            (true, _) => 0,
+            (false, false) => clocks,
+            (false, true) => u64::from(!self.was),
+        };
+        if setting.edge && !setting.inverts() {
+            self.was = true;
+        }
+        self.busy = self.busy.saturating_add(clocks);
+        counts && self.grow(grown)
+    }
+
+    /// The level in every clock is `level` from now on.
+    pub(super) fn set_level(&mut self, level: u64) {
+        self.level = level;
+    }
+
+    /// Begins to detect edges: what holds now has risen long ago.
+    pub(super) fn settle(&mut self) {
+        self.busy = 0;
+        self.was = self.setting.is_met(self.rate()) != self.setting.inverts();
+    }
+
+    fn grow(&mut self, amount: u64) -> bool {
+        amount != 0 && self.count.add(amount, WIDTH) != 0
+    }
+
+    fn grow_wide(&mut self, amount: u128) -> bool {
+        let span = u128::from(WIDTH.mask()) + 1;
+        let wraps = self.grow((amount % span) as u64);
+        wraps || amount >= span
+    }
+
+    /// How many clocks until the counter wraps or must be looked at, if nothing else happens; nothing if it never does.
+    pub(super) fn clocks_to_wrap(&self) -> Option<u64> {
+        let setting = self.setting;
+        let remaining = self.count.until_overflow(WIDTH);
+        if setting.adds() {
+            return (self.rate() != 0).then(|| remaining.div_ceil(self.rate()));
+        }
+        let rest = setting.is_met(self.rate()) != setting.inverts();
+        if setting.edge {
+            // The next clock may be a rising edge, or the one after the busy ones.
+            let next = if self.busy != 0 { !setting.inverts() } else { rest };
+            return match (next && !self.was, self.busy != 0 && rest && !next) {
+                _ if remaining > 1 => None,
+                (true, _) => Some(1),
+                (_, true) => Some(self.busy.saturating_add(1)),
+                _ => None,
+            };
+        }
+        match (rest, setting.inverts()) {
+            (false, _) => None,
+            (true, true) => Some(self.busy.saturating_add(remaining)),
+            (true, false) => Some(remaining),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(threshold: u8, invert: bool, edge: bool) -> BoxCounter {
+        let setting = Setting { enabled: true, ov_en: true, threshold, invert, edge };
+        let mut counter = BoxCounter { setting, most: 8, ..BoxCounter::default() };
+        counter.settle();
+        counter
+    }
+
+    #[test]
+    fn a_level_is_added_in_every_clock() {
+        let mut counter = counter(0, false, false);
+        counter.set_level(3);
+        counter.pass(5, true);
+        assert_eq!(counter.count.value(), 15);
+        counter.pass(5, false);
+        assert_eq!(counter.count.value(), 15, "it stands still");
+    }
+
+    #[test]
+    fn a_threshold_counts_the_clocks_that_satisfy_it() {
+        let mut counter = counter(2, false, false);
+        for (level, clocks) in [(1, 10), (2, 7), (9, 4), (0, 5)] {
+            counter.set_level(level);
+            counter.pass(clocks, true);
+        }
+        assert_eq!(counter.count.value(), 11);
+    }
+
+    #[test]
+    fn inversion_counts_the_other_clocks() {
+        let mut counter = counter(1, true, false);
+        counter.pass(4, true);
+        counter.happen(1, 3, true);
+        counter.pass(2, true);
+        assert_eq!(counter.count.value(), 4);
+        counter.pass(10, true);
+        assert_eq!(counter.count.value(), 4 + 9, "one clock was still busy");
+    }
+
+    #[test]
+    fn an_edge_is_one_rise_however_long_the_stay() {
+        let mut counter = counter(1, false, true);
+        counter.happen(1, 3, true);
+        counter.happen(1, 2, true);
+        counter.pass(5, true);
+        assert_eq!(counter.count.value(), 1, "they follow one another");
+        counter.pass(1, true);
+        counter.happen(1, 1, true);
+        assert_eq!(counter.count.value(), 2);
+    }
+
+    #[test]
+    fn an_inverted_edge_is_a_fall() {
+        let mut counter = counter(1, true, true);
+        counter.pass(3, true);
+        assert_eq!(counter.count.value(), 0, "it was idle before");
+        counter.happen(1, 2, true);
+        assert_eq!(counter.clocks_to_wrap(), None);
+        counter.pass(2, true);
+        assert_eq!(counter.count.value(), 0);
+        counter.pass(1, true);
+        assert_eq!(counter.count.value(), 1);
+    }
+
+    #[test]
+    fn the_next_wrap_is_foretold() {
+        let mut counter = counter(0, false, false);
+        counter.count = Counter::new(0u64.wrapping_sub(10), WIDTH);
+        assert_eq!(counter.clocks_to_wrap(), None);
+        counter.set_level(3);
+        assert_eq!(counter.clocks_to_wrap(), Some(4));
+        assert!(!counter.pass(3, true));
+        assert!(counter.pass(1, true));
+        assert_eq!(counter.count.value(), 2);
+    }
+
+    #[test]
+    fn no_clock_adds_more_than_the_event_can() {
+        let mut counter = counter(0, false, false);
+        counter.set_level(20);
+        counter.pass(2, true);
+        assert_eq!(counter.count.value(), 16);
+    }
+
+    #[test]
+    fn what_is_too_much_for_a_clock_takes_more_of_them() {
+        let mut counter = counter(8, false, false);
+        counter.happen(32, 1, true);
+        assert_eq!(counter.count.value(), 4);
+    }
+
+    #[test]
+    fn an_increment_larger_than_the_counter_wraps_it() {
+        let mut counter = counter(0, false, false);
+        assert!(counter.happen(u64::MAX, u64::MAX, true));
+        counter.set_level(u64::MAX);
+        assert!(counter.pass(u64::MAX, true));
+    }
+}

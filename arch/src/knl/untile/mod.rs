@@ -1,0 +1,31 @@
+//! The boxes of Knights Landing's untile: counters of what no thread does, shared by all of them.
+//!
+//! Chapters 3 to 8 of the manual say what they count. A [`Unit`] is one box, whatever its kind: a control that freezes and resets, up to four
+//! counters of 48 bits with their controls, a status, in some boxes a fixed counter of their clock and in a CHA two filters. [`UnitId`]
+//! is the table of the 66 boxes there are, and where each has its registers: in model-specific registers or in PCI configuration space.
+//! The [`Ubox`] holds them all: it keeps which overflowed, freezes the others and interrupts the chosen tiles.
+//!
+//! # What drives them
+//!
+//! A box counts by the clock of its [`Domain`], which the embedder keeps; [`Unit::deadline`] says when something becomes due by clocks
+//! alone. What happens in a box ([`Unit::happen`]), what its queues hold ([`Unit::change_queue`]) and the requests at a CHA
+//! ([`Unit::transact`]) are told as they come, by the embedder or its companion, with the manual's event selects and unit masks.
+//!
+//! The crate `vm-pmu` shares them between threads, routes addresses and delivers interrupts.
+
+mod boxes;
+mod counter;
+mod registers;
+mod setting;
+mod transaction;
+mod ubox;
+mod unit;
+
+pub use boxes::{CHAS, Domain, FIRST_FUNCTIONS, Kind, PciFunction, Place, UNITS, UnitId, UnitRegister, address_of, at_msr, at_offset};
+pub use registers::{
+    BoxControl, BoxStatus, ChaFilter0, ChaFilter1, Counter48, CounterControl, FixedControl, GlobalControl, GlobalStatus, PcuCounterControl,
+    PcuFilter, UboxCounterControl, UboxFilter, UboxFixedControl, UntileConfig,
+};
+pub use transaction::{FilterState, Lookup, Source, Transaction};
+pub use ubox::{Consequence, Ubox};
+pub use unit::{Stage, Unit, UnitState};

@@ -1,0 +1,118 @@
+//! What a counter's control chooses.
+
+use super::boxes::Kind;
+use super::counter::Setting;
+use super::registers::{CounterControl, PcuCounterControl, UboxCounterControl};
+use crate::event::{self, Drive, Entry, Internal};
+
+/// The first event select of the mesh stop that every box has.
+const FIRST_OF_MESH: u8 = 0x80;
+
+/// COUNTER0_OCCUPANCY: the queue that counter 0 followed last.
+pub(super) const COUNTER0_OCCUPANCY: u8 = 0x1F;
+
+/// The most that an event can add in a clock of which nothing is known.
+const MOST: u32 = 128;
+
+/// What makes a counter grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Input {
+    /// Nothing: the counter cannot count it.
+    #[default]
+    Nothing,
+    /// The box's clock.
+    Clock,
+    /// The entries of a queue, in every clock.
+    Queue,
+    /// What happens now and then.
+    Events,
+}
+
+/// A counter's control, of whichever layout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) setting: Setting,
+    pub(super) input: Input,
+    pub(super) select: u8,
+    pub(super) umask: u8,
+    pub(super) by_thread: bool,
+    /// The most that can be added in a clock.
+    pub(super) most: u32,
+}
+
+/// The event and the unit masks that a box of `kind` knows by `select`.
+pub(super) fn event_of(kind: Kind, select: u8) -> Option<(&'static Entry, &'static [Entry])> {
+    let unit = if select >= FIRST_OF_MESH { "cms" } else { kind.unit() };
+    let rank = event::KNL.units.iter().position(|other| *other == unit)?;
+    event::KNL.select_in(u16::try_from(rank).ok()?, u32::from(select))
+}
+
+impl Choice {
+    /// What counter `number` of a box of `kind` counts while its control holds `bits`.
+    pub(super) fn of(kind: Kind, number: usize, bits: u64) -> Choice {
+        match kind {
+            Kind::Pcu => Choice::of_pcu(PcuCounterControl::written(bits)),
+            Kind::Ubox => {
+                let control = UboxCounterControl::written(bits);
+                let setting = Setting {
+                    enabled: control.en(),
+                    ov_en: control.ov_en(),
+                    threshold: control.thresh(),
+                    invert: control.invert(),
+                    edge: control.edge_det(),
+                };
+                Choice::chosen(kind, number, setting, control.ev_sel(), control.umask(), false)
+            }
+            _ => {
+                let control = CounterControl::written(bits);
+                let setting = Setting {
+                    enabled: control.en(),
+                    ov_en: control.ov_en(),
+                    threshold: control.thresh(),
+                    invert: control.invert(),
+                    edge: control.edge_det(),
+                };
+                let by_thread = control.tid_en() && kind == Kind::Cha;
+                Choice::chosen(kind, number, setting, control.ev_sel(), control.umask(), by_thread)
+            }
+        }
+    }
+
+    fn chosen(kind: Kind, number: usize, setting: Setting, select: u8, umask: u8, by_thread: bool) -> Choice {
+        let event = event_of(kind, select);
+        let most = event.map_or(MOST, |(event, _)| event.max_per_cycle);
+        let input = match event {
+            Some((event, _)) if event.counters >> (number & 31) & 1 == 0 => Input::Nothing,
+            Some((event, _)) if event.drive == Drive::Internal(Internal::Clock) => Input::Clock,
+            Some((event, _)) if event.level => Input::Queue,
+            _ => Input::Events,
+        };
+        Choice { setting, input, select, umask, by_thread, most }
+    }
+
+    fn of_pcu(control: PcuCounterControl) -> Choice {
+        let of_cores = control.use_occ_ctr();
+        let setting = Setting {
+            enabled: control.en(),
+            ov_en: control.ov_en(),
+            threshold: control.thresh(),
+            invert: if of_cores { control.occ_invert() } else { control.invert() },
+            edge: if of_cores { control.occ_edge_det() } else { control.edge_det() },
+        };
+        let (input, select, umask) =
+            if of_cores { (Input::Queue, FIRST_OF_MESH, control.occ_sel()) } else { (Input::Events, control.ev_sel(), 0) };
+        Choice { setting, input, select, umask, by_thread: false, most: MOST }
+    }
+
+    /// Whether what happened is what is chosen.
+    pub(super) fn admits(&self, kind: Kind, select: u8, umask: u8) -> bool {
+        if self.select != select {
+            return false;
+        }
+        let (chosen, happened) = (u32::from(self.umask), u32::from(umask));
+        match event_of(kind, select).filter(|_| kind != Kind::Pcu) {
+            Some((event, _)) => event.shape.admits(chosen, happened),
+            None => chosen == happened || chosen & happened != 0,
+        }
+    }
+}
