@@ -42,6 +42,7 @@ pub mod irq;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 pub mod topology;
+pub mod untile;
 
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};

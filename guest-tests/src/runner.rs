@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use vm_pmu::arch::feed::Context;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::registry::NAMES;
@@ -14,7 +15,7 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Address, Part, Signal};
 
-use crate::attach::{Board, Cpu, Lines, supplies};
+use crate::attach::{Board, CoreClock, Cpu, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
@@ -275,7 +276,9 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         return Err(RunError::Machine(MachineError::Cpus { cpus }));
     }
     let lines = Lines::new(cpus);
-    let mut builder = Builder::of(part).threads(cpus);
+    let topology = Topology::of(part, cpus);
+    let cores: Vec<CoreClock> = (0..cpus.div_ceil(topology.core)).map(|_| CoreClock::new()).collect();
+    let mut builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
     if options.share_counters {
         builder = builder.share_counters();
     }
@@ -284,23 +287,31 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     // With a clock of the companion's, time must not change its pace with what is counted.
     let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
+    let board = Board::new(part, cpus);
     let config = Config {
         ram: RAM,
         cpus,
+        performance_mask: board.performance_mask(),
         mode: if options.parallel { Mode::Parallel } else { Mode::default() },
         user: vec![protocol::USER],
-        ..Config::default()
     };
     let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
+    // A package may have more threads than the machine has CPUs.
+    for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
+        thread.set_context(Context { halted: true, ..thread.context() });
+    }
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
         cpu.record(options.trace);
+        if let Some(clock) = cores.get(index / topology.core).filter(|_| topology.core > 1) {
+            cpu.share_core(clock.clone());
+        }
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower, RAM);
         }
         cpu
     };
-    let mut machine = Machine::new(&config, image, Arc::new(Board::new(part)), attach).map_err(RunError::Machine)?;
+    let mut machine = Machine::new(&config, image, Arc::new(board), attach).map_err(RunError::Machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));

@@ -32,7 +32,7 @@ impl Totals {
             cpu
         };
         let config = Config { ram: RAM, cpus: guest.cpus, user: vec![protocol::USER], ..Config::default() };
-        let mut machine = Machine::new(&config, &guest.image(true).unwrap(), Arc::new(Board::new(part)), attach).unwrap();
+        let mut machine = Machine::new(&config, &guest.image(true).unwrap(), Arc::new(Board::new(part, guest.cpus)), attach).unwrap();
         machine.run(Limits::steps(STEPS));
         let totals = |index: usize| Signal::all().map(|signal| pmus.thread(index).unwrap().totals().get(signal)).collect();
         Totals((0..guest.cpus).map(totals).collect())
@@ -165,7 +165,8 @@ fn a_record_has_what_the_companion_knows() {
         cpu
     };
     let config = Config { ram: RAM, user: vec![protocol::USER], ..Config::default() };
-    let mut machine = Machine::new(&config, &guest.image(true).unwrap(), Arc::new(Board::new(Part::named("k8").unwrap())), attach).unwrap();
+    let mut machine =
+        Machine::new(&config, &guest.image(true).unwrap(), Arc::new(Board::new(Part::named("k8").unwrap(), guest.cpus)), attach).unwrap();
     let mut seen = [false; 4];
     for _ in 0..2_000 {
         machine.run(Limits::steps(1));

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use iced_x86::code_asm::*;
 use vm_pmu::companion::Clock;
-use vm_pmu_guest_tests::engine::interp::Image;
-use vm_pmu_guest_tests::guests::runtime::{Kernel, USER_CODE, User};
+use vm_pmu_guest_tests::engine::interp::{Image, PciFunction};
+use vm_pmu_guest_tests::guests::runtime::{APIC, APIC_LVT_PERFORMANCE, Kernel, LVT_MASKED, LVT_NMI, USER_CODE, User, cell, here, own};
 use vm_pmu_guest_tests::guests::{self, protocol};
 use vm_pmu_guest_tests::report::Report;
 use vm_pmu_guest_tests::runner::{Options, RunError, run, run_image};
@@ -364,4 +364,167 @@ fn a_guest_that_selects_without_end_fills_no_memory() {
     });
     assert_eq!(report.counts.len(), 4097);
     assert_eq!(report.counts[4096].event, "further selections");
+}
+
+/// Runs a guest that all eight threads of a tile take part in.
+fn run_tile(name: &str, build: impl FnOnce(&mut Kernel) -> Result<(), IcedError>) -> Report {
+    let image = assemble(|k| build(k).unwrap());
+    run_image("knl", name, &image, 8, Clock::Embedder, &options()).unwrap()
+}
+
+#[test]
+fn eight_threads_start_and_meet_in_turn_and_in_parallel() {
+    let image = assemble(|k| {
+        let (met, numbers) = (k.reserve(8), k.reserve(8));
+        let code: Result<(), IcedError> = (|| {
+            k.a.mov(ecx, edi)?;
+            k.a.mov(eax, 1)?;
+            k.a.shl(eax, cl)?;
+            k.a.lock().add(qword_ptr(numbers), rax)?;
+            k.barrier(met, 8)?;
+            let mut other = k.a.create_label();
+            k.a.test(edi, edi)?;
+            k.a.jne(other)?;
+            k.a.mov(rax, qword_ptr(numbers))?;
+            k.check_is("numbers 0 to 7, once each", rax, 0xFF)?;
+            here(&mut k.a, &mut other)
+        })();
+        code.unwrap();
+    });
+    for pmu in ["k8", "knl"] {
+        for parallel in [false, true] {
+            let report = run_image(pmu, "meeting", &image, 8, Clock::Embedder, &Options { parallel, ..options() }).unwrap();
+            assert!(report.passed, "{pmu}: {}", explain(&report));
+        }
+    }
+}
+
+#[test]
+fn a_tile_shows_its_monitoring_and_its_topology() {
+    let report = run_tile("cpuid", |k| {
+        for (leaf, subleaf, eax_right, ebx_right) in [(0xA, 0, 0x0728_0203, 0), (0xB, 0, 2, 4), (0xB, 1, 3, 8)] {
+            k.a.mov(eax, leaf)?;
+            k.a.mov(ecx, subleaf)?;
+            k.a.cpuid()?;
+            k.a.mov(r12, rbx)?;
+            k.check_is("EAX", rax, eax_right)?;
+            k.check_is("EBX", r12, ebx_right)?;
+        }
+        // PDCM, and no DS.
+        k.a.mov(eax, 1)?;
+        k.a.cpuid()?;
+        k.a.mov(r12, rdx)?;
+        k.a.and(r12d, 1 << 21)?;
+        k.a.and(ecx, 1 << 15)?;
+        k.check_is("PDCM", rcx, 1 << 15)?;
+        k.check_is("DS", r12, 0)
+    });
+    assert!(report.passed, "{}", explain(&report));
+}
+
+#[test]
+fn on_knights_landing_a_delivered_interrupt_masks_the_counters_entry() {
+    // As vector 50h and as NMI, by IA32_FIXED_CTR0 after 20 instructions.
+    for (entry, vector) in [(0x50, 0x50), (LVT_NMI, 2)] {
+        let mut kernel = Kernel::new(Vec::new()).unwrap();
+        let code: Result<(), IcedError> = (|| {
+            kernel.handler(vector)?;
+            kernel.a.inc(cell(own(0)))?;
+            kernel.a.iretq()?;
+            kernel.main()?;
+            kernel.apic(APIC_LVT_PERFORMANCE, entry)?;
+            kernel.wrmsr(0x309, (1 << 40) - 20)?;
+            kernel.wrmsr(0x38D, 0x9)?;
+            kernel.wrmsr(0x38F, 1 << 32)?;
+            kernel.a.sti()?;
+            for _ in 0..30 {
+                kernel.a.nop()?;
+            }
+            kernel.a.cli()?;
+            kernel.rdmsr(0x38E)?;
+            kernel.check_is("status", rax, 1 << 32)?;
+            kernel.a.mov(eax, APIC)?;
+            kernel.a.mov(eax, dword_ptr(rax + APIC_LVT_PERFORMANCE))?;
+            kernel.check_is("entry", rax, u64::from(entry | LVT_MASKED))?;
+            kernel.a.mov(rax, cell(own(0)))?;
+            kernel.check_is("interrupts", rax, 1)?;
+            kernel.a.ret()
+        })();
+        code.unwrap();
+        let report = run_image("knl", "masking", &kernel.finish().unwrap(), 1, Clock::Embedder, &options()).unwrap();
+        assert!(report.passed, "{}", explain(&report));
+    }
+}
+
+#[test]
+fn with_any_thread_instructions_of_a_core_add_up_and_its_cycles_count_once() {
+    let report = run_tile("any-thread", |k| {
+        let (met, over) = (k.reserve(8), k.reserve(8));
+        k.barrier(met, 8)?;
+        let mut other = k.a.create_label();
+        k.a.test(edi, edi)?;
+        k.a.jne(other)?;
+        k.wrmsr(0x38D, 0x77)?;
+        k.wrmsr(0x38F, 3 << 32)?;
+        for _ in 0..40 {
+            k.a.nop()?;
+        }
+        k.rdmsr(0x309)?;
+        k.a.mov(r12, rax)?;
+        k.rdmsr(0x30A)?;
+        k.a.mov(r13, rax)?;
+        k.a.mov(qword_ptr(over), 1)?;
+        // The WRMSR, 40 NOPs and a MOV on each of four threads.
+        k.check_is("instructions", r12, 4 * 42)?;
+        // The same of one, and RDMSR, SHL, OR, MOV, MOV.
+        k.check_is("cycles", r13, 47)?;
+        k.a.ret()?;
+        here(&mut k.a, &mut other)?;
+        k.a.pause()?;
+        k.a.cmp(qword_ptr(over), 1)?;
+        k.a.jne(other)
+    });
+    assert!(report.passed, "{}", explain(&report));
+}
+
+#[test]
+fn threads_that_a_machine_does_not_have_do_not_run() {
+    // Half a core: what is counted at level 0 stops while both threads are in ring 3 or halted.
+    let mut user = User::new().unwrap();
+    let mut entry = user.a.create_label();
+    user.a.set_label(&mut entry).unwrap();
+    for _ in 0..50 {
+        user.a.nop().unwrap();
+    }
+    user.a.syscall().unwrap();
+    let (code, [entry]) = user.finish([entry]).unwrap();
+    let mut kernel = Kernel::new(code).unwrap();
+    let code: Result<(), IcedError> = (|| {
+        kernel.main()?;
+        // Core cycles of any thread, at level 0.
+        kernel.wrmsr(0x38D, 0x50)?;
+        kernel.wrmsr(0x38F, 1 << 33)?;
+        kernel.enter_user(entry, 2)?;
+        kernel.wrmsr(0x38F, 0)?;
+        kernel.rdmsr(0x30A)?;
+        kernel.check("cycles", rax, 5, 40)?;
+        kernel.a.ret()
+    })();
+    code.unwrap();
+    let report = run_image("knl", "alone", &kernel.finish().unwrap(), 1, Clock::Embedder, &options()).unwrap();
+    assert!(report.passed, "{}", explain(&report));
+}
+
+#[test]
+fn without_devices_configuration_space_reads_as_ones() {
+    let report = run_tile("bare", |k| {
+        let at = PciFunction { bus: 0xFF, device: 8, function: 2 };
+        k.pci_write(at, 0xD8, 0)?;
+        k.pci_read(at, 0xD8)?;
+        k.check_is("by ports", rax, 0xFFFF_FFFF)?;
+        k.window_write(at, 0xB20, 0)?;
+        k.window_read(at, 0xB20)?;
+        k.check_is("through the window", rax, 0xFFFF_FFFF)
+    });
+    assert!(report.passed, "{}", explain(&report));
 }

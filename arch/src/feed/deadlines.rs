@@ -60,8 +60,10 @@ pub struct Deadlines {
     horizon: AtomicU64,
     pace: Pace,
     cells: [AtomicU64; Signal::COUNT],
-    own: [AtomicU64; Signal::COUNT],
-    wide: [AtomicU64; Signal::COUNT],
+    /// The further of the two wishes.
+    further: [AtomicU64; Signal::COUNT],
+    /// The signals of which the wish from elsewhere is the nearer one, one bit each.
+    wide_is_nearer: [AtomicU64; SignalSet::WORDS],
     armed: [AtomicU64; SignalSet::WORDS],
 }
 
@@ -82,8 +84,8 @@ impl Deadlines {
             horizon: AtomicU64::new(Deadlines::NEVER),
             pace,
             cells: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
-            own: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
-            wide: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
+            further: [const { AtomicU64::new(Deadlines::NEVER) }; Signal::COUNT],
+            wide_is_nearer: [const { AtomicU64::new(0) }; SignalSet::WORDS],
             armed: [const { AtomicU64::new(0) }; SignalSet::WORDS],
         }
     }
@@ -169,43 +171,45 @@ impl Deadlines {
     /// Brings the thread's own deadline of `signal` down to `total`, if it is later.
     #[inline]
     pub fn lower_own(&self, signal: Signal, total: u64, totals: &Totals) {
-        if total < read(&self.own, signal) {
+        if total < self.own(signal) {
             self.set_own(signal, total, totals);
         }
     }
 
     /// Sets the thread's own deadline of `signal`, whatever it was.
     pub fn set_own(&self, signal: Signal, total: u64, totals: &Totals) {
-        write(&self.own, signal, total);
-        self.settle(signal, totals);
+        self.settle(signal, total, self.wide(signal), totals);
     }
 
-    /// The thread's own deadline of `signal`.
+    /// The thread's own deadline of `signal`, for whoever could change it.
     #[must_use]
+    #[inline]
     pub fn own(&self, signal: Signal) -> u64 {
-        read(&self.own, signal)
+        read(if self.is_wide_nearer(signal) { &self.further } else { &self.cells }, signal)
+    }
+
+    fn is_wide_nearer(&self, signal: Signal) -> bool {
+        self.wide_is_nearer.get(signal.index() / 64).is_some_and(|word| word.load(Relaxed) >> (signal.index() % 64) & 1 == 1)
     }
 
     /// Sets the deadline of `signal` for counters elsewhere that cover this thread, whatever it was.
     pub fn set_wide(&self, signal: Signal, total: u64, totals: &Totals) {
-        write(&self.wide, signal, total);
-        self.settle(signal, totals);
+        self.settle(signal, self.own(signal), total, totals);
     }
 
-    /// The deadline of `signal` for counters elsewhere that cover this thread.
+    /// The deadline of `signal` for counters elsewhere that cover this thread, for whoever could change it.
     #[must_use]
     pub fn wide(&self, signal: Signal) -> u64 {
-        read(&self.wide, signal)
+        read(if self.is_wide_nearer(signal) { &self.cells } else { &self.further }, signal)
     }
 
     /// The nearer wish is the deadline; a nearer deadline brings the horizon nearer.
-    fn settle(&self, signal: Signal, totals: &Totals) {
-        let deadline = read(&self.own, signal).min(read(&self.wide, signal));
+    fn settle(&self, signal: Signal, own: u64, wide: u64, totals: &Totals) {
+        let deadline = own.min(wide);
         write(&self.cells, signal, deadline);
-        if let Some(cell) = self.armed.get(signal.index() / 64) {
-            let (bits, bit) = (cell.load(Relaxed), 1 << (signal.index() % 64));
-            cell.store(if deadline == Self::NEVER { bits & !bit } else { bits | bit }, Relaxed);
-        }
+        write(&self.further, signal, own.max(wide));
+        mark(&self.wide_is_nearer, signal, wide < own);
+        mark(&self.armed, signal, deadline != Self::NEVER);
         // The pace first: what another thread's totals grow by meanwhile brings the horizon nearer, never further.
         let pace = totals.get(self.pace.signal);
         let horizon = self.horizon_at(self.distance(signal, totals), pace);
@@ -229,6 +233,14 @@ fn read(row: &[AtomicU64; Signal::COUNT], signal: Signal) -> u64 {
 fn write(row: &[AtomicU64; Signal::COUNT], signal: Signal, total: u64) {
     if let Some(cell) = row.get(signal.index()) {
         cell.store(total, Relaxed);
+    }
+}
+
+/// Sets or clears the bit of `signal`.
+fn mark(set: &[AtomicU64; SignalSet::WORDS], signal: Signal, holds: bool) {
+    if let Some(word) = set.get(signal.index() / 64) {
+        let (bits, bit) = (word.load(Relaxed), 1 << (signal.index() % 64));
+        word.store(if holds { bits | bit } else { bits & !bit }, Relaxed);
     }
 }
 

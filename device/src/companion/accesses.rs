@@ -1,6 +1,6 @@
 //! What a follower makes of accesses to memory.
 
-use vm_pmu_arch::feed::{DataSource, Signal, Translation};
+use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Supplier, Translation};
 
 use super::cause::Cause;
 use super::cluster::{Ask, Level};
@@ -20,7 +20,10 @@ impl Follower<'_> {
         if access.kind == AccessKind::Flush {
             let outer_bits = profile.caches.outer_line_bits.min(63);
             self.translate(DATA, access.address, tables);
-            self.system.flush(self.cluster, access.physical >> outer_bits, &mut self.tally);
+            let outer = access.physical >> outer_bits;
+            if self.system.flush(self.cluster, outer, &mut self.tally) {
+                self.keep_request(Request::of(RequestKind::WriteBack), outer);
+            }
             return;
         }
         let pieces = ((access.address & 7) + size).div_ceil(8);
@@ -53,7 +56,12 @@ impl Follower<'_> {
             let (translation, cost) = self.translate(DATA, end, tables);
             self.translated(ask, translation, cost);
         }
+        if access.locked && !stores && (access.uncached || first != last) {
+            self.keep_at(Request::of(RequestKind::BusLock), access.physical);
+        }
         if access.uncached {
+            let (kind, latency) = if stores { (RequestKind::PartialWrite, 0) } else { (RequestKind::PartialRead, u32::from(costs.memory)) };
+            self.keep_at(Request { supplier: Supplier::Device, latency, ..Request::of(kind) }, access.physical);
             self.tally.add(Signal::UncacheableRequests, 1);
             self.tally.add(if stores { Signal::UncacheableStores } else { Signal::UncacheableLoads }, 1);
             if stores {
@@ -157,7 +165,13 @@ impl Follower<'_> {
         }
     }
 
+    fn keep_at(&mut self, request: Request, physical: u64) {
+        self.keep_request(request, physical >> self.system.profile.caches.outer_line_bits.min(63));
+    }
+
     fn send(&mut self, written: Written) {
+        let kind = if written.whole { RequestKind::FullStreamingStore } else { RequestKind::PartialStreamingStore };
+        self.keep_request(Request::of(kind), written.line);
         self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
         self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
     }

@@ -83,6 +83,11 @@ impl Departures {
         self.count == 0
     }
 
+    /// The lines, which stay.
+    pub(super) fn all(&self) -> &[u64] {
+        self.lines.get(..self.count).unwrap_or(&[])
+    }
+
     /// The lines, which are then no more here.
     pub(super) fn take(&mut self) -> impl Iterator<Item = u64> + use<> {
         let (lines, count) = (self.lines, self.count);
@@ -122,6 +127,8 @@ pub(super) struct Cluster {
     pub(super) listeners: u32,
     /// A store took a copy of code away, since somebody looked.
     pub(super) code_written: bool,
+    /// The state in which a level had the line that was asked for last, if the first one could not do with its own.
+    pub(super) held: LineState,
 }
 
 fn lines(bytes: u64, bits: u8) -> u64 {
@@ -148,7 +155,17 @@ impl Cluster {
             SecondLevel::Split { instruction, data } => (sets(data, outer), Some(sets(instruction, outer))),
         };
         let third = caches.third.map(|(geometry, _)| sets(geometry, outer));
-        Cluster { shape: caches, cores, second, second_code, third, mail: Mail::default(), listeners: 0, code_written: false }
+        Cluster {
+            shape: caches,
+            cores,
+            second,
+            second_code,
+            third,
+            mail: Mail::default(),
+            listeners: 0,
+            code_written: false,
+            held: LineState::Invalid,
+        }
     }
 
     /// How many lines of the first level make one of the outer levels, as bits.
@@ -238,7 +255,7 @@ impl Cluster {
         let after = |state: LineState, protocol| match (take, protocol) {
             (true, _) => LineState::Invalid,
             (false, Protocol::Moesi) => state.shared(),
-            (false, Protocol::Mesi) => LineState::Shared,
+            (false, Protocol::Mesi | Protocol::Mesif) => LineState::Shared,
         };
         let protocol = self.shape.protocol;
         for sets in [Some(&mut self.second), self.second_code.as_mut(), self.third.as_mut()].into_iter().flatten() {
@@ -330,7 +347,7 @@ impl Cluster {
 pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
-            LineState::Invalid | LineState::Shared => Signal::DataCacheRefillsL2Shared,
+            LineState::Invalid | LineState::Shared | LineState::Forward => Signal::DataCacheRefillsL2Shared,
             LineState::Exclusive => Signal::DataCacheRefillsL2Exclusive,
             LineState::Owned => Signal::DataCacheRefillsL2Owned,
             LineState::Modified => Signal::DataCacheRefillsL2Modified,
@@ -344,7 +361,7 @@ pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
             LineState::Invalid => Signal::DataCacheRefillsSystemInvalid,
-            LineState::Shared => Signal::DataCacheRefillsSystemShared,
+            LineState::Shared | LineState::Forward => Signal::DataCacheRefillsSystemShared,
             LineState::Exclusive => Signal::DataCacheRefillsSystemExclusive,
             LineState::Owned => Signal::DataCacheRefillsSystemOwned,
             LineState::Modified => Signal::DataCacheRefillsSystemModified,
@@ -358,7 +375,7 @@ pub(super) fn count_eviction(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
             LineState::Invalid => Signal::DataCacheEvictionsInvalid,
-            LineState::Shared => Signal::DataCacheEvictionsShared,
+            LineState::Shared | LineState::Forward => Signal::DataCacheEvictionsShared,
             LineState::Exclusive => Signal::DataCacheEvictionsExclusive,
             LineState::Owned => Signal::DataCacheEvictionsOwned,
             LineState::Modified => Signal::DataCacheEvictionsModified,

@@ -17,7 +17,9 @@ impl Follower<'_> {
     /// In order: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is called
     /// in the middle, with what became of the last instruction: there an embedder adds the events that it knows itself, tells the
     /// instruction's record where one is wanted, and compares the deadlines of its events. Those of the companion's events and of the
-    /// cycles after are served later, so that a record is told before them. `held` are states of the embedder's that hold in all of
+    /// cycles after are served later, so that a record is told before them. Requests that left the core's caches are told after the
+    /// closure, and then every deadline is compared: where there are [`requests`](Follower::requests) the closure need not do that, and
+    /// had better not, as a freeze would come before what belongs to the same instruction. `held` are states of the embedder's that hold in all of
     /// these cycles, such as masked interrupts; at most 48.
     ///
     /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
@@ -32,6 +34,9 @@ impl Follower<'_> {
             self.tally.tell(thread.totals());
         }
         events(&self.outcome);
+        if !self.requests.is_empty() {
+            self.tell_requests(thread);
+        }
         if self.is_active() && self.tally.told().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
@@ -40,6 +45,15 @@ impl Follower<'_> {
         }
         self.timing.told();
         passed
+    }
+
+    /// Tells the PMU what left the core's caches; then everything that happened is there, and deadlines are compared, the embedder's too.
+    fn tell_requests<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
+        self.requests.all().iter().for_each(|request| thread.request(request));
+        self.requests.clear();
+        if self.demand.signals().iter().any(|signal| thread.reached(signal)) {
+            thread.service();
+        }
     }
 
     /// Lets the cycles before the events go by, or those after, cause by cause.

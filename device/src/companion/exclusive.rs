@@ -26,7 +26,10 @@ impl Cluster {
                     caches.data.change(line, line, Line(word).with_state(LineState::Modified).0);
                     Served::By(Level::First)
                 }
-                _ if writes => Served::Not(Request::Upgrade),
+                state if writes => {
+                    self.held = state;
+                    Served::Not(Request::Upgrade)
+                }
                 _ => Served::By(Level::First),
             };
         }
@@ -37,7 +40,8 @@ impl Cluster {
         let bypass = ask == Ask::PrefetchOnce;
         if let Some(word) = caches.code.peek(line, line) {
             // Code and data in one line: from now on both copies are shared, so that a store asks first.
-            let state = Line(word).state().shared();
+            self.held = Line(word).state();
+            let state = self.held.shared();
             caches.code.change(line, line, Line(word).with_state(LineState::Shared).0);
             tally.add(Signal::L2MissesData, 1);
             tally.add(Signal::L2Misses, 1);
@@ -51,6 +55,7 @@ impl Cluster {
             return Served::Not(if writes { Request::ReadModified } else { Request::Read });
         };
         let state = Line(word).state();
+        self.held = state;
         count_second_refill(state, tally);
         tally.add(if writes { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
         tally.add(Signal::LoadsFromL2, u64::from(ask == Ask::Load));
@@ -65,7 +70,8 @@ impl Cluster {
         tally.add(Signal::L2References, 1);
         let Some(caches) = self.cores.get_mut(core) else { return Served::By(Level::First) };
         if let Some(word) = caches.data.peek(line, line) {
-            caches.data.change(line, line, Line(word).with_state(Line(word).state().shared()).0);
+            self.held = Line(word).state();
+            caches.data.change(line, line, Line(word).with_state(self.held.shared()).0);
             tally.add(Signal::L2MissesInstruction, 1);
             tally.add(Signal::L2Misses, 1);
             tally.add(Signal::InstructionCacheRefillsSystem, 1);
@@ -78,6 +84,7 @@ impl Cluster {
             tally.add(Signal::L2FetchMisses, 1);
             return Served::Not(Request::ReadCode);
         };
+        self.held = Line(word).state();
         tally.add(Signal::InstructionCacheRefillsL2, 1);
         tally.add(Signal::L2FetchHits, 1);
         tally.add(Signal::FetchesFromL2, 1);
@@ -89,10 +96,12 @@ impl Cluster {
         tally.add(Signal::L2RequestsWalk, 1);
         tally.add(Signal::L2References, 1);
         // What the kernel has just written into a table lies in the data cache.
-        if self.first_level_has(core, line) {
+        if let Some(word) = self.first_level_has(core, line) {
+            self.held = Line(word).state();
             return Served::By(Level::Sibling);
         }
-        if self.second.touch(line, line).is_some() {
+        if let Some(word) = self.second.touch(line, line) {
+            self.held = Line(word).state();
             return Served::By(Level::Second);
         }
         tally.add(Signal::L2MissesWalk, 1);
@@ -102,16 +111,16 @@ impl Cluster {
 
     fn prefetch(&mut self, core: usize, ask: Ask, line: u64, tally: &mut Tally) -> Served {
         tally.add(Signal::DataPrefetchAttempts, 1);
-        if self.first_level_has(core, line) || self.second.peek(line, line).is_some() {
+        if self.first_level_has(core, line).is_some() || self.second.peek(line, line).is_some() {
             tally.add(Signal::DataPrefetchesCancelled, 1);
             return Served::By(Level::Second);
         }
         Served::Not(if ask == Ask::HardwareStore { Request::ReadModified } else { Request::Read })
     }
 
-    fn first_level_has(&self, core: usize, line: u64) -> bool {
-        let has = |caches: &super::cluster::CoreCaches| caches.data.peek(line, line).is_some() || caches.code.peek(line, line).is_some();
-        self.cores.get(core).is_some_and(has)
+    fn first_level_has(&self, core: usize, line: u64) -> Option<u64> {
+        let caches = self.cores.get(core)?;
+        caches.data.peek(line, line).or_else(|| caches.code.peek(line, line))
     }
 
     pub(super) fn install_exclusive(

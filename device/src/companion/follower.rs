@@ -1,15 +1,16 @@
 //! The companion of one hardware thread.
 
-use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Signal, Translation};
+use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
-use super::cluster::{Ask, Departures, Level, Served};
+use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::instruction::{Class, Instruction, Transfer};
 use super::predictor::{Path, Tables};
+use super::requests::{self, Requests};
 use super::signals;
 use super::streams::{Combining, Streams};
-use super::system::System;
+use super::system::{Response, System};
 use super::tally::Tally;
 use super::timing::Timing;
 use super::translation::{CODE, Found, Invalidation, PageTables};
@@ -48,6 +49,11 @@ pub struct Outcome {
 /// Bits of an address within the smallest page there is.
 pub(super) const SMALLEST_PAGE: u32 = 12;
 
+/// Whether what is found within the cluster was not asked for after all: the prefetcher of data looks first.
+fn is_cancelled(ask: Ask) -> bool {
+    matches!(ask, Ask::Hardware | Ask::HardwareStore)
+}
+
 /// Which level of the cluster had a line, where it came from, and the cycles until it is here.
 pub(super) type Answer = (Option<Level>, DataSource, u32);
 
@@ -80,6 +86,9 @@ pub struct Follower<'a> {
     /// The piece of code that the fetcher read last, unless a transfer threw it away.
     piece: Option<u64>,
     pub(super) outcome: Outcome,
+    pub(super) requests: Requests,
+    /// Places of memory are watched, so that everything is followed.
+    watched: bool,
     pub(super) demand: Demand,
 }
 
@@ -110,6 +119,8 @@ impl<'a> Follower<'a> {
             line: None,
             piece: None,
             outcome: Outcome::default(),
+            requests: Requests::new(),
+            watched: false,
             demand: Demand::default(),
         }
     }
@@ -127,9 +138,13 @@ impl<'a> Follower<'a> {
         self.timing.told();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
-        let active = self.always || time || !self.tally.is_empty() || !demand.records().is_none();
+        self.requests.clear();
+        self.requests.wanted = demand.records().requests;
+        self.watched = self.system.is_watched();
+        let follows = self.always || self.watched;
+        let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
         self.set_active(active);
-        let whole = self.always || time || clock == Clock::Companion && active || !demand.records().is_none();
+        let whole = follows || time || clock == Clock::Companion && active || !demand.records().is_none();
         self.branches = whole || self.tally.told().iter().any(|signal| signals::of_branches(*signal));
         self.memory = whole || self.tally.told().iter().any(|signal| !signals::of_branches(*signal));
         self.timing.running = self.keeps_time();
@@ -176,10 +191,33 @@ impl<'a> Follower<'a> {
         self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
+    /// Whether [`Companion::watch_places`](super::Companion::watch_places) has been called to another effect since the last
+    /// [`renew`](Follower::renew), which is then due.
+    #[must_use]
+    #[inline]
+    pub fn is_stale(&self) -> bool {
+        self.watched != self.system.is_watched()
+    }
+
     /// What became of the last instruction.
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
+    }
+
+    /// The requests that have left the core's first-level caches since the last delivery, in order, where the demand asks for them
+    /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`deliver`](Follower::deliver) tells the thread's PMU of them.
+    #[must_use]
+    #[inline]
+    pub fn requests(&self) -> &[Request] {
+        self.requests.all()
+    }
+
+    /// How many requests have been lost since the follower was made, as more than 128 came between two deliveries. No instruction of two
+    /// accesses on Knights Landing makes more than 97.
+    #[must_use]
+    pub fn lost_requests(&self) -> u64 {
+        self.requests.lost()
     }
 
     /// The thread executed `instruction`. `tables` are asked when no translation buffer holds an address.
@@ -369,7 +407,7 @@ impl<'a> Follower<'a> {
         let cluster = self.system.clusters.get(self.cluster)?;
         let costs = &self.system.profile.costs;
         let mut out = Departures::default();
-        let (served, inner_bits, code_written) = {
+        let (served, inner_bits, code_written, held) = {
             let mut cluster = cluster.lock();
             if cluster.read_mail(&mut self.tally) {
                 self.line = None;
@@ -378,7 +416,7 @@ impl<'a> Follower<'a> {
                 Some(address) => cluster.serve_translated(self.core, ask, inner, (self.thread, address), &mut self.tally, &mut out)?,
                 None => cluster.serve(self.core, ask, inner, &mut self.tally, &mut out),
             };
-            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written))
+            (served, cluster.inner_bits(), core::mem::take(&mut cluster.code_written), cluster.held)
         };
         if code_written {
             self.code_written(inner);
@@ -402,6 +440,14 @@ impl<'a> Follower<'a> {
                     cluster.install(self.core, ask, inner, response.state, &mut self.tally, &mut out);
                     core::mem::take(&mut cluster.code_written)
                 };
+                if self.requests.wanted {
+                    let (supplier, snoop) = match request {
+                        // The cluster had it: leave to write was all that was asked for.
+                        Wanted::Upgrade => (requests::own(held), Snoop::None),
+                        _ => self.supplied(inner >> inner_bits, &response),
+                    };
+                    self.keep_requests(ask, inner >> inner_bits, (supplier, snoop, response.latency), &out);
+                }
                 self.system.depart(&mut shared, self.cluster, &mut out, &mut self.tally);
                 drop(shared);
                 if code_written {
@@ -410,10 +456,33 @@ impl<'a> Follower<'a> {
                 return Some((None, response.source, response.latency));
             }
         };
+        if self.requests.wanted && !is_cancelled(ask) {
+            self.keep_requests(ask, inner >> inner_bits, (requests::own(held), Snoop::None, answer.2), &out);
+        }
         if !out.is_empty() {
             self.system.depart(&mut self.system.shared.lock(), self.cluster, &mut out, &mut self.tally);
         }
         Some(answer)
+    }
+
+    /// Who supplied line `outer`, and what other caches were asked.
+    #[cold]
+    fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
+        let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
+        (supplier, requests::snoop(supplier, modified))
+    }
+
+    /// A request went out for line `outer`, and lines left for memory.
+    #[cold]
+    fn keep_requests(&mut self, ask: Ask, outer: u64, (supplier, snoop, latency): (Supplier, Snoop, u32), out: &Departures) {
+        self.keep_request(Request { supplier, snoop, latency, ..Request::of(requests::kind(ask)) }, outer);
+        out.all().iter().for_each(|line| self.keep_request(Request::of(RequestKind::WriteBack), *line));
+    }
+
+    /// A request went out for line `outer`.
+    pub(super) fn keep_request(&mut self, request: Request, outer: u64) {
+        let physical = outer << self.system.profile.caches.outer_line_bits.min(63);
+        self.requests.push(Request { physical, ..request });
     }
 
     /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.

@@ -44,6 +44,7 @@ impl Cluster {
                 }
             }
         };
+        self.held = state;
         if ask.writes() && !state.writable() {
             tally.add(Signal::L2DataStoreHitsShared, 1);
             return Served::Not(Request::Upgrade);
@@ -162,7 +163,8 @@ impl Cluster {
         tally.add(Signal::L2RequestsInstruction, 1);
         tally.add(Signal::L2References, 1);
         let second = self.second_code.as_mut().unwrap_or(&mut self.second);
-        if second.touch(outer, outer).is_some() {
+        if let Some(word) = second.touch(outer, outer) {
+            self.held = Line(word).state();
             tally.add(Signal::L2FetchHits, 1);
             tally.add(Signal::L2InstructionDemandHits, 1);
             tally.add(Signal::FetchesFromL2, 1);
@@ -174,6 +176,7 @@ impl Cluster {
         tally.add(Signal::L2MissesInstruction, 1);
         tally.add(Signal::L2Misses, 1);
         let Some(state) = self.third_has(outer, Ask::Fetch, tally) else { return Served::Not(Request::ReadCode) };
+        self.held = state;
         tally.add(Signal::FetchesFromL3, 1);
         self.code_takes(Line::new(outer, state), tally, out);
         self.refill_code(core, inner, Level::Third, tally);

@@ -8,21 +8,24 @@ pub(super) enum LineState {
     Invalid = 0,
     /// Others may have it too, and memory or an owner has what it holds.
     Shared = 1,
+    /// The same, and among those that have it this one answers.
+    Forward = 2,
     /// No other cluster has it; memory has what it holds.
-    Exclusive = 2,
+    Exclusive = 3,
     /// Others may have it too; memory must be written when it goes.
-    Owned = 3,
+    Owned = 4,
     /// No other cluster has it; memory must be written when it goes.
-    Modified = 4,
+    Modified = 5,
 }
 
 impl LineState {
     pub(super) fn from_bits(bits: u64) -> LineState {
         match bits & 7 {
             1 => LineState::Shared,
-            2 => LineState::Exclusive,
-            3 => LineState::Owned,
-            4 => LineState::Modified,
+            2 => LineState::Forward,
+            3 => LineState::Exclusive,
+            4 => LineState::Owned,
+            5 => LineState::Modified,
             _ => LineState::Invalid,
         }
     }
@@ -37,11 +40,16 @@ impl LineState {
         matches!(self, LineState::Exclusive | LineState::Modified)
     }
 
+    /// Its holder passes it on where the protocol has clean lines passed on.
+    pub(super) fn passed_on(self) -> bool {
+        matches!(self, LineState::Exclusive | LineState::Forward)
+    }
+
     /// What is left after another reader has got the line.
     pub(super) fn shared(self) -> LineState {
         match self {
             LineState::Modified | LineState::Owned => LineState::Owned,
-            LineState::Exclusive | LineState::Shared => LineState::Shared,
+            LineState::Exclusive | LineState::Forward | LineState::Shared => LineState::Shared,
             LineState::Invalid => LineState::Invalid,
         }
     }

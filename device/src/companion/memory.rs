@@ -6,6 +6,7 @@ use alloc::vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
+use super::places::Places;
 use super::profile::{Costs, MemoryGeometry};
 use super::tally::Tally;
 
@@ -32,6 +33,23 @@ pub(super) struct Memory {
     select: u64,
     /// One word a line of the memory-side cache: its tag, bit 1 when it is newer than DRAM, bit 0 when there is one.
     near: Box<[u64]>,
+    /// What each place did while somebody watched.
+    pub(super) places: Places,
+}
+
+/// What came of moving a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Moved {
+    /// How long the core waits for it.
+    pub(super) latency: u32,
+    /// The memory-side cache had it.
+    pub(super) near: bool,
+}
+
+/// How many lines the memory-side cache holds: a power of two, or 0.
+pub(super) fn near_lines(geometry: &MemoryGeometry, line_bits: u8) -> u64 {
+    let lines = (geometry.near_bytes >> line_bits.min(63)).min(1 << 26);
+    if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) }
 }
 
 /// What is done to a line of memory.
@@ -47,62 +65,73 @@ pub(super) enum Traffic {
 
 impl Memory {
     pub(super) fn new(geometry: &MemoryGeometry, line_bits: u8) -> Memory {
-        let lines = (geometry.near_bytes >> line_bits.min(63)).min(1 << 26);
-        let lines = if lines == 0 { 0 } else { 1u64 << (63 - lines.leading_zeros()) };
         Memory {
             geometry: *geometry,
             line_bits,
             pages: [Page::default(); MOST_PAGES],
             wrote: false,
             select: 0,
-            near: vec![0; lines as usize].into_boxed_slice(),
+            near: vec![0; near_lines(geometry, line_bits) as usize].into_boxed_slice(),
+            places: Places::new(geometry),
         }
     }
 
-    /// Moves a line; returns how long the core waits for it.
-    pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, tally: &mut Tally) -> u32 {
+    /// Moves a line. What its places did for it is kept if somebody has `watched` them.
+    pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
         if self.near.is_empty() {
-            return u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, tally);
+            let latency = u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, watched, tally);
+            return Moved { latency, near: false };
         }
         let place = (line % self.near.len() as u64) as usize;
         let tag = line / self.near.len() as u64;
-        let Some(word) = self.near.get(place).copied() else { return 0 };
+        let Some(word) = self.near.get(place).copied() else { return Moved::default() };
         let (there, hit, newer) = (word & 1 == 1, word & 1 == 1 && word >> 2 == tag, word & 2 == 2);
         let looked_up = traffic != Traffic::WriteBack;
         if looked_up {
-            tally.add(Signal::NearMemoryReads, 1);
-            tally.add(
-                match (hit, there && newer) {
-                    (true, false) => Signal::MemorySideCacheHitsClean,
-                    (true, true) => Signal::MemorySideCacheHitsModified,
-                    (false, false) => Signal::MemorySideCacheMissesClean,
-                    (false, true) => Signal::MemorySideCacheMissesModified,
-                },
-                1,
-            );
+            let found = match (hit, there && newer) {
+                (true, false) => Signal::MemorySideCacheHitsClean,
+                (true, true) => Signal::MemorySideCacheHitsModified,
+                (false, false) => Signal::MemorySideCacheMissesClean,
+                (false, true) => Signal::MemorySideCacheMissesModified,
+            };
+            self.count_near(place, [Signal::NearMemoryReads, found], watched, tally);
         }
         let mut latency = u32::from(costs.near_memory);
         if !hit {
             if there && newer {
-                self.dram((word >> 2) * self.near.len() as u64 + place as u64, true, tally);
+                self.dram((word >> 2) * self.near.len() as u64 + place as u64, true, watched, tally);
             }
             if traffic == Traffic::Read {
-                latency += u32::from(costs.memory) + self.dram(line, false, tally);
+                latency += u32::from(costs.memory) + self.dram(line, false, watched, tally);
             }
         }
         let written = traffic != Traffic::Read;
         if written || !hit {
-            tally.add(Signal::NearMemoryWrites, 1);
+            self.count_near(place, [Signal::NearMemoryWrites], watched, tally);
         }
         if let Some(cell) = self.near.get_mut(place) {
             *cell = tag << 2 | u64::from(written || hit && newer) << 1 | 1;
         }
-        latency
+        Moved { latency, near: hit }
+    }
+
+    fn count_near<const N: usize>(&mut self, place: usize, signals: [Signal; N], watched: bool, tally: &mut Tally) {
+        for signal in signals {
+            tally.add(signal, 1);
+            if watched {
+                self.places.near_memory(place as u64, signal);
+            }
+        }
     }
 
     /// Moves a line between DRAM and whoever asks; returns what the state of its page adds.
-    fn dram(&mut self, line: u64, writes: bool, tally: &mut Tally) -> u32 {
-        tally.add(if writes { Signal::MemoryWrites } else { Signal::MemoryReads }, 1);
+    fn dram(&mut self, line: u64, writes: bool, watched: bool, tally: &mut Tally) -> u32 {
+        let signal = if writes { Signal::MemoryWrites } else { Signal::MemoryReads };
+        tally.add(signal, 1);
+        if watched {
+            // What shares a place of the memory-side cache shares a channel.
+            self.places.channel(if self.near.is_empty() { line } else { line % self.near.len() as u64 }, signal);
+        }
         if writes != self.wrote {
             tally.add(if writes { Signal::DramTurnaroundsReadToWrite } else { Signal::DramTurnaroundsWriteToRead }, 1);
             self.wrote = writes;
@@ -146,15 +175,18 @@ impl Memory {
         }
         writer.words(&[u64::from(self.wrote), self.select]);
         writer.words(&self.near);
+        self.places.save(writer);
     }
 
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+    /// Returns whether places have something to tell.
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<bool, Damaged> {
         for page in &mut self.pages {
             *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
         }
         self.wrote = reader.word()? & 1 == 1;
         self.select = reader.word()?;
-        reader.words(&mut self.near)
+        reader.words(&mut self.near)?;
+        self.places.load(reader)
     }
 }
 
@@ -171,15 +203,14 @@ mod tests {
     }
 
     fn k8() -> Memory {
-        let geometry = MemoryGeometry { page_bits: 14, bank_bits: 2, select_bits: 1, open_pages: 3, open: 30, close: 30, near_bytes: 0 };
-        Memory::new(&geometry, 6)
+        Memory::new(&MemoryGeometry { bank_bits: 2, select_bits: 1, open_pages: 3, ..super::super::parts::K8.memory }, 6)
     }
 
     #[test]
     fn a_page_is_opened_hit_and_closed_for_another_of_its_bank() {
         let mut memory = k8();
         let mut tally = Tally::new();
-        let mut cost = |address: u64| memory.dram(address >> 6, false, &mut tally);
+        let mut cost = |address: u64| memory.dram(address >> 6, false, false, &mut tally);
         assert_eq!(cost(0), 30);
         assert_eq!(cost(64), 0);
         // The same bank, the next row: four banks of 16 KiB further on.
@@ -204,7 +235,7 @@ mod tests {
         for (line, traffic) in
             [(1, Traffic::WriteBack), (1, Traffic::Read), (1, Traffic::Read), (65, Traffic::Read), (1, Traffic::Read), (1, Traffic::Read)]
         {
-            memory.access(line, traffic, &costs, &mut tally);
+            memory.access(line, traffic, &costs, false, &mut tally);
         }
         let totals = Totals::new();
         tally.tell(&totals);
@@ -223,7 +254,7 @@ mod tests {
         tally.renew(&everything(), |_| true);
         // Two banks of 16 KiB a chip select: to the second one, within it, and back; then a write, and a read.
         for (address, writes) in [(0x8000u64, false), (0xC000, false), (0x4000, false), (0x4000, true), (0x4000, false)] {
-            memory.dram(address >> 6, writes, &mut tally);
+            memory.dram(address >> 6, writes, false, &mut tally);
         }
         let totals = Totals::new();
         tally.tell(&totals);

@@ -48,8 +48,10 @@ mod instruction;
 mod line;
 mod memory;
 pub mod parts;
+mod places;
 mod predictor;
 mod profile;
+mod requests;
 mod sets;
 mod signals;
 mod state;
@@ -70,8 +72,9 @@ use vm_pmu_arch::feed::{Demand, Signal, Totals};
 pub use cause::Cause;
 pub use follower::{Clock, Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
+pub use places::Place;
 pub use profile::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 pub use state::{RestoreError, STATE_VERSION};
@@ -233,6 +236,51 @@ impl Companion {
             }
         }
         tally.tell(totals);
+    }
+
+    /// Whether controllers and channels of memory shall count by themselves, for [`take_places`](Companion::take_places). While they do,
+    /// every follower is active from its next [`renew`](Follower::renew) on; [`Follower::is_stale`] tells that it is due. What nobody has
+    /// taken when this changes is forgotten.
+    pub fn watch_places(&self, on: bool) {
+        self.system.watch(on);
+    }
+
+    /// Whether some place has something to tell. It costs a load.
+    #[must_use]
+    #[inline]
+    pub fn has_places(&self) -> bool {
+        self.system.has_places()
+    }
+
+    /// Hands over how often each place did what since the last call: the signal, and the amount in accesses, never 0. The order is fixed:
+    /// package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too.
+    ///
+    /// ```
+    /// use vm_pmu::companion::{Builder, Place};
+    /// use vm_pmu::{Demand, Signal};
+    /// use vm_pmu::arch::feed::Totals;
+    ///
+    /// let companion = Builder::new("knl").unwrap().threads(8).build();
+    /// companion.watch_places(true);
+    /// companion.device_access(0x8000, 64, false, &Totals::new(), &Demand::default());
+    /// let mut reads = 0;
+    /// companion.take_places(|place, signal, amount| {
+    ///     if matches!(place, Place::Channel { .. }) && signal == Signal::MemoryReads {
+    ///         reads += amount;
+    ///     }
+    /// });
+    /// assert_eq!(reads, 1);
+    /// assert!(!companion.has_places());
+    /// ```
+    pub fn take_places(&self, tell: impl FnMut(Place, Signal, u64)) {
+        self.system.take_places(tell);
+    }
+
+    /// The agent that keeps the order of the line with this physical address: on Knights Landing the number of one of 38 CHAs, 0 on parts
+    /// without.
+    #[must_use]
+    pub fn home(&self, physical: u64) -> u16 {
+        self.system.agent(physical >> self.system.profile.caches.outer_line_bits.min(63))
     }
 
     /// A follower for thread `number`, counted through all packages, as one that has executed nothing; `None` if there are not so many.

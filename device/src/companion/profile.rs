@@ -75,6 +75,9 @@ pub enum SecondLevel {
 pub enum Protocol {
     /// Modified, exclusive, shared: a modified line that another cluster reads is written to memory.
     Mesi,
+    /// Also forward: one of the clusters that have a line clean passes it on, the one that read it last. A modified line that another
+    /// cluster reads is written to memory.
+    Mesif,
     /// Also owned: a modified line that another cluster reads stays, and is written when it is displaced.
     Moesi,
 }
@@ -226,6 +229,22 @@ pub struct MemoryGeometry {
     pub close: u16,
     /// Bytes of a direct-mapped memory-side cache, a power of two; 0 for none.
     pub near_bytes: u64,
+    /// Controllers of that cache's memory, among which lines are spread; at most 64.
+    pub near_controllers: u8,
+    /// Controllers of DRAM, among which lines are spread; at most 16.
+    pub controllers: u8,
+    /// Channels of each of them; at most 16.
+    pub channels: u8,
+}
+
+/// How the clusters of a package are joined: lines, memory and clusters belong to quadrants, and each line to an agent that keeps its
+/// order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mesh {
+    /// Parts of the mesh: what lies in another than the one that asks is far. 1 where there are none.
+    pub quadrants: u8,
+    /// Agents among which lines are spread.
+    pub agents: u16,
 }
 
 /// The prefetcher of data: it follows adjacent lines that missed one after the other, and fetches into the second level.
@@ -264,6 +283,8 @@ pub struct Profile {
     pub costs: Costs,
     /// The memory of a package.
     pub memory: MemoryGeometry,
+    /// What joins the clusters of a package.
+    pub mesh: Mesh,
     /// The prefetcher of data, if there is one.
     pub prefetcher: Option<Prefetcher>,
     /// Write-combining buffers of a thread, at most 16.
@@ -311,7 +332,12 @@ impl Profile {
             }
         };
         predictor.target_bits = predictor.target_bits.min(24);
-        self.memory.near_bytes = self.memory.near_bytes.min(1 << 32);
+        let memory = &mut self.memory;
+        memory.near_bytes = memory.near_bytes.min(1 << 32);
+        memory.near_controllers = memory.near_controllers.clamp(u8::from(memory.near_bytes != 0), 64);
+        memory.controllers = memory.controllers.clamp(1, 16);
+        memory.channels = memory.channels.clamp(1, 16);
+        self.mesh = Mesh { quadrants: self.mesh.quadrants.max(1), agents: self.mesh.agents.max(1) };
         self
     }
 }

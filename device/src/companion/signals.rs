@@ -151,6 +151,9 @@ const OWNED: &[Signal] = &[
     Signal::BusInvalidationsHitModified,
 ];
 
+/// With clean lines that are passed on.
+const PASSED_ON: &[Signal] = &[Signal::LoadsFromOtherPackageClean];
+
 /// With a data cache that takes in what is stored.
 const WRITE_BACK: &[Signal] =
     &[Signal::DataCacheRefillsSystemModified, Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
@@ -280,10 +283,11 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 17] = [
+    let parts: [(bool, &[Signal]); 18] = [
         (true, BRANCHES),
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
+        (caches.protocol == Protocol::Mesif, PASSED_ON),
         (caches.data_write == WritePolicy::Back, WRITE_BACK),
         (exclusive || third.is_none(), WRITES_BACK_SECOND),
         (!exclusive, INCLUSIVE),

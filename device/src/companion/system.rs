@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use spin::Mutex;
-use vm_pmu_arch::feed::{DataSource, Signal};
+use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
 use super::line::LineState;
-use super::memory::{Memory, Traffic};
+use super::memory::{self, Memory, Moved, Traffic};
+use super::places::{self, Place};
 use super::profile::{Profile, Protocol};
 use super::signals;
 use super::tally::Tally;
@@ -21,6 +22,10 @@ pub(super) struct Response {
     pub(super) state: LineState,
     pub(super) source: DataSource,
     pub(super) latency: u32,
+    /// The memory-side cache had it.
+    near: bool,
+    /// The cluster that passed it on.
+    holder: usize,
 }
 
 /// The clusters, each behind its own lock, and what they share, behind one.
@@ -34,6 +39,11 @@ pub(super) struct System {
     pub(super) shared: Mutex<Shared>,
     /// Packages with something in [`Shared::abroad`].
     waiting: Box<[AtomicBool]>,
+    /// Somebody wants to know which places of memory do what; and some have done something.
+    watched: AtomicBool,
+    busy: AtomicBool,
+    /// Lines of a package's memory-side cache.
+    near_lines: u64,
     pub(super) clusters_per_package: usize,
     /// Bytes of physical memory that belong to each package; all to the first where 0.
     pub(super) memory_per_package: u64,
@@ -59,6 +69,9 @@ impl System {
                 abroad: (0..if packages > 1 { packages } else { 0 }).map(|_| Tally::new()).collect::<Vec<_>>().into_boxed_slice(),
             }),
             waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
+            watched: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
+            near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             memory_per_package,
         }
@@ -69,6 +82,81 @@ impl System {
         let packages = self.clusters.len() / self.clusters_per_package;
         let address = outer << self.profile.caches.outer_line_bits.min(63);
         address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
+    }
+
+    /// The number by which line `outer` is spread: what shares a place of the memory-side cache goes the same way.
+    fn spread(&self, outer: u64) -> u64 {
+        if self.near_lines == 0 { outer } else { outer & (self.near_lines - 1) }
+    }
+
+    /// The agent that line `outer` belongs to.
+    pub(super) fn agent(&self, outer: u64) -> u16 {
+        places::share(self.spread(outer), u64::from(self.profile.mesh.agents)) as u16
+    }
+
+    /// Whether cluster `cluster` lies in another quadrant than line `outer`.
+    fn is_far(&self, cluster: usize, outer: u64) -> bool {
+        self.quadrant(cluster) != places::share(self.spread(outer), u64::from(self.profile.mesh.quadrants))
+    }
+
+    /// The quadrant of a cluster: they fill one after the other.
+    fn quadrant(&self, cluster: usize) -> u64 {
+        cluster as u64 * u64::from(self.profile.mesh.quadrants) / (self.clusters.len() as u64).max(1)
+    }
+
+    /// Who supplied line `outer` to cluster `from`, beyond which nobody had it, and whether it was modified there.
+    pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool) {
+        let meshed = self.profile.mesh.quadrants > 1;
+        match response.source {
+            DataSource::OtherCore { modified } | DataSource::OtherPackage { modified } => {
+                let abroad = matches!(response.source, DataSource::OtherPackage { .. });
+                let far = if meshed { self.quadrant(from) != self.quadrant(response.holder) } else { abroad };
+                (Supplier::OtherCluster { far }, modified)
+            }
+            DataSource::LocalMemory | DataSource::RemoteMemory => {
+                let far = if meshed { self.is_far(from, outer) } else { response.source == DataSource::RemoteMemory };
+                (if response.near { Supplier::NearMemory { far } } else { Supplier::Memory { far } }, false)
+            }
+            _ => (Supplier::Unknown, false),
+        }
+    }
+
+    /// Whether somebody wants to know which places of memory do what.
+    #[inline]
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched.load(Relaxed)
+    }
+
+    /// Whether places have something to tell.
+    #[inline]
+    pub(super) fn has_places(&self) -> bool {
+        self.busy.load(Relaxed)
+    }
+
+    pub(super) fn watch(&self, on: bool) {
+        let mut shared = self.shared.lock();
+        if self.watched.swap(on, Relaxed) != on {
+            shared.memories.iter_mut().for_each(|memory| memory.places.forget());
+            self.busy.store(false, Relaxed);
+        }
+    }
+
+    pub(super) fn take_places(&self, mut tell: impl FnMut(Place, Signal, u64)) {
+        if !self.has_places() {
+            return;
+        }
+        let mut shared = self.shared.lock();
+        self.busy.store(false, Relaxed);
+        shared.memories.iter_mut().enumerate().for_each(|(package, memory)| memory.places.take(package, &mut tell));
+    }
+
+    /// Moves line `outer`.
+    fn moves(&self, memory: &mut Memory, outer: u64, traffic: Traffic, tally: &mut Tally) -> Moved {
+        let watched = self.is_watched();
+        if watched {
+            self.busy.store(true, Relaxed);
+        }
+        memory.access(outer, traffic, &self.profile.costs, watched, tally)
     }
 
     /// Whether some follower of `package` is active.
@@ -131,9 +219,11 @@ impl System {
             cluster.lock().load(reader)?;
         }
         let mut shared = self.shared.lock();
+        let mut busy = false;
         for memory in &mut shared.memories {
-            memory.load(reader)?;
+            busy |= memory.load(reader)?;
         }
+        self.busy.store(busy, Relaxed);
         for (abroad, waiting) in shared.abroad.iter_mut().zip(&self.waiting) {
             *abroad = Tally::new();
             let mut some = false;
@@ -153,7 +243,8 @@ impl System {
         let package = from / self.clusters_per_package;
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
-        let (mut dirty, mut clean) = (None, None);
+        let passes_on = self.profile.caches.protocol == Protocol::Mesif;
+        let (mut dirty, mut clean, mut forward) = (None, None, None);
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let found = cluster.lock().probe(outer, takes);
             self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
@@ -161,47 +252,52 @@ impl System {
                 dirty = Some(number);
             } else if found != LineState::Invalid {
                 clean = Some(number);
+                forward = forward.or((passes_on && found.passed_on()).then_some(number));
             }
         }
         let state = match (takes, dirty.or(clean)) {
             (true, _) => LineState::Modified,
+            (false, Some(_)) if passes_on => LineState::Forward,
             (false, Some(_)) => LineState::Shared,
             (false, None) => LineState::Exclusive,
         };
         if request == Request::Upgrade {
             // No cache line has to come, unless an owner elsewhere had it.
             tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
-            return Response { state, source: DataSource::Cache(1), latency: u32::from(costs.other_cluster) };
+            let latency = u32::from(costs.other_cluster);
+            return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from };
         }
-        let near = |number: usize| number / self.clusters_per_package == package;
-        let (source, latency) = match dirty {
-            Some(holder) if near(holder) => (DataSource::OtherCore { modified: true }, u32::from(costs.other_cluster)),
-            Some(_) => (DataSource::OtherPackage { modified: true }, u32::from(costs.other_cluster) + u32::from(costs.remote)),
+        let (source, latency, near) = match dirty.or(forward) {
+            Some(holder) if holder / self.clusters_per_package == package => {
+                (DataSource::OtherCore { modified: dirty.is_some() }, u32::from(costs.other_cluster), false)
+            }
+            Some(_) => {
+                let latency = u32::from(costs.other_cluster) + u32::from(costs.remote);
+                (DataSource::OtherPackage { modified: dirty.is_some() }, latency, false)
+            }
             None => self.read_memory(shared, from, outer, tally),
         };
-        if dirty.is_some() && self.profile.caches.protocol == Protocol::Mesi && !takes {
+        if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
             // Without an owner, memory gets what the holder had.
             self.write(shared, from, outer, tally);
         }
         count_response(ask, state, source, clean.is_some(), tally);
-        Response { state, source, latency }
+        Response { state, source, latency, near, holder: dirty.or(forward).unwrap_or(from) }
     }
 
-    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32) {
-        let costs = &self.profile.costs;
-        let read = |memory: &mut Memory, tally: &mut Tally| memory.access(outer, Traffic::Read, costs, tally);
-        let latency = self.at_home(shared, from, outer, tally, read).unwrap_or(0);
+    fn read_memory(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) -> (DataSource, u32, bool) {
+        let read = |memory: &mut Memory, tally: &mut Tally| self.moves(memory, outer, Traffic::Read, tally);
+        let Moved { latency, near } = self.at_home(shared, from, outer, tally, read).unwrap_or_default();
         if self.home(outer) == from / self.clusters_per_package {
-            (DataSource::LocalMemory, latency)
+            (DataSource::LocalMemory, latency, near)
         } else {
-            (DataSource::RemoteMemory, latency + u32::from(self.profile.costs.remote))
+            (DataSource::RemoteMemory, latency + u32::from(self.profile.costs.remote), near)
         }
     }
 
     /// Line `outer` is written to memory.
     fn write(&self, shared: &mut Shared, from: usize, outer: u64, tally: &mut Tally) {
-        let costs = &self.profile.costs;
-        self.at_home(shared, from, outer, tally, |memory, tally| memory.access(outer, Traffic::WriteBack, costs, tally));
+        self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
     /// Lines that cluster `from` gave up are written to memory.
@@ -221,24 +317,25 @@ impl System {
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
-        let costs = &self.profile.costs;
         self.at_home(&mut shared, from, outer, tally, |memory, tally| {
             let dirty = self.take_everywhere(from, outer, whole, tally);
             if dirty && !whole {
-                memory.access(outer, Traffic::WriteBack, costs, tally);
+                self.moves(memory, outer, Traffic::WriteBack, tally);
             }
-            memory.access(outer, Traffic::Stream, costs, tally)
+            self.moves(memory, outer, Traffic::Stream, tally)
         });
     }
 
-    /// Cluster `from` has line `outer` leave every cache.
-    pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) {
+    /// Cluster `from` has line `outer` leave every cache. Returns whether it was written to memory.
+    pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
         if self.at_home(&mut shared, from, outer, tally, |_, tally| self.take_everywhere(from, outer, false, tally)) == Some(true) {
             out.push(outer);
         }
+        let written = !out.is_empty();
         self.depart(&mut shared, from, &mut out, tally);
+        written
     }
 
     /// A device reads or writes in line `outer`, or writes all of it.
@@ -248,22 +345,21 @@ impl System {
         // No cluster asks: all are probed.
         let dirty = if writes { self.take_everywhere(usize::MAX, outer, whole, tally) } else { self.read_everywhere(outer, tally) };
         let Some(memory) = shared.memories.get_mut(home) else { return };
-        let costs = &self.profile.costs;
         match (writes, dirty) {
             (true, true) if !whole => {
-                memory.access(outer, Traffic::WriteBack, costs, tally);
-                memory.access(outer, Traffic::Stream, costs, tally);
+                self.moves(memory, outer, Traffic::WriteBack, tally);
+                self.moves(memory, outer, Traffic::Stream, tally);
             }
             (true, _) => {
-                memory.access(outer, Traffic::Stream, costs, tally);
+                self.moves(memory, outer, Traffic::Stream, tally);
             }
             // The owner's answer makes the read of memory needless; without an owner's state, memory gets the line.
-            (false, true) if self.profile.caches.protocol == Protocol::Mesi => {
-                memory.access(outer, Traffic::WriteBack, costs, tally);
+            (false, true) if self.profile.caches.protocol != Protocol::Moesi => {
+                self.moves(memory, outer, Traffic::WriteBack, tally);
             }
             (false, true) => {}
             (false, false) => {
-                memory.access(outer, Traffic::Read, costs, tally);
+                self.moves(memory, outer, Traffic::Read, tally);
             }
         }
     }
@@ -343,8 +439,10 @@ fn count_response(ask: Ask, state: LineState, source: DataSource, clean: bool, t
         1,
     );
     let signal = match (ask, source) {
-        (Ask::Load, DataSource::OtherCore { .. }) => Signal::LoadsFromOtherCoreModified,
-        (Ask::Load, DataSource::OtherPackage { .. }) => Signal::LoadsFromOtherPackageModified,
+        (Ask::Load, DataSource::OtherCore { modified: true }) => Signal::LoadsFromOtherCoreModified,
+        (Ask::Load, DataSource::OtherCore { modified: false }) => Signal::LoadsFromOtherCoreClean,
+        (Ask::Load, DataSource::OtherPackage { modified: true }) => Signal::LoadsFromOtherPackageModified,
+        (Ask::Load, DataSource::OtherPackage { modified: false }) => Signal::LoadsFromOtherPackageClean,
         (Ask::Load, DataSource::RemoteMemory) => Signal::LoadsFromRemoteMemory,
         (Ask::Load, _) if clean => Signal::LoadsFromOtherCoreClean,
         (Ask::Load, _) => Signal::LoadsFromLocalMemory,

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::string::ToString;
 use core::fmt;
 
-use vm_pmu_arch::access::Address;
+use vm_pmu_arch::access::{Address, PciAddress};
 use vm_pmu_arch::feed::{Records, Signal};
 use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
@@ -53,6 +53,9 @@ impl Printed<'_> {
             (None, Address::Pmd(index)) => format!("pmd:{index}"),
             (None, Address::Ibr(index)) => format!("ibr:{index}"),
             (None, Address::Dbr(index)) => format!("dbr:{index}"),
+            (None, Address::Pci(PciAddress { bus, device, function, offset })) => {
+                format!("pci:{bus:02x}:{device:02x}.{function}:{offset:#x}")
+            }
             (None, other) => other.to_string(),
         }
     }

@@ -47,6 +47,11 @@ impl Arbiter {
         Arbiter { claims: Mutex::new(Claims { holders: [None; COUNTERS], wanted: vec![0; threads].into_boxed_slice() }) }
     }
 
+    /// How many bytes it takes beside itself.
+    pub(super) fn footprint(&self) -> usize {
+        size_of_val(&*self.claims.lock().wanted)
+    }
+
     /// Thread `thread` now claims the counters in `claims`, and no others. Returns whether anybody's grants changed.
     pub(super) fn claim(&self, thread: usize, claims: u32) -> bool {
         let mut state = self.claims.lock();

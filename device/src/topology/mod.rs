@@ -21,9 +21,11 @@
 mod arbiter;
 mod common;
 mod thread;
+mod untile;
 mod view;
 
 pub use thread::Thread;
+pub use untile::Untile;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -37,6 +39,7 @@ use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
+use crate::untile::{Boxes, Buses};
 use arbiter::Arbiter;
 use common::Common;
 
@@ -121,6 +124,7 @@ pub struct Builder {
     threads: usize,
     lenient: bool,
     pace: Pace,
+    buses: Buses,
 }
 
 impl Builder {
@@ -133,7 +137,7 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default() }
+        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), buses: Buses::default() }
     }
 
     /// How many packages: 1 to 65,535, into which any other number is brought.
@@ -143,7 +147,7 @@ impl Builder {
     }
 
     /// How many threads a package has: 1 to 65,535, into which any other number is brought. On POWER9 a package is a core, and cores
-    /// have 1, 2 or 4.
+    /// have 1, 2 or 4; on Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its first core.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
@@ -160,6 +164,12 @@ impl Builder {
     #[must_use]
     pub fn pace(self, pace: Pace) -> Builder {
         Builder { pace, ..self }
+    }
+
+    /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
+    #[must_use]
+    pub fn buses(self, buses: Buses) -> Builder {
+        Builder { buses, ..self }
     }
 
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
@@ -190,6 +200,7 @@ impl Builder {
             packages: packages.collect(),
             per_package: self.threads,
             lenient: self.lenient,
+            boxes: self.part.has_untile().then(|| Boxes::new(self.buses)),
             line,
         };
         for thread in 0..machine.threads() {
@@ -232,6 +243,7 @@ pub struct Machine<L> {
     packages: Box<[Package]>,
     per_package: usize,
     lenient: bool,
+    boxes: Option<Boxes>,
     line: L,
 }
 
@@ -248,6 +260,15 @@ impl<L: InterruptLine> Machine<L> {
         self.cores.len()
     }
 
+    /// How many bytes the machine takes, with everything that it allocated.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&*self.cores)
+            + self.packages.iter().map(|package| size_of_val(package) + package.arbiter.footprint()).sum::<usize>()
+            + self.boxes.as_ref().map_or(0, Boxes::footprint)
+    }
+
     /// Where requests go.
     #[must_use]
     pub fn line(&self) -> &L {
@@ -260,6 +281,12 @@ impl<L: InterruptLine> Machine<L> {
         let core = self.cores.get(number)?;
         let package = self.packages.get(number / self.per_package)?;
         Some(Thread { machine: self, core, package, number })
+    }
+
+    /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
+    #[must_use]
+    pub fn untile(&self) -> Option<Untile<'_, L>> {
+        self.boxes.as_ref().map(|boxes| Untile::new(self, boxes))
     }
 
     /// What the devices of package `number` do: memory traffic that no thread caused. One host thread at a time may add to it.
@@ -448,7 +475,11 @@ impl<L: InterruptLine> Machine<L> {
             let mut rest = SignalSet::EMPTY;
             let mut reached = false;
             for signal in wide.iter() {
-                if source.totals.get(signal) >= source.deadlines.wide(signal) {
+                let deadline = {
+                    let _changing = source.changing.lock();
+                    source.deadlines.wide(signal)
+                };
+                if source.totals.get(signal) >= deadline {
                     reached = true;
                     for source in self.members(number).iter().map(|core| &core.source).chain([&package.devices]) {
                         let _changing = source.changing.lock();

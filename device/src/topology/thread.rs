@@ -9,8 +9,9 @@ use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
 use super::view::View;
-use super::{Core, Machine, Package};
+use super::{Core, Machine, Package, Untile};
 use crate::irq::InterruptLine;
+use crate::untile::at_msr;
 
 /// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
 #[derive(Debug)]
@@ -133,7 +134,20 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        self.with(|pmu, view| pmu.read(address, view))
+        match self.with(|pmu, view| pmu.read(address, view)) {
+            Err(Fault::Unclaimed) => self.beside(address, |untile| untile.read(address)),
+            answer => answer,
+        }
+    }
+
+    /// An access to what the machine has beside its threads' PMUs: its boxes. Model-specific registers are for privilege level 0 alone.
+    fn beside<T>(&self, address: Address, access: impl FnOnce(Untile<'a, L>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let Some(untile) = self.machine.untile() else { return Err(Fault::Unclaimed) };
+        let is_claimed = matches!(address, Address::Msr(number) if at_msr(number).is_some());
+        if is_claimed && self.context().privilege != 0 {
+            return Err(Fault::GeneralProtection);
+        }
+        access(untile)
     }
 
     /// Writes a register.
@@ -141,7 +155,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        self.with_claims(|pmu, view| pmu.write(address, value, view))
+        match self.with_claims(|pmu, view| pmu.write(address, value, view)) {
+            Err(Fault::Unclaimed) => self.beside(address, |untile| untile.write(address, value)),
+            answer => answer,
+        }
     }
 
     /// Does `work` with the PMU, and lets its package know what the thread then claims.

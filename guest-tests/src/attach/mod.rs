@@ -18,9 +18,20 @@
 //! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
 //! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
 //!   ports never match.
-//! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception.
+//! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception. `microcoded_ops_retired` is all of those of
+//!   an instruction that is microcode on every x86, and of a taken interrupt or exception.
+//! - `scalar_vector_ops_retired` and `packed_vector_ops_retired` are one for each of these SSE instructions but loads of a register.
+//!   `floating_point_assists` stays at zero, as there is no arithmetic that would need one.
+//! - `line_split_loads` and `line_split_stores` are one for each access that crosses a line of 64 bytes, `locked_loads` one for each
+//!   load of a locked read-modify-write. Without a companion, `self_modifying_code_restarts` is one for each step that stores into a
+//!   line at which the decoder has looked since the line was last written.
+//! - `reference_cycles` are the cycles: the engine has one clock.
+//! - `core_active_cycles`, and the same of the reference clock, are the cycles by which a thread's step moves the
+//!   [clock of its core](CoreClock) on, in the totals of that thread; those of a thread alone on its core are its cycles. Where the
+//!   companion keeps the time they go by behind the step.
 
 mod board;
+mod core_clock;
 mod following;
 pub mod itanium;
 mod ledger;
@@ -30,7 +41,8 @@ mod record;
 mod signals;
 mod trace;
 
-pub use board::Board;
+pub use board::{Board, ConfigurationSpace, Leaf, Topology};
+pub use core_clock::CoreClock;
 pub use ledger::Ledger;
 pub use lines::Lines;
 pub use record::record;
@@ -46,7 +58,7 @@ use trace::Recorder;
 
 use crate::engine::interp::{Alerts, CpuView, Gp, Observer, Step};
 use following::Following;
-use signals::Signals;
+use signals::{STATES, Signals};
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
@@ -54,6 +66,8 @@ pub struct Cpu<'a> {
     thread: Thread<'a, Lines>,
     lines: &'a Lines,
     signals: Signals,
+    /// The clock of the core, if the thread shares one.
+    core: Option<CoreClock>,
     companion: Option<Following<'a>>,
     /// The companion is active.
     accompanied: bool,
@@ -82,6 +96,7 @@ impl<'a> Cpu<'a> {
             thread,
             lines,
             signals: Signals::default(),
+            core: None,
             companion: None,
             accompanied: false,
             demand: Demand::default(),
@@ -103,6 +118,11 @@ impl<'a> Cpu<'a> {
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
         self.companion = Some(Following::new(follower, ram));
         self.renew_demand();
+    }
+
+    /// The thread shares its core, whose clock is `clock`, with others. Without this it is alone on a core.
+    pub fn share_core(&mut self, clock: CoreClock) {
+        self.core = Some(clock);
     }
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
@@ -175,9 +195,28 @@ impl<'a> Cpu<'a> {
         }
     }
 
+    /// By how many cycles a step from `start` on moves the core's clock on.
+    #[inline]
+    fn run_core(&self, start: u64, cycles: u64) -> u64 {
+        self.core.as_ref().map_or(cycles, |clock| clock.run(start, cycles))
+    }
+
+    /// Lets `cycles` cycles of the core go by, behind a step whose length only the companion knew.
+    fn pass_core(&self, cycles: u64) {
+        let wanted = |signal: &Signal| self.own.wants(*signal);
+        match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
+            [Some(one), Some(two)] => self.thread.pass(cycles, &[one, two]),
+            [Some(one), None] | [None, Some(one)] => self.thread.pass(cycles, &[one]),
+            [None, None] => {}
+        }
+    }
+
     /// A step that the companion must know of.
     fn retire_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>, entered_mask: bool) -> Alerts {
         let mut cycles = None;
+        let timed = self.companion.as_ref().is_some_and(|following| following.follower.is_active() && following.follower.keeps_time());
+        let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
+        self.signals.move_core(moved);
         let Cpu { companion, signals, own, followed, thread, demand, .. } = self;
         match companion.as_mut().filter(|following| following.follower.is_active()) {
             Some(following) => {
@@ -185,7 +224,7 @@ impl<'a> Cpu<'a> {
                     following.execute(step, cpu);
                 }
                 let held = following.follower.keeps_time();
-                let mut states = [Signal::Cycles; 2];
+                let mut states = [Signal::Cycles; STATES];
                 let mut count = 0;
                 if held {
                     for state in signals.states(step).into_iter().flatten().filter(|state| own.wants(*state)) {
@@ -193,13 +232,15 @@ impl<'a> Cpu<'a> {
                         count += 1;
                     }
                 }
+                let requested = !following.follower.requests().is_empty();
                 let events = |outcome: &Outcome| {
                     let reached = add(step, entered_mask, held, (signals, own, followed), thread);
                     if !demand.records().is_none() {
                         // The companion's own events and cycles may reach a deadline yet.
                         tell_record(step, true, demand.records(), Some(outcome), thread);
                     }
-                    if reached {
+                    // Requests are told behind, and all deadlines are compared then.
+                    if reached && !requested {
                         thread.service();
                     }
                 };
@@ -207,6 +248,9 @@ impl<'a> Cpu<'a> {
                 cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
             }
             None => self.complete(step, entered_mask),
+        }
+        if let Some(cycles) = cycles {
+            self.pass_core(self.run_core(cpu.cycles(), u64::from(cycles)));
         }
         if let Some(following) = &mut self.companion {
             following.forget(step);
@@ -312,6 +356,8 @@ impl Observer for Cpu<'_> {
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
         }
+        let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
+        self.signals.move_core(moved);
         self.complete(step, entered_mask);
         self.interrupts(step.next_rip)
     }

@@ -26,10 +26,21 @@ mod group {
     pub(super) const CLASSES: u32 = 32;
     pub(super) const FETCHES: u32 = 64;
     pub(super) const BREAKPOINTS: u32 = 128;
+    pub(super) const LINES: u32 = 256;
+    pub(super) const CLOCKS: u32 = 512;
 }
 
 const GROUPS: &[(u32, &[Signal])] = &[
-    (group::RETIREMENT, &[Signal::InstructionsRetired, Signal::MicroOpsRetired, Signal::ExceptionsTaken, Signal::InterruptsTaken]),
+    (
+        group::RETIREMENT,
+        &[
+            Signal::InstructionsRetired,
+            Signal::MicroOpsRetired,
+            Signal::MicrocodedOpsRetired,
+            Signal::ExceptionsTaken,
+            Signal::InterruptsTaken,
+        ],
+    ),
     (
         group::MASKED,
         &[
@@ -70,11 +81,20 @@ const GROUPS: &[(u32, &[Signal])] = &[
             Signal::PackedSseInstructions,
             Signal::ScalarSseInstructions,
             Signal::FloatingPointIdleCycles,
+            Signal::ScalarVectorOpsRetired,
+            Signal::PackedVectorOpsRetired,
+            // Never: no arithmetic is executed that would need one.
+            Signal::FloatingPointAssists,
         ],
     ),
     (group::FETCHES, &[Signal::InstructionFetches]),
     (group::BREAKPOINTS, BREAKPOINTS),
+    (group::LINES, &[Signal::LineSplitLoads, Signal::LineSplitStores, Signal::LockedLoads, Signal::SelfModifyingCodeRestarts]),
+    (group::CLOCKS, &[Signal::ReferenceCycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles]),
 ];
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
 
 /// In the order of the bits of a [`SegmentSet`].
 const SEGMENTS: &[Signal] = &[
@@ -90,6 +110,9 @@ const SEGMENTS: &[Signal] = &[
 const BREAKPOINTS: &[Signal] =
     &[Signal::BreakpointMatches0, Signal::BreakpointMatches1, Signal::BreakpointMatches2, Signal::BreakpointMatches3];
 
+/// The most states of the engine's own that hold in a cycle.
+pub(super) const STATES: usize = 3;
+
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
@@ -102,6 +125,8 @@ pub(super) struct Signals {
     piece: Option<u64>,
     /// Pieces fetched in this step.
     fetched: u64,
+    /// Cycles of this step that moved the core's clock on.
+    core: u64,
 }
 
 impl Signals {
@@ -122,6 +147,12 @@ impl Signals {
         } else {
             self.piece = None;
         }
+    }
+
+    /// The core's clock moves on by `cycles` in this step.
+    #[inline]
+    pub(super) fn move_core(&mut self, cycles: u64) {
+        self.core = cycles;
     }
 
     fn track_fetches(&mut self, step: &Step) {
@@ -169,6 +200,14 @@ impl Signals {
         if has(group::FETCHES) {
             sink.add(Signal::InstructionFetches, self.fetched);
         }
+        if has(group::LINES) {
+            lines(step, &sink);
+        }
+        if has(group::CLOCKS) {
+            sink.add(Signal::ReferenceCycles, cycles);
+            sink.add(Signal::CoreActiveCycles, self.core);
+            sink.add(Signal::CoreActiveReferenceCycles, self.core);
+        }
         if has(group::BREAKPOINTS) {
             for (number, signal) in BREAKPOINTS.iter().enumerate() {
                 sink.add(*signal, u64::from(step.breakpoints >> number & 1));
@@ -177,8 +216,12 @@ impl Signals {
     }
 
     /// The states that hold in every cycle of `step`.
-    pub(super) fn states(&self, step: &Step) -> [Option<Signal>; 2] {
-        [step.interrupts_masked.then_some(Signal::InterruptsMaskedCycles), self.pending.then_some(Signal::InterruptsMaskedPendingCycles)]
+    pub(super) fn states(&self, step: &Step) -> [Option<Signal>; STATES] {
+        [
+            Some(Signal::ReferenceCycles),
+            step.interrupts_masked.then_some(Signal::InterruptsMaskedCycles),
+            self.pending.then_some(Signal::InterruptsMaskedPendingCycles),
+        ]
     }
 
     fn masked(&self, step: &Step, cycles: u64, entered_mask: bool, sink: &Sink<'_>) {
@@ -221,6 +264,10 @@ fn retirement(step: &Step, sink: &Sink<'_>) {
         sink.add(signal, 1);
     }
     sink.add(Signal::MicroOpsRetired, ops);
+    let delivered = matches!(step.kind, StepKind::Interrupt { .. } | StepKind::Nmi | StepKind::Exception { .. });
+    if delivered || step.instruction.is_microcode() {
+        sink.add(Signal::MicrocodedOpsRetired, ops);
+    }
 }
 
 fn branches(step: &Step, sink: &Sink<'_>) {
@@ -259,6 +306,15 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::DataCacheAccesses, pieces + unlisted + unlisted_crossing + prefetched);
 }
 
+fn lines(step: &Step, sink: &Sink<'_>) {
+    for access in step.accesses() {
+        let split = access.address % LINE + u64::from(access.size) > LINE;
+        sink.add(if access.is_write { Signal::LineSplitStores } else { Signal::LineSplitLoads }, u64::from(split));
+        sink.add(Signal::LockedLoads, u64::from(access.locked && !access.is_write));
+    }
+    sink.add(Signal::SelfModifyingCodeRestarts, u64::from(step.code_written));
+}
+
 fn classes(step: &Step, sink: &Sink<'_>) {
     let simd = step.instruction.simd.filter(|_| step.retired());
     if simd.is_none() {
@@ -276,6 +332,11 @@ fn classes(step: &Step, sink: &Sink<'_>) {
         Some(Prefetch::Write) => sink.add(Signal::PrefetchesForStore, 1),
         Some(Prefetch::T0 | Prefetch::T1 | Prefetch::T2 | Prefetch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
         None => {}
+    }
+    match simd.filter(|_| !instruction.vector_load) {
+        Some(SimdClass::PackedSse) => sink.add(Signal::PackedVectorOpsRetired, 1),
+        Some(SimdClass::ScalarSse) => sink.add(Signal::ScalarVectorOpsRetired, 1),
+        _ => {}
     }
     match simd {
         Some(SimdClass::X87) => sink.add(Signal::X87Instructions, 1),

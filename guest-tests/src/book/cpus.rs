@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use vm_pmu::companion::parts::ALL;
 use vm_pmu::companion::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 
@@ -30,7 +30,7 @@ pub(super) fn page() -> String {
         ("Translation", |profile| translation(&profile.translation)),
         ("Prediction", |profile| prediction(&profile.predictor)),
         ("Cycles", |profile| cycles(&profile.costs)),
-        ("Memory", |profile| memory(&profile.memory, profile.costs.near_memory)),
+        ("Memory", |profile| memory(&profile.memory, &profile.mesh, profile.costs.near_memory)),
         ("Prefetching and combining", streams),
     ];
     for (title, rows) in parts {
@@ -62,6 +62,7 @@ pub(super) fn page() -> String {
             predictor: _,
             costs: _,
             memory: _,
+            mesh: _,
             prefetcher: _,
             write_combining: _,
         } = profile;
@@ -152,6 +153,7 @@ fn caches(profile: &Profile, caches: &Caches) -> Rows {
             "states of a line",
             match protocol {
                 Protocol::Mesi => "MESI",
+                Protocol::Mesif => "MESIF",
                 Protocol::Moesi => "MOESI",
             }
             .to_owned(),
@@ -253,8 +255,11 @@ fn cycles(costs: &Costs) -> Rows {
     ]
 }
 
-fn memory(memory: &MemoryGeometry, near_latency: u16) -> Rows {
-    let MemoryGeometry { page_bits, bank_bits, select_bits, open_pages, open, close, near_bytes } = *memory;
+fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
+    let MemoryGeometry { page_bits, bank_bits, select_bits, open_pages, open, close, near_bytes, near_controllers, controllers, channels } =
+        *memory;
+    let Mesh { quadrants, agents } = *mesh;
+    let several = |number: u16| if number > 1 { number.to_string() } else { NONE.to_owned() };
     let near = match near_bytes {
         0 => NONE.to_owned(),
         size => format!("{}, direct-mapped, {near_latency} cycles", bytes(size)),
@@ -267,6 +272,11 @@ fn memory(memory: &MemoryGeometry, near_latency: u16) -> Rows {
         ("cycles to open one", number(open)),
         ("cycles to close one", number(close)),
         ("memory-side cache", near),
+        ("its controllers", present(u16::from(near_controllers))),
+        ("controllers of DRAM", controllers.to_string()),
+        ("channels of each", channels.to_string()),
+        ("quadrants of the mesh", several(u16::from(quadrants))),
+        ("agents that lines belong to", several(agents)),
     ]
 }
 

@@ -145,8 +145,9 @@ impl Memory {
         u64::from_le_bytes(bytes) & mask(size)
     }
 
-    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value`; writes to absent memory are dropped.
-    pub fn write(&self, pa: u64, size: usize, value: u64) {
+    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value`; writes to absent memory are dropped. Whether a line of 64 bytes was hit at
+    /// which the decoder has looked since it was last written.
+    pub fn write(&self, pa: u64, size: usize, value: u64) -> bool {
         let done = match size {
             1 => self.cell::<AtomicU8>(pa).map(|c| c.store(value as u8, Ordering::Release)),
             2 => self.cell::<AtomicU16>(pa).map(|c| c.store((value as u16).to_le(), Ordering::Release)),
@@ -157,7 +158,7 @@ impl Memory {
         if done.is_none() {
             self.write_unaligned(pa, size, value);
         }
-        self.written(pa, size as u64);
+        self.written(pa, size as u64)
     }
 
     #[cold]
@@ -182,11 +183,12 @@ impl Memory {
     }
 
     /// Replaces an integer of `size` (1, 2, 4 or 8) bytes by `f` of it, atomically; returns what
-    /// else `f` returned. `f` runs again when another CPU was faster.
+    /// else `f` returned, and what [`Memory::write`] does. `f` runs again when another CPU was
+    /// faster.
     ///
     /// Naturally aligned operands are atomic against every access. Misaligned ones exclude each
     /// other only: no host operation does more in safe code.
-    pub fn update<T>(&self, pa: u64, size: usize, mut f: impl FnMut(u64) -> (u64, T)) -> T {
+    pub fn update<T>(&self, pa: u64, size: usize, mut f: impl FnMut(u64) -> (u64, T)) -> (T, bool) {
         macro_rules! exchange {
             ($atomic:ty, $int:ty) => {
                 if let Some(cell) = self.cell::<$atomic>(pa) {
@@ -196,8 +198,7 @@ impl Memory {
                         let new = (new as $int).to_le();
                         match cell.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst) {
                             Ok(_) => {
-                                self.written(pa, size as u64);
-                                return out;
+                                return (out, self.written(pa, size as u64));
                             }
                             Err(now) => old = now,
                         }
@@ -214,8 +215,7 @@ impl Memory {
         }
         let _guard = self.split.lock().unwrap_or_else(PoisonError::into_inner);
         let (new, out) = f(self.read(pa, size));
-        self.write(pa, size, new);
-        out
+        (out, self.write(pa, size, new))
     }
 
     /// Replaces 16 bytes by `f` of them. Such updates exclude each other, not narrower accesses.
@@ -280,12 +280,16 @@ impl Memory {
     }
 
     #[inline]
-    fn written(&self, pa: u64, size: u64) {
+    fn written(&self, pa: u64, size: u64) -> bool {
         let Some(page) = self.code_page(pa) else {
-            return;
+            return false;
         };
         let lines = page.lines.load(Ordering::Relaxed);
-        if lines != 0 && lines & Self::lines(pa, size) != 0 {
+        let hit = lines != 0 && lines & Self::lines(pa, size) != 0;
+        if hit {
+            // In this order: what is decoded from here on marks its lines again, and is not dropped by this store without being
+            // told of the next.
+            page.lines.fetch_and(!Self::lines(pa, size), Ordering::SeqCst);
             page.generation.fetch_add(1, Ordering::Release);
         }
         // A store that runs over the end of its page: only `write_bytes` and misaligned physical
@@ -295,6 +299,7 @@ impl Memory {
         {
             next.generation.fetch_add(1, Ordering::Release);
         }
+        hit
     }
 
     /// Says that `size` bytes at `pa`, all in one page, are about to be decoded.

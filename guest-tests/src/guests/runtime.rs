@@ -6,6 +6,7 @@
 //! Conventions: RBX, RBP and R12 to R15 belong to the guest; everything here may change the other registers.
 
 mod blocks;
+mod pci;
 
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
@@ -29,7 +30,7 @@ pub const USER_DATA: u64 = 0x50_0000;
 pub const USER_STACK: u64 = 0x58_0000;
 
 /// The most CPUs of a guest.
-pub const MAX_CPUS: u64 = 4;
+pub const MAX_CPUS: u64 = 8;
 
 const CODE: u16 = 0x08;
 const DATA: u16 = 0x10;

@@ -115,7 +115,7 @@ impl Decoded {
 }
 
 fn decoded_field(dialect: &dyn Dialect, register: &RegisterDescription, field: &Field, value: u64) -> DecodedField {
-    let reserved = field.access == FieldAccess::Reserved;
+    let reserved = matches!(field.access, FieldAccess::Reserved | FieldAccess::MustBeZero) || field.name == "Reserved";
     let numbering = dialect.numbering();
     let meaning = if reserved {
         dialect.reserved(register, field, value).unwrap_or_else(|| reserved_meaning(field, value, numbering))
@@ -128,12 +128,17 @@ fn decoded_field(dialect: &dyn Dialect, register: &RegisterDescription, field: &
 
 /// Which bits of a reserved field are set.
 fn reserved_meaning(field: &Field, value: u64, numbering: Numbering) -> String {
+    let (one, several) = match field.access {
+        FieldAccess::MustBeZero => ("the write is refused", "the write is refused"),
+        FieldAccess::ReadWrite => ("reads back so and means nothing", "read back so and mean nothing"),
+        FieldAccess::Reserved | FieldAccess::ReadOnly => ("reads back as 0", "read back as 0"),
+    };
     let mut set: Vec<u8> = (field.low..=field.high).filter(|bit| value >> bit & 1 == 1).map(|bit| numbering.bit(bit)).collect();
     set.sort_unstable();
     match set.as_slice() {
         [] => String::new(),
-        [bit] => format!("reserved bit {bit} is set: reads back as 0"),
-        bits => format!("reserved bits {} are set: read back as 0", ranges(bits)),
+        [bit] => format!("reserved bit {bit} is set: {one}"),
+        bits => format!("reserved bits {} are set: {several}", ranges(bits)),
     }
 }
 

@@ -149,5 +149,5 @@ pub fn explained(dialect: &dyn Dialect, write: &dialect::Write) -> String {
 
 /// Whether a field says anything; some reserved bits are always set.
 fn is_told(field: &Field, value: u64) -> bool {
-    field.of(value) != 0 && field.access != FieldAccess::Reserved
+    field.of(value) != 0 && field.access != FieldAccess::Reserved && field.name != "Reserved"
 }

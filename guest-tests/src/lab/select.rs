@@ -125,16 +125,21 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Takes `EVENT[:WORD...]` apart; `EVENT.MASK`, a name in the catalogue, is the same as `EVENT:MASK`.
+    /// Takes `EVENT[:WORD...]` apart; `EVENT.MASK`, a name in the catalogue, is the same as `EVENT:MASK`. Before an event may stand the unit
+    /// that counts it, `UNIT::EVENT`.
     ///
     /// # Errors
     /// The text begins with no event, or a word of it is empty.
     pub fn new(text: &'a str) -> Result<Request<'a>, Error> {
-        let mut words = text.split(':');
+        let (unit, plain) = text.split_once("::").filter(|(unit, _)| !unit.contains(':')).unwrap_or(("", text));
+        let mut words = plain.split(':');
         let first = words.next().unwrap_or_default();
-        let (event, mask) = first.split_once('.').map_or((first, None), |(event, mask)| (event, Some(mask)));
+        let (name, mask) = first.split_once('.').map_or((first, None), |(name, mask)| (name, Some(mask)));
         let words: Vec<&str> = mask.into_iter().chain(words).collect();
-        if event.is_empty() || words.iter().any(|word| word.is_empty()) {
+        // The event has the unit before it, as it stands in the text.
+        let event = text.get(..text.len() - plain.len() + name.len()).unwrap_or(name);
+        let is_named = !name.is_empty() && (!unit.is_empty() || plain.len() == text.len());
+        if !is_named || words.iter().any(|word| word.is_empty()) {
             return Err(Error::usage(format!("`{text}` is no event: write EVENT[:UMASK...][:MODIFIER...]")));
         }
         Ok(Request { text, event, words })
@@ -186,7 +191,7 @@ mod tests {
         assert_eq!(parts(None).unwrap().len(), NAMES.len());
         assert_eq!(part("K8").unwrap().name(), "k8");
         let Err(Error::Usage(message)) = part("k9") else { panic!("there is no k9") };
-        assert_eq!(message, "no PMU is called `k9`; there are k8, power9, itanium and montecito");
+        assert_eq!(message, "no PMU is called `k9`; there are k8, knl, power9, itanium and montecito");
     }
 
     #[test]
@@ -203,7 +208,9 @@ mod tests {
     fn a_request_is_an_event_and_words() {
         let request = Request::new("A.M:k:c=2").unwrap();
         assert_eq!((request.event, request.words), ("A", vec!["M", "k", "c=2"]));
-        for wrong in ["", ":k", "A:", "A::k", "A.:k"] {
+        let request = Request::new("u0::A.M:k").unwrap();
+        assert_eq!((request.event, request.words), ("u0::A", vec!["M", "k"]));
+        for wrong in ["", ":k", "A:", "A::", "::A", "u::A::k", "A:k::", "A.:k"] {
             assert!(Request::new(wrong).is_err(), "{wrong}");
         }
     }

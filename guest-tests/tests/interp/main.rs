@@ -5,5 +5,6 @@ mod exceptions;
 mod instructions;
 mod machines;
 mod observed;
+mod pci;
 mod properties;
 mod support;

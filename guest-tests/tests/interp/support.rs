@@ -6,9 +6,9 @@ pub(crate) use iced_x86::IcedError;
 pub(crate) use iced_x86::code_asm::*;
 pub(crate) use proptest::prelude::*;
 pub(crate) use vm_pmu_guest_tests::engine::interp::{
-    Alerts, BranchKind, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, InstructionClass, Interrupter, Invalidation, Limits,
-    Machine, MachineBus, MachineError, Mode, Observer, PageWalk, PerformanceMask, SegmentSet, SimdClass, Step, StepKind, Stop, Touched,
-    Unobserved, selector,
+    Alerts, BranchKind, CONFIGURATION_WINDOW, Config, CpuView, EmptyBus, Exit, Gp, Image, ImageError, InstructionClass, Interrupter,
+    Invalidation, Limits, Machine, MachineBus, MachineError, Mode, Observer, PageWalk, PciFunction, PerformanceMask, SegmentSet, SimdClass,
+    Step, StepKind, Stop, Touched, Unobserved, selector,
 };
 
 pub(crate) const CODE: u64 = 0x10_0000;

@@ -1,7 +1,7 @@
 //! The first Itanium.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Profile, Protocol, Replacement,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol, Replacement,
     SecondLevel, Translation, WritePolicy,
 };
 
@@ -60,7 +60,19 @@ pub const ITANIUM: Profile = Profile {
         stores: 8,
         reorder: 0,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 3, select_bits: 2, open_pages: 8, open: 16, close: 16, near_bytes: 0 },
+    memory: MemoryGeometry {
+        page_bits: 13,
+        bank_bits: 3,
+        select_bits: 2,
+        open_pages: 8,
+        open: 16,
+        close: 16,
+        near_bytes: 0,
+        near_controllers: 0,
+        controllers: 1,
+        channels: 1,
+    },
+    mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: None,
     write_combining: 4,
 };

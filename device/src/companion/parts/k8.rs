@@ -1,7 +1,7 @@
 //! AMD Athlon 64 and Opteron, revision E with 1 MiB of second-level cache.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 
@@ -64,7 +64,19 @@ pub const K8: Profile = Profile {
         stores: 32,
         reorder: 24,
     },
-    memory: MemoryGeometry { page_bits: 14, bank_bits: 5, select_bits: 2, open_pages: 16, open: 30, close: 30, near_bytes: 0 },
+    memory: MemoryGeometry {
+        page_bits: 14,
+        bank_bits: 5,
+        select_bits: 2,
+        open_pages: 16,
+        open: 30,
+        close: 30,
+        near_bytes: 0,
+        near_controllers: 0,
+        controllers: 1,
+        channels: 1,
+    },
+    mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 12 }),
     write_combining: 4,
 };

@@ -1,7 +1,7 @@
 //! Intel Knights Landing: one tile.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 
@@ -21,6 +21,7 @@ pub const KNL: Profile = Profile {
     sources: &[
         "CPUID leaves 2 and 4 and instruction latencies of a Xeon Phi 7210 (InstLatx64, 0050671)",
         "Performance Monitoring Reference Manual, volume 2: sections 1.2 (what the tile shares) and 3 (MCDRAM as a cache)",
+        "Linux, uncore_snbep.c: how many EDCs, memory controllers, channels and CHAs there are",
         "Sodani and others, Knights Landing, IEEE Micro 2016: widths, 72 entries to reorder, MESIF by a distributed directory",
         "Ramos and Hoefler, IPDPS 2017, and McCalpin, 2016: latencies of the second level, other tiles, MCDRAM and DDR",
         "chosen: the predictor, the penalties of translation, the prefetcher's distance; a scaled MCDRAM of 64 MiB",
@@ -37,7 +38,7 @@ pub const KNL: Profile = Profile {
         second: SecondLevel::Unified(CacheGeometry::lru(1 << 20, 16).replaced(Replacement::Tree)),
         second_fill: Fill::Inclusive,
         third: None,
-        protocol: Protocol::Mesi,
+        protocol: Protocol::Mesif,
     },
     translation: Translation { instruction: [CODE, &[]], data: [MICRO, DATA], shared_second: false, walk_entries: 16 },
     predictor: PredictorGeometry { direction: Direction::Global { history: 12, index: 14 }, target_bits: 8, return_stack: 16 },
@@ -64,7 +65,19 @@ pub const KNL: Profile = Profile {
         stores: 16,
         reorder: 36,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, select_bits: 4, open_pages: 64, open: 20, close: 20, near_bytes: 64 << 20 },
+    memory: MemoryGeometry {
+        page_bits: 13,
+        bank_bits: 6,
+        select_bits: 4,
+        open_pages: 64,
+        open: 20,
+        close: 20,
+        near_bytes: 64 << 20,
+        near_controllers: 8,
+        controllers: 2,
+        channels: 3,
+    },
+    mesh: Mesh { quadrants: 4, agents: 38 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 4, streams: 16, within_bits: 12 }),
     write_combining: 4,
 };

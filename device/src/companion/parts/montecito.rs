@@ -1,7 +1,7 @@
 //! Montecito, the dual-core Itanium 2.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Profile, Protocol, Replacement,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol, Replacement,
     SecondLevel, Translation, WritePolicy,
 };
 
@@ -61,7 +61,19 @@ pub const MONTECITO: Profile = Profile {
         stores: 16,
         reorder: 0,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 4, select_bits: 2, open_pages: 16, open: 24, close: 24, near_bytes: 0 },
+    memory: MemoryGeometry {
+        page_bits: 13,
+        bank_bits: 4,
+        select_bits: 2,
+        open_pages: 16,
+        open: 24,
+        close: 24,
+        near_bytes: 0,
+        near_controllers: 0,
+        controllers: 1,
+        channels: 1,
+    },
+    mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: None,
     // Four a core, for both threads.
     write_combining: 2,

@@ -1,7 +1,7 @@
 //! POWER9: a pair of SMT4 cores.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, PredictorGeometry, Prefetcher, Profile, Protocol,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
     SecondLevel, Translation, WritePolicy,
 };
 
@@ -61,7 +61,19 @@ pub const POWER9: Profile = Profile {
         stores: 64,
         reorder: 43,
     },
-    memory: MemoryGeometry { page_bits: 13, bank_bits: 6, select_bits: 4, open_pages: 64, open: 50, close: 50, near_bytes: 0 },
+    memory: MemoryGeometry {
+        page_bits: 13,
+        bank_bits: 6,
+        select_bits: 4,
+        open_pages: 64,
+        open: 50,
+        close: 50,
+        near_bytes: 0,
+        near_controllers: 0,
+        controllers: 1,
+        channels: 1,
+    },
+    mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 16 }),
     write_combining: 4,
 };

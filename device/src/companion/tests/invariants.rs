@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use super::super::cluster::Cluster;
 use super::super::line::{Line, LineState};
-use super::super::{Clock, Fill, Replacement, RestoreError, parts};
+use super::super::{Clock, Fill, Replacement, RestoreError, STATE_VERSION, parts};
 use super::*;
 
 /// Every valid line of a cluster: by outer number, the strongest state there.
@@ -178,7 +178,7 @@ fn saved_bytes_that_do_not_fit_are_refused_and_change_nothing() {
         bytes[at] ^= 0x40;
         bytes
     };
-    assert_eq!(restore(&changed(8)), Err(RestoreError::Version { saved: 0x41 }));
+    assert_eq!(restore(&changed(8)), Err(RestoreError::Version { saved: STATE_VERSION ^ 0x40 }));
     assert_eq!(restore(&changed(16)), Err(RestoreError::Shape));
     assert_eq!(restore(&changed(saved.len() / 2)), Err(RestoreError::Damaged));
     assert_eq!(companion.save(&[]), Err(RestoreError::Followers));

@@ -3,6 +3,8 @@
 mod answers;
 mod identities;
 mod invariants;
+mod places;
+mod requests;
 mod rules;
 
 use alloc::vec::Vec;

@@ -1,7 +1,9 @@
 //! Data accesses by linear address.
 
+use super::alu;
 use super::fault::Fault;
 use super::paging::{Physical, grant};
+use super::pci::in_window;
 use super::state::{Core, RSP};
 use super::step::Access;
 use crate::engine::memory::PAGE;
@@ -40,7 +42,7 @@ impl Core {
     #[inline]
     fn write_physical(&mut self, at: Physical, size: u8, value: u64) {
         if at.ram {
-            self.shared.memory.write(at.address, usize::from(size), value);
+            self.step.code_written |= self.shared.memory.write(at.address, usize::from(size), value);
         } else {
             self.write_device(at.address, size, value);
         }
@@ -51,9 +53,12 @@ impl Core {
         if self.is_apic(address) {
             // Only aligned 32-bit accesses are defined; others see the register they start in.
             let register = self.apic.read((address & 0xff0) as u32, self.cycles);
-            return u64::from(register) >> (8 * (address & 3));
+            return u64::from(register) >> (8 * (address & 3)) & alu::mask(size);
         }
-        self.shared.bus.mmio_read(self.index, address, size)
+        if in_window(address) {
+            return self.read_window(address, size);
+        }
+        self.shared.bus.mmio_read(self.index, address, size) & alu::mask(size)
     }
 
     #[cold]
@@ -62,6 +67,8 @@ impl Core {
             if size == 4 && address & 0xf == 0 {
                 self.write_apic((address & 0xff0) as u32, value as u32);
             }
+        } else if in_window(address) {
+            self.write_window(address, size, value);
         } else {
             self.shared.bus.mmio_write(self.index, address, size, value);
         }
@@ -149,7 +156,9 @@ impl Core {
             return Ok(out);
         }
         if place.second.is_none() && place.first.ram {
-            return Ok(self.shared.memory.update(at, usize::from(size), f));
+            let (out, hit) = self.shared.memory.update(at, usize::from(size), f);
+            self.step.code_written |= hit;
+            return Ok(out);
         }
         let memory = std::sync::Arc::clone(&self.shared.memory);
         Ok(memory.with_split_lock(|| {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::apic::PerformanceMask;
@@ -218,7 +218,13 @@ impl<O: Observer> Machine<O> {
         let layout = Layout::new(config.ram, config.cpus).ok_or(MachineError::TooSmall { ram: config.ram })?;
         image.load(&memory, layout.usable)?;
         layout.write(&memory, &config.user)?;
-        let shared = Arc::new(Shared { memory, bus, interrupter: Interrupter::new(config.cpus), console: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared {
+            memory,
+            bus,
+            interrupter: Interrupter::new(config.cpus),
+            console: Mutex::new(Vec::new()),
+            configuration_address: AtomicU32::new(0),
+        });
         let cpus = (0..config.cpus)
             .map(|index| {
                 let mut core = Core::new(index, Arc::clone(&shared), config.performance_mask);

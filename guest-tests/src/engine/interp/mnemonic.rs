@@ -4,7 +4,7 @@ use iced_x86::{Code, EncodingKind, Instruction, MemorySize, Mnemonic, OpKind};
 
 use super::decode::{shared_with_sse, unsupported};
 use super::op::{Decoded, Op, Operand};
-use super::step::{InstructionClass, Prefetch, SimdClass};
+use super::step::{InstructionClass, MICROCODE, Prefetch, SimdClass};
 
 /// The operation of a valid instruction.
 #[rustfmt::skip]
@@ -259,6 +259,7 @@ fn classes(i: &Instruction, d: &mut Decoded) {
         _ if matches!(d.op, Op::MovXLow | Op::MovXToGpr | Op::MovXFromGpr) => Some(SimdClass::ScalarSse),
         _ => None,
     };
+    d.info.vector_load = matches!(d.op, Op::MovX | Op::MovXFromGpr) && d.src == Operand::Mem;
 }
 
 fn class_of(i: &Instruction, op: Op) -> InstructionClass {
@@ -316,7 +317,7 @@ fn micro_ops(d: &Decoded) -> u8 {
         | Op::Cmpxchg8b
         | Op::Cmpxchg16b
         | Op::In
-        | Op::Out => 8,
+        | Op::Out => MICROCODE,
         Op::Movs | Op::Cmps | Op::Ins | Op::Outs => 3,
         Op::Stos | Op::Lods | Op::Scas | Op::Call | Op::CallIndirect | Op::Ret | Op::Leave => 2,
         _ => 1,

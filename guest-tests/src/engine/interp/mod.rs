@@ -34,6 +34,7 @@ mod msr;
 mod observer;
 mod op;
 mod paging;
+mod pci;
 mod state;
 mod step;
 mod timer;
@@ -48,6 +49,7 @@ pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
 pub use paging::PageWalk;
+pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, PciFunction};
 pub use step::{
     Access, Branch, BranchKind, InstructionClass, InstructionInfo, Invalidation, Prefetch, SegmentSet, SimdClass, Step, StepKind, Touched,
 };

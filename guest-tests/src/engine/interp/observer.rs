@@ -3,6 +3,7 @@
 use super::apic::Apic;
 use super::cpuid::CpuidResult;
 use super::paging::PageWalk;
+use super::pci::PciFunction;
 use super::state::Core;
 use super::step::Step;
 
@@ -237,7 +238,8 @@ impl Observer for Unobserved {}
 
 /// What all CPUs share outside RAM: ports, device memory, registers that are no CPU's own.
 ///
-/// Ports E9h (console) and F4h (exit status) are the engine's and never get here.
+/// Ports E9h (console) and F4h (exit status) are the engine's and never get here. PCI configuration space, by whichever way, comes to
+/// [`MachineBus::pci_read`] and [`MachineBus::pci_write`].
 pub trait MachineBus: Send + Sync {
     /// IN of `size` (1, 2 or 4) bytes. Absent ports read as ones.
     fn port_in(&self, cpu: usize, port: u16, size: u8) -> u32 {
@@ -259,6 +261,18 @@ pub trait MachineBus: Send + Sync {
     /// A store of `size` (1, 2, 4 or 8) bytes outside RAM and the local APIC.
     fn mmio_write(&self, cpu: usize, address: u64, size: u8, value: u64) {
         let _ = (cpu, address, size, value);
+    }
+
+    /// A read of `size` (1, 2 or 4) bytes of PCI configuration space, by ports CF8h and CFCh or through
+    /// [`CONFIGURATION_WINDOW`](super::CONFIGURATION_WINDOW). Absent functions read as ones.
+    fn pci_read(&self, cpu: usize, at: PciFunction, offset: u16, size: u8) -> u32 {
+        let _ = (cpu, at, offset, size);
+        u32::MAX
+    }
+
+    /// A write of `size` (1, 2 or 4) bytes of PCI configuration space.
+    fn pci_write(&self, cpu: usize, at: PciFunction, offset: u16, size: u8, value: u32) {
+        let _ = (cpu, at, offset, size, value);
     }
 
     /// RDMSR of a register neither the observer nor the engine knows; `None` raises #GP(0).

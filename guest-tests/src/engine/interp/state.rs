@@ -1,5 +1,6 @@
 //! The architectural state of one CPU.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use super::apic::{Apic, Delivery, Destination, Ipi, PerformanceMask};
@@ -82,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) bus: Arc<dyn MachineBus>,
     pub(crate) interrupter: Interrupter,
     pub(crate) console: Mutex<Vec<u8>>,
+    /// The PCI configuration address register.
+    pub(crate) configuration_address: AtomicU32,
 }
 
 /// One CPU without its observer and decoded code.

@@ -203,6 +203,19 @@ pub struct InstructionInfo {
     pub prefetch: Option<Prefetch>,
     /// The floating-point or vector class.
     pub simd: Option<SimdClass>,
+    /// A vector instruction that only loads a register.
+    pub vector_load: bool,
+}
+
+/// The estimate for what is microcode on every x86.
+pub(crate) const MICROCODE: u8 = 8;
+
+impl InstructionInfo {
+    /// Whether it is microcode on every x86. All of its micro-operations then are.
+    #[must_use]
+    pub fn is_microcode(&self) -> bool {
+        self.micro_ops >= MICROCODE
+    }
 }
 
 /// One step of one CPU: an instruction, one REP iteration, or a taken interrupt or exception.
@@ -249,6 +262,8 @@ pub struct Step {
     pub store_bytes: u16,
     /// Accesses that crossed an 8-byte boundary.
     pub misaligned: u8,
+    /// A store went to a 64-byte line at which the decoder of some CPU has looked since the line was last written.
+    pub code_written: bool,
     recorded: u8,
     list: [Access; 6],
 }
@@ -282,6 +297,7 @@ impl Step {
         self.load_bytes = 0;
         self.store_bytes = 0;
         self.misaligned = 0;
+        self.code_written = false;
         self.recorded = 0;
     }
 

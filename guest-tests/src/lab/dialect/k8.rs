@@ -1,30 +1,29 @@
 //! The K8: a PerfEvtSel for each of four counters (AMD BKDG sections 10.1 and 10.2).
 
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::event::{self, Entry, Fidelity, UnitMask};
-use vm_pmu_arch::feed::{Scope, Unit};
+use vm_pmu_arch::event::{self, Entry};
+use vm_pmu_arch::feed::Scope;
 use vm_pmu_arch::k8::{COUNTERS, PerfCtr, PerfEvtSel, Register, Revision, Slot};
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::Part;
 
+use super::x86::words::{Limits, Modifiers, Words};
+use super::x86::{self, Event, RESERVED};
 use super::{Dialect, Programming, Write};
 use crate::lab::error::Error;
-use crate::lab::number::{self, grouped};
 use crate::lab::select::{self, Request};
-use crate::lab::suggest;
 
 /// The K8's dialect.
 pub(super) struct K8;
 
-/// The values that a counter can hold: 48 bits.
-const COUNTER_RANGE: u64 = 1 << 48;
-
-/// What is said about an event select that no event has.
-const RESERVED: &str = "reserved: no event of the catalogue has this number; it counts what is injected for it";
+/// What the part has.
+const LIMITS: Limits = Limits { bits: 48, any_thread: false };
 
 /// Every modifier, for suggestions.
 const MODIFIERS: [&str; 14] = ["u", "k", "uk", "nouk", "e", "edge", "i", "inv", "int", "pc", "noen", "c=1", "cmask=1", "period=100000"];
+/// What a mistaken modifier of an event without unit masks is answered with.
+const THERE_ARE: &str = "u, k, e, i, c=N, int, pc, noen, period=N";
 
 impl Dialect for K8 {
     fn manual(&self) -> &'static str {
@@ -59,7 +58,7 @@ impl Dialect for K8 {
             (Some(select), "UNIT_MASK") => mask_meaning(select),
             (Some(select), "CNT_MASK") => threshold_meaning(select),
             (Some(select), "INV") if is_set && select.cnt_mask() == 0 => "means nothing while CNT_MASK is 0".to_owned(),
-            (None, "CTR") => counter_meaning(field.of(value)),
+            (None, "CTR") => x86::counter_meaning(field.of(value), LIMITS.bits),
             _ if is_set => field.summary.trim().to_owned(),
             _ => String::new(),
         }
@@ -89,7 +88,7 @@ fn event_select(register: &RegisterDescription, value: u64) -> Option<PerfEvtSel
     }
 }
 
-fn entry(select: PerfEvtSel) -> Option<(&'static Entry, &'static [Entry])> {
+fn entry(select: PerfEvtSel) -> Option<Event> {
     event::K8.select(u32::from(select.event_select()))
 }
 
@@ -100,21 +99,7 @@ fn listed_bits<'a>(masks: impl IntoIterator<Item = &'a Entry>) -> u32 {
 
 /// The names of the unit masks in `select`; bits without a name as a number.
 fn mask_words(select: PerfEvtSel) -> Vec<String> {
-    let Some((_, masks)) = entry(select).filter(|(_, masks)| !masks.is_empty()) else { return Vec::new() };
-    let mut rest = u32::from(select.unit_mask());
-    let mut words = Vec::new();
-    for mask in masks {
-        if let (Some(bit), Some(name)) = (mask.umask, mask.mask_name())
-            && rest & bit != 0
-        {
-            rest &= !bit;
-            words.push(name.to_owned());
-        }
-    }
-    if rest != 0 {
-        words.push(format!("{rest:#04x}"));
-    }
-    words
+    entry(select).map_or_else(Vec::new, |event| x86::mask_words(event, select.unit_mask().into()))
 }
 
 fn event_meaning(select: PerfEvtSel) -> String {
@@ -126,64 +111,16 @@ fn event_meaning(select: PerfEvtSel) -> String {
 }
 
 fn mask_meaning(select: PerfEvtSel) -> String {
-    let umask = u32::from(select.unit_mask());
-    match entry(select) {
-        None => String::new(),
-        Some((_, [])) => "not looked at: the event has no unit masks".to_owned(),
-        Some((event, _)) if umask == 0 => format!("no sub-event of {}: nothing is counted", event.name),
-        Some((event, masks)) => {
-            let known = masks.iter().filter_map(|mask| mask.umask).fold(0, |bits, bit| bits | bit);
-            let mut text = mask_words(select).join(" + ");
-            if umask & !known != 0 {
-                text.push_str(&format!("; {:#04x} names no sub-event", umask & !known));
-            }
-            if let Some(missing) = missing_group(event, masks, umask) {
-                text.push_str(&format!("; {missing}"));
-            }
-            text
-        }
-    }
+    entry(select).map_or_else(String::new, |event| x86::mask_meaning(event, select.unit_mask().into()))
 }
 
-/// What an event lacks that wants one bit of each of several groups.
-fn missing_group(event: &Entry, masks: &[Entry], umask: u32) -> Option<String> {
-    let UnitMask::Fields { groups, .. } = event.shape else { return None };
-    let group = groups.iter().find(|group| umask & **group == 0)?;
-    let names: Vec<&str> =
-        masks.iter().filter(|mask| mask.umask.is_some_and(|bit| bit & group != 0)).filter_map(Entry::mask_name).collect();
-    Some(format!("nothing is counted without one of {}", names.join(", ")))
-}
-
-/// The most that a clock can add: 1 where a single state is counted.
+/// The most that a clock can add.
 fn most_per_clock(select: PerfEvtSel) -> u32 {
-    let Some((event, masks)) = entry(select) else { return 3 };
-    let mut picked = picked(event, masks, u32::from(select.unit_mask()));
-    let is_state = picked.next().is_some_and(|first| first.counts == Unit::Cycles) && picked.next().is_none();
-    if is_state { 1 } else { event.max_per_cycle }
-}
-
-fn picked(event: &'static Entry, masks: &'static [Entry], umask: u32) -> impl Iterator<Item = &'static Entry> {
-    let own = masks.is_empty().then_some(event);
-    own.into_iter().chain(masks.iter().filter(move |mask| mask.umask.is_some_and(|bit| bit & umask != 0)))
+    x86::most_per_clock(entry(select), select.unit_mask().into(), event::K8.max_per_cycle)
 }
 
 fn threshold_meaning(select: PerfEvtSel) -> String {
-    let most = most_per_clock(select);
-    match (u32::from(select.cnt_mask()), select.inv()) {
-        (0, _) => String::new(),
-        (least, false) if least > most => format!("counts clocks with at least {least}; there is none, for a clock has {most} at most"),
-        (least, true) if least > most => format!("counts clocks with fewer than {least}: all of them, for a clock has {most} at most"),
-        (least, false) => format!("counts clocks with at least {least}"),
-        (least, true) => format!("counts clocks with fewer than {least}"),
-    }
-}
-
-fn counter_meaning(count: u64) -> String {
-    match count {
-        0 => String::new(),
-        count if count >= COUNTER_RANGE / 2 => format!("{} more until it overflows", grouped(COUNTER_RANGE - count)),
-        count => grouped(count),
-    }
+    x86::threshold_meaning(most_per_clock(select), select.cnt_mask().into(), select.inv())
 }
 
 /// The event, unit masks and modifiers that make `select`.
@@ -201,79 +138,39 @@ fn notation(select: PerfEvtSel) -> String {
         names if names.is_empty() => words.push(format!("{umask:#04x}")),
         names => words.extend(names),
     }
-    words.push(match (select.usr(), select.os()) {
-        (true, true) => "uk".to_owned(),
-        (true, false) => "u".to_owned(),
-        (false, true) => "k".to_owned(),
-        (false, false) => "nouk".to_owned(),
-    });
-    let flags = [(select.e(), "e"), (select.inv(), "inv"), (select.pc(), "pc"), (select.int(), "int"), (!select.en(), "noen")];
-    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| (*word).to_owned()));
-    if select.cnt_mask() != 0 {
-        words.push(format!("c={}", select.cnt_mask()));
-    }
+    words.extend(modifiers(select).words());
     words.join(":")
 }
 
-/// What the words after the event ask for.
-#[derive(Default)]
-struct Words {
-    umask: Option<u8>,
-    levels: Option<(bool, bool)>,
-    edge: bool,
-    invert: bool,
-    interrupt: bool,
-    pin: bool,
-    disabled: bool,
-    at_least: u8,
-    period: Option<u64>,
+/// What `select` says beside its event and unit mask.
+fn modifiers(select: PerfEvtSel) -> Modifiers {
+    Modifiers {
+        user: select.usr(),
+        kernel: select.os(),
+        edge: select.e(),
+        invert: select.inv(),
+        interrupt: select.int(),
+        pin: select.pc(),
+        any_thread: false,
+        enabled: select.en(),
+        at_least: select.cnt_mask(),
+    }
 }
 
-impl Words {
-    /// Takes a modifier; whether it was one.
-    fn modify(&mut self, word: &str) -> Result<bool, String> {
-        let word = word.to_ascii_lowercase();
-        match word.as_str() {
-            "e" | "edge" => self.edge = true,
-            "i" | "inv" => self.invert = true,
-            "int" => self.interrupt = true,
-            "pc" => self.pin = true,
-            "noen" => self.disabled = true,
-            "nouk" => self.levels = Some((false, false)),
-            levels if !levels.is_empty() && levels.chars().all(|letter| matches!(letter, 'u' | 'k')) => {
-                let (user, kernel) = self.levels.unwrap_or_default();
-                self.levels = Some((user || levels.contains('u'), kernel || levels.contains('k')));
-            }
-            other => match other.split_once('=') {
-                Some(("c" | "cmask", least)) => {
-                    let least = number::parse(least).and_then(|least| u8::try_from(least).ok());
-                    self.at_least = least.ok_or(format!("`{word}` is no counter mask: it is a number up to 255"))?;
-                }
-                Some(("period", period)) => {
-                    let period = number::parse(period).filter(|period| (1..COUNTER_RANGE).contains(period));
-                    self.period = Some(period.ok_or(format!("`{word}` is no period: it is a number from 1 to 2^48 - 1"))?);
-                }
-                _ => return Ok(false),
-            },
-        }
-        Ok(true)
-    }
-
-    fn select(&self, event: u8, umask: u8) -> PerfEvtSel {
-        let (user, kernel) = self.levels.unwrap_or((true, true));
-        let mut select = PerfEvtSel::default();
-        select.set_event_select(event);
-        select.set_unit_mask(umask);
-        select.set_usr(user);
-        select.set_os(kernel);
-        select.set_e(self.edge);
-        select.set_pc(self.pin);
-        select.set_int(self.interrupt);
-        select.set_en(!self.disabled);
-        select.set_inv(self.invert);
-        select.set_cnt_mask(self.at_least);
-        select
-    }
+/// The select with these words.
+fn selecting(event: u8, umask: u8, words: &Modifiers) -> PerfEvtSel {
+    let mut select = PerfEvtSel::default();
+    select.set_event_select(event);
+    select.set_unit_mask(umask);
+    select.set_usr(words.user);
+    select.set_os(words.kernel);
+    select.set_e(words.edge);
+    select.set_pc(words.pin);
+    select.set_int(words.interrupt);
+    select.set_en(words.enabled);
+    select.set_inv(words.invert);
+    select.set_cnt_mask(words.at_least);
+    select
 }
 
 /// What is said about an event or unit mask that came later.
@@ -298,11 +195,11 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
     for word in &request.words {
         if !take(&mut words, word, masks, revision)? {
             let event = selected.entry.map_or(request.event, |(event, _)| event.name);
-            return Err(unknown_word(event, word, masks));
+            return Err(x86::unknown_word(event, word, masks, &MODIFIERS, THERE_ARE));
         }
     }
     let umask = words.umask.unwrap_or_else(|| every_mask(masks, revision, &mut notes));
-    let select = words.select(number, umask);
+    let select = selecting(number, umask, &words.modifiers());
     advise(&mut notes, &words, slot, select, selected.entry);
     let counter = words.period.map(|period| (Register::PerfCtr(slot), PerfCtr::written(period.wrapping_neg()).bits()));
     let writes = counter.into_iter().chain([(Register::PerfEvtSel(slot), select.bits())]);
@@ -320,22 +217,11 @@ fn take(words: &mut Words, word: &str, masks: &[Entry], revision: Revision) -> R
         (Some(mask), _) if !revision.has(mask) => return Err(Error::usage(lack(mask, revision))),
         (Some(mask), _) => u64::from(mask.umask.unwrap_or(0)),
         (None, Some(bits)) => bits,
-        (None, None) => return words.modify(word).map_err(Error::usage),
+        (None, None) => return words.modify(word, &LIMITS).map_err(Error::usage),
     };
     let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
     words.umask = Some(words.umask.unwrap_or(0) | bits);
     Ok(true)
-}
-
-fn unknown_word(event: &str, word: &str, masks: &[Entry]) -> Error {
-    let names = masks.iter().flat_map(|mask| mask.mask_name().into_iter().chain(mask.aliases.iter().copied()));
-    let otherwise = if masks.is_empty() {
-        "it has no unit masks, and modifiers are u, k, e, i, c=N, int, pc, noen, period=N".to_owned()
-    } else {
-        suggest::there_are(names.clone())
-    };
-    let hint = suggest::did_you_mean(word, names.chain(MODIFIERS), &otherwise);
-    Error::usage(format!("{event} has no unit mask or modifier `{word}`{hint}"))
 }
 
 /// What is counted where no unit mask was given.
@@ -359,33 +245,12 @@ fn write(part: Part, wanted: Register, value: u64) -> Option<Write> {
 }
 
 /// Notes on what may surprise.
-fn advise(notes: &mut Vec<String>, words: &Words, slot: Slot, select: PerfEvtSel, entry: Option<(&'static Entry, &'static [Entry])>) {
-    let umask = u32::from(select.unit_mask());
-    if let Some((event, masks)) = entry {
-        let known = masks.iter().filter_map(|mask| mask.umask).fold(0, |bits, bit| bits | bit);
-        if !masks.is_empty() && umask == 0 {
-            notes.push("a unit mask of 0 counts nothing".to_owned());
-        } else if !masks.is_empty() && umask & !known != 0 {
-            notes.push(format!("unit mask {:#04x} names no sub-event", umask & !known));
-        } else if masks.is_empty() && umask != 0 {
-            notes.push("the event has no unit masks: they are not looked at".to_owned());
-        }
-        notes.extend(missing_group(event, masks, umask).filter(|_| umask != 0));
-        let mut picked = picked(event, masks, umask).peekable();
-        if picked.peek().is_some() && picked.all(|entry| entry.fidelity == Fidelity::Injected) {
-            notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
-        }
-        if event.scope == Scope::Package {
+fn advise(notes: &mut Vec<String>, words: &Words, slot: Slot, select: PerfEvtSel, entry: Option<Event>) {
+    if let Some(event) = entry {
+        x86::advise_on_mask(event, select.unit_mask().into(), notes);
+        if event.0.scope == Scope::Package {
             notes.push(format!("the package shares it: while enabled, no other core can use its counter {}", slot.index()));
         }
     }
-    let most = most_per_clock(select);
-    match (words.at_least, words.invert) {
-        (0, true) => notes.push("inv means nothing without cmask".to_owned()),
-        (least, false) if u32::from(least) > most => notes.push(format!("no clock has {least} of them: {most} is the most")),
-        _ => {}
-    }
-    if words.period.is_some() && !words.interrupt {
-        notes.push("without `int` the overflow asks for no interrupt".to_owned());
-    }
+    words.advise(most_per_clock(select), notes);
 }

@@ -5,9 +5,12 @@
 mod ia64;
 mod itanium;
 mod k8;
+mod knl;
+mod matching;
 mod montecito;
 mod numbering;
 mod power9;
+mod x86;
 
 pub use numbering::Numbering;
 
@@ -79,7 +82,8 @@ pub trait Dialect: Sync {
 #[must_use]
 pub fn of(part: Part) -> &'static dyn Dialect {
     match part {
-        Part::K8(_) | Part::Knl(_) => &k8::K8,
+        Part::K8(_) => &k8::K8,
+        Part::Knl(_) => &knl::Knl,
         Part::Power9(_) => &power9::Power9,
         Part::Itanium(_) => &itanium::Itanium,
         Part::Montecito(_) => &montecito::Montecito,

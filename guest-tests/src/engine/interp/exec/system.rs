@@ -130,7 +130,7 @@ impl Core {
 
     /// Reads a port.
     pub(crate) fn port_in(&mut self, port: u16, size: u8) -> u32 {
-        self.shared.bus.port_in(self.index, port, size)
+        self.read_configuration_port(port, size).unwrap_or_else(|| self.shared.bus.port_in(self.index, port, size))
     }
 
     /// Writes a port: E9h is the console, F4h the exit status.
@@ -145,6 +145,7 @@ impl Core {
             0xf4 => {
                 self.stop(Stop::Status(value as u8));
             }
+            _ if self.write_configuration_port(port, size, value) => {}
             _ => self.shared.bus.port_out(self.index, port, size, value),
         }
     }

@@ -2,6 +2,8 @@
 
 use vm_pmu_arch::event::CounterSet;
 
+use crate::lab::dialect::matching::matched;
+
 /// What an event asks of its counter.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Want {
@@ -90,39 +92,6 @@ fn choices(first: &[usize], groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
     lists.fold(vec![Vec::new()], |chosen, list| {
         chosen.iter().flat_map(|before| list.iter().map(|one| before.iter().copied().chain([*one]).collect())).collect()
     })
-}
-
-/// A counter for each, out of those allowed; what has the least choice is placed first, and the lowest counter is taken.
-fn matched(allowed: &[u32]) -> Option<Vec<u32>> {
-    let mut order: Vec<usize> = (0..allowed.len()).collect();
-    order.sort_by_key(|index| allowed[*index].count_ones());
-    let mut owner: [Option<usize>; 32] = [None; 32];
-    for index in order {
-        if !seat(index, allowed, &mut owner, &mut 0) {
-            return None;
-        }
-    }
-    (0..allowed.len()).map(|index| owner.iter().position(|one| *one == Some(index)).map(|counter| counter as u32)).collect()
-}
-
-/// Finds a counter for `index`, moving others only if none is free; `seen` are the counters that were tried.
-fn seat(index: usize, allowed: &[u32], owner: &mut [Option<usize>; 32], seen: &mut u32) -> bool {
-    let mine = |counter: &usize| allowed[index] >> counter & 1 == 1;
-    if let Some(counter) = (0..32usize).filter(mine).find(|counter| owner[*counter].is_none()) {
-        owner[counter] = Some(index);
-        return true;
-    }
-    for counter in (0..32usize).filter(mine) {
-        if *seen >> counter & 1 == 1 {
-            continue;
-        }
-        *seen |= 1 << counter;
-        if owner[counter].is_none_or(|other| seat(other, allowed, owner, seen)) {
-            owner[counter] = Some(index);
-            return true;
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -1,0 +1,175 @@
+//! Where memory lies: controllers, channels and homes of lines, and what each of them had to do.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::bytes::{Damaged, Reader, Writer};
+use super::profile::MemoryGeometry;
+
+/// A place of memory that counts by itself. Numbers begin with 0 and go on through all packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A controller of near memory: on Knights Landing an EDC.
+    NearMemory(u16),
+    /// A channel of DRAM.
+    Channel {
+        /// Its controller.
+        controller: u16,
+        /// Its number there.
+        channel: u8,
+    },
+}
+
+/// What a controller of near memory counts, in accesses.
+const OF_NEAR_MEMORY: [Signal; 6] = [
+    Signal::NearMemoryReads,
+    Signal::NearMemoryWrites,
+    Signal::MemorySideCacheHitsClean,
+    Signal::MemorySideCacheHitsModified,
+    Signal::MemorySideCacheMissesClean,
+    Signal::MemorySideCacheMissesModified,
+];
+
+/// What a channel of DRAM counts, in accesses.
+const OF_CHANNEL: [Signal; 2] = [Signal::MemoryReads, Signal::MemoryWrites];
+
+/// A number that tells lines apart, evenly among all numbers of 32 bits: neighbours lie far from each other (by the golden ratio).
+fn spread(line: u64) -> u32 {
+    (line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+/// Which of `count` equal parts of all numbers of 32 bits `number` lies in.
+fn part(number: u32, count: u64) -> u64 {
+    u64::from(number).wrapping_mul(count) >> 32
+}
+
+/// Which of `count` homes, quadrants or controllers `line` belongs to. One number decides all of them, so what lies in a quadrant has its
+/// controllers and homes there.
+pub(super) fn share(line: u64, count: u64) -> u64 {
+    part(spread(line), count)
+}
+
+/// The channel, out of `count` of its controller, that `line` belongs to.
+fn channel(line: u64, count: u64) -> u64 {
+    part(spread(line.rotate_left(32) ^ line), count)
+}
+
+/// What the places of a package did and nobody has taken yet.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    near: Box<[[u64; OF_NEAR_MEMORY.len()]]>,
+    /// Channels of the first controller first.
+    channels: Box<[[u64; OF_CHANNEL.len()]]>,
+    controllers: u8,
+    per_controller: u8,
+}
+
+impl Places {
+    pub(super) fn new(geometry: &MemoryGeometry) -> Places {
+        let (controllers, per_controller) = (geometry.controllers.max(1), geometry.channels.max(1));
+        let near = if geometry.near_bytes == 0 { 0 } else { usize::from(geometry.near_controllers.max(1)) };
+        Places {
+            near: vec![[0; OF_NEAR_MEMORY.len()]; near].into_boxed_slice(),
+            channels: vec![[0; OF_CHANNEL.len()]; usize::from(controllers) * usize::from(per_controller)].into_boxed_slice(),
+            controllers,
+            per_controller,
+        }
+    }
+
+    /// The controller of near memory that has `line` did `signal`.
+    pub(super) fn near_memory(&mut self, line: u64, signal: Signal) {
+        let place = share(line, self.near.len() as u64) as usize;
+        if let (Some(counts), Some(of)) = (self.near.get_mut(place), OF_NEAR_MEMORY.iter().position(|of| *of == signal))
+            && let Some(count) = counts.get_mut(of)
+        {
+            *count = count.wrapping_add(1);
+        }
+    }
+
+    /// The channel that has `line` read or wrote it.
+    pub(super) fn channel(&mut self, line: u64, signal: Signal) {
+        let per_controller = u64::from(self.per_controller);
+        let place = share(line, u64::from(self.controllers)) * per_controller + channel(line, per_controller);
+        if let (Some(counts), Some(of)) = (self.channels.get_mut(place as usize), OF_CHANNEL.iter().position(|of| *of == signal))
+            && let Some(count) = counts.get_mut(of)
+        {
+            *count = count.wrapping_add(1);
+        }
+    }
+
+    /// Hands over what there is, near memory first, each place's signals in their order. This is package `package`.
+    pub(super) fn take(&mut self, package: usize, mut tell: impl FnMut(Place, Signal, u64)) {
+        let number = |place: usize, of: usize| u16::try_from(package.saturating_mul(of).saturating_add(place)).unwrap_or(u16::MAX);
+        let near = self.near.len();
+        for (place, counts) in self.near.iter_mut().enumerate() {
+            hand_over(Place::NearMemory(number(place, near)), &OF_NEAR_MEMORY, counts, &mut tell);
+        }
+        let (controllers, per_controller) = (usize::from(self.controllers), usize::from(self.per_controller));
+        for (place, counts) in self.channels.iter_mut().enumerate() {
+            let (controller, channel) = (place / per_controller.max(1), (place % per_controller.max(1)) as u8);
+            let place = Place::Channel { controller: number(controller, controllers), channel };
+            hand_over(place, &OF_CHANNEL, counts, &mut tell);
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.near.iter_mut().for_each(|counts| counts.fill(0));
+        self.channels.iter_mut().for_each(|counts| counts.fill(0));
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.near.iter().for_each(|counts| writer.words(counts));
+        self.channels.iter().for_each(|counts| writer.words(counts));
+    }
+
+    /// Returns whether there is anything.
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<bool, Damaged> {
+        for counts in &mut self.near {
+            reader.words(counts)?;
+        }
+        for counts in &mut self.channels {
+            reader.words(counts)?;
+        }
+        let near = self.near.iter().flatten();
+        Ok(near.chain(self.channels.iter().flatten()).any(|count| *count != 0))
+    }
+}
+
+fn hand_over(place: Place, signals: &[Signal], counts: &mut [u64], tell: &mut impl FnMut(Place, Signal, u64)) {
+    for (signal, count) in signals.iter().zip(counts) {
+        match core::mem::take(count) {
+            0 => {}
+            count => tell(place, *signal, count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_in_a_row_and_pages_in_a_row_are_spread_evenly() {
+        for stride in [1, 2, 64, 4096, 1 << 20] {
+            for count in [2u64, 4, 6, 8, 38] {
+                let mut each = vec![0u32; count as usize];
+                (0..count * 1000).for_each(|number| each[share(number * stride, count) as usize] += 1);
+                assert!(each.iter().all(|lines| (900..=1100).contains(lines)), "{count} at {stride}: {each:?}");
+            }
+            let mut each = [0u32; 3];
+            (0..3000).for_each(|number| each[channel(number * stride, 3) as usize] += 1);
+            assert!(each.iter().all(|lines| (900..=1100).contains(lines)), "channels at {stride}: {each:?}");
+        }
+    }
+
+    #[test]
+    fn a_controller_lies_in_the_quadrant_of_its_lines() {
+        for line in 0..1000 {
+            let quadrant = share(line, 4);
+            assert_eq!(share(line, 8) / 2, quadrant);
+            assert_eq!(share(line, 2), quadrant / 2);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The requests that a thread made since somebody was told of them.
+
+use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
+
+use super::cluster::Ask;
+use super::line::LineState;
+
+/// How many requests a follower keeps between two deliveries.
+///
+/// No instruction of two accesses makes more, whatever it misses. Its code lies in two lines and pages, each access in two more of both: six
+/// walks of at most five entries, six lines, four prefetches, and each of these 40 drives at most one line out. A locked one that
+/// crosses lines adds the lock of the bus, and all write-combining buffers, 16 at most, are written out: 97 in all.
+pub(super) const MOST: usize = 128;
+
+/// A list of a fixed size.
+#[derive(Clone, Debug)]
+pub(super) struct Requests {
+    list: [Request; MOST],
+    count: usize,
+    /// Somebody wants them.
+    pub(super) wanted: bool,
+    /// Those for which there was no place.
+    lost: u64,
+}
+
+impl Requests {
+    pub(super) const fn new() -> Requests {
+        Requests { list: [Request::of(RequestKind::DataRead); MOST], count: 0, wanted: false, lost: 0 }
+    }
+
+    pub(super) fn push(&mut self, request: Request) {
+        if !self.wanted {
+            return;
+        }
+        match self.list.get_mut(self.count) {
+            Some(place) => {
+                *place = request;
+                self.count += 1;
+            }
+            None => self.lost = self.lost.saturating_add(1),
+        }
+    }
+
+    #[inline]
+    pub(super) fn all(&self) -> &[Request] {
+        self.list.get(..self.count).unwrap_or(&[])
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+/// What the request for a line is, by why it was asked for.
+pub(super) fn kind(ask: Ask) -> RequestKind {
+    match ask {
+        // A walk reads its tables as a load does.
+        Ask::Load | Ask::Walk => RequestKind::DataRead,
+        Ask::Store => RequestKind::Ownership,
+        Ask::Fetch => RequestKind::Code,
+        Ask::PrefetchLoad | Ask::PrefetchOnce => RequestKind::SoftwarePrefetch,
+        Ask::PrefetchStore | Ask::HardwareStore => RequestKind::OwnershipPrefetch,
+        Ask::Hardware => RequestKind::DataReadPrefetch,
+    }
+}
+
+/// The supplier where the own cluster had the line so.
+pub(super) fn own(state: LineState) -> Supplier {
+    Supplier::OwnCluster(match state {
+        LineState::Modified | LineState::Owned => HeldAs::Modified,
+        LineState::Exclusive => HeldAs::Exclusive,
+        LineState::Forward => HeldAs::Forward,
+        LineState::Shared | LineState::Invalid => HeldAs::Shared,
+    })
+}
+
+/// What other caches were asked where another cluster, or memory, supplied: section 1.2.4 of the Knights Landing manual.
+pub(super) fn snoop(supplier: Supplier, modified: bool) -> Snoop {
+    match supplier {
+        Supplier::OtherCluster { .. } if modified => Snoop::Modified,
+        Supplier::OtherCluster { .. } => Snoop::Forwarded,
+        Supplier::NearMemory { far: true } | Supplier::Memory { far: true } => Snoop::NotNeeded,
+        _ => Snoop::None,
+    }
+}

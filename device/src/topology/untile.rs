@@ -1,0 +1,176 @@
+//! The boxes of a machine, as an emulator and its devices reach them.
+
+use vm_pmu_arch::access::{Address, Fault, PciAddress};
+use vm_pmu_arch::model::Model;
+
+use super::Machine;
+use crate::irq::InterruptLine;
+use crate::untile::{Boxes, Domain, Stage, Transaction, UnitId, UntileState};
+
+/// The boxes of a machine: [`Machine::untile`].
+///
+/// ```
+/// use vm_pmu::topology::Builder;
+/// use vm_pmu::untile::{Domain, Kind, UnitId};
+///
+/// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+/// let untile = machine.untile().unwrap();
+/// // The first channel of the first memory controller, bus FFh, device 8, function 2: CAS reads in counter 0.
+/// assert_eq!(untile.pci_read(0xFF, 8, 2, 0, 4), 0x7843_8086);
+/// untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0040_0103);
+/// let channel = UnitId::new(Kind::McDclk, 0).unwrap();
+/// untile.happen(channel, 0x03, 0x01, 1, 5);
+/// untile.tick(Domain::Dclk, 100);
+/// assert_eq!(untile.pci_read(0xFF, 8, 2, 0xB00, 4), 5);
+/// ```
+#[derive(Debug)]
+pub struct Untile<'a, L> {
+    machine: &'a Machine<L>,
+    boxes: &'a Boxes,
+}
+
+impl<L> Clone for Untile<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Untile<'_, L> {}
+
+impl<'a, L: InterruptLine> Untile<'a, L> {
+    pub(super) fn new(machine: &'a Machine<L>, boxes: &'a Boxes) -> Untile<'a, L> {
+        Untile { machine, boxes }
+    }
+
+    /// Whether some counter of some box counts: while none does, clocks need not be ticked.
+    #[must_use]
+    pub fn is_counting(&self) -> bool {
+        self.boxes.is_counting()
+    }
+
+    /// Whether some counter of the box listens to what happens in it: while none does, nothing needs to be told.
+    #[must_use]
+    #[inline]
+    pub fn listens(&self, unit: UnitId) -> bool {
+        self.boxes.listens(unit)
+    }
+
+    /// Lets `clocks` of a clock go by. Whatever overflows on the way does so at its own clock: interrupts are delivered there, before the rest
+    /// goes by.
+    pub fn tick(&self, domain: Domain, clocks: u64) {
+        let mut left = clocks;
+        while left != 0 {
+            let tiles;
+            (tiles, left) = self.boxes.tick(domain, left);
+            self.interrupt(tiles);
+        }
+    }
+
+    /// How many clocks have gone by.
+    #[must_use]
+    pub fn clocks(&self, domain: Domain) -> u64 {
+        self.boxes.total(domain)
+    }
+
+    /// Something of event `select` and sub-event `umask` happens in a box: `each` in every one of the next `clocks` clocks. Returns whether a
+    /// counter counts it.
+    pub fn happen(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
+        self.deliver(self.boxes.happen(unit, select, umask, each, clocks))
+    }
+
+    /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before. Returns whether a counter counts
+    /// them.
+    pub fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> bool {
+        self.deliver(self.boxes.change_queue(unit, select, umask, change))
+    }
+
+    /// A request at a CHA. Returns whether a counter counts it.
+    pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
+        self.deliver(self.boxes.transact(cha, transaction, stage))
+    }
+
+    /// Reads what is at `address`: a model-specific register or a dword of configuration space.
+    ///
+    /// # Errors
+    /// [`Fault::Unclaimed`] when nothing of the untile is there.
+    pub fn read(&self, address: Address) -> Result<u64, Fault> {
+        self.deliver(self.boxes.read(address))
+    }
+
+    /// Writes what is at `address`: a model-specific register or a dword of configuration space.
+    ///
+    /// # Errors
+    /// [`Fault::Unclaimed`] when nothing of the untile is there; [`Fault::GeneralProtection`] for bits that a model-specific register
+    /// refuses, and for one that is read only.
+    pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
+        self.deliver(self.boxes.write(address, value, u64::MAX))
+    }
+
+    /// A read of `size` bytes (1, 2 or 4) of configuration space, as a bus does it: all ones where no function is.
+    #[must_use]
+    pub fn pci_read(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8) -> u32 {
+        let Some((address, shift, mask)) = dword(bus, device, function, offset, size) else { return u32::MAX };
+        let value = self.read(Address::Pci(address)).unwrap_or(u64::MAX);
+        (value >> shift) as u32 & mask
+    }
+
+    /// A write of `size` bytes (1, 2 or 4) of configuration space, as a bus does it: ignored where no function is.
+    pub fn pci_write(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8, value: u32) {
+        if let Some((address, shift, mask)) = dword(bus, device, function, offset, size) {
+            let (value, mask) = (u64::from(value & mask) << shift, u64::from(mask) << shift);
+            // Nothing is there to answer: the bus drops it.
+            let _ = self.deliver(self.boxes.write(Address::Pci(address), value, mask));
+        }
+    }
+
+    /// Brings every register to its value after power-on.
+    pub fn reset(&self) {
+        self.boxes.reset();
+    }
+
+    /// What the boxes remember, with everything counted up to now.
+    #[must_use]
+    pub fn state(&self) -> UntileState {
+        self.deliver(self.boxes.state())
+    }
+
+    /// Makes the boxes remember `state` instead; a state that does not fit is refused and changes nothing. Returns whether it fits.
+    #[must_use]
+    pub fn restore(&self, state: &UntileState) -> bool {
+        self.boxes.restore(state)
+    }
+
+    fn deliver<T>(&self, (value, tiles): (T, u64)) -> T {
+        self.interrupt(tiles);
+        value
+    }
+
+    /// Interrupts the threads of these tiles, one bit each.
+    fn interrupt(&self, tiles: u64) {
+        let mut rest = tiles;
+        while rest != 0 {
+            let tile = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let first = tile * self.machine.per_package;
+            for number in first..first.saturating_add(self.machine.per_package) {
+                if let Some(thread) = self.machine.thread(number) {
+                    thread.with_package(|pmu, view| pmu.interrupt_by_untile(view));
+                }
+            }
+        }
+    }
+}
+
+/// The dword around `size` bytes at `offset`, how far they are shifted in it, and their bits before that. Nothing for what no bus does.
+fn dword(bus: u8, device: u8, function: u8, offset: u16, size: u8) -> Option<(PciAddress, u32, u32)> {
+    let mask = match size {
+        1 => 0xFF,
+        2 => 0xFFFF,
+        4 => u32::MAX,
+        _ => return None,
+    };
+    if offset % u16::from(size) != 0 {
+        return None;
+    }
+    Some((PciAddress { bus, device, function, offset: offset & !3 }, u32::from(offset & 3) * 8, mask))
+}

@@ -1,0 +1,116 @@
+//! PCI configuration space: the functions that a driver probes for, their headers, and the boxes behind them.
+
+use alloc::boxed::Box;
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::Ordering::Relaxed;
+
+use vm_pmu_arch::access::PciAddress;
+use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, PciFunction, UnitId, UnitRegister, at_offset};
+
+/// The buses on which the functions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Buses {
+    /// That of the IRP, device 5.
+    pub irp: u8,
+    /// That of the memory controllers, MCDRAM controllers and M2PCIe.
+    pub memory: u8,
+}
+
+impl Default for Buses {
+    /// Buses 0 and FFh, as machines of the part had them.
+    fn default() -> Buses {
+        Buses { irp: 0, memory: 0xFF }
+    }
+}
+
+/// A function, and what of its header can be written.
+#[derive(Debug)]
+struct Function {
+    place: PciFunction,
+    unit: Option<UnitId>,
+    command: AtomicU8,
+}
+
+#[derive(Debug)]
+pub(super) struct Configuration {
+    buses: Buses,
+    functions: Box<[Function]>,
+}
+
+/// A dword of a function's header, or of what lies behind it and is no register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    function: usize,
+    offset: u16,
+}
+
+/// What an address names.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// A register of a box, the upper half of a counter if so.
+    Unit(UnitId, UnitRegister, bool),
+    /// Something else of a function.
+    Header(Header),
+}
+
+/// Intel.
+const VENDOR: u32 = 0x8086;
+/// A system peripheral.
+const CLASS: u32 = 0x08_8000;
+/// The device has several functions.
+const MULTIFUNCTION: u32 = 0x80;
+/// What of the command register keeps what is written: memory, I/O, bus master.
+const COMMAND: u8 = 0b111;
+
+impl Configuration {
+    pub(super) fn new(buses: Buses) -> Configuration {
+        let of_units = UnitId::all().filter_map(|unit| unit.pci().map(|place| (place, Some(unit))));
+        let others = FIRST_FUNCTIONS.into_iter().map(|place| (place, None));
+        let functions = of_units.chain(others).map(|(place, unit)| Function { place, unit, command: AtomicU8::new(0) });
+        Configuration { buses, functions: functions.collect() }
+    }
+
+    /// How many bytes it takes beside itself.
+    pub(super) fn footprint(&self) -> usize {
+        size_of_val(&*self.functions)
+    }
+
+    /// What is at `address`, if a function is there.
+    pub(super) fn at(&self, address: PciAddress) -> Option<Target> {
+        if address.offset % 4 != 0 || address.offset >= 0x1000 {
+            return None;
+        }
+        let bus = |place: &PciFunction| if place.of_irp { self.buses.irp } else { self.buses.memory };
+        let is_there = |place: &PciFunction| (bus(place), place.device, place.function) == (address.bus, address.device, address.function);
+        let (number, function) = self.functions.iter().enumerate().find(|(_, function)| is_there(&function.place))?;
+        let register =
+            function.unit.and_then(|unit| at_offset(unit.kind(), address.offset).map(|(register, upper)| (unit, register, upper)));
+        Some(match register {
+            Some((unit, register, upper)) => Target::Unit(unit, register, upper),
+            None => Target::Header(Header { function: number, offset: address.offset }),
+        })
+    }
+
+    pub(super) fn read(&self, header: Header) -> u32 {
+        let Some(function) = self.functions.get(header.function) else { return 0 };
+        match header.offset {
+            0x0 => u32::from(function.place.id) << 16 | VENDOR,
+            0x4 => u32::from(function.command.load(Relaxed)),
+            0x8 => CLASS << 8,
+            0xC => MULTIFUNCTION << 16,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn write(&self, header: Header, value: u32, mask: u32) {
+        if let (0x4, Some(function)) = (header.offset, self.functions.get(header.function)) {
+            if mask & 0xFF != 0 {
+                function.command.store(value as u8 & COMMAND, Relaxed);
+            }
+        }
+    }
+
+    pub(super) fn reset(&self) {
+        self.functions.iter().for_each(|function| function.command.store(0, Relaxed));
+    }
+}

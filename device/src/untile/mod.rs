@@ -1,0 +1,323 @@
+//! The boxes that all threads of a machine share: Knights Landing's untile.
+//!
+//! A box is behind a lock of its own, which an access to its registers takes, something that happens in it while a counter listens, and the
+//! end of its deadline; ticking a clock takes none. The UBox is behind one more. Whoever holds a box's lock takes no other; whoever
+//! holds the UBox's may take boxes' locks, one at a time. So nobody waits for somebody who waits for him, whatever two guests' threads do
+//! at once; and freezes and releases of all boxes come one after the other.
+//!
+//! # Clocks
+//!
+//! Three totals of clocks, which run on only by [`tick`](crate::topology::Untile::tick). It stops on the way wherever a counter's overflow
+//! is due, so that freeze and interrupt come at that very clock, however many clocks are ticked at once.
+
+mod configuration;
+mod slot;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use spin::Mutex;
+use vm_pmu_arch::access::{Address, Fault};
+pub use vm_pmu_arch::knl::untile::{
+    Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Kind, Lookup, PciFunction, Place, Source, Stage, Transaction, UNITS,
+    Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
+};
+
+pub use configuration::Buses;
+use configuration::Configuration;
+use slot::Slot;
+
+/// A clock: what it has come to, and when something is due.
+#[derive(Debug)]
+struct Clock {
+    total: AtomicU64,
+    deadline: AtomicU64,
+}
+
+impl Clock {
+    fn new() -> Clock {
+        Clock { total: AtomicU64::new(0), deadline: AtomicU64::new(NEVER) }
+    }
+}
+
+/// No deadline.
+const NEVER: u64 = u64::MAX;
+
+/// The tiles to interrupt, one bit each.
+pub(crate) type Tiles = u64;
+
+/// What the boxes remember.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UntileState {
+    /// The UBox's control and status.
+    pub ubox: [u64; 2],
+    /// The boxes, in the order of [`UnitId::all`].
+    pub units: Vec<UnitState>,
+}
+
+/// The boxes of a machine.
+#[derive(Debug)]
+pub(crate) struct Boxes {
+    slots: Box<[Slot]>,
+    ubox: Mutex<Ubox>,
+    clocks: [Clock; 3],
+    configuration: Configuration,
+}
+
+/// The upper half of a model-specific register of 32 bits.
+const UPPER: u64 = !0xFFFF_FFFF;
+
+impl Boxes {
+    pub(crate) fn new(buses: Buses) -> Boxes {
+        Boxes {
+            slots: UnitId::all().map(Slot::new).collect(),
+            ubox: Mutex::new(Ubox::new()),
+            clocks: core::array::from_fn(|_| Clock::new()),
+            configuration: Configuration::new(buses),
+        }
+    }
+
+    /// How many bytes it takes beside itself.
+    pub(crate) fn footprint(&self) -> usize {
+        size_of_val(&*self.slots) + self.configuration.footprint()
+    }
+
+    fn clock(&self, domain: Domain) -> &Clock {
+        let [uclk, eclk, dclk] = &self.clocks;
+        match domain {
+            Domain::Uclk => uclk,
+            Domain::Eclk => eclk,
+            Domain::Dclk => dclk,
+        }
+    }
+
+    pub(crate) fn total(&self, domain: Domain) -> u64 {
+        self.clock(domain).total.load(Acquire)
+    }
+
+    fn slot(&self, unit: UnitId) -> Option<&Slot> {
+        self.slots.get(unit.index())
+    }
+
+    /// Whether some counter of the box listens to what happens in it.
+    pub(crate) fn listens(&self, unit: UnitId) -> bool {
+        self.slot(unit).is_some_and(Slot::listens)
+    }
+
+    /// Whether some counter of some box counts.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.slots.iter().any(Slot::is_enabled)
+    }
+
+    /// Does `work` with a box, and what follows from it.
+    fn with<T: Default>(&self, unit: UnitId, work: impl FnOnce(&mut Unit, u64) -> T) -> (T, Tiles) {
+        let Some(slot) = self.slot(unit) else { return (T::default(), 0) };
+        let clock = self.clock(unit.kind().domain());
+        let (value, overflows) = slot.with(|unit| work(unit, clock.total.load(Acquire)));
+        clock.deadline.fetch_min(slot.deadline(), AcqRel);
+        let tiles = if overflows == 0 { 0 } else { self.overflowed(unit, overflows) };
+        (value, tiles)
+    }
+
+    /// The UBox is told of overflows: it may freeze every box. Returns the tiles to interrupt.
+    fn overflowed(&self, unit: UnitId, overflows: u8) -> Tiles {
+        let mut ubox = self.ubox.lock();
+        let consequence = ubox.overflow(unit, overflows);
+        consequence.tiles | self.freeze(&mut ubox, consequence)
+    }
+
+    /// Freezes or releases every box, if that is the consequence. What overflows at the same clock is told too.
+    fn freeze(&self, ubox: &mut Ubox, consequence: Consequence) -> Tiles {
+        let Some(frozen) = consequence.freeze else { return 0 };
+        let mut tiles = 0;
+        for (id, slot) in UnitId::all().zip(&self.slots) {
+            let clock = self.clock(id.kind().domain());
+            let ((), overflows) = slot.with(|unit| unit.set_all_frozen(frozen, clock.total.load(Acquire)));
+            clock.deadline.fetch_min(slot.deadline(), AcqRel);
+            // Every box is being frozen already; or it overflows at the clock at which it is let go.
+            tiles |= ubox.overflow(id, overflows).tiles;
+        }
+        tiles
+    }
+
+    /// Lets `clocks` go by. Returns the tiles to interrupt at the first stop on the way, and the clocks that are left.
+    pub(crate) fn tick(&self, domain: Domain, clocks: u64) -> (Tiles, u64) {
+        let clock = self.clock(domain);
+        let mut left = clocks;
+        while left != 0 {
+            let now = clock.total.load(Acquire);
+            let step = clock.deadline.load(Acquire).saturating_sub(now).clamp(1, left);
+            let after = clock.total.fetch_add(step, AcqRel).wrapping_add(step);
+            left -= step;
+            if after >= clock.deadline.load(Acquire) {
+                let tiles = self.service(domain);
+                if tiles != 0 {
+                    return (tiles, left);
+                }
+            }
+        }
+        (0, 0)
+    }
+
+    /// A deadline of this clock has been reached.
+    fn service(&self, domain: Domain) -> Tiles {
+        let clock = self.clock(domain);
+        let mut tiles = 0;
+        let members = || UnitId::all().zip(&self.slots).filter(|(id, _)| id.kind().domain() == domain);
+        for (id, slot) in members() {
+            if slot.deadline() <= clock.total.load(Acquire) {
+                let ((), overflows) = slot.with(|unit| unit.service(clock.total.load(Acquire)));
+                if overflows != 0 {
+                    tiles |= self.overflowed(id, overflows);
+                }
+            }
+        }
+        // Whoever sets a nearer deadline meanwhile lowers this one after it has set its own.
+        clock.deadline.store(NEVER, Release);
+        for (_, slot) in members() {
+            clock.deadline.fetch_min(slot.deadline(), AcqRel);
+        }
+        tiles
+    }
+
+    pub(crate) fn happen(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> (bool, Tiles) {
+        if !self.listens(unit) {
+            return (false, 0);
+        }
+        self.with(unit, |unit, now| unit.happen(select, umask, each, clocks, now))
+    }
+
+    pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
+        if !self.listens(unit) {
+            return (false, 0);
+        }
+        self.with(unit, |unit, now| unit.change_queue(select, umask, change, now))
+    }
+
+    pub(crate) fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> (bool, Tiles) {
+        match UnitId::new(Kind::Cha, cha) {
+            Some(unit) if self.listens(unit) => self.with(unit, |unit, now| unit.transact(transaction, stage, now)),
+            _ => (false, 0),
+        }
+    }
+
+    /// Reads what is at `address`, at privilege level 0.
+    pub(crate) fn read(&self, address: Address) -> (Result<u64, Fault>, Tiles) {
+        match address {
+            Address::Msr(number) => match at_msr(number) {
+                Some(Place::Unit(unit, register)) => {
+                    let (value, tiles) = self.with(unit, |unit, now| unit.read(register, now));
+                    (Ok(value), tiles)
+                }
+                Some(Place::GlobalControl) => (Ok(self.ubox.lock().control()), 0),
+                Some(Place::GlobalStatus) => (Ok(self.ubox.lock().status()), 0),
+                Some(Place::Config) => (Ok(self.ubox.lock().config()), 0),
+                None => (Err(Fault::Unclaimed), 0),
+            },
+            Address::Pci(address) => match self.configuration.at(address) {
+                Some(configuration::Target::Unit(unit, register, upper)) => {
+                    let (value, tiles) = self.with(unit, |unit, now| unit.read(register, now));
+                    (Ok(if upper { value >> 32 } else { value & !UPPER }), tiles)
+                }
+                Some(configuration::Target::Header(header)) => (Ok(u64::from(self.configuration.read(header))), 0),
+                None => (Err(Fault::Unclaimed), 0),
+            },
+            _ => (Err(Fault::Unclaimed), 0),
+        }
+    }
+
+    /// Writes the bytes of `value` that `mask` covers to what is at `address`, at privilege level 0.
+    pub(crate) fn write(&self, address: Address, value: u64, mask: u64) -> (Result<(), Fault>, Tiles) {
+        match address {
+            Address::Msr(number) => self.write_msr(number, value),
+            Address::Pci(address) => match self.configuration.at(address) {
+                Some(configuration::Target::Unit(unit, register, upper)) => {
+                    let shift = if upper { 32 } else { 0 };
+                    let (value, mask) = ((value & mask & !UPPER) << shift, (mask & !UPPER) << shift);
+                    let ((), tiles) = self.with(unit, |unit, now| {
+                        // What a write of less leaves alone; of a status, whose ones clear, nothing is written there.
+                        let kept = if register == UnitRegister::Status { 0 } else { unit.read(register, now) & !mask };
+                        unit.write(register, kept | value, now);
+                    });
+                    (Ok(()), tiles)
+                }
+                Some(configuration::Target::Header(header)) => {
+                    self.configuration.write(header, value as u32, mask as u32);
+                    (Ok(()), 0)
+                }
+                None => (Err(Fault::Unclaimed), 0),
+            },
+            _ => (Err(Fault::Unclaimed), 0),
+        }
+    }
+
+    fn write_msr(&self, number: u32, value: u64) -> (Result<(), Fault>, Tiles) {
+        match at_msr(number) {
+            Some(Place::Unit(unit, register)) => {
+                let refused = match register {
+                    UnitRegister::Counter(_) | UnitRegister::Fixed => Counter48::REFUSED,
+                    _ => UPPER,
+                };
+                if value & refused != 0 {
+                    return (Err(Fault::GeneralProtection), 0);
+                }
+                let ((), tiles) = self.with(unit, |unit, now| unit.write(register, value, now));
+                (Ok(()), tiles)
+            }
+            Some(Place::GlobalControl) => {
+                let mut ubox = self.ubox.lock();
+                let consequence = ubox.write_control(value);
+                (Ok(()), self.freeze(&mut ubox, consequence))
+            }
+            Some(Place::GlobalStatus) => {
+                self.ubox.lock().write_status(value);
+                (Ok(()), 0)
+            }
+            Some(Place::Config) => (Err(Fault::GeneralProtection), 0),
+            None => (Err(Fault::Unclaimed), 0),
+        }
+    }
+
+    /// Every register at its value after power-on.
+    pub(crate) fn reset(&self) {
+        let mut ubox = self.ubox.lock();
+        *ubox = Ubox::new();
+        for (id, slot) in UnitId::all().zip(&self.slots) {
+            let now = self.total(id.kind().domain());
+            slot.replace(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(now), now));
+        }
+        self.configuration.reset();
+    }
+
+    /// What everything remembers, and the tiles to interrupt by what that makes due.
+    pub(crate) fn state(&self) -> (UntileState, Tiles) {
+        let mut ubox = self.ubox.lock();
+        let mut tiles = 0;
+        let mut units = Vec::with_capacity(UNITS);
+        for (id, slot) in UnitId::all().zip(&self.slots) {
+            let now = self.total(id.kind().domain());
+            let (state, overflows) = slot.with(|unit| Some(unit.state(now)));
+            tiles |= ubox.overflow(id, overflows).tiles;
+            units.extend(state);
+        }
+        (UntileState { ubox: ubox.state(), units }, tiles)
+    }
+
+    /// Remembers `state` instead. Returns whether it fits.
+    pub(crate) fn restore(&self, state: &UntileState) -> bool {
+        if state.units.len() != UNITS {
+            return false;
+        }
+        let mut ubox = self.ubox.lock();
+        *ubox = Ubox::from_state(state.ubox);
+        for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
+            let clock = self.clock(id.kind().domain());
+            let now = clock.total.load(Relaxed);
+            slot.replace(|unit| *unit = Unit::from_state(id.kind(), state, now));
+            clock.deadline.fetch_min(slot.deadline(), AcqRel);
+        }
+        true
+    }
+}

@@ -1,0 +1,95 @@
+//! The boxes of a whole part: what they cost, and that nobody waits for ever.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use vm_pmu::Part;
+use vm_pmu::topology::{Builder, Machine};
+use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
+
+/// 64 cores in 32 tiles, with every box.
+fn part<L: vm_pmu::irq::InterruptLine>(line: L) -> Machine<L> {
+    Builder::of(Part::named("knl").unwrap()).packages(32).threads(8).build(line)
+}
+
+#[test]
+fn a_whole_part_takes_less_than_four_mebibytes() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    assert_eq!(machine.threads(), 256);
+    let bytes = machine.footprint();
+    assert!(bytes < 4 << 20, "{bytes} bytes");
+}
+
+#[test]
+fn an_overflow_freezes_every_box_at_its_clock_and_interrupts_the_chosen_tiles() {
+    let raised = AtomicU64::new(0);
+    let machine = part(|thread: usize, counter: u32| {
+        assert_eq!(counter, 5);
+        raised.fetch_or(1 << thread, Ordering::Relaxed);
+    });
+    let untile = machine.untile().unwrap();
+    let cpu = machine.thread(0).unwrap();
+    // Tile 1; CHA 3's clock in counter 2, with ov_en, 1,000 before its wrap; CHA 4's clock in counter 0.
+    cpu.wrmsr(0x700, 0b10).unwrap();
+    cpu.wrmsr(0xE00 + 36 + 10, (1 << 48) - 1000).unwrap();
+    cpu.wrmsr(0xE00 + 36 + 3, 0x0050_0000).unwrap();
+    cpu.wrmsr(0xE00 + 48 + 1, 0x0040_0000).unwrap();
+    untile.tick(Domain::Uclk, 1_000_000);
+    assert_eq!(cpu.rdmsr(0xE00 + 36 + 10), Ok(0));
+    assert_eq!(cpu.rdmsr(0xE00 + 48 + 8), Ok(1000));
+    assert_eq!(cpu.rdmsr(0xE00 + 36 + 7), Ok(0b100));
+    assert_eq!(cpu.rdmsr(0x701), Ok(1 << 6));
+    assert_eq!(raised.load(Ordering::Relaxed), 0xFF00);
+    assert_eq!(machine.thread(8).unwrap().rdmsr(0x38E), Ok(1 << 61));
+}
+
+#[test]
+fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    thread::scope(|scope| {
+        for worker in 0..8u64 {
+            let machine = &machine;
+            scope.spawn(move || {
+                let mut seed = worker + 1;
+                let mut random = move || {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    seed >> 33
+                };
+                let untile = machine.untile().unwrap();
+                let cpu = machine.thread(worker as usize * 8).unwrap();
+                for _ in 0..20_000 {
+                    let cha = (random() % 38) as u8;
+                    let base = 0xE00 + u32::from(cha) * 12;
+                    match random() % 9 {
+                        0 => cpu.wrmsr(0x700, random() << 40 | random()).unwrap(),
+                        1 => cpu.wrmsr(base + 1 + (random() % 4) as u32, 0x0050_0000 | random() & 0xFFFF).unwrap(),
+                        2 => cpu.wrmsr(base + 8 + (random() % 4) as u32, (1 << 48) - 1 - random() % 64).unwrap(),
+                        3 => cpu.wrmsr(base, random() & 0x103).unwrap(),
+                        4 => cpu.wrmsr(0x701, u64::MAX >> 32).unwrap(),
+                        5 => untile.tick(Domain::ALL[(random() % 3) as usize], random() % 100),
+                        6 => drop(untile.transact(cha, &Transaction::default(), Stage::Served { clocks: random() % 50 })),
+                        7 => drop(untile.happen(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
+                        _ => assert!(cpu.rdmsr(base + (random() % 12) as u32).is_ok()),
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_state_restores_every_box() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
+    for cha in 0..38u32 {
+        cpu.wrmsr(0xE00 + cha * 12 + 1, 0x0040_0000).unwrap();
+        cpu.wrmsr(0xE00 + cha * 12 + 5, u64::from(cha)).unwrap();
+    }
+    untile.tick(Domain::Uclk, 77);
+    let state = untile.state();
+    let other = part(|_thread: usize, _counter: u32| {});
+    assert!(other.untile().unwrap().restore(&state));
+    assert_eq!(other.untile().unwrap().state(), state);
+    other.untile().unwrap().tick(Domain::Uclk, 3);
+    assert_eq!(other.thread(0).unwrap().rdmsr(0xE08), Ok(80));
+}

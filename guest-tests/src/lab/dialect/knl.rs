@@ -1,0 +1,85 @@
+//! Knights Landing: two general counters and three fixed ones a thread (Performance Monitoring RM, chapter 2 and section 1.2).
+
+mod fixed;
+mod offcore;
+mod program;
+mod selection;
+
+use vm_pmu_arch::knl::Revision;
+use vm_pmu_arch::layout::Field;
+use vm_pmu_arch::model::RegisterDescription;
+use vm_pmu_arch::registry::Part;
+
+use super::x86::{self, words::Limits};
+use super::{Dialect, Programming};
+use crate::lab::error::Error;
+use crate::lab::select::Request;
+
+/// Knights Landing's dialect.
+pub(super) struct Knl;
+
+/// What a thread has.
+const LIMITS: Limits = Limits { bits: 40, any_thread: true };
+
+impl Dialect for Knl {
+    fn manual(&self) -> &'static str {
+        "KNL PMU RM"
+    }
+
+    fn unit_title(&self, unit: &str) -> &'static str {
+        match unit {
+            "tile" => "what each thread counts of itself, its core and its tile",
+            "edc-uclk" => "an MCDRAM controller, at the untile's clock: its cache",
+            "edc-eclk" => "an MCDRAM controller, at the clock of MCDRAM: its queues",
+            "mc-uclk" => "a memory controller, at the untile's clock",
+            "mc-dclk" => "a channel of a memory controller, at the clock of DDR",
+            "cha" => "a caching and home agent: requests, the snoop filter",
+            "cms" => "the mesh stop of every box: selects from 80h up, in the box's own registers",
+            "m2pcie" => "the mesh's port to PCI Express",
+            "irp" => "the port of inbound transactions",
+            _ => "",
+        }
+    }
+
+    fn place(&self, counters: &[u32]) -> String {
+        match counters {
+            // The general counters of a thread come first, and its fixed ones after them; no box has a counter to itself but 0.
+            [fixed @ 2..=4] => format!("IA32_FIXED_CTR{}", fixed - 2),
+            [only] => format!("counter {only}"),
+            many => format!("counters {}", many.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
+    fn revisions(&self) -> Vec<&'static str> {
+        Revision::ALL.iter().map(|revision| revision.letter()).collect()
+    }
+
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
+        selection::is_select(register).then(|| selection::label(field, value)).flatten()
+    }
+
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String {
+        let said = match register.name {
+            _ if selection::is_select(register) => selection::meaning(field, value),
+            "MSR_OFFCORE_RESP0" => offcore::meaning(0, field, value),
+            "MSR_OFFCORE_RESP1" => offcore::meaning(1, field, value),
+            _ if field.name == "CTR" => Some(x86::counter_meaning(field.of(value), LIMITS.bits)),
+            _ => None,
+        };
+        said.unwrap_or_else(|| if field.of(value) == 0 { String::new() } else { field.summary.trim().to_owned() })
+    }
+
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
+        match register.name {
+            _ if selection::is_select(register) => selection::notation(value),
+            "IA32_FIXED_CTR_CTRL" => fixed::notation(value),
+            "MSR_OFFCORE_RESP0" => offcore::notation(0, value),
+            "MSR_OFFCORE_RESP1" => offcore::notation(1, value),
+            _ => None,
+        }
+    }
+
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+        program::encode(part, requests)
+    }
+}
