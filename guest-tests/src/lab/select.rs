@@ -79,7 +79,7 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
         "pmd" => (indexed(text, Address::Pmd), "pmd:4"),
         "ibr" => (indexed(text, Address::Ibr), "ibr:0"),
         "dbr" => (indexed(text, Address::Dbr), "dbr:0"),
-        "pci" => (configured(text), "pci:1:8.2:0xb20"),
+        "pci" => (configured(text), "pci:255:8.2:0xb20"),
         _ => return Ok(None),
     };
     found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is no address: write it as {example}")))

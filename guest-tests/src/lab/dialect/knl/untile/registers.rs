@@ -12,8 +12,8 @@ use vm_pmu_arch::layout::{Field, FieldAccess};
 use vm_pmu_arch::model::{Model, RegisterDescription};
 use vm_pmu_arch::registry::Part;
 
-/// The bus of the IRP, and that of the other boxes, as the project's machines have them; a driver looks for them.
-const BUSES: [u8; 2] = [0, 1];
+/// The bus of the IRP, and that of the other boxes, as machines have them if nothing else is said; a driver looks for them.
+const BUSES: [u8; 2] = [0, 0xFF];
 
 /// The lower doubleword of a counter behind PCI.
 static LOW: &[Field] = &[
@@ -193,8 +193,8 @@ mod tests {
             assert_eq!(named(name).address, Address::Msr(number), "{name}");
         }
         let at = |bus, device, function, offset| Address::Pci(PciAddress { bus, device, function, offset });
-        assert_eq!(named("EDC_ECLK7_PCI_PMON_CTL0").address, at(1, 31, 2, 0xA20));
-        assert_eq!(named("MC_DCLK0_PCI_PMON_CTR1_HIGH").address, at(1, 8, 2, 0xB0C));
+        assert_eq!(named("EDC_ECLK7_PCI_PMON_CTL0").address, at(0xFF, 31, 2, 0xA20));
+        assert_eq!(named("MC_DCLK0_PCI_PMON_CTR1_HIGH").address, at(0xFF, 8, 2, 0xB0C));
         assert_eq!(named("IRP_PCI_PMON_BOX_CTL").address, at(0, 5, 6, 0xF0));
     }
 
