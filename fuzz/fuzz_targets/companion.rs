@@ -85,7 +85,7 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
 
 fn everything() -> Demand {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::NONE);
+    demand.replace(SignalSet::all(), false, Records::REQUESTS);
     demand
 }
 
@@ -130,6 +130,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let companion = Builder::of(profile).threads(threads).packages(packages).clock(Clock::Companion).memory_per_package(1 << 19).build();
     let line: Line = |_, _| {};
     let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line);
+    companion.watch_places(true);
     let mut all = followers(&companion);
     let mut saves = 0;
     while !input.is_empty() {
@@ -163,6 +164,16 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             sum(&[Signal::InstructionCacheMisses]),
             sum(&[Signal::InstructionCacheRefillsL2, Signal::InstructionCacheRefillsSystem])
         );
+    }
+    let mut places = [0; 2];
+    companion.take_places(|_, signal, amount| match signal {
+        Signal::MemoryReads => places[0] += amount,
+        Signal::NearMemoryReads => places[1] += amount,
+        _ => {}
+    });
+    if packages == 1 {
+        let sum = |signal| (0..threads).filter_map(|number| machine.thread(number)).map(|thread| thread.totals().get(signal)).sum::<u64>();
+        assert_eq!(places, [Signal::MemoryReads, Signal::NearMemoryReads].map(sum));
     }
     Ok(())
 }

@@ -322,11 +322,16 @@ impl Knl {
     fn wire(&mut self, number: usize) {
         let (clock, selection) = (self.core_clock(), self.selection(number));
         let any_thread = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).any_thread;
+        let core = self.core();
         if let Some(unit) = self.units.get_mut(number) {
             unit.admitted = 0;
             match selection {
                 Some(selection) => unit.select(&selection, clock),
                 None => unit.fix(number - GENERAL, any_thread, clock),
+            }
+            // Before any thread is admitted too: all of them must report what it follows.
+            if matches!(unit.reach, Reach::CoreSum | Reach::CoreClock) {
+                unit.tap.set_scope(Scope::Members(core));
             }
         }
     }
