@@ -4,8 +4,10 @@ use vm_pmu_arch::access::Fault;
 
 use super::{ContextField, Dialect, PartField};
 
-pub(super) static INTERRUPT_FLAG: PartField = PartField { word: "if", bits: 1, set: |context, value| context.with_interrupts_enabled(value != 0) };
-pub(super) static COUNTER_ENABLE: PartField = PartField { word: "pce", bits: 1, set: |context, value| context.with_rdpmc_enabled(value != 0) };
+pub(super) static INTERRUPT_FLAG: PartField =
+    PartField { word: "if", bits: 1, set: |context, value| context.with_interrupts_enabled(value != 0) };
+pub(super) static COUNTER_ENABLE: PartField =
+    PartField { word: "pce", bits: 1, set: |context, value| context.with_rdpmc_enabled(value != 0) };
 
 pub(super) static K8: Dialect = Dialect {
     name: "k8",
