@@ -2,6 +2,7 @@
 
 mod cpus;
 mod metrics;
+mod units;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -58,7 +59,14 @@ fn signals() -> String {
 
 fn events(part: Part) -> String {
     let dialect = dialect::of(part);
-    if part.catalogue().entries.iter().any(|entry| dialect.code(entry).is_some()) { coded_events(part) } else { selected_events(part) }
+    let catalogue = part.catalogue();
+    if catalogue.entries.iter().any(|entry| dialect.code(entry).is_some()) {
+        coded_events(part)
+    } else if catalogue.units.is_empty() {
+        selected_events(part)
+    } else {
+        units::page(part)
+    }
 }
 
 /// The events of a part whose events have a code each, and no unit masks.
@@ -181,7 +189,7 @@ fn restrictions(part: Part, entry: &Entry) -> String {
 }
 
 fn driver(entry: &Entry) -> String {
-    let names: Vec<&str> = entry.signals.iter().map(|signal| signal.name()).collect();
+    let names: Vec<&str> = driven::sources(entry).iter().map(|signal| signal.name()).collect();
     let signals = driven::words(entry, &names, &|name| format!("`{name}`"));
     match (signals.is_empty(), entry.rule) {
         (true, "") => entry.fidelity.word().to_owned(),

@@ -6,12 +6,29 @@ use vm_pmu::Signal;
 use vm_pmu::arch::event::{Amount, Catalogue, Drive, Entry, Internal, Reloads, Test, When};
 use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 
+/// The signals whose sum an entry is; where a unit mask leaves classes out, those of its clear bits.
+///
+/// ```
+/// use vm_pmu::Signal;
+/// use vm_pmu::arch::event::KNL;
+/// use vm_pmu_guest_tests::driven::sources;
+///
+/// assert_eq!(sources(KNL.named("BR_INST_RETIRED.CALL").unwrap()), [Signal::DirectCalls, Signal::IndirectCalls]);
+/// ```
+#[must_use]
+pub fn sources(entry: &Entry) -> Vec<Signal> {
+    let left_out = entry.umask.unwrap_or(0);
+    let classes = entry.classes.iter().enumerate().filter(|(bit, _)| left_out >> bit & 1 == 0).map(|(_, class)| *class);
+    entry.signals.iter().copied().chain(classes).collect()
+}
+
 /// The signals that drive an entry, each once; an event with unit masks is driven by theirs.
 #[must_use]
 pub fn signals(entry: &Entry, catalogue: &Catalogue) -> Vec<&'static str> {
     let masks = if entry.umask.is_none() { catalogue.masks(entry) } else { &[] };
     let mut names: Vec<&str> = Vec::new();
-    for signal in entry.signals.iter().chain(masks.iter().filter(|mask| mask.listed).flat_map(|mask| mask.signals)) {
+    let of_masks = masks.iter().filter(|mask| mask.listed).flat_map(sources);
+    for signal in sources(entry).into_iter().chain(of_masks) {
         if !names.contains(&signal.name()) {
             names.push(signal.name());
         }

@@ -1,10 +1,10 @@
 //! Who knows what drives an event.
 
-use vm_pmu::arch::event::{Drive, Entry};
+use vm_pmu::arch::event::{Drive, Entry, Internal};
 use vm_pmu::companion::{Builder, Clock, Companion};
 use vm_pmu::{Part, Signal};
 
-use crate::attach;
+use crate::{attach, driven};
 
 /// What the engine and the companion of one part can tell. Anything else is an embedder's to report.
 #[derive(Debug)]
@@ -20,12 +20,13 @@ impl Known {
         Known { part, companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
     }
 
-    /// Who tells `entry`: whoever reports its signals, or the records of instructions, or the model itself. Empty for what is only
+    /// Who tells `entry`: whoever reports its signals, the records of instructions, requests, or the model itself. Empty for what is only
     /// injected.
     #[must_use]
     pub fn of_entry(&self, entry: &Entry) -> String {
         match entry.drive {
-            Drive::Signals => self.by(entry.signals),
+            Drive::Signals => self.by(&driven::sources(entry)),
+            Drive::Internal(Internal::Request) => "companion".to_owned(),
             Drive::Sampled { .. } => "records".to_owned(),
             Drive::Internal(_) => "model".to_owned(),
         }

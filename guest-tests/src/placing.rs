@@ -1,6 +1,6 @@
 //! Where an event is counted, whose it is, and what can constrain it, in words.
 
-use vm_pmu::arch::event::{AllThreads, Attribution, Catalogue, Channel, CounterSet, Entry, Qualifiers};
+use vm_pmu::arch::event::{AllThreads, Attribution, Catalogue, Channel, CoherenceFilter, CounterSet, Entry, Extent, Qualifiers};
 
 /// Whether the part has such restrictions at all.
 #[must_use]
@@ -66,6 +66,34 @@ pub fn all_threads(entry: &Entry) -> Option<&'static str> {
     }
 }
 
+/// What an event is of, where that is more than its thread: `core` or `tile`.
+///
+/// ```
+/// use vm_pmu::arch::event::KNL;
+/// use vm_pmu_guest_tests::placing::extent;
+///
+/// assert_eq!(extent(KNL.event_named("OFFCORE_RESP").unwrap()), Some("tile"));
+/// assert_eq!(extent(KNL.event_named("INST_RETIRED").unwrap()), None);
+/// ```
+#[must_use]
+pub fn extent(entry: &Entry) -> Option<&'static str> {
+    match entry.extent {
+        Extent::Thread => None,
+        Extent::Core => Some("core"),
+        Extent::Tile => Some("tile"),
+    }
+}
+
+/// The filter of a coherence agent that narrows it: `state` (of the snoop filter, in filter 0) or `opcode` (filter 1).
+#[must_use]
+pub fn filter(entry: &Entry) -> Option<&'static str> {
+    match entry.filter {
+        CoherenceFilter::None => None,
+        CoherenceFilter::State => Some("state"),
+        CoherenceFilter::Opcode => Some("opcode"),
+    }
+}
+
 /// All of it in a sentence or two; nothing on parts without restrictions.
 #[must_use]
 pub fn sentences(entry: &Entry, catalogue: &Catalogue) -> String {
@@ -86,6 +114,20 @@ pub fn sentences(entry: &Entry, catalogue: &Catalogue) -> String {
         AllThreads::Chosen => {}
         AllThreads::Always => said.push("Both threads are counted always.".to_owned()),
         AllThreads::Never => said.push("Both threads cannot be counted together.".to_owned()),
+    }
+    if let Some(extent) = extent(entry) {
+        said.push(format!("Whoever counts it counts for the {extent}."));
+    }
+    if entry.any_thread {
+        said.push("AnyThread counts it for every thread of the core.".to_owned());
+    }
+    if entry.level {
+        said.push("It is a level, added up in every clock.".to_owned());
+    }
+    match entry.filter {
+        CoherenceFilter::None => {}
+        CoherenceFilter::State => said.push("The states in filter 0 narrow it.".to_owned()),
+        CoherenceFilter::Opcode => said.push("Filter 1 narrows it.".to_owned()),
     }
     said.join(" ")
 }

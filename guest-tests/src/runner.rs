@@ -15,7 +15,7 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Address, Part, Signal};
 
-use crate::attach::{Board, CoreClock, Cpu, Lines, Topology, supplies};
+use crate::attach::{Board, Boxes, CoreClock, Cpu, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
@@ -282,12 +282,16 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     if options.share_counters {
         builder = builder.share_counters();
     }
-    let pmus = builder.build(lines.clone());
+    let pmus = Arc::new(builder.build(lines.clone()));
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
-    let board = Board::new(part, cpus);
+    let boxes = pmus.untile().map(|_| Arc::new(Boxes::new(Arc::clone(&pmus))));
+    let board = match &boxes {
+        Some(boxes) => Board::new(part, cpus).with_configuration(boxes.clone()),
+        None => Board::new(part, cpus),
+    };
     let config = Config {
         ram: RAM,
         cpus,
@@ -308,6 +312,9 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         }
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower, RAM);
+        }
+        if let (Some(boxes), Some(untile)) = (&boxes, pmus.untile()) {
+            cpu.stand_beside(Arc::clone(boxes), untile, companion.as_ref());
         }
         cpu
     };

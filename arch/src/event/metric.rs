@@ -135,4 +135,12 @@ mod tests {
         };
         assert!(metric.names().eq(["PM_A", "PM_A", "PM_B"]));
     }
+
+    #[test]
+    fn knights_landing_has_the_bandwidths_of_section_3_1() {
+        let formula = |name: &str| KNL_METRICS.iter().find(|metric| metric.name == name).map(|metric| metric.formula);
+        assert_eq!(KNL_METRICS.len(), 3);
+        assert_eq!(formula("MCDRAM_CACHE_WRITE_BANDWIDTH"), Some("(WPQ.INSERTS - CAS.READS) * 64 / Time"));
+        assert!(KNL_METRICS.iter().all(|metric| metric.table == "3.1" && metric.unit == "bytes per second"));
+    }
 }

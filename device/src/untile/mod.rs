@@ -55,6 +55,8 @@ pub struct UntileState {
     pub ubox: [u64; 2],
     /// The boxes, in the order of [`UnitId::all`].
     pub units: Vec<UnitState>,
+    /// The command registers of the functions in configuration space: those of boxes in the same order, then [`FIRST_FUNCTIONS`].
+    pub commands: Vec<u8>,
 }
 
 /// The boxes of a machine.
@@ -302,12 +304,12 @@ impl Boxes {
             tiles |= ubox.overflow(id, overflows).tiles;
             units.extend(state);
         }
-        (UntileState { ubox: ubox.state(), units }, tiles)
+        (UntileState { ubox: ubox.state(), units, commands: self.configuration.commands() }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
     pub(crate) fn restore(&self, state: &UntileState) -> bool {
-        if state.units.len() != UNITS {
+        if state.units.len() != UNITS || !self.configuration.set_commands(&state.commands) {
             return false;
         }
         let mut ubox = self.ubox.lock();

@@ -40,6 +40,7 @@ pub mod power;
 mod record;
 mod signals;
 mod trace;
+mod untile;
 
 pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
@@ -47,11 +48,15 @@ pub use ledger::Ledger;
 pub use lines::Lines;
 pub use record::record;
 pub use signals::supplies;
+pub use untile::Boxes;
+
+use std::sync::Arc;
 
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
-use vm_pmu::companion::{Follower, Outcome};
-use vm_pmu::topology::Thread;
+use vm_pmu::companion::{Companion, Follower, Outcome};
+use vm_pmu::topology::{Thread, Untile};
+use vm_pmu::untile::at_msr;
 
 use crate::report::{Action, Trace};
 use trace::Recorder;
@@ -59,6 +64,7 @@ use trace::Recorder;
 use crate::engine::interp::{Alerts, CpuView, Gp, Observer, Step};
 use following::Following;
 use signals::{STATES, Signals};
+use untile::Beside;
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
 #[derive(Debug)]
@@ -69,6 +75,8 @@ pub struct Cpu<'a> {
     /// The clock of the core, if the thread shares one.
     core: Option<CoreClock>,
     companion: Option<Following<'a>>,
+    /// The boxes of the machine, if it has some.
+    beside: Option<Beside<'a>>,
     /// The companion is active.
     accompanied: bool,
     demand: Demand,
@@ -98,6 +106,7 @@ impl<'a> Cpu<'a> {
             signals: Signals::default(),
             core: None,
             companion: None,
+            beside: None,
             accompanied: false,
             demand: Demand::default(),
             epoch: 0,
@@ -117,6 +126,12 @@ impl<'a> Cpu<'a> {
     /// Has `follower` make what the interpreter does not know. What lies at or above the physical address `ram` belongs to devices.
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
         self.companion = Some(Following::new(follower, ram));
+        self.renew_demand();
+    }
+
+    /// The machine has boxes that all CPUs share, and a companion whose memory and requests reach them.
+    pub fn stand_beside(&mut self, boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>) {
+        self.beside = Some(Beside::new(boxes, untile, companion, self.thread.number()));
         self.renew_demand();
     }
 
@@ -170,6 +185,14 @@ impl<'a> Cpu<'a> {
     fn renew_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand().with(&self.watched);
+        if let Some(beside) = &mut self.beside {
+            beside.renew();
+            if beside.wants_requests() {
+                let mut requests = Demand::default();
+                requests.replace(SignalSet::EMPTY, false, Records::REQUESTS);
+                self.demand = self.demand.with(&requests);
+            }
+        }
         if let Some(following) = &mut self.companion {
             following.follower.renew(&self.demand);
         }
@@ -217,7 +240,7 @@ impl<'a> Cpu<'a> {
         let timed = self.companion.as_ref().is_some_and(|following| following.follower.is_active() && following.follower.keeps_time());
         let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
         self.signals.move_core(moved);
-        let Cpu { companion, signals, own, followed, thread, demand, .. } = self;
+        let Cpu { companion, signals, own, followed, thread, demand, beside, .. } = self;
         match companion.as_mut().filter(|following| following.follower.is_active()) {
             Some(following) => {
                 if step.branch.is_some() || following.follower.follows_accesses() {
@@ -233,6 +256,9 @@ impl<'a> Cpu<'a> {
                     }
                 }
                 let requested = !following.follower.requests().is_empty();
+                if let Some(beside) = beside.as_ref().filter(|_| requested) {
+                    beside.request(following.follower.requests());
+                }
                 let events = |outcome: &Outcome| {
                     let reached = add(step, entered_mask, held, (signals, own, followed), thread);
                     if !demand.records().is_none() {
@@ -248,6 +274,9 @@ impl<'a> Cpu<'a> {
                 cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
             }
             None => self.complete(step, entered_mask),
+        }
+        if let Some(beside) = &self.beside {
+            beside.pass(cpu.cycles(), u64::from(cycles.unwrap_or(step.cycles)));
         }
         if let Some(cycles) = cycles {
             self.pass_core(self.run_core(cpu.cycles(), u64::from(cycles)));
@@ -326,6 +355,9 @@ impl Observer for Cpu<'_> {
         self.prepare(cpu);
         self.ledger.before(msr, &self.thread);
         let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
+        if let Some(beside) = self.beside.as_ref().filter(|_| at_msr(msr).is_some()) {
+            beside.touch();
+        }
         self.ledger.after(msr, &self.thread);
         self.trace_access(Address::Msr(msr), cpu, matches!(answer, Some(Ok(()))).then_some(value), true);
         answer
@@ -348,7 +380,7 @@ impl Observer for Cpu<'_> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        if self.epoch != self.thread.epoch() {
+        if self.epoch != self.thread.epoch() || self.beside.as_ref().is_some_and(Beside::is_stale) {
             // This CPU's write changed what it must report, or another's did.
             self.renew_demand();
         }
@@ -359,6 +391,9 @@ impl Observer for Cpu<'_> {
         let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
         self.signals.move_core(moved);
         self.complete(step, entered_mask);
+        if let Some(beside) = &self.beside {
+            beside.pass(cpu.cycles(), u64::from(step.cycles));
+        }
         self.interrupts(step.next_rip)
     }
 

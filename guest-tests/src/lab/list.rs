@@ -63,6 +63,16 @@ pub struct Row {
     pub all_threads: Option<&'static str>,
     /// Whether it can be constrained to states of cache lines.
     pub by_line_state: bool,
+    /// What the event is of, if not the thread: `core` or `tile`.
+    pub extent: Option<&'static str>,
+    /// Whether a counter may count it for every thread of the core (AnyThread).
+    pub any_thread: bool,
+    /// Whether it has a counter that counts nothing else.
+    pub fixed: bool,
+    /// Whether it is a level that is added up in every cycle.
+    pub level: bool,
+    /// The filter that narrows it: `state` or `opcode`.
+    pub filter: Option<&'static str>,
 }
 
 /// An event and those of its unit masks that are shown.
@@ -162,6 +172,11 @@ impl Chapter {
             channel: placing::channel(entry),
             all_threads: placing::all_threads(entry),
             by_line_state: entry.by_line_state,
+            extent: placing::extent(entry),
+            any_thread: entry.any_thread,
+            fixed: entry.fixed,
+            level: entry.level,
+            filter: placing::filter(entry),
         }
     }
 }
@@ -172,7 +187,7 @@ fn spaced(numbers: &[u32]) -> String {
 
 /// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
 fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
-    const HEADER: [&str; 22] = [
+    const HEADER: [&str; 27] = [
         "pmu",
         "unit",
         "name",
@@ -195,7 +210,13 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "channel",
         "all_threads",
         "by_line_state",
+        "extent",
+        "any_thread",
+        "fixed",
+        "level",
+        "filter",
     ];
+    let word = |is_so: bool| if is_so { "true" } else { "false" };
     let mut writer = csv::Writer::from_writer(output);
     writer.write_record(HEADER)?;
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
@@ -222,7 +243,12 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             &row.qualifiers.join(" "),
             row.channel.unwrap_or_default(),
             row.all_threads.unwrap_or_default(),
-            if row.by_line_state { "true" } else { "false" },
+            word(row.by_line_state),
+            row.extent.unwrap_or_default(),
+            word(row.any_thread),
+            word(row.fixed),
+            word(row.level),
+            row.filter.unwrap_or_default(),
         ])?;
     }
     writer.flush()?;
@@ -233,21 +259,34 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
 struct Columns {
     select: usize,
     name: usize,
-    /// The counters that take some event: what all of these take has no counters in its line.
-    every: Vec<u32>,
+    /// The counters that take some event: what all of these take has no counters in its line. Where units have counters of their own,
+    /// those of each unit.
+    every: Vec<(&'static str, Vec<u32>)>,
 }
 
 impl Columns {
     fn of(chapter: &Chapter) -> Columns {
         let entries = || chapter.part.catalogue().entries.iter();
-        let mut every: Vec<u32> = entries().flat_map(|entry| chapter.dialect.counters(entry)).collect();
-        every.sort_unstable();
-        every.dedup();
+        let catalogue = chapter.part.catalogue();
+        let units = if catalogue.units.is_empty() { &[""] } else { catalogue.units };
+        let of_unit = |unit: &&'static str| {
+            let members = entries().filter(|entry| (unit.is_empty() || entry.unit == *unit) && !entry.fixed);
+            let mut counters: Vec<u32> = members.flat_map(|entry| chapter.dialect.counters(entry)).collect();
+            counters.sort_unstable();
+            counters.dedup();
+            (*unit, counters)
+        };
+        let every = units.iter().map(of_unit).collect();
         Columns {
             select: entries().map(|entry| format!("{:#04x}", entry.select).len()).max().unwrap_or(0).max(5),
             name: text::widest(chapter.groups.iter().map(|group| group.event.name)).max(32),
             every,
         }
+    }
+
+    /// Whether an event with these counters can be in every counter that counts such events.
+    fn is_everywhere(&self, event: &Entry, counters: &[u32]) -> bool {
+        self.every.iter().any(|(unit, every)| (unit.is_empty() || *unit == event.unit) && every == counters)
     }
 }
 
@@ -294,7 +333,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let event = group.event;
     let since = if event.since.is_empty() { String::new() } else { format!("  from rev. {}", event.since) };
     let counters = chapter.dialect.counters(event);
-    let place = if counters == columns.every { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
+    let place = if columns.is_everywhere(event, &counters) { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
     let head = format!(
         "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}{place}",
         format!("{:#04x}", event.select),
@@ -308,7 +347,11 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
-        let restrictions = placing::sentences(event, chapter.part.catalogue());
+        let mut restrictions = placing::sentences(event, chapter.part.catalogue());
+        if !event.classes.is_empty() {
+            let names: Vec<&str> = event.classes.iter().map(|class| class.name()).collect();
+            restrictions.push_str(&format!(" Its unit mask leaves out, bit 0 first: {}.", names.join(", ")));
+        }
         if !restrictions.is_empty() {
             paragraph("", &restrictions, output)?;
         }

@@ -1,12 +1,12 @@
 //! From words on the command line to parts, registers and events; the same for every PMU.
 
-use vm_pmu_arch::access::Address;
+use vm_pmu_arch::access::{Address, PciAddress};
 use vm_pmu_arch::event::Entry;
-use vm_pmu_arch::model::{Model, RegisterDescription};
+use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::error::Error;
-use super::{number, suggest};
+use super::{dialect, number, suggest};
 
 /// The part called `name`, whatever the case.
 ///
@@ -42,10 +42,10 @@ pub fn parts(name: Option<&str>) -> Result<Vec<Part>, Error> {
     }
 }
 
-/// The registers of a part.
+/// The registers of a part, and of what is around its threads.
 #[must_use]
 pub fn registers(part: Part) -> &'static [RegisterDescription] {
-    part.build().registers()
+    dialect::of(part).registers(part)
 }
 
 /// The register that `word` names: by name, whatever the case, or by address.
@@ -79,6 +79,7 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
         "pmd" => (indexed(text, Address::Pmd), "pmd:4"),
         "ibr" => (indexed(text, Address::Ibr), "ibr:0"),
         "dbr" => (indexed(text, Address::Dbr), "dbr:0"),
+        "pci" => (configured(text), "pci:255:8.2:0xb20"),
         _ => return Ok(None),
     };
     found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is no address: write it as {example}")))
@@ -87,6 +88,17 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
 /// The register of a file whose index `text` is.
 fn indexed(text: &str, of: fn(u8) -> Address) -> Option<Address> {
     number::parse(text).and_then(|number| u8::try_from(number).ok()).map(of)
+}
+
+/// The doubleword of PCI configuration space that `text` names: bus, device and function, offset.
+fn configured(text: &str) -> Option<Address> {
+    let mut words = text.split([':', '.']).map(number::parse);
+    let mut next = || words.next().flatten();
+    let (bus, device, function, offset) = (next()?, next()?, next()?, next()?);
+    let is_whole = words.next().is_none() && device < 32 && function < 8 && offset < 0x1000;
+    let narrow = |number: u64| u8::try_from(number).ok();
+    let offset = u16::try_from(offset).ok().filter(|_| is_whole)?;
+    Some(Address::Pci(PciAddress { bus: narrow(bus)?, device: narrow(device)?, function: narrow(function)?, offset }))
 }
 
 /// The word before the numbers of most of these registers.
@@ -109,6 +121,7 @@ pub fn address_word(address: Address) -> String {
         Address::Pmd(number) => format!("pmd:{number}"),
         Address::Ibr(number) => format!("ibr:{number}"),
         Address::Dbr(number) => format!("dbr:{number}"),
+        Address::Pci(PciAddress { bus, device, function, offset }) => format!("pci:{bus}:{device}.{function}:{offset:#x}"),
         other => other.to_string(),
     }
 }

@@ -4,8 +4,10 @@ mod fixed;
 mod offcore;
 mod program;
 mod selection;
+mod untile;
 
 use vm_pmu_arch::knl::Revision;
+use vm_pmu_arch::knl::untile::UnitId;
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::Part;
@@ -41,6 +43,10 @@ impl Dialect for Knl {
         }
     }
 
+    fn registers(&self, part: Part) -> &'static [RegisterDescription] {
+        untile::all(part)
+    }
+
     fn place(&self, counters: &[u32]) -> String {
         match counters {
             // The general counters of a thread come first, and its fixed ones after them; no box has a counter to itself but 0.
@@ -55,14 +61,19 @@ impl Dialect for Knl {
     }
 
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String> {
-        selection::is_select(register).then(|| selection::label(field, value)).flatten()
+        match untile::located(register.address) {
+            Some(located) => untile::label(located, field, value),
+            None if selection::is_select(register) => selection::label(field, value),
+            None => None,
+        }
     }
 
     fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String {
-        let said = match register.name {
+        let said = match (register.name, untile::located(register.address)) {
+            (_, Some(located)) => untile::meaning(located, field, value),
             _ if selection::is_select(register) => selection::meaning(field, value),
-            "MSR_OFFCORE_RESP0" => offcore::meaning(0, field, value),
-            "MSR_OFFCORE_RESP1" => offcore::meaning(1, field, value),
+            ("MSR_OFFCORE_RESP0", _) => offcore::meaning(0, field, value),
+            ("MSR_OFFCORE_RESP1", _) => offcore::meaning(1, field, value),
             _ if field.name == "CTR" => Some(x86::counter_meaning(field.of(value), LIMITS.bits)),
             _ => None,
         };
@@ -70,6 +81,9 @@ impl Dialect for Knl {
     }
 
     fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String> {
+        if let Some(located) = untile::located(register.address) {
+            return untile::notation(located, value);
+        }
         match register.name {
             _ if selection::is_select(register) => selection::notation(value),
             "IA32_FIXED_CTR_CTRL" => fixed::notation(value),
@@ -80,6 +94,25 @@ impl Dialect for Knl {
     }
 
     fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
-        program::encode(part, requests)
+        // The thread's counters and those of each box are programs of their own; a program's order is that of its requests.
+        let mut groups: Vec<(Option<UnitId>, Vec<usize>)> = Vec::new();
+        for (index, request) in requests.iter().enumerate() {
+            let owner = if untile::boxed(request.event).is_some() { Some(untile::unit_of(request)?) } else { None };
+            match groups.iter_mut().find(|(other, _)| *other == owner) {
+                Some((_, members)) => members.push(index),
+                None => groups.push((owner, vec![index])),
+            }
+        }
+        let mut program: Vec<(usize, Programming)> = Vec::new();
+        for (owner, members) in groups {
+            let of_group: Vec<&Request<'_>> = members.iter().filter_map(|index| requests.get(*index)).collect();
+            let written = match owner {
+                Some(unit) => untile::encode(part, unit, &of_group)?,
+                None => program::encode(part, &of_group)?,
+            };
+            program.extend(members.into_iter().zip(written));
+        }
+        program.sort_by_key(|(index, _)| *index);
+        Ok(program.into_iter().map(|(_, programming)| programming).collect())
     }
 }

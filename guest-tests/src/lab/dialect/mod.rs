@@ -16,7 +16,7 @@ pub use numbering::Numbering;
 
 use vm_pmu_arch::event::Entry;
 use vm_pmu_arch::layout::Field;
-use vm_pmu_arch::model::RegisterDescription;
+use vm_pmu_arch::model::{Model, RegisterDescription};
 use vm_pmu_arch::registry::Part;
 
 use super::error::Error;
@@ -29,6 +29,11 @@ pub trait Dialect: Sync {
 
     /// What a unit of the part is, for a heading.
     fn unit_title(&self, unit: &str) -> &'static str;
+
+    /// The registers: those of a thread, and where there are such, those of what the threads share.
+    fn registers(&self, part: Part) -> &'static [RegisterDescription] {
+        part.build().registers()
+    }
 
     /// Which bit of a register the manual calls bit 0.
     fn numbering(&self) -> Numbering {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use serde::Serialize;
-use vm_pmu_arch::event::Metric;
+use vm_pmu_arch::event::{Catalogue, Metric};
 use vm_pmu_arch::power9::encode::Options;
 use vm_pmu_arch::registry::Part;
 
@@ -59,8 +59,21 @@ struct PlannedEvent {
     name: Option<&'static str>,
     /// Its code.
     code: String,
+    /// The unit each of whose boxes counts it, where units have counters of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
     /// The number of its counter.
     counter: Option<u32>,
+}
+
+impl PlannedEvent {
+    fn place(&self) -> String {
+        match (self.unit, self.counter) {
+            (Some(unit), Some(counter)) => format!("every {unit}, counter {counter}"),
+            (None, Some(counter)) => format!("PMC{counter}"),
+            (_, None) => String::new(),
+        }
+    }
 }
 
 /// What `pmulab metrics` shows without counts, in the form that programs read.
@@ -78,6 +91,7 @@ impl Planned {
             let event = |(index, one): (usize, &super::Counted)| PlannedEvent {
                 name: one.event,
                 code: format!("{:#x}", one.code.bits()),
+                unit: None,
                 counter: encoding.counter_of(index).map(u32::from),
             };
             PlannedRun {
@@ -89,13 +103,14 @@ impl Planned {
         Planned { runs: runs.collect(), uncounted: plan.uncounted.clone() }
     }
 
-    fn placed(placement: &Placement) -> Planned {
+    fn placed(placement: &Placement, catalogue: &Catalogue) -> Planned {
         let event = |placed: &Placed| PlannedEvent {
             name: Some(placed.entry.name),
             code: placed
                 .entry
                 .umask
                 .map_or_else(|| format!("{:#04x}", placed.entry.select), |umask| format!("{:#04x}:{umask:#x}", placed.entry.select)),
+            unit: Some(placed.entry.unit).filter(|_| !catalogue.units.is_empty()),
             counter: Some(placed.counter),
         };
         let run = |run: &Vec<Placed>| PlannedRun { events: run.iter().map(event).collect(), mmcr1: None, mmcra: None };
@@ -109,10 +124,11 @@ impl Planned {
                 _ => String::new(),
             };
             writeln!(output, "run {}{registers}", index + 1)?;
-            for event in &run.events {
-                let place = event.counter.map_or_else(String::new, |counter| format!("PMC{counter}"));
+            let places: Vec<String> = run.events.iter().map(PlannedEvent::place).collect();
+            let widest = text::widest(places.iter().map(String::as_str)).max(5);
+            for (event, place) in run.events.iter().zip(places) {
                 let name = event.name.unwrap_or("(steers the bus of the caches)");
-                writeln!(output, "  {place:<5} {:<14}  {name}", event.code)?;
+                writeln!(output, "  {place:<widest$} {:<14}  {name}", event.code)?;
             }
         }
         if !self.uncounted.is_empty() {
@@ -136,7 +152,7 @@ pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<
     let Some(file) = &arguments.counts else {
         let planned = match plan_of(part, &chosen, all) {
             Counting::Planned(plan) => Planned::new(&plan),
-            Counting::Placed(placement) => Planned::placed(&placement),
+            Counting::Placed(placement) => Planned::placed(&placement, part.catalogue()),
         };
         match arguments.format {
             Format::Json => output.json(&planned)?,

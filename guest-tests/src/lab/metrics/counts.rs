@@ -67,6 +67,8 @@ impl Counts {
 
 /// The first name of an event or unit mask, by whatever name or, on POWER9, code; anything else in capitals.
 fn plain(name: &str, catalogue: &Catalogue) -> String {
+    // Of which box a count is does not matter: those of one event are added up.
+    let name = name.split_once("::").filter(|_| !catalogue.units.is_empty()).map_or(name, |(_, event)| event);
     let name = name.split(':').next().unwrap_or_default().trim_matches('/');
     if catalogue.pmu != POWER9.pmu {
         return catalogue.named(name).map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned());
@@ -93,7 +95,7 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vm_pmu_arch::event::MONTECITO;
+    use vm_pmu_arch::event::{KNL, MONTECITO};
 
     fn read(text: &str) -> Result<Counts, Error> {
         let folder = tempfile::tempdir().unwrap();
@@ -123,6 +125,14 @@ mod tests {
         counts.add("BRANCH_EVENT", 2.0, &MONTECITO);
         assert_eq!(counts.of("L2D_REFERENCES.READS", &MONTECITO), Some(8.0));
         assert_eq!(counts.of("ETB_EVENT", &MONTECITO), Some(2.0));
+    }
+
+    #[test]
+    fn counts_of_several_boxes_add_up() {
+        let mut counts = Counts::default();
+        counts.add("edc-eclk0::RPQ.INSERTS", 8.0, &KNL);
+        counts.add("edc-eclk7::rpq.inserts", 2.0, &KNL);
+        assert_eq!(counts.of("RPQ.INSERTS", &KNL), Some(10.0));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Placed {
 /// The runs that count what metrics need: a guest that does the same every time is run once for each.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// What each run counts, in the order of the counters.
+    /// What each run counts, in the order of the counters; where units have counters of their own, unit after unit.
     pub runs: Vec<Vec<Placed>>,
     /// Events that are needed and cannot be counted.
     pub uncounted: Vec<&'static str>,
@@ -40,14 +40,26 @@ pub fn place(metrics: &[&Metric], table: &[Metric], catalogue: &Catalogue) -> Pl
     let mut runs: Vec<Vec<&'static Entry>> = Vec::new();
     for entry in entries {
         let with = |run: &Vec<&'static Entry>| run.iter().copied().chain([entry]).collect::<Vec<_>>();
-        match runs.iter_mut().find_map(|run| Some(with(run)).filter(|with| assign(with).is_some()).map(|with| (run, with))) {
+        let fits = |run: &[&'static Entry]| assign_in_units(run, catalogue).is_some();
+        match runs.iter_mut().find_map(|run| Some(with(run)).filter(|with| fits(with)).map(|with| (run, with))) {
             Some((run, with)) => *run = with,
-            None if assign(&[entry]).is_some() => runs.push(vec![entry]),
+            None if fits(&[entry]) => runs.push(vec![entry]),
             None => placement.uncounted.push(entry.name),
         }
     }
-    placement.runs = runs.iter().filter_map(|run| assign(run)).collect();
+    placement.runs = runs.iter().filter_map(|run| assign_in_units(run, catalogue)).collect();
     placement
+}
+
+/// A counter for each of `entries`, if all can be counted together: each unit of `catalogue` that has selects of its own has counters of
+/// its own too.
+fn assign_in_units(entries: &[&'static Entry], catalogue: &Catalogue) -> Option<Vec<Placed>> {
+    if catalogue.units.is_empty() {
+        return assign(entries);
+    }
+    let of_unit = |unit: &&str| entries.iter().copied().filter(|entry| entry.unit == *unit).collect::<Vec<_>>();
+    let placed: Option<Vec<Vec<Placed>>> = catalogue.units.iter().map(|unit| assign(&of_unit(unit))).collect();
+    placed.map(|units| units.into_iter().flatten().collect())
 }
 
 /// Events of sets first, those of one set together.
@@ -133,7 +145,29 @@ fn assign(entries: &[&'static Entry]) -> Option<Vec<Placed>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vm_pmu_arch::event::{MONTECITO, MONTECITO_METRICS};
+    use vm_pmu_arch::event::{KNL, KNL_METRICS, MONTECITO, MONTECITO_METRICS};
+
+    #[test]
+    fn boxes_of_several_units_are_counted_at_once() {
+        let all: Vec<&Metric> = KNL_METRICS.iter().collect();
+        let placement = place(&all, KNL_METRICS, &KNL);
+        assert!(placement.uncounted.is_empty());
+        let [run] = placement.runs.as_slice() else { panic!("one run is enough: {placement:?}") };
+        let mut placed: Vec<(&str, &str)> = run.iter().map(|placed| (placed.entry.unit, placed.entry.name)).collect();
+        placed.sort_unstable();
+        let expected = [
+            ("edc-eclk", "RPQ.INSERTS"),
+            ("edc-eclk", "WPQ.INSERTS"),
+            ("edc-uclk", "EDC_HIT_MISS.MISS_CLEAN"),
+            ("edc-uclk", "EDC_HIT_MISS.MISS_DIRTY"),
+            ("mc-dclk", "CAS.READS"),
+        ];
+        assert_eq!(placed, expected);
+        for unit in ["edc-eclk", "edc-uclk", "mc-dclk"] {
+            let counters: Vec<u32> = run.iter().filter(|placed| placed.entry.unit == unit).map(|placed| placed.counter).collect();
+            assert!(counters.windows(2).all(|pair| pair[0] < pair[1]) && counters.iter().all(|counter| *counter < 4), "{unit}");
+        }
+    }
 
     fn of(names: &[&str]) -> Option<Vec<(u32, &'static str)>> {
         let entries: Vec<&'static Entry> = names.iter().map(|name| MONTECITO.named(name).expect("the manual has it")).collect();

@@ -24,7 +24,7 @@ const THERE_ARE: &str = "u, k, e, i, c=N, int, any, noen, pmc=N, period=N";
 const GENERAL_COUNTERS: u32 = (1 << GENERAL) - 1;
 
 /// The writes that count `requests`.
-pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+pub(super) fn encode(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Error> {
     let mut asked = requests.iter().map(|request| Asked::new(part, request)).collect::<Result<Vec<_>, _>>()?;
     check(&asked)?;
     let allowed: Vec<u32> = asked.iter().map(|one| one.counters).collect();
