@@ -1,0 +1,3 @@
+//! Guests for Knights Landing.
+
+pub mod untile;
