@@ -91,7 +91,8 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(knl::GUESTS).chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
+    let knl = knl::GUESTS.iter().chain(knl::untile::GUESTS);
+    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -1,4 +1,4 @@
-//! Guests for the PMU of Intel Knights Landing: a hardware thread's own.
+//! Guests for the PMU of Intel Knights Landing: a hardware thread's own here, the boxes in [`untile`].
 //!
 //! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
 //! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
@@ -12,6 +12,7 @@ mod global_control;
 mod overflow;
 mod probe;
 mod ticker;
+pub mod untile;
 
 use super::runtime::{Built, Kernel};
 
