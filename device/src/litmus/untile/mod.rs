@@ -12,6 +12,8 @@ use super::Step;
 use crate::untile::{Domain, Kind, Place, Stage, Transaction, UnitId, at_msr};
 
 pub(super) use act::{Access, act, move_boxes, obey, outcome};
+#[cfg(feature = "arbitrary")]
+pub(super) use names::address_of_register;
 pub(super) use names::{address, name, registers};
 pub(super) use text::{configuration, parse, print};
 

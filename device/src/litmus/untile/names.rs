@@ -43,7 +43,7 @@ fn bus(of_irp: bool) -> u8 {
 }
 
 /// Where `register` of the box is, its upper dword if `high`.
-fn address_of_register(unit: UnitId, register: UnitRegister, high: bool) -> Option<Address> {
+pub(in crate::litmus) fn address_of_register(unit: UnitId, register: UnitRegister, high: bool) -> Option<Address> {
     let place = address_of(unit, register)?;
     match unit.pci() {
         None if high => None,

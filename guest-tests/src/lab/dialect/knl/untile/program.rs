@@ -177,7 +177,7 @@ impl Asked {
         }
         self.umask = match (self.words.common.umask, self.event) {
             (Some(umask), _) => umask,
-            (None, Some(event)) if select::raw(word).is_none() => default_mask(event, &mut self.notes)?,
+            (None, Some(event)) if select::raw(word).is_none() => x86::default_mask(event, &mut self.notes)?,
             (None, _) => 0,
         };
         let excess = self.control() & !writable(kind);
@@ -309,28 +309,6 @@ fn filters(asked: &mut [Asked]) -> Result<[Option<u64>; 2], Error> {
         }
     }
     Ok([first, second])
-}
-
-/// What is counted where no unit mask was given.
-fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, Error> {
-    let (entry, masks) = event;
-    let listed = || masks.iter().filter(|mask| mask.listed);
-    let bits = match (entry.shape, masks) {
-        (_, []) => return Ok(0),
-        (_, [only]) => only.umask.unwrap_or(0),
-        (UnitMask::Ordinal, _) => match listed().find(|mask| matches!(mask.mask_name(), Some("ALL" | "ANY"))) {
-            Some(all) => all.umask.unwrap_or(0),
-            None => {
-                let there = suggest::there_are(listed().filter_map(Entry::mask_name));
-                return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
-            }
-        },
-        (UnitMask::Gated { gate }, _) => x86::known_bits(listed()) & !gate,
-        _ => x86::known_bits(listed()),
-    };
-    notes.push(format!("no unit mask was given: {bits:#04x} is set, all that there are"));
-    // A unit mask of a catalogue of this part has eight bits.
-    Ok((bits & 0xff) as u8)
 }
 
 fn too_few(unit: UnitId, asked: &[Asked]) -> Error {
