@@ -445,6 +445,13 @@ mod encode {
     }
 
     #[test]
+    fn a_name_of_a_box_and_of_its_mesh_stop_goes_by_the_unit_mask() {
+        let control = |event: &str| writes_of("knl", &[event]).into_iter().find(|(name, _)| name == "CHA0_MSR_PMON_CTL0").unwrap().1;
+        assert_eq!(control("cha0::RxR_INSERTS.IRQ") & 0xff, 0x13);
+        assert_eq!(control("cha0::RxR_INSERTS.AK_BNC") & 0xff, 0xb1);
+    }
+
+    #[test]
     fn what_one_counter_takes_moves_the_others() {
         let encoded = json(&["encode", "--pmu", "knl", "--format", "json", "cha3::TOR_INSERTS.IRQ", "cha3::TOR_OCCUPANCY.IRQ"]);
         assert_eq!((&encoded[0]["counter"], &encoded[1]["counter"]), (&1.into(), &0.into()));
