@@ -586,6 +586,7 @@ mod decode {
             "MSR_OFFCORE_RESP0=0x800001",
             "IA32_PERF_GLOBAL_CTRL=0x800000000",
         ]);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "BR_INST_RETIRED:ALL_BRANCHES:uk:int:any",
             "means nothing for this event",
