@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
     assert_eq!(steps(&litmus), steps(&again));
     let times = |step: &Step| match step {
-        Step::Feed(times, _) | Step::Record(times, ..) => *times,
+        Step::Feed(times, _) | Step::Record(times, ..) | Step::Request(times, _) => *times,
         _ => 0,
     };
     let repeated: u64 = litmus.steps.iter().map(|(_, step)| times(step)).fold(0, u64::saturating_add);

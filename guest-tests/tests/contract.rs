@@ -31,4 +31,11 @@ proptest! {
             litmus.try_contract().map_err(|broken| TestCaseError::fail(broken.to_string()))?;
         }
     }
+
+    #[test]
+    fn an_arbitrary_program_of_the_boxes_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..1000)) {
+        if let Ok(litmus) = Litmus::arbitrary_untile(&mut Unstructured::new(&bytes)) {
+            litmus.try_contract().map_err(|broken| TestCaseError::fail(broken.to_string()))?;
+        }
+    }
 }

@@ -31,6 +31,7 @@ mod record;
 mod request;
 mod run;
 mod trial;
+mod untile;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -45,6 +46,7 @@ pub use dialect::{ContextField, PartField};
 pub use parse::ParseError;
 pub use run::Failure;
 pub use trial::Broken;
+pub use untile::{Configuration, UntileStep};
 
 /// A litmus file: what it is about, the machine it needs, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,4 +118,6 @@ pub enum Step {
     Save,
     /// `reset cold | warm`.
     Reset(Reset),
+    /// Something about the boxes that all threads share.
+    Untile(UntileStep),
 }

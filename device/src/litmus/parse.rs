@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::access::{Address, Fault, PciAddress};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Records, Signal};
 use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, record, request};
+use super::{Configuration, Litmus, Step, record, request, untile};
 
 /// Why a text is no litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 23] = [
+const STATEMENTS: [(&str, &str); 29] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -65,7 +65,13 @@ const STATEMENTS: [(&str, &str); 23] = [
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
     ("save", "`save`"),
-    ("reset", "`reset cold` or `reset warm`"),
+    ("reset", "`reset cold`, `reset warm` or `reset untile`"),
+    ("tick", "`tick CLOCK N`"),
+    ("happen", "`happen UNIT EVENT AMOUNT` or `happen UNIT EVENT AMOUNT clocks=N`"),
+    ("queue", "`queue UNIT EVENT CHANGE`"),
+    ("transact", "`transact UNIT STAGE` or `transact UNIT STAGE KEY=VALUE ...`"),
+    ("listens", "`listens UNIT yes` or `listens UNIT no`"),
+    ("counting", "`counting yes` or `counting no`"),
 ];
 
 impl FromStr for Litmus {
@@ -172,6 +178,12 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let dialect = Dialect::of(part);
     let fault = |word: &str| fault(word, dialect);
+    if let Some(told) = untile::parse(&words) {
+        return match told {
+            Ok(_) if !part.has_untile() => Err(format!("{} has no boxes that threads share", part.name())),
+            told => told.map(Step::Untile),
+        };
+    }
     match words.as_slice() {
         ["thread", thread] => Ok(Step::Thread(small(thread)?)),
         ["context", fields @ ..] if !fields.is_empty() => {
@@ -402,8 +414,15 @@ fn address(word: &str, part: Part) -> Result<Address, String> {
         Some(("pmd", index)) => return Ok(Address::Pmd(bits8(index)?)),
         Some(("ibr", index)) => return Ok(Address::Ibr(bits8(index)?)),
         Some(("dbr", index)) => return Ok(Address::Dbr(bits8(index)?)),
+        Some(("pci", _)) => {
+            let Configuration { bus, device, function, offset, .. } = untile::configuration(word, false)?;
+            return Ok(Address::Pci(PciAddress { bus, device, function, offset }));
+        }
         None if word == "imc" => return Ok(Address::Imc),
         _ => {}
+    }
+    if let Some(found) = untile::address(word).filter(|_| part.has_untile()) {
+        return Ok(found);
     }
     let registers = part.build().registers();
     registers.iter().find(|register| register.name.eq_ignore_ascii_case(word)).map(|register| register.address).ok_or_else(

@@ -12,7 +12,7 @@ use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, record, request};
+use super::{Litmus, Step, record, request, untile};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,6 +41,9 @@ struct Printed<'a> {
 
 impl Printed<'_> {
     fn register(&self, address: Address) -> String {
+        if let Some(name) = untile::name(address).filter(|_| self.part.has_untile()) {
+            return name;
+        }
         let registers = self.part.build().registers();
         match (registers.iter().find(|register| register.address == address), address) {
             (Some(register), _) => register.name.to_owned(),
@@ -141,6 +144,7 @@ impl fmt::Display for Printed<'_> {
             Step::Save => write!(out, "save"),
             Step::Reset(Reset::Cold) => write!(out, "reset cold"),
             Step::Reset(Reset::Warm) => write!(out, "reset warm"),
+            Step::Untile(told) => write!(out, "{}", untile::print(told)),
         }
     }
 }

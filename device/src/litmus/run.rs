@@ -14,7 +14,7 @@ use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
 use super::print::{pin_numbers, which};
-use super::{ContextField, Litmus, Step};
+use super::{ContextField, Litmus, Step, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -124,6 +124,10 @@ impl Litmus {
 
 /// Brings every thread of `from` to `to`, and what was asked for and not yet checked with it.
 fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
+    // What comes due by saving the boxes interrupts threads.
+    if !untile::move_boxes(from, to) {
+        return Err("the boxes of one machine do not fit into the other".into());
+    }
     to.restore(&from.states()).map_err(|error| error.to_string())?;
     for (old, new) in from.line().threads.iter().zip(&to.line().threads) {
         core::mem::swap(&mut *old.lock(), &mut *new.lock());
@@ -246,6 +250,7 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
             thread.reset(*reset);
             return Ok(false);
         }
+        Step::Untile(step) => return untile::obey(machine, step),
     }
     Ok(true)
 }

@@ -15,9 +15,10 @@ use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
 use super::dialect::Dialect;
-use super::{ContextField, Litmus, Step};
+use super::{ContextField, Litmus, Step, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
+use crate::untile::UnitId;
 
 /// How an embedder of the trial looks at deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl Litmus {
         let mut subjects = MANNERS.map(|manner| Subject { manner, machine: self.builder().build(Requests::default()), current: 0 });
         let mut told = Litmus { steps: Vec::new(), ..self.clone() };
         let mut lines = Vec::new();
-        let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending());
+        let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending()).chain(self.ending_of_boxes());
         for step in program.flat_map(|step| split(&step)) {
             let [reference, others @ ..] = &mut subjects;
             let expected = reference.obey(self, &step);
@@ -122,12 +123,26 @@ impl Litmus {
         (0..self.packages * self.threads).flat_map(of_thread).collect()
     }
 
+    /// Then every register of every box that the program is about.
+    fn ending_of_boxes(&self) -> Vec<Step> {
+        let mut units: Vec<UnitId> = self.steps.iter().filter_map(|(_, step)| untile::unit_of(step)).collect();
+        units.sort_unstable();
+        units.dedup();
+        units.into_iter().flat_map(untile::registers).map(|address| Step::Read(address, Ok(0))).collect()
+    }
+
+    /// Whether it is about boxes at all.
+    fn is_about_boxes(&self) -> bool {
+        self.steps.iter().any(|(_, step)| untile::concerns(step))
+    }
+
     /// Adds what was done, with what was seen as its expectation; the lines had the levels `before`.
     fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, before: &[Lines], current: usize) {
         let mut add = |step: Step| told.steps.push((told.steps.len() + 1, step));
         match (step, seen.value) {
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
             (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
+            (Step::Untile(step), Some(Ok(value))) => add(Step::Untile(untile::outcome(step, value))),
             (Step::Pin(pin, _), _) => add(Step::Pin(*pin, seen.pins.unwrap_or(0))),
             (step, _) => add(step.clone()),
         }
@@ -181,6 +196,15 @@ impl Subject {
         match step {
             Step::Thread(number) => self.current = *number % self.machine.threads().max(1),
             Step::Save => self.save(litmus),
+            Step::Untile(step) => {
+                let access = match self.manner {
+                    Manner::Always => untile::Access::Single,
+                    Manner::Demanded => untile::Access::Demanded,
+                    Manner::Horizon => untile::Access::Parts,
+                    Manner::Signals | Manner::Restored => untile::Access::Whole,
+                };
+                seen.value = self.machine.untile().map(|boxes| Ok(untile::act(boxes, step, access)));
+            }
             step => {
                 if let Some(thread) = self.machine.thread(self.current) {
                     act(&self.machine, thread, self.manner, step, &mut seen);
@@ -199,6 +223,9 @@ impl Subject {
     fn save(&mut self, litmus: &Litmus) {
         let next = litmus.builder().build(Requests::default());
         // The same part and as many threads: it cannot be refused.
+        if litmus.is_about_boxes() {
+            let _ = untile::move_boxes(&self.machine, &next);
+        }
         let _ = next.restore(&self.machine.states());
         next.line().0.lock().append(&mut self.machine.line().0.lock());
         self.machine = next;
@@ -240,6 +267,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Reset(reset) => thread.reset(*reset),
         Step::Thread(_)
         | Step::Save
+        | Step::Untile(_)
         | Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)

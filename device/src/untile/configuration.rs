@@ -1,6 +1,7 @@
 //! PCI configuration space: the functions that a driver probes for, their headers, and the boxes behind them.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -108,6 +109,20 @@ impl Configuration {
                 function.command.store(value as u8 & COMMAND, Relaxed);
             }
         }
+    }
+
+    /// What of the headers can be written, a function each.
+    pub(super) fn commands(&self) -> Vec<u8> {
+        self.functions.iter().map(|function| function.command.load(Relaxed)).collect()
+    }
+
+    /// Writes the headers of all functions. Returns whether there are so many; else nothing is written.
+    pub(super) fn set_commands(&self, commands: &[u8]) -> bool {
+        if commands.len() != self.functions.len() {
+            return false;
+        }
+        self.functions.iter().zip(commands).for_each(|(function, command)| function.command.store(command & COMMAND, Relaxed));
+        true
     }
 
     pub(super) fn reset(&self) {

@@ -110,7 +110,11 @@ impl Choice {
             return false;
         }
         let (chosen, happened) = (u32::from(self.umask), u32::from(umask));
-        match event_of(kind, select).filter(|_| kind != Kind::Pcu) {
+        if kind == Kind::Pcu {
+            // Its events have no unit masks; a state of the cores is a number.
+            return chosen == happened;
+        }
+        match event_of(kind, select) {
             Some((event, _)) => event.shape.admits(chosen, happened),
             None => chosen == happened || chosen & happened != 0,
         }

@@ -7,6 +7,7 @@ mod knl;
 mod montecito;
 mod power9;
 mod records;
+mod untile;
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -320,6 +321,24 @@ mod tests {
             let again: Litmus = text.parse().expect(&text);
             let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
             assert_eq!((steps(&again), again.threads), (steps(&program), program.threads), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_printed_program_about_boxes_reads_as_the_same() {
+        for seed in 1..=400u64 {
+            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let bytes: Vec<u8> = core::iter::repeat_with(|| {
+                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                (state >> 56) as u8
+            })
+            .take(600)
+            .collect();
+            let program = Litmus::arbitrary_untile(&mut Unstructured::new(&bytes)).expect("bytes enough");
+            let text = alloc::string::ToString::to_string(&program);
+            let again: Litmus = text.parse().expect(&text);
+            let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();
+            assert_eq!(steps(&again), steps(&program), "{text}");
         }
     }
 

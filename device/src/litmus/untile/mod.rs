@@ -1,0 +1,107 @@
+//! Boxes that threads share, in litmus files: what happens in them, their clocks, and their registers by name.
+
+mod act;
+mod names;
+mod text;
+
+use alloc::boxed::Box;
+
+use vm_pmu_arch::access::{Address, PciAddress};
+
+use super::Step;
+use crate::untile::{Domain, Kind, Place, Stage, Transaction, UnitId, at_msr};
+
+pub(super) use act::{Access, act, move_boxes, obey, outcome};
+#[cfg(feature = "arbitrary")]
+pub(super) use names::address_of_register;
+pub(super) use names::{address, name, registers};
+pub(super) use text::{configuration, parse, print};
+
+/// A statement about the boxes that all threads share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UntileStep {
+    /// `tick CLOCK N`: so many clocks go by.
+    Tick(Domain, u64),
+    /// `happen UNIT EVENT EACH [clocks=N]`: something happens in a box, `EACH` times in every one of the next N clocks, or of one.
+    Happen {
+        /// The box.
+        unit: UnitId,
+        /// The event select.
+        select: u8,
+        /// The unit mask.
+        umask: u8,
+        /// How much of it in a clock.
+        each: u64,
+        /// In how many clocks.
+        clocks: u64,
+    },
+    /// `queue UNIT EVENT CHANGE`: a queue has so many entries more, or fewer, than before.
+    Queue {
+        /// The box.
+        unit: UnitId,
+        /// The event select.
+        select: u8,
+        /// The unit mask.
+        umask: u8,
+        /// The difference.
+        change: i64,
+    },
+    /// `transact UNIT STAGE KEY=VALUE ...`: a request at a CHA.
+    Transact(u8, Box<Transaction>, Stage),
+    /// `listens UNIT yes | no`: whether a counter of the box listens to what happens in it.
+    Listens(UnitId, bool),
+    /// `counting yes | no`: whether any counter of any box counts.
+    Counting(bool),
+    /// `read pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE = VALUE`: a read of configuration space as a bus does it.
+    Read(Configuration, u32),
+    /// `write pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE VALUE`: a write of configuration space as a bus does it.
+    Write(Configuration, u32),
+    /// `reset untile`: every box is as after power-on.
+    Reset,
+}
+
+/// Some bytes of configuration space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Bus.
+    pub bus: u8,
+    /// Device, 0 to 31.
+    pub device: u8,
+    /// Function, 0 to 7.
+    pub function: u8,
+    /// Offset in bytes, below 4,096.
+    pub offset: u16,
+    /// How many bytes.
+    pub size: u8,
+}
+
+/// The box that an address belongs to.
+fn unit_at(address: Address) -> Option<UnitId> {
+    match address {
+        Address::Msr(number) => match at_msr(number)? {
+            Place::Unit(unit, _) => Some(unit),
+            Place::GlobalControl | Place::GlobalStatus | Place::Config => UnitId::new(Kind::Ubox, 0),
+        },
+        Address::Pci(PciAddress { bus, device, function, .. }) => names::unit_of_function(bus, device, function),
+        _ => None,
+    }
+}
+
+/// The box that a statement is about.
+pub(super) fn unit_of(step: &Step) -> Option<UnitId> {
+    match step {
+        Step::Write(address, ..) | Step::Read(address, _) => unit_at(*address),
+        Step::Untile(step) => match step {
+            UntileStep::Happen { unit, .. } | UntileStep::Queue { unit, .. } | UntileStep::Listens(unit, _) => Some(*unit),
+            UntileStep::Transact(cha, ..) => UnitId::new(Kind::Cha, *cha),
+            UntileStep::Read(place, _) | UntileStep::Write(place, _) => names::unit_of_function(place.bus, place.device, place.function),
+            UntileStep::Tick(..) | UntileStep::Counting(_) | UntileStep::Reset => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a statement is about boxes at all.
+pub(super) fn concerns(step: &Step) -> bool {
+    matches!(step, Step::Untile(_)) || unit_of(step).is_some() || matches!(step, Step::Write(Address::Pci(_), ..))
+}
