@@ -7,7 +7,7 @@ use vm_pmu_arch::registry::Part;
 use super::meaning::{filtered_by, said};
 use super::registers::{name, writable};
 use super::words::{BoxWords, LIMITS, MODIFIERS, THERE_ARE};
-use super::{boxed, event, most_per_clock, there_are, units};
+use super::{boxed, event, events, most_per_clock, there_are};
 use crate::lab::dialect::Programming;
 use crate::lab::dialect::matching::matched;
 use crate::lab::dialect::x86::{self, Event, RESERVED};
@@ -111,7 +111,7 @@ impl Asked {
             }
             asked.counters = 1 << kind.counters();
         } else {
-            asked.find(kind, word)?;
+            asked.find(kind, word, &request.words)?;
         }
         let masks = asked.event.map_or(&[] as &[Entry], |(_, masks)| masks);
         for word in &request.words {
@@ -123,7 +123,9 @@ impl Asked {
         Ok(asked)
     }
 
-    fn find(&mut self, kind: Kind, word: &str) -> Result<(), Error> {
+    /// The event of this name or code. Where the box and its mesh stop share a name, it is the one that has a unit mask called like one
+    /// of `words`, or else the box's own.
+    fn find(&mut self, kind: Kind, word: &str, words: &[&str]) -> Result<(), Error> {
         if let Some(code) = select::raw(word) {
             self.select = u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is no event select of a box: it has 8 bits")))?;
             self.event = event(kind, self.select).filter(|_| kind != Kind::Pcu);
@@ -132,11 +134,11 @@ impl Asked {
             }
             return Ok(());
         }
-        let units = units(kind);
-        let of_box = || KNL.events().filter(|event| units.contains(&event.unit));
-        let Some(found) = of_box().find(|event| event.is_called(word)) else {
-            let names = of_box().flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
-            let otherwise = format!("`pmulab list --pmu knl --unit {}` shows them", units[0]);
+        let named: Vec<&'static Entry> = events(kind).filter(|event| event.is_called(word)).collect();
+        let has_mask = |event: &&&'static Entry| KNL.masks(event).iter().any(|mask| words.iter().any(|word| mask.is_called(word)));
+        let Some(found) = named.iter().find(has_mask).or(named.first()).copied() else {
+            let names = events(kind).flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
+            let otherwise = format!("`pmulab list --pmu knl --unit {}` shows them", kind.unit());
             let hint = suggest::did_you_mean(word, names, &otherwise);
             return Err(Error::usage(format!("no event of {} is called `{word}`{hint}", kind.unit())));
         };
