@@ -97,9 +97,16 @@ impl BoxCounter {
         if setting.adds() {
             return counts && self.grow_wide(u128::from(each) * u128::from(clocks));
         }
-        // What is too much for a clock takes more of them.
+        // What is too much for a clock takes more of them, of which the last has what is left.
         let most = u64::from(self.most);
-        let clocks = if each > most { each.saturating_mul(clocks).checked_div(most).unwrap_or(0) } else { clocks };
+        let clocks = match each.saturating_mul(clocks) {
+            all if each > most => {
+                let left = all.checked_rem(most).unwrap_or(0);
+                let last = left != 0 && setting.is_met(self.level.saturating_add(left).min(most));
+                all.checked_div(most).unwrap_or(0).saturating_add(u64::from(last))
+            }
+            _ => clocks,
+        };
         let increment = self.level.saturating_add(each).min(most);
         if clocks == 0 || setting.is_met(self.rate()) || !setting.is_met(increment) {
             return false;
