@@ -3,7 +3,7 @@
 //! read as ones.
 #![no_main]
 
-use arbitrary::{Arbitrary, Unstructured};
+use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use vm_pmu::Address;
 use vm_pmu::arch::access::PciAddress;
@@ -13,7 +13,7 @@ use vm_pmu::untile::{Domain, Kind, UnitId, UnitRegister, at_offset};
 /// Where the functions are: the IRP's bus, and that of all others.
 const BUSES: [u8; 2] = [0, 0xFF];
 
-#[derive(Arbitrary, Debug)]
+#[derive(Debug)]
 struct Access {
     /// A box to look at, or none for anywhere.
     unit: Option<u8>,
@@ -23,6 +23,20 @@ struct Access {
     size: u8,
     value: Option<u32>,
     clocks: u8,
+}
+
+impl Access {
+    fn read(bytes: &mut Unstructured<'_>) -> Result<Access> {
+        Ok(Access {
+            unit: bytes.arbitrary()?,
+            bus: bytes.arbitrary()?,
+            place: bytes.arbitrary()?,
+            offset: bytes.arbitrary()?,
+            size: bytes.arbitrary()?,
+            value: bytes.arbitrary()?,
+            clocks: bytes.arbitrary()?,
+        })
+    }
 }
 
 fn unit_at(bus: u8, device: u8, function: u8) -> Option<UnitId> {
@@ -40,7 +54,7 @@ fuzz_target!(|bytes: &[u8]| {
         if bytes.is_empty() {
             break;
         }
-        let Ok(access) = Access::arbitrary(&mut bytes) else { break };
+        let Ok(access) = Access::read(&mut bytes) else { break };
         let (mut bus, mut device, mut function) = (access.bus, access.place >> 3, access.place & 7);
         let chosen = access.unit.and_then(|number| UnitId::all().filter(|unit| unit.kind() != Kind::Cha).nth(usize::from(number) % 28));
         if let Some(place) = chosen.and_then(UnitId::pci) {

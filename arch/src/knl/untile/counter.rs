@@ -90,7 +90,7 @@ impl BoxCounter {
         if setting.adds() {
             return counts && self.grow_wide(u128::from(each) * u128::from(clocks));
         }
-        // What is too much for a clock takes more of them.
+        // What is too much for a clock takes more of them, of which the last has what is left.
         let most = u64::from(self.most);
         let (each, clocks, rest) = if each > most {
             let total = each.saturating_mul(clocks);

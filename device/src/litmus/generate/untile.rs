@@ -14,6 +14,8 @@ use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transactio
 
 /// How many boxes a program is about at most.
 const UNITS: usize = 3;
+/// How many events.
+const EVENTS: usize = 2;
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u32 = 0x80;
 /// The controls of all boxes.
@@ -67,7 +69,7 @@ impl Litmus {
         };
         let possible: Vec<&'static Entry> = event::KNL.entries.iter().filter(of_units).collect();
         let mut events = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..EVENTS {
             events.push(*bytes.choose(&possible)?);
         }
         let cast = Cast { units, events };
@@ -138,7 +140,11 @@ fn step(cast: &Cast, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Res
 
 fn tick(unit: UnitId, bytes: &mut Unstructured<'_>) -> Result<UntileStep> {
     let domain = if bytes.ratio(3, 4)? { unit.kind().domain() } else { *bytes.choose(&Domain::ALL)? };
-    let clocks = if bytes.ratio(1, 10)? { bytes.arbitrary::<u64>()? >> 15 } else { bytes.int_in_range(0..=80)? };
+    let clocks = match bytes.int_in_range(0..=9u8)? {
+        0 => bytes.arbitrary::<u64>()? >> 15,
+        1..=5 => bytes.int_in_range(0..=7)?,
+        _ => bytes.int_in_range(0..=80)?,
+    };
     Ok(UntileStep::Tick(domain, clocks))
 }
 
