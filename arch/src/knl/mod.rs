@@ -35,6 +35,7 @@
 //! ```
 
 mod counting;
+mod interface;
 mod offcore;
 mod registers;
 mod state;
@@ -48,12 +49,11 @@ pub use registers::{
 };
 pub use state::State;
 
-use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::counter::{Counter, Width};
-use crate::event::{self, Catalogue, Entry};
-use crate::feed::{Context, Demand, Feed, Kind, Record, Records, Request, Scope, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::event::Entry;
+use crate::feed::{Context, Demand, Feed, Kind, Records, Scope, SignalSet};
+use crate::model::{CpuidIdentity, Occurrence, Shared};
 use counting::{Clock, Reach, Selection};
 use unit::Unit;
 
@@ -460,218 +460,4 @@ fn bit(thread: u8) -> u32 {
 /// The bit of counter `number` in IA32_PERF_GLOBAL_STATUS and its kin.
 const fn status_bit(number: usize) -> u64 {
     if number < GENERAL { 1 << number } else { 1 << ((30 + number) & 63) }
-}
-
-impl Model for Knl {
-    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
-        let register = Register::decode(address, &self.context)?;
-        self.service(feed);
-        Ok(match register {
-            Register::PerfEvtSel(number) => self.selects.get(number).map_or(0, |select| select.bits()),
-            Register::Counter(number) | Register::Legacy(number) => self.units.get(number).map_or(0, |unit| unit.counter.value()),
-            Register::FixedCtrCtrl => self.fixed_ctr_ctrl.bits(),
-            Register::GlobalCtrl => self.global_ctrl.bits(),
-            Register::GlobalStatus => self.global_status,
-            Register::GlobalOvfCtrl => 0,
-            Register::OffcoreResp(number) => self.offcore.get(number).copied().unwrap_or(0),
-            Register::DebugCtl => self.debug_ctl.bits(),
-            Register::MiscEnable => self.misc_enable.bits() | MiscEnable::SHOWN,
-            Register::PerfCapabilities => PerfCapabilities::VALUE,
-            Register::LastBranch => 0,
-        })
-    }
-
-    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
-        if !matches!(address, Address::Msr(_)) {
-            return Err(Fault::Unclaimed);
-        }
-        let register = Register::decode(address, &self.context)?;
-        let refused = match register {
-            Register::PerfEvtSel(_) => PerfEvtSel::REFUSED,
-            Register::Counter(_) => Pmc::REFUSED,
-            Register::Legacy(_) | Register::LastBranch => 0,
-            Register::FixedCtrCtrl => FixedCtrCtrl::REFUSED,
-            Register::GlobalCtrl => GlobalCtrl::REFUSED,
-            Register::GlobalOvfCtrl => GlobalOvfCtrl::REFUSED,
-            Register::OffcoreResp(_) => OffcoreResp::REFUSED,
-            Register::DebugCtl => DebugCtl::REFUSED,
-            Register::MiscEnable => MiscEnable::REFUSED,
-            Register::GlobalStatus | Register::PerfCapabilities => return Err(Fault::GeneralProtection),
-        };
-        if value & refused != 0 {
-            return Err(Fault::GeneralProtection);
-        }
-        self.catch_up(feed);
-        match register {
-            Register::PerfEvtSel(number) => self.write_select(number, value, feed),
-            Register::Counter(number) => self.set_counter(number, value),
-            // Bits 31:0, their sign above them.
-            Register::Legacy(number) => self.set_counter(number, i64::from(value as u32 as i32) as u64),
-            Register::FixedCtrCtrl => self.write_fixed_control(value, feed),
-            Register::GlobalCtrl => self.global_ctrl = GlobalCtrl::written(value),
-            Register::GlobalOvfCtrl => self.global_status &= !value,
-            Register::OffcoreResp(number) => {
-                if let Some(register) = self.offcore.get_mut(number) {
-                    *register = value;
-                }
-            }
-            Register::DebugCtl => self.debug_ctl = DebugCtl::written(value),
-            Register::MiscEnable => self.misc_enable = MiscEnable::written(value),
-            Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
-        }
-        self.resume(feed);
-        self.renew_demand();
-        self.rearm(feed);
-        Ok(())
-    }
-
-    fn service(&mut self, feed: &impl Feed) {
-        let overflowed = self.catch_up(feed);
-        if overflowed || self.units.iter().any(|unit| unit.counts() && unit.tap.is_restless()) {
-            self.rearm(feed);
-        }
-    }
-
-    fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        let overflowed = self.catch_up(feed);
-        self.context = context;
-        let own = bit(self.shared.thread);
-        self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
-        self.shared.user = if context.privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
-        self.resume(feed);
-        if overflowed {
-            // The deadline that found it is still there.
-            self.rearm(feed);
-        }
-    }
-
-    fn context(&self) -> &Context {
-        &self.context
-    }
-
-    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
-        self.happened(occurrence, amount, true, self.shared.thread, feed)
-    }
-
-    fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
-
-    fn demand(&self) -> &Demand {
-        &self.demand
-    }
-
-    fn wide_demand(&self) -> SignalSet {
-        let mut signals = SignalSet::EMPTY;
-        self.wide_units().for_each(|unit| unit.tap.wide_demand(&mut signals));
-        signals
-    }
-
-    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
-        if !self.units.iter().any(|unit| unit.reach == Reach::Tile && unit.counts()) {
-            return;
-        }
-        // The instruction that made the request has been added: it and the request are one event.
-        let mut wrapped = self.fold(feed);
-        for number in 0..GENERAL {
-            let Some(selection) = self.selection(number) else { continue };
-            let admitted = self.units.get(number).is_some_and(|unit| unit.reach == Reach::Tile && unit.admitted & bit(from) != 0);
-            if !admitted {
-                continue;
-            }
-            let registers = selection.offcore_registers();
-            let chosen = self.offcore.iter().enumerate().filter(|(register, _)| registers >> register & 1 == 1);
-            let amounts = chosen.map(|(register, chosen)| offcore::amount(*chosen, register, number, request));
-            let amount = amounts.max().unwrap_or(0);
-            if amount != 0 {
-                wrapped |= self.take(number, Kind::Event, amount);
-            }
-        }
-        self.overflow(wrapped, feed);
-        self.rearm(feed);
-    }
-
-    fn interrupt_by_untile(&mut self, feed: &impl Feed) {
-        self.catch_up(feed);
-        self.global_status |= UNTILE_STATUS;
-        self.alerts.interrupts |= UNTILE_INTERRUPT;
-        self.freeze_on_pmi(feed);
-        self.rearm(feed);
-    }
-
-    fn wide_requests(&self) -> bool {
-        self.wide_units().any(|unit| matches!(unit.reach, Reach::Tile | Reach::Core))
-    }
-
-    fn heeds_others(&self) -> bool {
-        self.wide_units().next().is_some()
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
-        self.happened(occurrence, amount, false, tags as u8, feed)
-    }
-
-    fn injected_tags(&self) -> u64 {
-        u64::from(self.shared.thread)
-    }
-
-    fn succeed_demand(&mut self, before: &Demand) {
-        self.demand.succeed(before);
-    }
-
-    fn take_alerts(&mut self) -> Alerts {
-        core::mem::take(&mut self.alerts)
-    }
-
-    fn reset(&mut self, reset: Reset, feed: &impl Feed) {
-        self.catch_up(feed);
-        for unit in &self.units {
-            unit.tap.disarm(feed);
-        }
-        let (shared, before) = (self.shared, self.demand);
-        if reset == Reset::Cold {
-            *self = Knl::new(self.revision);
-            self.demand = before;
-            let own = bit(shared.thread);
-            self.shared = Shared { running: shared.running | own, user: shared.user & !own, ..shared };
-            self.connect_all(feed);
-        } else {
-            self.alerts = Alerts::default();
-            self.debug_ctl = DebugCtl::default();
-        }
-        self.set_context(Context::RESET, feed);
-        self.renew_demand();
-    }
-
-    fn shared(&self) -> Shared {
-        self.shared
-    }
-
-    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
-        let overflowed = self.catch_up(feed);
-        let (core, own) = (self.core(), bit(shared.thread));
-        let running = if self.context.halted { 0 } else { own };
-        let user = if self.context.privilege == 0 { 0 } else { own };
-        self.shared = Shared { running: shared.running & !own | running, user: shared.user & !own | user, ..shared };
-        if core != self.core() {
-            // Counters of the core follow another clock when it has other threads than before.
-            let is_of_core = |unit: &Unit| matches!(unit.reach, Reach::CoreSum | Reach::CoreClock);
-            for number in 0..COUNTERS {
-                if self.units.get(number).is_some_and(is_of_core) {
-                    self.connect(number, feed);
-                }
-            }
-        }
-        self.resume(feed);
-        self.renew_demand();
-        if overflowed {
-            self.rearm(feed);
-        }
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::KNL
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
-    }
 }

@@ -30,7 +30,7 @@ pub const USER_DATA: u64 = 0x50_0000;
 pub const USER_STACK: u64 = 0x58_0000;
 
 /// The most CPUs of a guest.
-pub const MAX_CPUS: u64 = 8;
+pub const MAX_CPUS: u64 = 16;
 
 const CODE: u16 = 0x08;
 const DATA: u16 = 0x10;

@@ -4,15 +4,26 @@
 //! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
 //! disables it is not counted.
 
+mod any_thread;
 mod branches;
 mod count;
 mod filter;
 mod freeze;
 mod global_control;
+mod helpers;
+mod hostile;
+mod latency;
+mod lines;
+mod linux_driver;
+mod nmi_watchdog;
+mod offcore;
 mod overflow;
 mod probe;
+mod profile;
 mod ticker;
+mod tile;
 pub mod untile;
+mod user_rdpmc;
 
 use super::runtime::{Built, Kernel};
 
@@ -79,4 +90,13 @@ super::guests! {
     "global-control" 1 steps global_control "starts and stops counters together";
     "overflow" 1 steps overflow "takes an interrupt after exactly N, as NMI and as vector, masked, acknowledged and rearmed";
     "freeze" 1 steps freeze "has an overflow stop every counter at its very event";
+    "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
+    "linux-driver" 1 steps linux_driver "does what Linux does: starts, samples by NMI, handles two overflows at once, resets";
+    "nmi-watchdog" 1 steps nmi_watchdog "has an NMI every 5000 clocks by a fixed counter, and halts in between";
+    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
+    "hostile" 1 steps hostile "writes every bit of every register, its neighbours, and patterns, at both rings, and counts afterwards";
+    "any-thread" 8 steps any_thread "counts for four threads of a core what each does and the clock while one runs";
+    "tile" 16 events tile "sees the requests of the own tile from each of its CPUs, and none of another tile's";
+    "offcore" 16 events offcore "counts reads and writes by who answered them: DDR, MCDRAM, another tile, the own tile";
+    "latency" 1 events latency "finds the mean time that data takes, by weighted cycles";
 }
