@@ -175,6 +175,8 @@ fn handler(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.rdmsr(STATUS)?;
     k.a.mov(cell(SEEN), rax)?;
+    k.a.mov(rdx, rax)?;
+    k.a.shr(rdx, 32)?;
     k.a.mov(ecx, ACKNOWLEDGE)?;
     k.a.wrmsr()?;
     for register in [rdx, rcx, rax] {

@@ -88,6 +88,8 @@ pub(super) fn build() -> Built<Image> {
     k.wrmsr(0x705, 0)?;
     k.rdmsr(GLOBAL_STATUS)?;
     k.check_is("the end: nothing overflowed", rax, 0)?;
+    k.a.mov(rdx, rax)?;
+    k.a.shr(rdx, 32)?;
     k.a.mov(ecx, GLOBAL_STATUS)?;
     k.a.wrmsr()?;
     k.wrmsr(GLOBAL_CONTROL, 1 << 59)?;
