@@ -44,6 +44,35 @@ fn an_overflow_freezes_every_box_at_its_clock_and_interrupts_the_chosen_tiles() 
 }
 
 #[test]
+fn what_an_overflow_freezes_has_come_as_far_as_it_by_every_clock() {
+    // A CHA's counter 3, a channel's and an EDC's counter 1, 1,000 clocks before their wraps; by MSR, or by bus FFh, device, function, offset.
+    for culprit in 0..3 {
+        let machine = part(|_thread: usize, _counter: u32| {});
+        let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
+        cpu.wrmsr(0xE00 + 1, 0x0040_0000).unwrap();
+        let places = [(8, 2, 0xB00), (24, 2, 0xA00)];
+        for (device, function, base) in places {
+            untile.pci_write(0xFF, device, function, base + 0x20, 4, 0x0040_0000);
+        }
+        match places.get(culprit) {
+            None => {
+                cpu.wrmsr(0xE00 + 11, (1 << 48) - 1000).unwrap();
+                cpu.wrmsr(0xE00 + 4, 0x0050_0000).unwrap();
+            }
+            Some(&(device, function, base)) => {
+                untile.pci_write(0xFF, device, function, base + 8, 4, 0u32.wrapping_sub(1000));
+                untile.pci_write(0xFF, device, function, base + 12, 4, 0xFFFF);
+                untile.pci_write(0xFF, device, function, base + 0x24, 4, 0x0050_0000);
+            }
+        }
+        untile.tick_all(1_000_000);
+        assert_eq!(cpu.rdmsr(0xE00 + 8), Ok(1000));
+        assert_eq!(places.map(|(device, function, base)| untile.pci_read(0xFF, device, function, base, 4)), [1000; 2]);
+        assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [1_000_000; 3]);
+    }
+}
+
+#[test]
 fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
     let machine = part(|_thread: usize, _counter: u32| {});
     thread::scope(|scope| {
@@ -60,19 +89,61 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
                 for _ in 0..20_000 {
                     let cha = (random() % 38) as u8;
                     let base = 0xE00 + u32::from(cha) * 12;
-                    match random() % 9 {
+                    match random() % 10 {
                         0 => cpu.wrmsr(0x700, random() << 40 | random()).unwrap(),
                         1 => cpu.wrmsr(base + 1 + (random() % 4) as u32, 0x0050_0000 | random() & 0xFFFF).unwrap(),
                         2 => cpu.wrmsr(base + 8 + (random() % 4) as u32, (1 << 48) - 1 - random() % 64).unwrap(),
                         3 => cpu.wrmsr(base, random() & 0x103).unwrap(),
                         4 => cpu.wrmsr(0x701, u64::MAX >> 32).unwrap(),
                         5 => untile.tick(Domain::ALL[(random() % 3) as usize], random() % 100),
+                        9 => untile.tick_all(random() % 100),
                         6 => drop(untile.transact(cha, &Transaction::default(), Stage::Served { clocks: random() % 50 })),
                         7 => drop(untile.happen(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
                         _ => assert!(cpu.rdmsr(base + (random() % 12) as u32).is_ok()),
                     }
                 }
             });
+        }
+    });
+}
+
+#[test]
+fn a_deadline_that_another_thread_sets_while_one_is_served_is_kept() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    let (cpu, other, untile) = (machine.thread(0).unwrap(), machine.thread(1).unwrap(), machine.untile().unwrap());
+    // The power control unit's cores in C0 overflow at every clock; its bit in 701h stays set, so that it freezes nothing any more.
+    cpu.wrmsr(0x711, 0x0050_0080 | 1 << 14).unwrap();
+    untile.change_queue(UnitId::new(Kind::Pcu, 0).unwrap(), 0x80, 1, 1);
+    cpu.wrmsr(0x717, (1 << 48) - 1).unwrap();
+    untile.tick(Domain::Uclk, 1);
+    cpu.wrmsr(0x700, 1 << 61).unwrap();
+    let turn = AtomicU64::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for trial in 0..2000u64 {
+                while turn.load(Ordering::Acquire) < 2 * trial + 1 {
+                    thread::yield_now();
+                }
+                (0..trial % 60).for_each(|_| std::hint::spin_loop());
+                other.wrmsr(0x703, 0x0050_0000).unwrap();
+                turn.store(2 * trial + 2, Ordering::Release);
+            }
+        });
+        for trial in 0..2000u64 {
+            cpu.wrmsr(0x703, 0).unwrap();
+            cpu.wrmsr(0x704, (1 << 48) - 1_000_000).unwrap();
+            cpu.wrmsr(0x717, (1 << 48) - 1).unwrap();
+            turn.store(2 * trial + 1, Ordering::Release);
+            untile.tick(Domain::Uclk, 1);
+            while turn.load(Ordering::Acquire) < 2 * trial + 2 {
+                thread::yield_now();
+            }
+            untile.tick(Domain::Uclk, 2_000_000);
+            // The UBox's fixed counter wrapped, and its overflow froze it at that clock.
+            assert_eq!(cpu.rdmsr(0x704), Ok(0), "trial {trial}");
+            cpu.wrmsr(0x701, 1).unwrap();
+            cpu.wrmsr(0x708, 0xFF).unwrap();
+            cpu.wrmsr(0x700, 1 << 61).unwrap();
         }
     });
 }

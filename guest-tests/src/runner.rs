@@ -25,8 +25,12 @@ use crate::report::{Check, Register, Report};
 const ENGINE: &str = "interp";
 /// The most CPUs that the engine takes.
 const MAX_CPUS: usize = 255;
-/// Bytes of memory.
+/// Bytes of memory, beside twice what the memory-side cache holds where there is one: so that two lines of memory can share one of its.
 const RAM: u64 = 32 << 20;
+
+fn ram(part: Part) -> u64 {
+    RAM + companion::parts::named(part.name()).map_or(0, |profile| 2 * profile.memory.near_bytes)
+}
 
 /// How a guest is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,7 +297,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         None => Board::new(part, cpus),
     };
     let config = Config {
-        ram: RAM,
+        ram: ram(part),
         cpus,
         performance_mask: board.performance_mask(),
         mode: if options.parallel { Mode::Parallel } else { Mode::default() },
@@ -311,7 +315,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
             cpu.share_core(clock.clone());
         }
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
-            cpu.follow(follower, RAM);
+            cpu.follow(follower, ram(part));
         }
         if let (Some(boxes), Some(untile)) = (&boxes, pmus.untile()) {
             cpu.stand_beside(Arc::clone(boxes), untile, companion.as_ref());

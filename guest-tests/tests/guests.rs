@@ -78,6 +78,18 @@ fn guests_with_several_cpus_pass_in_parallel() {
 }
 
 #[test]
+fn boxes_beside_the_cpus_stand_guests_in_parallel() {
+    // The others count clocks of CPUs that run in turn.
+    for guest in ["cha-filter", "untile-eight-cpus", "untile-hostile"] {
+        for _ in 0..3 {
+            let parallel = Options { parallel: true, limit: 100_000_000, ..Options::default() };
+            let report = run("knl", guest, &parallel).unwrap();
+            assert!(report.passed, "{}", explain(&report));
+        }
+    }
+}
+
+#[test]
 fn every_power_guest_passes_big_endian() {
     let mut failures = Vec::new();
     for guest in guests::of("power9") {

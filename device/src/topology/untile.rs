@@ -61,7 +61,28 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         let mut left = clocks;
         while left != 0 {
             let tiles;
-            (tiles, left) = self.boxes.tick(domain, left);
+            (tiles, left) = self.boxes.tick(&[domain], left);
+            self.interrupt(tiles);
+        }
+    }
+
+    /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder whose
+    /// clocks run equally fast.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::Domain;
+    ///
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let untile = machine.untile().unwrap();
+    /// untile.tick_all(100);
+    /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [100; 3]);
+    /// ```
+    pub fn tick_all(&self, clocks: u64) {
+        let mut left = clocks;
+        while left != 0 {
+            let tiles;
+            (tiles, left) = self.boxes.tick(&Domain::ALL, left);
             self.interrupt(tiles);
         }
     }

@@ -1,15 +1,16 @@
 //! The boxes that all threads of a machine share: Knights Landing's untile.
 //!
 //! A box is behind a lock of its own, which an access to its registers takes, something that happens in it while a counter listens, and the
-//! end of its deadline; ticking a clock takes none. The UBox is behind one more. Whoever holds a box's lock takes no other; whoever
-//! holds the UBox's may take boxes' locks, one at a time. So nobody waits for somebody who waits for him, whatever two guests' threads do
+//! end of its deadline; ticking a clock takes none of them, but those who tick take turns. The UBox is behind one more. Whoever holds a box's
+//! lock takes no other; whoever holds the UBox's may take boxes' locks, one at a time; whoever ticks may take the UBox's. So nobody waits for somebody who waits for him, whatever two guests' threads do
 //! at once; and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until the UBox is
 //! told of it: no clock goes on meanwhile.
 //!
 //! # Clocks
 //!
-//! Three totals of clocks, which run on only by [`tick`](crate::topology::Untile::tick). It stops on the way wherever a counter's overflow
-//! is due, so that freeze and interrupt come at that very clock, however many clocks are ticked at once.
+//! Three totals of clocks, which run on only by [`tick`](crate::topology::Untile::tick), one of them, or
+//! [`tick_all`](crate::topology::Untile::tick_all). It stops on the way wherever a counter's overflow is due, so that freeze and interrupt
+//! come at that very clock, however many clocks are ticked at once.
 
 mod configuration;
 mod slot;
@@ -65,6 +66,8 @@ pub struct UntileState {
 pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
+    /// Taken by whoever lets clocks go by, before any other lock.
+    ticking: Mutex<()>,
     clocks: [Clock; 3],
     configuration: Configuration,
 }
@@ -77,6 +80,7 @@ impl Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
+            ticking: Mutex::new(()),
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
         }
@@ -152,24 +156,24 @@ impl Boxes {
         tiles
     }
 
-    /// Lets `clocks` go by. Returns the tiles to interrupt at the first stop on the way, and the clocks that are left.
-    pub(crate) fn tick(&self, domain: Domain, clocks: u64) -> (Tiles, u64) {
-        let clock = self.clock(domain);
+    /// Lets `clocks` of each of these clocks go by, side by side. Returns the tiles to interrupt at the first stop on the way, and the clocks
+    /// that are left.
+    pub(crate) fn tick(&self, domains: &[Domain], clocks: u64) -> (Tiles, u64) {
+        // Nobody goes beyond the deadline that another ticks up to.
+        let _ticking = self.ticking.lock();
         let mut left = clocks;
         while left != 0 {
-            let now = clock.total.load(Acquire);
-            let step = clock.deadline.load(Acquire).saturating_sub(now).clamp(1, left);
-            let after = now.saturating_add(step);
-            // Nobody goes beyond the deadline that another ticks up to.
-            if clock.total.compare_exchange(now, after, AcqRel, Acquire).is_err() {
-                continue;
+            let distance = |clock: &Clock| clock.deadline.load(Acquire).saturating_sub(clock.total.load(Acquire));
+            let step = domains.iter().map(|domain| distance(self.clock(*domain))).min().unwrap_or(left).clamp(1, left);
+            // All have come there before anything of what is due freezes the others.
+            for domain in domains {
+                self.clock(*domain).total.fetch_add(step, AcqRel);
             }
             left -= step;
-            if after >= clock.deadline.load(Acquire) {
-                let tiles = self.service(domain);
-                if tiles != 0 {
-                    return (tiles, left);
-                }
+            let is_due = |domain: &Domain| distance(self.clock(*domain)) == 0;
+            let tiles = domains.iter().filter(|domain| is_due(domain)).fold(0, |tiles, domain| tiles | self.service(*domain));
+            if tiles != 0 {
+                return (tiles, left);
             }
         }
         (0, 0)

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use vm_pmu::arch::feed::{Request, Signal};
 use vm_pmu::companion::{Companion, Place};
 use vm_pmu::topology::{Machine, Untile};
-use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
+use vm_pmu::untile::{Kind, Stage, Transaction, UnitId};
 
 use super::{ConfigurationSpace, CoreClock, Lines};
 use crate::engine::interp::PciFunction;
@@ -139,7 +139,7 @@ impl<'a> Beside<'a> {
         }
         let moved = self.boxes.clock.run(start, cycles);
         if moved != 0 {
-            Domain::ALL.iter().for_each(|domain| self.untile.tick(*domain, moved));
+            self.untile.tick_all(moved);
         }
     }
 }

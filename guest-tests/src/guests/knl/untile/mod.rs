@@ -8,20 +8,64 @@
 //! access that looks at it or stops it is not counted.
 
 mod boxes;
+mod cha_filter;
+mod edc_queues;
+mod eight_cpus;
+mod global_freeze;
+mod hostile;
+mod likwid_groups;
 mod linux_uncore;
+mod mc_cas;
+mod mcdram_bandwidth;
+mod mesh_events;
 mod pci_probe;
+mod thresholds;
+mod tor_occupancy;
+mod traffic;
+mod untile_clocks;
 
-use super::super::runtime::{Built, Kernel};
+use iced_x86::code_asm::*;
+
+use super::super::runtime::{Built, Kernel, here};
 
 /// A counter's control: it counts.
 const EN: u32 = 1 << 22;
+/// A counter's control: its overflow is told.
+const OV_EN: u32 = 1 << 20;
 /// A box's control: what a driver begins with, both resets and the bit that every part wants set.
 const INIT: u32 = 0x1_0003;
 /// A box's control: its counters stand still.
 const FREEZE: u32 = 1 << 8;
+/// A box's control: its counters become zero.
+const RESET_COUNTERS: u32 = 1 << 1;
+
+/// Waits until the untile's clock goes by with this CPU's: another, which has halted, may have run further. Changes RAX, RCX, RDX and R8.
+fn catch_up(k: &mut Kernel) -> Built<()> {
+    let mut again = k.a.create_label();
+    k.wrmsr(0x703, EN.into())?;
+    k.rdmsr(0x704)?;
+    k.a.mov(r8, rax)?;
+    here(&mut k.a, &mut again)?;
+    k.rdmsr(0x704)?;
+    k.a.cmp(rax, r8)?;
+    k.a.je(again)?;
+    k.wrmsr(0x703, 0)
+}
 
 super::super::guests! {
     "knl" X86;
     "pci-probe" 1 steps pci_probe "scans configuration space for the untile's boxes as Linux does, and looks at their headers";
     "linux-uncore" 1 steps linux_uncore "drives every box as Linux does: init, freeze, program, count, read in two halves";
+    "untile-clocks" 1 steps untile_clocks "counts the clock of every box by events and fixed counters";
+    "thresholds" 1 events thresholds "applies thresholds, inversion and edge detection to clocks and reads";
+    "mesh-events" 1 steps mesh_events "chooses every event of the mesh stop in every kind of box";
+    "global-freeze" 2 steps global_freeze "has an overflow freeze every box and interrupt a tile, and acknowledges it";
+    "likwid-groups" 1 steps likwid_groups "drives the untile as likwid does, by its global control";
+    "untile-eight-cpus" 8 steps eight_cpus "has eight CPUs program boxes, their own and shared ones, at once";
+    "untile-hostile" 2 steps hostile "writes patterns to every register of every box from two CPUs at once, and counts afterwards";
+    "mcdram-bandwidth" 1 events mcdram_bandwidth "computes MCDRAM's bandwidth as a cache from seven events, as the manual's section 3.1 does";
+    "mc-cas" 1 events mc_cas "counts reads and writes of every channel of DDR";
+    "edc-queues" 1 events edc_queues "counts what MCDRAM's queues get while it holds everything";
+    "cha-filter" 2 events cha_filter "has the CHAs filter requests by opcode, node, state and thread";
+    "tor-occupancy" 1 events tor_occupancy "computes how long requests stay in the CHAs' tables";
 }
