@@ -103,13 +103,28 @@ impl Selection {
 
     /// Puts together what the counter follows, by the given clock. Returns whether the sources count how often a state is entered.
     pub(super) fn connect(&self, tap: &mut Tap, clock: Clock) -> bool {
-        let most = self.event.map_or(event::KNL.max_per_cycle, |(event, _)| event.max_per_cycle);
-        let (gate, feeding) = self.comparison().gate(self.lone_state(), most);
+        let (gate, feeding) = self.comparison().gate(self.lone_state(), self.most());
+        let gate = match (self.reach(), gate) {
+            // What holds in every cycle of the core is its clock; a clock is never outside itself, and does not rise.
+            (Reach::CoreClock, Gate::Always) => Gate::Sum,
+            (Reach::CoreClock, Gate::Outside | Gate::Edges(_)) => Gate::Shut,
+            (_, gate) => gate,
+        };
         tap.rewire(gate, Scope::Thread);
         if gate != Gate::Shut && gate != Gate::Always {
             self.sources(feeding, |signal| tap.connect(clock.of(signal)));
         }
         feeding == Feeding::Entries
+    }
+
+    /// The most that can happen in a cycle: sub-events of a set add up, and the requests of a tile have no bound.
+    fn most(&self) -> u32 {
+        let of_event = self.event.map_or(event::KNL.max_per_cycle, |(event, _)| event.max_per_cycle);
+        match (self.reach(), self.shape()) {
+            (Reach::Tile, _) => u32::MAX,
+            (_, UnitMask::Set | UnitMask::Gated { .. }) => of_event.saturating_mul(self.picked().count() as u32),
+            _ => of_event,
+        }
     }
 
     /// Of a selection that is 0 or 1 in a cycle: whether signals tell how often it is entered. Several at once, or events, can be more; walks

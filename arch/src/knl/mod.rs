@@ -226,35 +226,43 @@ impl Knl {
         }
     }
 
-    /// Every counter counts up to now, with what follows from their overflows. Returns whether one overflowed.
-    fn catch_up(&mut self, feed: &impl Feed) -> bool {
-        let mut overflowed = 0u32;
+    /// Every counter counts up to now. Returns those that wrapped to zero, one bit each, which must be told to [`overflow`](Knl::overflow).
+    fn fold(&mut self, feed: &impl Feed) -> u32 {
+        let mut wrapped = 0;
         for (number, unit) in self.units.iter_mut().enumerate() {
             if unit.counts() {
                 let grown = unit.tap.fold(feed);
                 if unit.grow(grown) {
-                    overflowed |= 1 << number;
+                    wrapped |= 1 << number;
+                    // What is there beyond zero came after the event at which an interrupt was due.
+                    unit.late = unit.counter.value();
                 }
             }
         }
-        self.overflow(overflowed, feed);
-        overflowed != 0
+        wrapped
     }
 
-    /// The counters of `overflowed`, one bit each, have wrapped to zero.
-    fn overflow(&mut self, overflowed: u32, feed: &impl Feed) {
-        if overflowed == 0 {
+    /// Every counter counts up to now, with what follows from their overflows. Returns whether one overflowed.
+    fn catch_up(&mut self, feed: &impl Feed) -> bool {
+        let wrapped = self.fold(feed);
+        self.overflow(wrapped, feed);
+        wrapped != 0
+    }
+
+    /// The counters of `wrapped`, one bit each, have wrapped to zero, and every counter has counted what happened with that.
+    fn overflow(&mut self, wrapped: u32, feed: &impl Feed) {
+        if wrapped == 0 {
             return;
         }
-        self.alerts.overflows |= overflowed;
+        self.alerts.overflows |= wrapped;
         let mut asked = false;
         for number in 0..COUNTERS {
-            if overflowed >> number & 1 == 1 {
+            if wrapped >> number & 1 == 1 {
                 self.global_status |= status_bit(number);
+                let late = self.units.get_mut(number).map_or(0, |unit| core::mem::take(&mut unit.late));
                 if self.interrupts(number) {
                     asked = true;
                     self.alerts.interrupts |= 1 << number;
-                    let late = self.units.get(number).map_or(0, |unit| unit.counter.value());
                     self.alerts.late = self.alerts.late.max(late);
                 }
             }
@@ -268,12 +276,12 @@ impl Knl {
     fn resume(&mut self, feed: &impl Feed) {
         for number in 0..COUNTERS {
             let admitted = self.admitted(number);
+            if self.units.get(number).is_none_or(|unit| unit.admitted == admitted) {
+                continue;
+            }
             let core = self.core();
             let level = self.selection(number).is_some_and(|selection| selection.level());
             let Some(unit) = self.units.get_mut(number) else { continue };
-            if admitted == unit.admitted {
-                continue;
-            }
             let counted = unit.counts();
             unit.tap.disarm(feed);
             unit.admitted = admitted;
@@ -392,14 +400,12 @@ impl Knl {
         }
     }
 
-    /// Something that counter `number` counts has happened, and no signal told it.
-    fn take(&mut self, number: usize, kind: Kind, amount: u64, feed: &impl Feed) {
-        let Some(unit) = self.units.get_mut(number) else { return };
+    /// Something that counter `number` counts has happened, and no signal told it. Returns its bit if it wrapped to zero.
+    fn take(&mut self, number: usize, kind: Kind, amount: u64) -> u32 {
+        let Some(unit) = self.units.get_mut(number) else { return 0 };
         let amount = if unit.counts_entries { 1 } else { amount };
         let grown = unit.tap.inject(kind, amount);
-        if unit.grow(grown) {
-            self.overflow(1 << number, feed);
-        }
+        if unit.grow(grown) { 1 << number } else { 0 }
     }
 
     /// An interrupt has been asked for.
@@ -413,7 +419,7 @@ impl Knl {
 
     /// What happened to a thread of the package, `here` to this one; `user` at a level above 0. Counters of this thread take it.
     fn happened(&mut self, occurrence: Occurrence, amount: u64, here: bool, thread: u8, feed: &impl Feed) -> bool {
-        self.catch_up(feed);
+        let mut wrapped = self.fold(feed);
         let mut taken = false;
         for number in 0..COUNTERS {
             let Some(unit) = self.units.get(number) else { continue };
@@ -430,9 +436,11 @@ impl Knl {
             };
             if let Some(kind) = kind {
                 taken = true;
-                self.take(number, kind, amount, feed);
+                wrapped |= self.take(number, kind, amount);
             }
         }
+        // All of it is one event: what one counter's overflow freezes, another has counted.
+        self.overflow(wrapped, feed);
         self.rearm(feed);
         taken
     }
@@ -525,12 +533,16 @@ impl Model for Knl {
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        self.catch_up(feed);
+        let overflowed = self.catch_up(feed);
         self.context = context;
         let own = bit(self.shared.thread);
         self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
         self.shared.user = if context.privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
         self.resume(feed);
+        if overflowed {
+            // The deadline that found it is still there.
+            self.rearm(feed);
+        }
     }
 
     fn context(&self) -> &Context {
@@ -554,7 +566,11 @@ impl Model for Knl {
     }
 
     fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
-        self.catch_up(feed);
+        if !self.units.iter().any(|unit| unit.reach == Reach::Tile && unit.counts()) {
+            return;
+        }
+        // The instruction that made the request has been added: it and the request are one event.
+        let mut wrapped = self.fold(feed);
         for number in 0..GENERAL {
             let Some(selection) = self.selection(number) else { continue };
             let admitted = self.units.get(number).is_some_and(|unit| unit.reach == Reach::Tile && unit.admitted & bit(from) != 0);
@@ -566,9 +582,10 @@ impl Model for Knl {
             let amounts = chosen.map(|(register, chosen)| offcore::amount(*chosen, register, number, request));
             let amount = amounts.max().unwrap_or(0);
             if amount != 0 {
-                self.take(number, Kind::Event, amount, feed);
+                wrapped |= self.take(number, Kind::Event, amount);
             }
         }
+        self.overflow(wrapped, feed);
         self.rearm(feed);
     }
 
@@ -629,7 +646,7 @@ impl Model for Knl {
     }
 
     fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
-        self.catch_up(feed);
+        let overflowed = self.catch_up(feed);
         let (core, own) = (self.core(), bit(shared.thread));
         let running = if self.context.halted { 0 } else { own };
         let user = if self.context.privilege == 0 { 0 } else { own };
@@ -645,6 +662,9 @@ impl Model for Knl {
         }
         self.resume(feed);
         self.renew_demand();
+        if overflowed {
+            self.rearm(feed);
+        }
     }
 
     fn catalogue(&self) -> &'static Catalogue {

@@ -164,9 +164,9 @@ const fn response(request: &Request) -> u64 {
 /// mode of weighted cycles those that it was outstanding.
 pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Request) -> u64 {
     let types = types(request.kind);
-    // What has no meaning in this register, or is not for this counter, chooses nothing: any kind leaves it out too.
+    // What has no meaning in this register, or is not for this counter, chooses nothing.
     let types = if register == 0 || counter == 0 { types & !SECOND_ONLY } else { types };
-    if types == 0 || chosen & (types | ANY_REQUEST) == 0 {
+    if chosen & (types | ANY_REQUEST) == 0 {
         return 0;
     }
     if register == 0 && chosen & OUTSTANDING != 0 {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(amount(1 << 11 | 1 << 16, 1, &store), 1);
         assert_eq!(amount(1 << 11 | 1 << 23 | 1 << 31, 1, &store), 0);
         assert_eq!(amount(1 << 11 | 1 << 16, 0, &store), 0);
-        assert_eq!(amount(1 << 15 | 1 << 16, 0, &store), 0);
+        assert_eq!(amount(1 << 15 | 1 << 16, 0, &store), 1, "requests of every kind");
         assert_eq!(super::amount(1 << 11 | 1 << 16, 0, 1, &store), 0, "the first register has no such type");
         assert_eq!(super::amount(1 << 11 | 1 << 16, 1, 0, &store), 0, "nor can the first counter count it");
     }

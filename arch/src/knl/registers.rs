@@ -171,7 +171,7 @@ layout! {
         only "Ovf_FixedCtr1" 33 = "IA32_FIXED_CTR1 overflowed";
         only "Ovf_FixedCtr2" 34 = "IA32_FIXED_CTR2 overflowed";
         only "Reserved" 60..35 = "reads as zero";
-        only "Ovf_Uncore" 61 = "a counter of the untile overflowed; its box tells, and this reads as zero";
+        only "Ovf_Uncore" 61 = "a counter of the untile overflowed, and its UBox interrupts this thread";
         only "OvfBuf" 62 = "the debug store buffer overflowed; a part without one reads as zero";
         only "CondChgd" 63 = "something in the conditions of counting changed; reads as zero";
     }

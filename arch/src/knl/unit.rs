@@ -17,6 +17,8 @@ pub(super) struct Unit {
     pub(super) counts_entries: bool,
     /// The threads whose doings count at the moment, one bit each.
     pub(super) admitted: u32,
+    /// How many events ago it wrapped to zero, until that is told.
+    pub(super) late: u64,
 }
 
 impl Unit {

@@ -100,12 +100,34 @@ struct Package {
     epoch: AtomicU32,
     /// Whether it asks for records of instructions.
     records: AtomicBool,
-    /// Whether it asks for requests.
-    requests: AtomicBool,
-    /// Whether some thread must be told at once what another of them changes.
-    heeded: AtomicBool,
+    /// The threads that ask for requests.
+    requests: Members,
+    /// The threads that must be told at once what another of them changes.
+    heeding: Members,
     /// Whether it asks for anything.
     wanted: AtomicBool,
+}
+
+/// Threads of a package, one bit each; the last bit stands for all beyond it.
+#[derive(Debug, Default)]
+struct Members(AtomicU32);
+
+impl Members {
+    fn bit(thread: usize) -> u32 {
+        1 << thread.min(31)
+    }
+
+    fn set(&self, members: u32) {
+        self.0.store(members, Release);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.load(Acquire) == 0
+    }
+
+    fn contains(&self, thread: usize) -> bool {
+        self.0.load(Acquire) & Members::bit(thread) != 0
+    }
 }
 
 /// How a [`Machine`] is built.
@@ -190,8 +212,8 @@ impl Builder {
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
             records: AtomicBool::new(false),
-            requests: AtomicBool::new(false),
-            heeded: AtomicBool::new(false),
+            requests: Members::default(),
+            heeding: Members::default(),
             wanted: AtomicBool::new(false),
         });
         let machine = Machine {
@@ -388,8 +410,9 @@ impl<L: InterruptLine> Machine<L> {
     /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
     fn renew_wide_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
-        let (mut signals, mut records, mut heeded) = (SignalSet::EMPTY, Records::NONE, false);
-        for core in self.members(number) {
+        let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
+        let (mut requests, mut heeding) = (0, 0);
+        for (thread, core) in self.members(number).iter().enumerate() {
             let pmu = core.pmu.lock();
             signals = signals.union(&pmu.wide_demand());
             if pmu.wide_records() {
@@ -397,13 +420,16 @@ impl<L: InterruptLine> Machine<L> {
             }
             if pmu.wide_requests() {
                 records = records.with(Records::REQUESTS);
+                requests |= Members::bit(thread);
             }
-            heeded |= pmu.heeds_others();
+            if pmu.heeds_others() {
+                heeding |= Members::bit(thread);
+            }
         }
         demand.replace(signals, false, records);
         package.records.store(records.every, Release);
-        package.requests.store(records.requests, Release);
-        package.heeded.store(heeded, Release);
+        package.requests.set(requests);
+        package.heeding.set(heeding);
         package.wanted.store(!demand.is_idle(), Release);
         package.epoch.store(demand.epoch(), Release);
     }

@@ -134,7 +134,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        match self.with(|pmu, view| pmu.read(address, view)) {
+        match self.with_package(|pmu, view| pmu.read(address, view)) {
             Err(Fault::Unclaimed) => self.beside(address, |untile| untile.read(address)),
             answer => answer,
         }
@@ -185,11 +185,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let value = work(pmu, view);
             (value, self.package.common.note(before, pmu.shared()))
         });
-        if changed && self.package.heeded.load(Acquire) {
+        if changed && !self.package.heeding.is_empty() {
             let first = self.number - self.number % self.machine.per_package;
             // The thread itself too: what it knew of the others it may have forgotten.
-            let all = first..first + self.machine.per_package;
-            all.filter_map(|number| self.machine.thread(number)).for_each(|thread| thread.hear());
+            let heeding = (0..self.machine.per_package).filter(|member| self.package.heeding.contains(*member));
+            heeding.filter_map(|member| self.machine.thread(first + member)).for_each(|thread| thread.hear());
         }
         value
     }
@@ -288,8 +288,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn request(&self, request: &Request) {
         let from = u8::try_from(self.number % self.machine.per_package).unwrap_or(u8::MAX);
         self.with_package(|pmu, view| pmu.request(request, from, view));
-        if self.package.requests.load(Acquire) {
-            for thread in self.others() {
+        if !self.package.requests.is_empty() {
+            for thread in self.others().filter(|thread| self.package.requests.contains(thread.number % self.machine.per_package)) {
                 thread.with_package(|pmu, view| {
                     if pmu.wide_requests() {
                         pmu.request(request, from, view);

@@ -3,7 +3,8 @@
 //! A box is behind a lock of its own, which an access to its registers takes, something that happens in it while a counter listens, and the
 //! end of its deadline; ticking a clock takes none. The UBox is behind one more. Whoever holds a box's lock takes no other; whoever
 //! holds the UBox's may take boxes' locks, one at a time. So nobody waits for somebody who waits for him, whatever two guests' threads do
-//! at once; and freezes and releases of all boxes come one after the other.
+//! at once; and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until the UBox is
+//! told of it: no clock goes on meanwhile.
 //!
 //! # Clocks
 //!
@@ -16,7 +17,7 @@ mod slot;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
@@ -116,30 +117,37 @@ impl Boxes {
     /// Does `work` with a box, and what follows from it.
     fn with<T: Default>(&self, unit: UnitId, work: impl FnOnce(&mut Unit, u64) -> T) -> (T, Tiles) {
         let Some(slot) = self.slot(unit) else { return (T::default(), 0) };
-        let clock = self.clock(unit.kind().domain());
-        let (value, overflows) = slot.with(|unit| work(unit, clock.total.load(Acquire)));
-        clock.deadline.fetch_min(slot.deadline(), AcqRel);
-        let tiles = if overflows == 0 { 0 } else { self.overflowed(unit, overflows) };
+        let value = self.visit(unit, slot, work);
+        let tiles = if slot.has_overflows() { self.tell(&mut self.ubox.lock(), None) } else { 0 };
         (value, tiles)
     }
 
-    /// The UBox is told of overflows: it may freeze every box. Returns the tiles to interrupt.
-    fn overflowed(&self, unit: UnitId, overflows: u8) -> Tiles {
-        let mut ubox = self.ubox.lock();
-        let consequence = ubox.overflow(unit, overflows);
-        consequence.tiles | self.freeze(&mut ubox, consequence)
+    fn visit<T>(&self, unit: UnitId, slot: &Slot, work: impl FnOnce(&mut Unit, u64) -> T) -> T {
+        let clock = self.clock(unit.kind().domain());
+        let value = slot.with(|unit| work(unit, clock.total.load(Acquire)));
+        clock.deadline.fetch_min(slot.deadline(), AcqRel);
+        value
     }
 
-    /// Freezes or releases every box, if that is the consequence. What overflows at the same clock is told too.
-    fn freeze(&self, ubox: &mut Ubox, consequence: Consequence) -> Tiles {
-        let Some(frozen) = consequence.freeze else { return 0 };
-        let mut tiles = 0;
-        for (id, slot) in UnitId::all().zip(&self.slots) {
-            let clock = self.clock(id.kind().domain());
-            let ((), overflows) = slot.with(|unit| unit.set_all_frozen(frozen, clock.total.load(Acquire)));
-            clock.deadline.fetch_min(slot.deadline(), AcqRel);
-            // Every box is being frozen already; or it overflows at the clock at which it is let go.
-            tiles |= ubox.overflow(id, overflows).tiles;
+    /// Freezes or releases every box if `freeze` says so, and tells the UBox of all overflows there are; what that freezes overflows no more.
+    /// Returns the tiles to interrupt.
+    fn tell(&self, ubox: &mut Ubox, freeze: Option<bool>) -> Tiles {
+        let (mut tiles, mut freeze) = (0, freeze);
+        // Whoever is let go may overflow at that clock, and is frozen again; the frozen do not.
+        for _ in 0..3 {
+            if let Some(frozen) = freeze.take() {
+                for (id, slot) in UnitId::all().zip(&self.slots) {
+                    self.visit(id, slot, |unit, now| unit.set_all_frozen(frozen, now));
+                }
+            }
+            for (id, slot) in UnitId::all().zip(&self.slots) {
+                let consequence = ubox.overflow(id, slot.take_overflows());
+                tiles |= consequence.tiles;
+                freeze = freeze.or(consequence.freeze);
+            }
+            if freeze.is_none() {
+                break;
+            }
         }
         tiles
     }
@@ -151,7 +159,11 @@ impl Boxes {
         while left != 0 {
             let now = clock.total.load(Acquire);
             let step = clock.deadline.load(Acquire).saturating_sub(now).clamp(1, left);
-            let after = clock.total.fetch_add(step, AcqRel).wrapping_add(step);
+            let after = now.saturating_add(step);
+            // Nobody goes beyond the deadline that another ticks up to.
+            if clock.total.compare_exchange(now, after, AcqRel, Acquire).is_err() {
+                continue;
+            }
             left -= step;
             if after >= clock.deadline.load(Acquire) {
                 let tiles = self.service(domain);
@@ -163,21 +175,19 @@ impl Boxes {
         (0, 0)
     }
 
-    /// A deadline of this clock has been reached.
+    /// A deadline of this clock has been reached. Whoever finds an overflow meanwhile waits for the UBox, or has told it.
     fn service(&self, domain: Domain) -> Tiles {
+        let mut ubox = self.ubox.lock();
         let clock = self.clock(domain);
-        let mut tiles = 0;
         let members = || UnitId::all().zip(&self.slots).filter(|(id, _)| id.kind().domain() == domain);
         for (id, slot) in members() {
             if slot.deadline() <= clock.total.load(Acquire) {
-                let ((), overflows) = slot.with(|unit| unit.service(clock.total.load(Acquire)));
-                if overflows != 0 {
-                    tiles |= self.overflowed(id, overflows);
-                }
+                self.visit(id, slot, Unit::service);
             }
         }
-        // Whoever sets a nearer deadline meanwhile lowers this one after it has set its own.
-        clock.deadline.store(NEVER, Release);
+        let tiles = self.tell(&mut ubox, None);
+        // Whoever sets a nearer deadline meanwhile lowers this one after it has set its own, and that is read behind this.
+        clock.deadline.swap(NEVER, AcqRel);
         for (_, slot) in members() {
             clock.deadline.fetch_min(slot.deadline(), AcqRel);
         }
@@ -271,7 +281,7 @@ impl Boxes {
             Some(Place::GlobalControl) => {
                 let mut ubox = self.ubox.lock();
                 let consequence = ubox.write_control(value);
-                (Ok(()), self.freeze(&mut ubox, consequence))
+                (Ok(()), consequence.tiles | self.tell(&mut ubox, consequence.freeze))
             }
             Some(Place::GlobalStatus) => {
                 self.ubox.lock().write_status(value);
@@ -288,7 +298,7 @@ impl Boxes {
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
             let now = self.total(id.kind().domain());
-            slot.replace(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(now), now));
+            slot.with(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(now), now));
         }
         self.configuration.reset();
     }
@@ -296,14 +306,12 @@ impl Boxes {
     /// What everything remembers, and the tiles to interrupt by what that makes due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
         let mut ubox = self.ubox.lock();
-        let mut tiles = 0;
-        let mut units = Vec::with_capacity(UNITS);
+        // What is due is told before anything is copied.
         for (id, slot) in UnitId::all().zip(&self.slots) {
-            let now = self.total(id.kind().domain());
-            let (state, overflows) = slot.with(|unit| Some(unit.state(now)));
-            tiles |= ubox.overflow(id, overflows).tiles;
-            units.extend(state);
+            self.visit(id, slot, Unit::service);
         }
+        let tiles = self.tell(&mut ubox, None);
+        let units = UnitId::all().zip(&self.slots).map(|(id, slot)| self.visit(id, slot, Unit::state)).collect();
         (UntileState { ubox: ubox.state(), units, commands: self.configuration.commands() }, tiles)
     }
 
@@ -317,7 +325,7 @@ impl Boxes {
         for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
             let clock = self.clock(id.kind().domain());
             let now = clock.total.load(Relaxed);
-            slot.replace(|unit| *unit = Unit::from_state(id.kind(), state, now));
+            slot.with(|unit| *unit = Unit::from_state(id.kind(), state, now));
             clock.deadline.fetch_min(slot.deadline(), AcqRel);
         }
         true

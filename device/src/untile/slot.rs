@@ -16,6 +16,8 @@ pub(super) struct Slot {
     deadline: AtomicU64,
     enabled: AtomicBool,
     listens: AtomicBool,
+    /// There are overflows that the UBox has not been told of.
+    untold: AtomicBool,
 }
 
 impl Slot {
@@ -25,28 +27,32 @@ impl Slot {
             deadline: AtomicU64::new(NEVER),
             enabled: AtomicBool::new(false),
             listens: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
         }
     }
 
-    /// Does `work`; returns what it returns, and the overflows that the UBox must be told of.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> (T, u8) {
+    /// Does `work`. What overflows by that stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> T {
         let mut unit = self.unit.lock();
         let value = work(&mut unit);
         self.renew(&unit);
-        (value, unit.take_overflows())
+        value
     }
 
-    /// Puts something else in the place of the box.
-    pub(super) fn replace(&self, work: impl FnOnce(&mut Unit)) {
-        let mut unit = self.unit.lock();
-        work(&mut unit);
-        self.renew(&unit);
+    /// The overflows, for the UBox, whose lock is held.
+    pub(super) fn take_overflows(&self) -> u8 {
+        if self.has_overflows() { self.with(Unit::take_overflows) } else { 0 }
+    }
+
+    pub(super) fn has_overflows(&self) -> bool {
+        self.untold.load(Acquire)
     }
 
     fn renew(&self, unit: &Unit) {
         self.deadline.store(unit.deadline().unwrap_or(NEVER), Release);
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
+        self.untold.store(unit.has_overflows(), Release);
     }
 
     pub(super) fn deadline(&self) -> u64 {

@@ -31,6 +31,7 @@ use guests;
 pub mod ia64;
 pub mod itanium;
 pub mod k8;
+pub mod knl;
 pub mod montecito;
 pub mod power;
 pub mod power9;
@@ -90,7 +91,8 @@ impl Guest {
 
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
-    k8::GUESTS.iter().chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
+    let knl = knl::GUESTS.iter().chain(knl::untile::GUESTS);
+    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -157,7 +157,7 @@ pub struct DecodeArguments {
     /// The PMU the registers belong to
     #[arg(long)]
     pub pmu: Option<String>,
-    /// A register, by name or as msr:0xc0010000 or spr:795, and its value: PerfEvtSel0=0x530076
+    /// A register, by name or as msr:0xc0010000, spr:795 or pci:255:8.2:0xb20, and its value: PerfEvtSel0=0x530076
     #[arg(value_name = "REG=VALUE", required = true)]
     pub registers: Vec<String>,
     /// The form of output
@@ -215,6 +215,14 @@ Modifiers of k8:
   noen          leave the counter disabled
   period=N      also set the counter so that it overflows after N
 
+Modifiers of knl: those of k8 but pc, and
+  any           count for every thread of the core
+  pmc=N         in this general counter
+  rsp=A+B       OFFCORE_RESP: the requests, by the names of table 1-1
+Events of its boxes have the box before them, cha0::TOR_INSERTS.IRQ; in a box
+int tells an overflow to the UBox, and a CHA takes tid=N, state=mes, opc0=N,
+opc1=N, nc and isoc.
+
 Modifiers of power9, whose codes may have every field of the manual's
 figure 5-2 (0x34340401e0):
   u, k, h       count in problem, privileged, hypervisor state; all if none is
@@ -228,6 +236,7 @@ figure 5-2 (0x34340401e0):
 
 Examples:
   pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k
+  pmulab encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY
   pmulab encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC";
 
 /// Arguments of `pmulab litmus`.

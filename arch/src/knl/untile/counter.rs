@@ -80,15 +80,8 @@ impl BoxCounter {
             }
             return counts && self.grow(edges);
         }
-        // What happens in busy clocks was counted when it happened, but for the clocks that the level satisfies anyway.
-        let counted = if setting.inverts() {
-            if rest { quiet } else { 0 }
-        } else if rest {
-            clocks
-        } else {
-            0
-        };
-        counts && self.grow(counted)
+        // What happens in busy clocks was counted when it happened.
+        counts && rest && self.grow(quiet)
     }
 
     /// Something happens: `each` in every one of the next `clocks` clocks. Returns whether the counter wrapped.
@@ -99,16 +92,15 @@ impl BoxCounter {
         }
         // What is too much for a clock takes more of them, of which the last has what is left.
         let most = u64::from(self.most);
-        let clocks = match each.saturating_mul(clocks) {
-            all if each > most => {
-                let left = all.checked_rem(most).unwrap_or(0);
-                let last = left != 0 && setting.is_met(self.level.saturating_add(left).min(most));
-                all.checked_div(most).unwrap_or(0).saturating_add(u64::from(last))
-            }
-            _ => clocks,
+        let (each, clocks, rest) = if each > most {
+            let total = each.saturating_mul(clocks);
+            (most, total.checked_div(most).unwrap_or(0), total.checked_rem(most).unwrap_or(0))
+        } else {
+            (each, clocks, 0)
         };
-        let increment = self.level.saturating_add(each).min(most);
-        if clocks == 0 || setting.is_met(self.rate()) || !setting.is_met(increment) {
+        let met = |increment: u64| setting.is_met(self.level.saturating_add(increment).min(most));
+        let clocks = if met(each) { clocks } else { 0 }.saturating_add(u64::from(rest != 0 && met(rest)));
+        if clocks == 0 || setting.is_met(self.rate()) {
             return false;
         }
         let grown = match (setting.inverts(), setting.edge) {
@@ -162,11 +154,7 @@ impl BoxCounter {
                 _ => None,
             };
         }
-        match (rest, setting.inverts()) {
-            (false, _) => None,
-            (true, true) => Some(self.busy.saturating_add(remaining)),
-            (true, false) => Some(remaining),
-        }
+        rest.then(|| self.busy.saturating_add(remaining))
     }
 }
 
@@ -262,6 +250,24 @@ mod tests {
         let mut counter = counter(8, false, false);
         counter.happen(32, 1, true);
         assert_eq!(counter.count.value(), 4);
+    }
+
+    #[test]
+    fn a_clock_that_something_happened_in_counts_once_whatever_the_level_becomes() {
+        let mut counter = counter(1, false, false);
+        counter.happen(1, 10, true);
+        counter.pass(2, true);
+        counter.set_level(1);
+        counter.pass(8, true);
+        assert_eq!(counter.count.value(), 10);
+    }
+
+    #[test]
+    fn the_rest_of_an_increment_takes_a_clock_too() {
+        let mut counter = counter(1, false, false);
+        counter.most = 2;
+        counter.happen(3, 1, true);
+        assert_eq!(counter.count.value(), 2);
     }
 
     #[test]

@@ -25,6 +25,9 @@ const TABLE_OCCUPANCY: u8 = 0x36;
 const TABLE_HIT: u8 = 0x10;
 const TABLE_MISS: u8 = 0x20;
 
+/// The bit of SF_LOOKUP's unit mask that stands for any kind.
+const LOOKUP_ANY: u8 = 0x10;
+
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -190,9 +193,13 @@ impl Unit {
         }
     }
 
-    /// What the clock will have come to when a counter wraps that is to tell, if nothing else happens; nothing if none does.
+    /// What the clock will have come to when a counter wraps that is to tell, if nothing else happens; nothing if none does. Until an overflow
+    /// has been [taken](Unit::take_overflows) it is now.
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
+        if self.untold != 0 {
+            return Some(self.seen);
+        }
         if self.is_frozen() {
             return None;
         }
@@ -200,6 +207,12 @@ impl Unit {
         let fixed = self.kind.has_fixed().then_some(&self.fixed);
         let waiting = general.chain(fixed).filter(|counter| counter.setting.enabled && counter.setting.ov_en);
         waiting.filter_map(BoxCounter::clocks_to_wrap).min().map(|clocks| self.seen.saturating_add(clocks))
+    }
+
+    /// Whether there are overflows that the UBox has not been told of.
+    #[must_use]
+    pub fn has_overflows(&self) -> bool {
+        self.untold != 0
     }
 
     /// The overflows that the UBox has not been told of: bit 0 is the fixed counter's where the box has one. They are told once.
@@ -399,13 +412,20 @@ impl Unit {
         taken
     }
 
-    /// Something of event `select` and sub-event `umask` happens: `each` in every one of the next `clocks` clocks. Returns whether a counter
-    /// counts it.
+    /// Something of event `select` and sub-event `umask` happens: `each` in every one of the next `clocks` clocks. Nobody's thread did it: a
+    /// counter that asks for one's (tid_en) counts [requests](Unit::transact) only. A look into the snoop filter finds the line in one of
+    /// the states that filter 0 names. Returns whether a counter counts it.
     pub fn happen(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: u64) -> bool {
         let kind = self.kind;
+        let states = ChaFilter0::written(self.filters[0]);
+        let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
+        let admits = |choice: &Choice| match (kind, select) {
+            (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && looks_for(choice.umask, umask),
+            _ => choice.admits(kind, select, umask),
+        };
         self.each(
             now,
-            |choice, _| choice.input != Input::Clock && choice.admits(kind, select, umask),
+            |choice, _| choice.input != Input::Clock && !choice.by_thread && admits(choice),
             |counter, counts| counter.happen(each, clocks, counts),
         )
     }
@@ -416,7 +436,7 @@ impl Unit {
         let kind = self.kind;
         self.each(
             now,
-            |choice, queue| choice.input == Input::Queue && follows(kind, choice, queue, select, umask),
+            |choice, queue| choice.input == Input::Queue && !choice.by_thread && follows(kind, choice, queue, select, umask),
             |counter, _| {
                 counter.set_level(counter.level.saturating_add_signed(change));
                 false
@@ -437,12 +457,9 @@ impl Unit {
             umask & transaction.source.table_bit() != 0 && umask & answer != 0 && transaction.passes(filter1)
         };
         let arrives = |choice: &Choice| match choice.select {
-            INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit(),
+            INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit() && choice.umask != 0,
             INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
-            FILTER_LOOKUP => {
-                let kind = choice.umask & 1 != 0 && choice.umask & transaction.lookup.bits() != 0;
-                kind && transaction.is_in_state(filter0)
-            }
+            FILTER_LOOKUP => looks_for(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
             TABLE_INSERTS => is_chosen(choice.umask),
             _ => false,
         };
@@ -512,6 +529,11 @@ impl Unit {
         }
         unit
     }
+}
+
+/// Whether a look of the kind `happened` is what SF_LOOKUP with unit mask `chosen` counts: bit 0 must be set, and a kind or any (table 5-16).
+fn looks_for(chosen: u8, happened: u8) -> bool {
+    chosen & 1 != 0 && chosen & (happened | LOOKUP_ANY) & !1 != 0
 }
 
 /// Whether the queue of `select` and `umask` is the one that a counter follows.

@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn others_move_for_what_finds_no_counter_free() {
-        assert_eq!(matched(&[0b011, 0b110, 0b011]), Some(vec![0, 2, 1]));
+        // The third finds 0 and 1 taken: the first moves to 1, for which the second moves to 2.
+        assert_eq!(matched(&[0b011, 0b110, 0b011]), Some(vec![1, 2, 0]));
     }
 
     #[test]

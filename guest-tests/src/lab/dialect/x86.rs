@@ -176,6 +176,33 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     }
 }
 
+/// What is counted where no unit mask was given: all that there are, where they go together.
+///
+/// # Errors
+/// They are numbers, of which one has to be chosen.
+pub(super) fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, Error> {
+    let (entry, masks) = event;
+    let listed = || masks.iter().filter(|mask| mask.listed);
+    let bits = match (entry.shape, masks) {
+        (_, []) => return Ok(0),
+        (_, [only]) => only.umask.unwrap_or(0),
+        // Nothing is left out.
+        (UnitMask::Excluding, _) => 0,
+        (UnitMask::Ordinal, _) => match listed().find(|mask| matches!(mask.mask_name(), Some("ALL" | "ANY"))) {
+            Some(all) => all.umask.unwrap_or(0),
+            None => {
+                let there = suggest::there_are(listed().filter_map(Entry::mask_name));
+                return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
+            }
+        },
+        (UnitMask::Gated { gate }, _) => known_bits(listed()) & !gate,
+        _ => known_bits(listed()),
+    };
+    notes.push(format!("no unit mask was given: {} is counted", mask_words(event, bits).join(" + ")));
+    // A unit mask has eight bits.
+    Ok((bits & 0xff) as u8)
+}
+
 /// What is said about a word that is neither a unit mask nor one of `modifiers`; those without unit masks are told `there_are`.
 pub(super) fn unknown_word<'a>(
     event: &str,

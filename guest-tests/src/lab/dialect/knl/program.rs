@@ -91,7 +91,7 @@ impl Asked {
         let is_code = select::raw(request.event).is_some();
         asked.umask = match (asked.words.umask, asked.event) {
             (Some(umask), _) => umask,
-            (None, Some(event)) if !is_code => default_mask(event, &mut asked.notes)?,
+            (None, Some(event)) if !is_code => x86::default_mask(event, &mut asked.notes)?,
             (None, _) => 0,
         };
         if let Some((event, _)) = asked.event {
@@ -311,30 +311,6 @@ impl Asked {
         }
         Some(text)
     }
-}
-
-/// What is counted where no unit mask was given: all, where that is something.
-fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, Error> {
-    let (entry, masks) = event;
-    let listed = || masks.iter().filter(|mask| mask.listed);
-    let bits = match (entry.shape, masks) {
-        (_, []) => return Ok(0),
-        (_, [only]) => only.umask.unwrap_or(0),
-        // What is left out is nothing.
-        (UnitMask::Excluding, _) => 0,
-        (UnitMask::Ordinal, _) => match listed().find(|mask| mask.mask_name() == Some("ALL")) {
-            Some(all) => all.umask.unwrap_or(0),
-            None => {
-                let there = suggest::there_are(listed().filter_map(Entry::mask_name));
-                return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
-            }
-        },
-        _ => x86::known_bits(listed()),
-    };
-    let name = x86::mask_words(event, bits).join(" + ");
-    notes.push(format!("no unit mask was given: {name} is counted"));
-    // A unit mask of a catalogue of this part has eight bits.
-    Ok((bits & 0xff) as u8)
 }
 
 /// What takes AnyThread.

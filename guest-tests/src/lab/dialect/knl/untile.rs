@@ -9,7 +9,7 @@ pub(super) use meaning::{label, meaning, notation};
 pub(super) use program::{encode, unit_of};
 pub(super) use registers::{all, located};
 
-use vm_pmu_arch::event::KNL;
+use vm_pmu_arch::event::{Entry, KNL};
 use vm_pmu_arch::knl::untile::{Kind, UnitId};
 
 use crate::lab::dialect::x86::Event;
@@ -25,6 +25,12 @@ pub(super) fn boxed(event: &str) -> Option<(&str, &str)> {
 /// The names of the units whose events a box of `kind` counts.
 fn units(kind: Kind) -> [&'static str; 2] {
     [kind.unit(), "cms"]
+}
+
+/// The events that a box of `kind` counts, its own first.
+fn events(kind: Kind) -> impl Iterator<Item = &'static Entry> {
+    let of_unit = |unit| KNL.events().filter(move |event| event.unit == unit);
+    units(kind).into_iter().flat_map(of_unit)
 }
 
 /// The event with this select in a box of `kind`.

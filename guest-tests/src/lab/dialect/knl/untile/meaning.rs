@@ -6,7 +6,7 @@ use vm_pmu_arch::layout::Field;
 
 use super::registers::{Located, writable};
 use super::words::LIMITS;
-use super::{event, most_per_clock};
+use super::{event, events, most_per_clock};
 use crate::lab::dialect::x86;
 use crate::lab::number::grouped;
 
@@ -117,7 +117,10 @@ pub(super) fn said(unit: UnitId, control: CounterControl) -> String {
     let mut words = Vec::new();
     match event(unit.kind(), control.ev_sel()).filter(|_| unit.kind() != Kind::Pcu) {
         Some(event) => {
-            words.push(event.0.name.to_owned());
+            // The box and its mesh stop share some names: then the number says which.
+            let first = events(unit.kind()).find(|other| other.is_called(event.0.name));
+            let is_first = first.is_some_and(|other| other.select == event.0.select && other.unit == event.0.unit);
+            words.push(if is_first { event.0.name.to_owned() } else { format!("{:#04x}", control.ev_sel()) });
             let names = x86::mask_words(event, umask);
             let is_plain = event.1.is_empty() && umask == 0;
             words.extend(if names.is_empty() && !is_plain { vec![format!("{umask:#04x}")] } else { names });

@@ -7,7 +7,7 @@ use vm_pmu_arch::registry::Part;
 use super::meaning::{filtered_by, said};
 use super::registers::{name, writable};
 use super::words::{BoxWords, LIMITS, MODIFIERS, THERE_ARE};
-use super::{boxed, event, most_per_clock, there_are, units};
+use super::{boxed, event, events, most_per_clock, there_are};
 use crate::lab::dialect::Programming;
 use crate::lab::dialect::matching::matched;
 use crate::lab::dialect::x86::{self, Event, RESERVED};
@@ -111,7 +111,7 @@ impl Asked {
             }
             asked.counters = 1 << kind.counters();
         } else {
-            asked.find(kind, word)?;
+            asked.find(kind, word, &request.words)?;
         }
         let masks = asked.event.map_or(&[] as &[Entry], |(_, masks)| masks);
         for word in &request.words {
@@ -123,7 +123,9 @@ impl Asked {
         Ok(asked)
     }
 
-    fn find(&mut self, kind: Kind, word: &str) -> Result<(), Error> {
+    /// The event of this name or code. Where the box and its mesh stop share a name, it is the one that has a unit mask called like one
+    /// of `words`, or else the box's own.
+    fn find(&mut self, kind: Kind, word: &str, words: &[&str]) -> Result<(), Error> {
         if let Some(code) = select::raw(word) {
             self.select = u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is no event select of a box: it has 8 bits")))?;
             self.event = event(kind, self.select).filter(|_| kind != Kind::Pcu);
@@ -132,11 +134,11 @@ impl Asked {
             }
             return Ok(());
         }
-        let units = units(kind);
-        let of_box = || KNL.events().filter(|event| units.contains(&event.unit));
-        let Some(found) = of_box().find(|event| event.is_called(word)) else {
-            let names = of_box().flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
-            let otherwise = format!("`pmulab list --pmu knl --unit {}` shows them", units[0]);
+        let named: Vec<&'static Entry> = events(kind).filter(|event| event.is_called(word)).collect();
+        let has_mask = |event: &&&'static Entry| KNL.masks(event).iter().any(|mask| words.iter().any(|word| mask.is_called(word)));
+        let Some(found) = named.iter().find(has_mask).or(named.first()).copied() else {
+            let names = events(kind).flat_map(|event| std::iter::once(event.name).chain(event.aliases.iter().copied()));
+            let otherwise = format!("`pmulab list --pmu knl --unit {}` shows them", kind.unit());
             let hint = suggest::did_you_mean(word, names, &otherwise);
             return Err(Error::usage(format!("no event of {} is called `{word}`{hint}", kind.unit())));
         };
@@ -177,7 +179,7 @@ impl Asked {
         }
         self.umask = match (self.words.common.umask, self.event) {
             (Some(umask), _) => umask,
-            (None, Some(event)) if select::raw(word).is_none() => default_mask(event, &mut self.notes)?,
+            (None, Some(event)) if select::raw(word).is_none() => x86::default_mask(event, &mut self.notes)?,
             (None, _) => 0,
         };
         let excess = self.control() & !writable(kind);
@@ -309,28 +311,6 @@ fn filters(asked: &mut [Asked]) -> Result<[Option<u64>; 2], Error> {
         }
     }
     Ok([first, second])
-}
-
-/// What is counted where no unit mask was given.
-fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, Error> {
-    let (entry, masks) = event;
-    let listed = || masks.iter().filter(|mask| mask.listed);
-    let bits = match (entry.shape, masks) {
-        (_, []) => return Ok(0),
-        (_, [only]) => only.umask.unwrap_or(0),
-        (UnitMask::Ordinal, _) => match listed().find(|mask| matches!(mask.mask_name(), Some("ALL" | "ANY"))) {
-            Some(all) => all.umask.unwrap_or(0),
-            None => {
-                let there = suggest::there_are(listed().filter_map(Entry::mask_name));
-                return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
-            }
-        },
-        (UnitMask::Gated { gate }, _) => x86::known_bits(listed()) & !gate,
-        _ => x86::known_bits(listed()),
-    };
-    notes.push(format!("no unit mask was given: {bits:#04x} is set, all that there are"));
-    // A unit mask of a catalogue of this part has eight bits.
-    Ok((bits & 0xff) as u8)
 }
 
 fn too_few(unit: UnitId, asked: &[Asked]) -> Error {

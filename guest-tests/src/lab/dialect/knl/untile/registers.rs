@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use vm_pmu::untile::Buses;
 use vm_pmu_arch::access::{Address, PciAddress};
 use vm_pmu_arch::knl::untile::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, Counter48, CounterControl, FixedControl, GlobalControl, GlobalStatus, Kind,
@@ -11,9 +12,6 @@ use vm_pmu_arch::knl::untile::{
 use vm_pmu_arch::layout::{Field, FieldAccess};
 use vm_pmu_arch::model::{Model, RegisterDescription};
 use vm_pmu_arch::registry::Part;
-
-/// The bus of the IRP, and that of the other boxes, as machines have them if nothing else is said; a driver looks for them.
-const BUSES: [u8; 2] = [0, 0xFF];
 
 /// The lower doubleword of a counter behind PCI.
 static LOW: &[Field] = &[
@@ -49,9 +47,10 @@ pub(in super::super) fn located(address: Address) -> Option<Located> {
     }
 }
 
+/// The bus of the IRP or of the other boxes, as machines have them if nothing else is said; a driver looks for them.
 fn bus_of(irp: bool) -> u8 {
-    let [of_irp, others] = BUSES;
-    if irp { of_irp } else { others }
+    let buses = Buses::default();
+    if irp { buses.irp } else { buses.memory }
 }
 
 /// The registers of a thread and those of every box.

@@ -1,0 +1,43 @@
+//! What a whole Knights Landing costs to build, and what an access to a box costs, with a read of a thread's own register beside it in the
+//! same run.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use vm_pmu::topology::{Builder, Machine};
+use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
+
+type Line = fn(usize, u32);
+
+/// 64 cores in 32 tiles, with every box.
+fn part() -> Machine<Line> {
+    let line: Line = |_thread, _counter| {};
+    Builder::new("knl").expect("known").packages(32).threads(8).build(line)
+}
+
+fn untile(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("untile");
+    group.bench_function("build 64 cores", |bencher| bencher.iter(|| black_box(part())));
+
+    let machine = part();
+    let (cpu, boxes) = (machine.thread(0).expect("there"), machine.untile().expect("there"));
+    group.bench_function("thread RDMSR", |bencher| bencher.iter(|| cpu.rdmsr(black_box(0xC1))));
+    for cha in 0..38 {
+        cpu.wrmsr(0xE00 + 12 * cha + 1, 0x0040_0000).expect("a control");
+    }
+    group.bench_function("CHA RDMSR", |bencher| bencher.iter(|| cpu.rdmsr(black_box(0xE08))));
+    group.bench_function("CHA WRMSR", |bencher| bencher.iter(|| cpu.wrmsr(black_box(0xE0B), 5)));
+    group.bench_function("CHA control WRMSR", |bencher| bencher.iter(|| cpu.wrmsr(black_box(0xE02), 0x0040_3135)));
+    group.bench_function("PCI read", |bencher| bencher.iter(|| boxes.pci_read(0xFF, 15, 0, black_box(0x400), 4)));
+    group.bench_function("PCI write", |bencher| bencher.iter(|| boxes.pci_write(0xFF, 15, 0, black_box(0x400), 4, 5)));
+    group.bench_function("tick", |bencher| bencher.iter(|| boxes.tick(Domain::Uclk, black_box(1))));
+    let silent = UnitId::new(Kind::Cha, 20).expect("there");
+    group.bench_function("happen, nobody listens", |bencher| bencher.iter(|| boxes.happen(black_box(silent), 0x35, 0x11, 1, 1)));
+    cpu.wrmsr(0xE01, 0x0040_3135).expect("a control");
+    let request = Transaction::default();
+    group.bench_function("transact", |bencher| bencher.iter(|| boxes.transact(0, black_box(&request), Stage::Served { clocks: 200 })));
+    group.finish();
+}
+
+criterion_group!(benches, untile);
+criterion_main!(benches);

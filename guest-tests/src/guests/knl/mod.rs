@@ -1,0 +1,82 @@
+//! Guests for the PMU of Intel Knights Landing: a hardware thread's own here, the boxes in [`untile`].
+//!
+//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
+//! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
+//! disables it is not counted.
+
+mod branches;
+mod count;
+mod filter;
+mod freeze;
+mod global_control;
+mod overflow;
+mod probe;
+mod ticker;
+pub mod untile;
+
+use super::runtime::{Built, Kernel};
+
+/// IA32_PERFEVTSEL0.
+const SELECT: u32 = 0x186;
+/// IA32_PMC0, whose writes take 32 bits and their sign.
+const LEGACY: u32 = 0xC1;
+/// IA32_A_PMC0, the same counter in full width.
+const COUNTER: u32 = 0x4C1;
+/// IA32_FIXED_CTR0: instructions; then core clocks and reference clocks.
+const FIXED: u32 = 0x309;
+/// IA32_FIXED_CTR_CTRL.
+const FIXED_CONTROL: u32 = 0x38D;
+/// IA32_PERF_GLOBAL_STATUS.
+const GLOBAL_STATUS: u32 = 0x38E;
+/// IA32_PERF_GLOBAL_CTRL.
+const GLOBAL_CONTROL: u32 = 0x38F;
+/// IA32_PERF_GLOBAL_OVF_CTRL.
+const OVERFLOW_CONTROL: u32 = 0x390;
+/// IA32_DEBUGCTL.
+const DEBUG_CONTROL: u32 = 0x1D9;
+
+const USR: u64 = 1 << 16;
+const OS: u64 = 1 << 17;
+const INT: u64 = 1 << 20;
+const EN: u64 = 1 << 22;
+
+const CLOCKS: u64 = 0x3C;
+const INSTRUCTIONS: u64 = 0xC0;
+
+/// In IA32_FIXED_CTR_CTRL, for IA32_FIXED_CTR0: level 0, the levels above, and an interrupt.
+const FIXED_OS: u64 = 1;
+const FIXED_USR: u64 = 2;
+const FIXED_PMI: u64 = 8;
+
+/// Both general counters and the three fixed ones, in the global registers.
+const ALL: u64 = 0x7_0000_0003;
+/// The index of RDPMC for IA32_FIXED_CTR0.
+const RDPMC_FIXED: u32 = 1 << 30;
+/// The values of a counter.
+const COUNTER_MASK: u64 = (1 << 40) - 1;
+
+/// What a counter of 40 bits holds that wraps after `n`.
+const fn before_overflow(n: u64) -> u64 {
+    n.wrapping_neg() & COUNTER_MASK
+}
+
+/// Enables general counter `n`: the WRMSR is the first instruction it counts.
+fn enable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
+    k.wrmsr(SELECT + n, select | EN)
+}
+
+/// Disables general counter `n`: it counts the three instructions that load the registers of the WRMSR, not the WRMSR.
+fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
+    k.wrmsr(SELECT + n, select & !EN)
+}
+
+super::guests! {
+    "knl" X86;
+    "probe" 1 steps probe "looks for the PMU as Linux does, from CPUID to the counter that keeps what is written";
+    "count" 1 steps count "counts known code on general and fixed counters, read and written in every way";
+    "filter" 1 steps filter "counts ring 3 and ring 0 apart and together, on general and fixed counters";
+    "branches" 1 steps branches "counts retired branches by all 256 masks of classes";
+    "global-control" 1 steps global_control "starts and stops counters together";
+    "overflow" 1 steps overflow "takes an interrupt after exactly N, as NMI and as vector, masked, acknowledged and rearmed";
+    "freeze" 1 steps freeze "has an overflow stop every counter at its very event";
+}
