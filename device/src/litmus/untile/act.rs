@@ -11,6 +11,9 @@ use crate::untile::Domain;
 /// Does one statement; whether it checked something.
 pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &UntileStep) -> Result<bool, String> {
     let untile = machine.untile().ok_or("the part has no boxes that threads share")?;
+    if let UntileStep::Tick(_, clocks @ MOST..) = step {
+        return Err(format!("{clocks} clocks are too many: {MOST} are"));
+    }
     let seen = act(untile, step, Access::Whole);
     match step {
         UntileStep::Listens(unit, expected) if seen != u64::from(*expected) => {
@@ -26,6 +29,9 @@ pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &Unt
         _ => Ok(false),
     }
 }
+
+/// So many clocks of one statement would bring the totals to their end.
+const MOST: u64 = 1 << 52;
 
 /// How clocks are let go by and how much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
