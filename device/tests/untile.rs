@@ -164,3 +164,16 @@ fn a_state_restores_every_box() {
     other.untile().unwrap().tick(Domain::Uclk, 3);
     assert_eq!(other.thread(0).unwrap().rdmsr(0xE08), Ok(80));
 }
+
+#[test]
+fn what_no_bus_does_reads_ones_and_writes_nothing() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    let untile = machine.untile().unwrap();
+    // The control of counter 0 of the first EDC, at bus FFh, device 15, function 0.
+    for (offset, size) in [(0x421, 2), (0x422, 4), (0x423, 2), (0x420, 3), (0x420, 8), (0x420, 0)] {
+        untile.pci_write(0xFF, 15, 0, offset, size, u32::MAX);
+        assert_eq!(untile.pci_read(0xFF, 15, 0, offset, size), u32::MAX, "{size} bytes at {offset:X}h");
+    }
+    assert_eq!(untile.pci_read(0xFF, 15, 0, 0x420, 4), 0);
+    assert_eq!(untile.pci_read(0xFF, 15, 0, 0x1000, 4), u32::MAX, "behind the end");
+}
