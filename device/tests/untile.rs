@@ -108,47 +108,6 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
 }
 
 #[test]
-fn a_deadline_that_another_thread_sets_while_one_is_served_is_kept() {
-    let machine = part(|_thread: usize, _counter: u32| {});
-    let (cpu, other, untile) = (machine.thread(0).unwrap(), machine.thread(1).unwrap(), machine.untile().unwrap());
-    // The power control unit's cores in C0 overflow at every clock; its bit in 701h stays set, so that it freezes nothing any more.
-    cpu.wrmsr(0x711, 0x0050_0080 | 1 << 14).unwrap();
-    untile.change_queue(UnitId::new(Kind::Pcu, 0).unwrap(), 0x80, 1, 1);
-    cpu.wrmsr(0x717, (1 << 48) - 1).unwrap();
-    untile.tick(Domain::Uclk, 1);
-    cpu.wrmsr(0x700, 1 << 61).unwrap();
-    let turn = AtomicU64::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for trial in 0..2000u64 {
-                while turn.load(Ordering::Acquire) < 2 * trial + 1 {
-                    thread::yield_now();
-                }
-                (0..trial % 60).for_each(|_| std::hint::spin_loop());
-                other.wrmsr(0x703, 0x0050_0000).unwrap();
-                turn.store(2 * trial + 2, Ordering::Release);
-            }
-        });
-        for trial in 0..2000u64 {
-            cpu.wrmsr(0x703, 0).unwrap();
-            cpu.wrmsr(0x704, (1 << 48) - 1_000_000).unwrap();
-            cpu.wrmsr(0x717, (1 << 48) - 1).unwrap();
-            turn.store(2 * trial + 1, Ordering::Release);
-            untile.tick(Domain::Uclk, 1);
-            while turn.load(Ordering::Acquire) < 2 * trial + 2 {
-                thread::yield_now();
-            }
-            untile.tick(Domain::Uclk, 2_000_000);
-            // The UBox's fixed counter wrapped, and its overflow froze it at that clock.
-            assert_eq!(cpu.rdmsr(0x704), Ok(0), "trial {trial}");
-            cpu.wrmsr(0x701, 1).unwrap();
-            cpu.wrmsr(0x708, 0xFF).unwrap();
-            cpu.wrmsr(0x700, 1 << 61).unwrap();
-        }
-    });
-}
-
-#[test]
 fn a_state_restores_every_box() {
     let machine = part(|_thread: usize, _counter: u32| {});
     let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
