@@ -39,16 +39,25 @@ const FREEZE: u32 = 1 << 8;
 /// A box's control: its counters become zero.
 const RESET_COUNTERS: u32 = 1 << 1;
 
-/// Waits until the untile's clock goes by with this CPU's: another, which has halted, may have run further. Changes RAX, RCX, RDX and R8.
+/// Waits until the untile's clock goes by with this CPU's, and with no other: one that is about to halt may have run further. Changes RAX,
+/// RCX, RDX and R8 to R10.
 fn catch_up(k: &mut Kernel) -> Built<()> {
     let mut again = k.a.create_label();
     k.wrmsr(0x703, EN.into())?;
-    k.rdmsr(0x704)?;
-    k.a.mov(r8, rax)?;
+    for register in [r8, r9, r10] {
+        k.a.xor(register, register)?;
+    }
     here(&mut k.a, &mut again)?;
     k.rdmsr(0x704)?;
-    k.a.cmp(rax, r8)?;
-    k.a.je(again)?;
+    k.a.mov(rdx, rax)?;
+    k.a.sub(rax, r8)?;
+    k.a.mov(r8, rdx)?;
+    k.a.inc(r9)?;
+    // A hundred turns of this loop in a row, of 12 instructions each, every one a clock.
+    k.a.cmp(rax, 12)?;
+    k.a.cmovne(r9, r10)?;
+    k.a.cmp(r9, 100)?;
+    k.a.jne(again)?;
     k.wrmsr(0x703, 0)
 }
 
