@@ -72,7 +72,7 @@ super::super::guests! {
     "likwid-groups" 1 steps likwid_groups "drives the untile as likwid does, by its global control";
     "untile-eight-cpus" 8 steps eight_cpus "has eight CPUs program boxes, their own and shared ones, at once";
     "untile-hostile" 2 steps hostile "writes patterns to every register of every box from two CPUs at once, and counts afterwards";
-    "mcdram-bandwidth" 1 events mcdram_bandwidth "computes MCDRAM's bandwidth as a cache from seven events, as the manual's section 3.1 does";
+    "mcdram-bandwidth" 1 events mcdram_bandwidth "computes MCDRAM's bandwidth as a cache from seven events, as section 3.1 of the manual";
     "mc-cas" 1 events mc_cas "counts reads and writes of every channel of DDR";
     "edc-queues" 1 events edc_queues "counts what MCDRAM's queues get while it holds everything";
     "cha-filter" 2 events cha_filter "has the CHAs filter requests by opcode, node, state and thread";
