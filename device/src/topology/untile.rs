@@ -66,8 +66,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder whose
-    /// clocks run equally fast.
+    /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
+    /// whose clocks run equally fast.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
