@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
             (bus, device, function) = (BUSES[usize::from(!place.of_irp)], place.device, place.function);
         }
         let (offset, size) = (access.offset & 0x1FFF, [1, 2, 4, access.size][usize::from(access.size & 3)]);
-        let is_access = matches!(size, 1 | 2 | 4) && offset % u16::from(size) == 0;
+        let is_access = matches!(size, 1 | 2 | 4) && offset.is_multiple_of(u16::from(size));
         let dword = Address::Pci(PciAddress { bus, device, function, offset: offset & !3 });
         let mask = if size >= 4 { u32::MAX } else { (1 << (8 * size)) - 1 };
         let shift = u32::from(offset & 3) * 8;

@@ -190,7 +190,7 @@ fn dword(bus: u8, device: u8, function: u8, offset: u16, size: u8) -> Option<(Pc
         4 => u32::MAX,
         _ => return None,
     };
-    if offset % u16::from(size) != 0 {
+    if !offset.is_multiple_of(u16::from(size)) {
         return None;
     }
     Some((PciAddress { bus, device, function, offset: offset & !3 }, u32::from(offset & 3) * 8, mask))

@@ -78,7 +78,7 @@ impl Configuration {
 
     /// What is at `address`, if a function is there.
     pub(super) fn at(&self, address: PciAddress) -> Option<Target> {
-        if address.offset % 4 != 0 || address.offset >= 0x1000 {
+        if !address.offset.is_multiple_of(4) || address.offset >= 0x1000 {
             return None;
         }
         let bus = |place: &PciFunction| if place.of_irp { self.buses.irp } else { self.buses.memory };
@@ -104,10 +104,8 @@ impl Configuration {
     }
 
     pub(super) fn write(&self, header: Header, value: u32, mask: u32) {
-        if let (0x4, Some(function)) = (header.offset, self.functions.get(header.function)) {
-            if mask & 0xFF != 0 {
-                function.command.store(value as u8 & COMMAND, Relaxed);
-            }
+        if let (0x4, Some(function), true) = (header.offset, self.functions.get(header.function), mask & 0xFF != 0) {
+            function.command.store(value as u8 & COMMAND, Relaxed);
         }
     }
 

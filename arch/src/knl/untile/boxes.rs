@@ -385,7 +385,7 @@ const fn offsets(kind: Kind) -> Option<Offsets> {
 pub fn at_offset(kind: Kind, offset: u16) -> Option<(UnitRegister, bool)> {
     let offsets = offsets(kind)?;
     let counters = kind.counters() as u16;
-    if offset % 4 != 0 {
+    if !offset.is_multiple_of(4) {
         return None;
     }
     if offset == offsets.control {

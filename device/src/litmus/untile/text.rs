@@ -157,7 +157,7 @@ pub(in crate::litmus) fn configuration(word: &str, sized: bool) -> Result<Config
         let byte = |text: &str, below: u8| u8::from_str_radix(text, 16).ok().filter(|value| *value <= below);
         let offset = number(offset).ok().and_then(|offset| u16::try_from(offset).ok()).filter(|offset| *offset < 0x1000)?;
         let size = size.parse().ok().filter(|size| matches!(size, 1 | 2 | 4))?;
-        let is_whole = parts.next().is_none() && offset % u16::from(size) == 0;
+        let is_whole = parts.next().is_none() && offset.is_multiple_of(u16::from(size));
         is_whole.then_some(Configuration { bus: byte(bus, 0xFF)?, device: byte(device, 31)?, function: byte(function, 7)?, offset, size })
     };
     read().ok_or_else(|| {

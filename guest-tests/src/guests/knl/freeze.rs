@@ -76,7 +76,8 @@ fn start(k: &mut Kernel, by: By, int: bool, entry: u32) -> Built<()> {
     let event = if by == By::Clocks { CLOCKS } else { INSTRUCTIONS };
     enable(k, 0, event | OS | if int && by != By::Fixed { INT } else { 0 })?;
     enable(k, 1, INSTRUCTIONS | OS)?;
-    k.wrmsr(FIXED_CONTROL, FIXED_OS * 0x111 | if int && by == By::Fixed { FIXED_PMI } else { 0 })?;
+    let pmi = if int && by == By::Fixed { FIXED_PMI } else { 0 };
+    k.wrmsr(FIXED_CONTROL, (FIXED_OS * 0x111) | pmi)?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     for _ in 0..NOPS {
         k.a.nop()?;
