@@ -150,21 +150,13 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     let (entry, masks) = event;
     let known = known_bits(masks);
     match entry.shape {
-        _ if masks.is_empty() => {
-            if umask != 0 {
-                notes.push("the event has no unit masks: they are not looked at".to_owned());
-            }
+        _ if masks.is_empty() && umask != 0 => notes.push("the event has no unit masks: they are not looked at".to_owned()),
+        UnitMask::Excluding if umask == 0xff => notes.push("every class is left out: nothing is counted".to_owned()),
+        UnitMask::Ordinal if picked(event, umask).next().is_none() => {
+            notes.push(format!("unit mask {umask:#04x} names no sub-event: it counts what is injected for it"));
         }
-        UnitMask::Excluding => {
-            if umask == 0xff {
-                notes.push("every class is left out: nothing is counted".to_owned());
-            }
-        }
-        UnitMask::Ordinal => {
-            if picked(event, umask).next().is_none() {
-                notes.push(format!("unit mask {umask:#04x} names no sub-event: it counts what is injected for it"));
-            }
-        }
+        UnitMask::Excluding | UnitMask::Ordinal => {}
+        _ if masks.is_empty() => {}
         _ if umask == 0 => notes.push("a unit mask of 0 counts nothing".to_owned()),
         _ if umask & !known != 0 => notes.push(format!("unit mask {:#04x} names no sub-event", umask & !known)),
         _ => {}
