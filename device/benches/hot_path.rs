@@ -203,6 +203,57 @@ fn montecito_hot_path(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// What a translated block of eight instructions adds to those signals. Returns the cycles so far, the pace.
+#[inline(always)]
+fn knl_block(totals: &Totals) -> u64 {
+    totals.add(Signal::InstructionsRetired, 8);
+    totals.add(Signal::Loads, 2);
+    totals.add(Signal::ConditionalBranchesTaken, 1);
+    totals.add(Signal::ReferenceCycles, 8);
+    totals.add(Signal::Cycles, 8)
+}
+
+#[inline(never)]
+fn knl_bare(totals: &Totals) {
+    for _ in 0..BLOCKS {
+        knl_block(totals);
+    }
+}
+
+#[inline(never)]
+fn knl_attached(thread: Thread<'_, Unconnected>) {
+    let (totals, deadlines) = (thread.totals(), thread.deadlines());
+    for _ in 0..BLOCKS {
+        let pace = knl_block(totals);
+        if deadlines.due_at(pace) {
+            thread.check();
+        }
+    }
+}
+
+/// A Knights Landing thread that counts with all five counters, each with its interrupt enabled: loads, taken conditional branches,
+/// instructions, core clocks and reference clocks.
+fn knl_machine() -> Machine<Unconnected> {
+    let machine = Builder::new("knl").expect("the part is known").threads(8).build(Unconnected);
+    let thread = machine.thread(0).expect("there are eight threads");
+    for (number, value) in [(0x186, 0x0053_4004), (0x187, 0x0053_FEC4), (0x38D, 0xBBB), (0x38F, 0x7_0000_0003)] {
+        thread.wrmsr(number, value).expect("level 0 may write");
+    }
+    machine
+}
+
+fn knl_hot_path(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hot path, Knights Landing");
+    group.throughput(Throughput::Elements(BLOCKS));
+    let totals = Totals::new();
+    group.bench_function("bare totals", |bencher| bencher.iter(|| knl_bare(black_box(&totals))));
+    let machine = knl_machine();
+    let thread = machine.thread(0).expect("there are eight threads");
+    // A counter of 40 bits overflows once in many seconds.
+    group.bench_function(BenchmarkId::new("counters", 5), |bencher| bencher.iter(|| knl_attached(black_box(thread))));
+    group.finish();
+}
+
 fn slow_paths(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("slow path");
     for counters in [0, 1, 4] {
@@ -252,5 +303,5 @@ fn slow_paths(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, slow_paths);
+criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, knl_hot_path, slow_paths);
 criterion_main!(benches);

@@ -7,8 +7,9 @@
 use core::hint::black_box;
 
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::feed::{Context, Lone, Record, Signal};
-use vm_pmu_arch::model::{Model, Occurrence, Reset};
+use vm_pmu_arch::feed::{Context, Lone, Record, Request, RequestKind, Signal};
+use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset};
+use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
 use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
 use vm_pmu_arch::registry::{NAMES, Part, Pmu};
 
@@ -30,6 +31,7 @@ pub extern "C" fn _start() -> ! {
         }
     }
     seen ^= select();
+    seen ^= boxes();
     black_box(seen);
     loop {}
 }
@@ -44,6 +46,35 @@ fn select() -> u64 {
         }
         Err(refusal) => u64::from(black_box(refusal) == refusal),
     }
+}
+
+/// Does to a box whatever can be done to one.
+fn boxes() -> u64 {
+    let mut seen = u64::from(at_msr(black_box(0)).is_some()) ^ FIRST_FUNCTIONS.len() as u64;
+    let mut ubox = Ubox::from_state(black_box([0; 2]));
+    for id in UnitId::all() {
+        let mut unit = Unit::new(id.kind());
+        let at = at_offset(id.kind(), black_box(0)).map_or(UnitRegister::Counter(black_box(0)), |(register, _)| register);
+        seen ^= address_of(id, at).map_or(0, u64::from) ^ UnitId::named(black_box("")).map_or(0, |id| id.index() as u64);
+        for register in
+            black_box([at, UnitRegister::Control, UnitRegister::CounterControl(0), UnitRegister::Fixed, UnitRegister::Filter(0)])
+        {
+            unit.write(register, black_box(0), black_box(0));
+            seen ^= unit.read(register, black_box(0));
+        }
+        seen ^= u64::from(unit.happen(black_box(0), black_box(0), black_box(0), black_box(0), black_box(0)));
+        seen ^= u64::from(unit.change_queue(black_box(0), black_box(0), black_box(0), black_box(0)));
+        let transaction = Transaction::of(&black_box(Request::of(RequestKind::Code)), black_box(0), black_box(0));
+        seen ^= u64::from(unit.transact(&transaction.unwrap_or_default(), black_box(Stage::Enters), black_box(0)));
+        unit.set_all_frozen(black_box(false), black_box(0));
+        seen ^= unit.deadline().unwrap_or(0) ^ u64::from(unit.is_enabled()) ^ u64::from(unit.listens());
+        let state = black_box(unit.state(black_box(0)));
+        unit = Unit::from_state(id.kind(), &state, black_box(0));
+        seen ^= ubox.overflow(id, unit.take_overflows()).tiles;
+    }
+    seen ^= ubox.write_control(black_box(0)).tiles;
+    ubox.write_status(black_box(0));
+    seen ^ ubox.control() ^ ubox.status() ^ ubox.config()
 }
 
 fn drive(part: Part) -> u64 {
@@ -62,6 +93,13 @@ fn drive(part: Part) -> u64 {
     pmu.set_context(black_box(Context::RESET), &THREAD);
     seen ^= u64::from(pmu.inject(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), &THREAD));
     pmu.record(&black_box(Record::at(0)), &THREAD);
+    pmu.set_shared(black_box(Shared::ALONE), &THREAD);
+    pmu.request(&black_box(Request::of(RequestKind::DataRead)), black_box(0), &THREAD);
+    pmu.hear(black_box(0), &THREAD);
+    pmu.overhear(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
+    pmu.interrupt_by_untile(&THREAD);
+    seen ^= pmu.tags_of(&black_box(Record::at(0))) ^ pmu.injected_tags() ^ pmu.wide_demand().iter().count() as u64;
+    seen ^= u64::from(pmu.wide_records()) ^ u64::from(pmu.wide_requests()) ^ u64::from(pmu.heeds_others());
     pmu.watch_pins(black_box(0), &THREAD);
     seen ^= pmu.pin_toggles(black_box(0), &THREAD);
     pmu.set_grants(black_box(0), black_box(0), &THREAD);
