@@ -134,17 +134,30 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        match self.with_package(|pmu, view| pmu.read(address, view)) {
-            Err(Fault::Unclaimed) => self.beside(address, |untile| untile.read(address)),
-            answer => answer,
+        match self.boxes_at(address) {
+            Some(untile) => self.beside(address, untile, |untile| untile.read(address)),
+            None => self.with_package(|pmu, view| pmu.read(address, view)),
         }
     }
 
-    /// An access to what the machine has beside its threads' PMUs: its boxes. Model-specific registers are for privilege level 0 alone.
-    fn beside<T>(&self, address: Address, access: impl FnOnce(Untile<'a, L>) -> Result<T, Fault>) -> Result<T, Fault> {
-        let Some(untile) = self.machine.untile() else { return Err(Fault::Unclaimed) };
-        let is_claimed = matches!(address, Address::Msr(number) if at_msr(number).is_some());
-        if is_claimed && self.context().privilege != 0 {
+    /// The boxes of the machine, if `address` is one of theirs: no thread's PMU has it then.
+    fn boxes_at(&self, address: Address) -> Option<Untile<'a, L>> {
+        let untile = self.machine.untile()?;
+        let is_theirs = match address {
+            Address::Msr(number) => at_msr(number).is_some(),
+            address => matches!(address, Address::Pci(_)),
+        };
+        is_theirs.then_some(untile)
+    }
+
+    /// An access to the boxes. Model-specific registers are for privilege level 0 alone.
+    fn beside<T>(
+        &self,
+        address: Address,
+        untile: Untile<'a, L>,
+        access: impl FnOnce(Untile<'a, L>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if matches!(address, Address::Msr(_)) && self.core.pmu.lock().context().privilege != 0 {
             return Err(Fault::GeneralProtection);
         }
         access(untile)
@@ -155,9 +168,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        match self.with_claims(|pmu, view| pmu.write(address, value, view)) {
-            Err(Fault::Unclaimed) => self.beside(address, |untile| untile.write(address, value)),
-            answer => answer,
+        match self.boxes_at(address) {
+            Some(untile) => self.beside(address, untile, |untile| untile.write(address, value)),
+            None => self.with_claims(|pmu, view| pmu.write(address, value, view)),
         }
     }
 
