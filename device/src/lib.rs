@@ -42,6 +42,8 @@ pub mod irq;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 pub mod topology;
+#[cfg(feature = "tree")]
+pub mod tree;
 pub mod untile;
 
 pub use vm_pmu_arch as arch;
