@@ -22,13 +22,12 @@ fn chips() -> impl Strategy<Value = Vec<Chip>> {
     })
 }
 
-/// Descriptions that can be written.
-fn descriptions() -> impl Strategy<Value = (Vec<Chip>, bool, bool, u32)> {
-    (chips(), any::<bool>(), any::<bool>(), 1u32..0xFFFF_FF00)
-}
-
-fn describe(chips: &[Chip], core: bool, thread: bool, first_phandle: u32) -> Node {
-    tree(&ImcCounters { chips, core, thread, first_phandle })
+/// Trees of descriptions that can be written.
+fn descriptions() -> impl Strategy<Value = Node> {
+    let described = |(chips, [flexible, core, thread], first_phandle): (Vec<Chip>, [bool; 3], u32)| {
+        tree(&ImcCounters { chips: &chips, flexible, core, thread, first_phandle })
+    };
+    (chips(), any::<[bool; 3]>(), 1u32..0xFFFF_FF00).prop_map(described)
 }
 
 fn names_differ(node: &Node) -> bool {
@@ -41,50 +40,57 @@ fn events(pmus: &[Pmu]) -> Vec<(&Pmu, u32)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
-    fn whatever_chips_are_given_the_blob_parses_or_is_refused(chips in any_chips(), core: bool, thread: bool, first_phandle: u32) {
-        if let Ok(blob) = blob(&ImcCounters { chips: &chips, core, thread, first_phandle }) {
+    fn whatever_chips_are_given_the_blob_parses_or_is_refused(
+        chips in any_chips(),
+        parts: [bool; 3],
+        first_phandle: u32,
+    ) {
+        let [flexible, core, thread] = parts;
+        if let Ok(blob) = blob(&ImcCounters { chips: &chips, flexible, core, thread, first_phandle }) {
             parse(&blob);
         }
     }
 
     #[test]
-    fn nodes_of_one_parent_have_different_names((chips, core, thread, first) in descriptions()) {
-        prop_assert!(names_differ(&describe(&chips, core, thread, first)));
+    fn nodes_of_one_parent_have_different_names(root in descriptions()) {
+        prop_assert!(names_differ(&root));
     }
 
     #[test]
-    fn pmus_have_different_names((chips, core, thread, first) in descriptions()) {
-        let pmus = probe(&describe(&chips, core, thread, first)).unwrap();
+    fn pmus_have_different_names(root in descriptions()) {
+        let pmus = probe(&root).unwrap();
         let names: BTreeSet<&str> = pmus.iter().map(|pmu| pmu.name.as_str()).collect();
         prop_assert_eq!(names.len(), pmus.len());
     }
 
     #[test]
-    fn every_counter_is_a_cell_within_the_size((chips, core, thread, first) in descriptions()) {
-        for (pmu, value) in events(&probe(&describe(&chips, core, thread, first)).unwrap()) {
+    fn every_counter_is_a_cell_within_the_size(root in descriptions()) {
+        for (pmu, value) in events(&probe(&root).unwrap()) {
             prop_assert!(value % 8 == 0 && value + 8 <= pmu.size, "{} {value:#x}", pmu.name);
         }
     }
 
     #[test]
-    fn no_counter_of_the_nest_is_described_twice((chips, core, thread, first) in descriptions()) {
+    fn no_counter_of_the_nest_is_described_twice(root in descriptions()) {
         let mut seen = BTreeSet::new();
-        for (pmu, value) in events(&probe(&describe(&chips, core, thread, first)).unwrap()) {
+        for (pmu, value) in events(&probe(&root).unwrap()) {
             prop_assert!(pmu.domain != Domain::Nest || seen.insert(value), "{} {value:#x}", pmu.name);
         }
     }
 
     #[test]
-    fn no_counter_is_in_the_control_block((chips, core, thread, first) in descriptions()) {
-        for (pmu, value) in events(&probe(&describe(&chips, core, thread, first)).unwrap()) {
+    fn no_counter_is_in_the_control_block(root in descriptions()) {
+        for (pmu, value) in events(&probe(&root).unwrap()) {
             prop_assert!(value + 8 <= 0x3_FC00, "{} {value:#x}", pmu.name);
         }
     }
 
     #[test]
-    fn every_pmu_has_events((chips, core, thread, first) in descriptions()) {
-        let pmus = probe(&describe(&chips, core, thread, first)).unwrap();
+    fn every_pmu_has_events(root in descriptions()) {
+        let pmus = probe(&root).unwrap();
         prop_assert!(pmus.iter().all(|pmu| !pmu.events.is_empty()));
     }
 }

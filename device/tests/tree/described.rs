@@ -198,3 +198,20 @@ fn cores_and_threads_are_described_where_they_are_asked_for() {
     assert_eq!(domains(true, false), [("core_imc".to_string(), 0x2000, 0)]);
     assert_eq!(domains(true, true), [("core_imc".to_string(), 0x2000, 0), ("thread_imc".to_string(), 0x2000, 0)]);
 }
+
+#[test]
+fn the_flexible_modes_postings_are_described_where_they_are_asked_for() {
+    let chips = [Chip::new(0, HOME)];
+    let pmus = probe(&tree(&ImcCounters { flexible: true, ..ImcCounters::of(&chips) })).unwrap();
+    let at = |pmu: &str, event: &str| {
+        let pmu = pmus.iter().find(|own| own.name == pmu).unwrap_or_else(|| panic!("{pmu}"));
+        pmu.event(event).map(|event| (event.value, event.scale.clone().unwrap()))
+    };
+    // Table 6-2 has it for both modes, table 6-6 for the flexible one alone; that block begins at 10000h.
+    assert_eq!(at("nest_powerbus0_imc", "PM_PB_EVENT_VG_PUMP"), Some((0x8, "256".to_string())));
+    assert_eq!(at("nest_powerbus0_flexible_imc", "PM_PB_EVENT_VG_PUMP"), Some((0x1_0008, "256".to_string())));
+    assert_eq!(at("nest_mba0_flexible_imc", "PM_MBA0_CYC"), Some((0x1_0448, "256".to_string())));
+    assert_eq!(at("nest_mba0_imc", "PM_MBA0_CYC"), None);
+    let values = pmus.iter().flat_map(|pmu| &pmu.events).map(|event| event.value);
+    assert_eq!(values.filter(|value| *value < 0x1_0000).count(), 149);
+}

@@ -60,10 +60,45 @@ fn an_event_has_its_name_without_the_prefix_and_its_place_from_the_units() {
 fn units_are_at_the_addresses_of_their_first_events() {
     let root = nest_with(EVERYTHING);
     let names = [
-        "powerbus0@8", "update_count@0", "mcs23@48", "mcs01@c8", "xlink1@118", "xlink0@158", "xlink2@198", "nvlink0@228", "nvlink1@248",
-        "nvlink2@268", "nvlink3@288", "nvlink4@2a8", "nvlink5@2c8", "ats@2e8", "xts@308", "phb0@338", "phb1@358", "phb2@378", "phb3@398",
-        "phb4@3b8", "phb5@3d8", "mba0@448", "mba1@460", "mba2@478", "mba3@490", "mba4@558", "mba5@570", "mba6@588", "mba7@5a0",
-        "alink0@4a8", "alink1@4e8", "alink2@5b8", "alink3@5f8", "npcq0@668", "npcq1@678", "npcq2@688", "capp0@6c8", "capp1@708",
+        "powerbus0@8",
+        "update_count@0",
+        "mcs23@48",
+        "mcs01@c8",
+        "xlink1@118",
+        "xlink0@158",
+        "xlink2@198",
+        "nx@1d8",
+        "nvlink0@228",
+        "nvlink1@248",
+        "nvlink2@268",
+        "nvlink3@288",
+        "nvlink4@2a8",
+        "nvlink5@2c8",
+        "ats@2e8",
+        "xts@308",
+        "phb0@338",
+        "phb1@358",
+        "phb2@378",
+        "phb3@398",
+        "phb4@3b8",
+        "phb5@3d8",
+        "mba0@448",
+        "mba1@460",
+        "mba2@478",
+        "mba3@490",
+        "mba4@558",
+        "mba5@570",
+        "mba6@588",
+        "mba7@5a0",
+        "alink0@4a8",
+        "alink1@4e8",
+        "alink2@5b8",
+        "alink3@5f8",
+        "npcq0@668",
+        "npcq1@688",
+        "npcq2@6a8",
+        "capp0@6c8",
+        "capp1@708",
     ];
     for name in names {
         assert!(counters(&root).child(name).is_some(), "{name}");
@@ -147,16 +182,17 @@ fn an_operating_system_turns_the_cores_pmu_on() {
 fn the_cores_pmu_has_the_properties_that_firmware_gives_it() {
     let root = features(|fdt| power9::write_performance_monitor(fdt).unwrap());
     let node = root.children[0].children[0].child("performance-monitor-power9").unwrap();
-    let expected =
-        [("isa", cells(&[3000])), ("usable-privilege", cells(&[6])), ("hv-support", cells(&[0])), ("os-support", cells(&[0]))];
+    let expected = [("isa", cells(&[3000])), ("usable-privilege", cells(&[6])), ("hv-support", cells(&[0])), ("os-support", cells(&[0]))];
     assert_eq!(node.properties, expected.map(|(name, value)| (name.to_string(), value)));
 }
 
 #[test]
 fn a_processor_has_its_version() {
     let mut fdt = FdtWriter::new().unwrap();
+    let root = fdt.begin_node("").unwrap();
     let cpu = fdt.begin_node("PowerPC,POWER9@0").unwrap();
     power9::write_cpu_version(&mut fdt, 0x004E_1203).unwrap();
     fdt.end_node(cpu).unwrap();
-    assert_eq!(parse(&fdt.finish().unwrap()).property("cpu-version"), Some(&cells(&[0x004E_1203])[..]));
+    fdt.end_node(root).unwrap();
+    assert_eq!(parse(&fdt.finish().unwrap()).children[0].property("cpu-version"), Some(&cells(&[0x004E_1203])[..]));
 }

@@ -44,11 +44,7 @@ fn from_dtoolkit(node: &FdtNode<'_>) -> Node {
 }
 
 fn from_device_tree(node: &device_tree::Node) -> Node {
-    Node {
-        full_name: node.name.clone(),
-        properties: node.props.clone(),
-        children: node.children.iter().map(from_device_tree).collect(),
-    }
+    Node { full_name: node.name.clone(), properties: node.props.clone(), children: node.children.iter().map(from_device_tree).collect() }
 }
 
 /// The root. Both parsers must take the blob and agree on all that is in it.

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use vm_fdt::FdtWriter;
 
+use super::Error;
 use super::chip::{self, CONTROL_BLOCK, Chip, REGION, REGION_SIZE};
 use super::units::{Domain, UNITS, Unit};
-use super::Error;
 
 /// The public catalogue in whose form the events are described (N32).
 const VERSION_ID: u32 = 0x20;
@@ -23,25 +23,30 @@ const LAST_PHANDLE: u32 = 0xFFFF_FFFE;
 pub struct ImcCounters<'c> {
     /// The chips: 1 to 128, of different numbers and home memories.
     pub chips: &'c [Chip],
+    /// Whether the postings of the flexible mode are described beside those of the default mode, as units called `..._flexible`: they stand
+    /// still while the mode is the default one, and the others while it is flexible.
+    pub flexible: bool,
     /// Whether the cores post their counters where PDBAR says.
     pub core: bool,
     /// Whether the threads post theirs where LDBAR says. Linux has no use for them where cores post none.
     pub thread: bool,
-    /// The first phandle that is not taken in the tree, 1 to FFFFFFFEh. One is needed for each unit, 41 at most.
+    /// The first phandle that is not taken in the tree, 1 to FFFFFFFEh. One is needed for each unit, 56 at most.
     pub first_phandle: u32,
 }
 
 impl<'c> ImcCounters<'c> {
-    /// The nest of `chips` alone, with phandles from 1 on.
+    /// The nest of `chips` in the default mode, with phandles from 1 on.
     #[must_use]
     pub const fn of(chips: &'c [Chip]) -> ImcCounters<'c> {
-        ImcCounters { chips, core: false, thread: false, first_phandle: 1 }
+        ImcCounters { chips, flexible: false, core: false, thread: false, first_phandle: 1 }
     }
 
     /// The units to describe, each with where it begins.
     fn units(&self) -> Vec<(&'static Unit, u32)> {
+        let is_in_any = |unit: &Unit| self.chips.iter().any(|chip| unit.is_in(chip.availability));
         let wanted = |unit: &&Unit| match unit.domain {
-            Domain::Nest => self.chips.iter().any(|chip| unit.is_in(chip.availability)),
+            Domain::Nest => is_in_any(unit),
+            Domain::Flexible => self.flexible && is_in_any(unit),
             Domain::Core => self.core,
             Domain::Thread => self.thread,
         };
@@ -56,7 +61,7 @@ impl<'c> ImcCounters<'c> {
 /// without the unit its cells stay as they are. The unit `update_count` has the count of updates at the head of table 6-10
 /// (`Update_count_h1`), which belongs to no unit.
 ///
-/// Left out is what no counter of the default mode is: the postings of the flexible mode, and the trace of a core's samples (type 2).
+/// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
 ///
 /// # Errors
 ///
@@ -88,7 +93,8 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
 fn write_events(fdt: &mut FdtWriter, unit: &Unit, base: u32, phandle: u32) -> Result<(), vm_fdt::Error> {
     let name = match unit.domain {
         Domain::Nest => format!("nest-{}-events", unit.name),
-        Domain::Core | Domain::Thread => format!("{}-events", unit.name),
+        // A name has 31 characters.
+        Domain::Flexible | Domain::Core | Domain::Thread => format!("{}-events", unit.name),
     };
     let node = fdt.begin_node(&name)?;
     fdt.property_u32("#address-cells", 1)?;
@@ -114,7 +120,7 @@ fn write_unit(fdt: &mut FdtWriter, unit: &Unit, base: u32, events: u32, homes: &
     fdt.property_u32("events", events)?;
     fdt.property_u32("type", unit.domain.kind())?;
     match unit.domain {
-        Domain::Nest => {
+        Domain::Nest | Domain::Flexible => {
             fdt.property_u32("size", REGION_SIZE)?;
             fdt.property_u32("offset", REGION)?;
             fdt.property_u32("cb_offset", CONTROL_BLOCK)?;

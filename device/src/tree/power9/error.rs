@@ -51,7 +51,9 @@ impl fmt::Display for Error {
                 write!(formatter, "the home memory of chip {chip} begins at {home:#x}: it must be a multiple of 1 MiB below 2^56")
             }
             Error::SameHome { chip, other } => write!(formatter, "chips {chip} and {other} have the same home memory"),
-            Error::Phandles { first, needed } => write!(formatter, "{needed} phandles are needed, and from {first:#x} there are not as many"),
+            Error::Phandles { first, needed } => {
+                write!(formatter, "{needed} phandles are needed, and from {first:#x} there are not as many")
+            }
             Error::NotPower9(version) => write!(formatter, "{version:#010x} is not the processor version of a POWER9 (004Exxxxh)"),
             Error::Fdt(error) => write!(formatter, "the device tree cannot be written: {error}"),
         }

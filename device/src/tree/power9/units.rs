@@ -2,11 +2,16 @@
 
 use vm_pmu_arch::event::{Entry, POWER9};
 
-/// Who posts, and where to.
+/// Where the postings of the flexible mode begin in a chip's region, in bytes.
+const FLEXIBLE: u32 = 0x1_0000;
+
+/// Who posts, where to, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Domain {
-    /// The nest of a chip, into the chip's home memory.
+    /// The nest of a chip, into the chip's home memory, in the default mode.
     Nest,
+    /// The same in the flexible mode.
+    Flexible,
     /// A core, where its PDBAR says.
     Core,
     /// A thread, where its LDBAR says.
@@ -17,18 +22,19 @@ impl Domain {
     /// The property `type` (N32).
     pub(super) const fn kind(self) -> u32 {
         match self {
-            Domain::Nest => 0x10,
+            Domain::Nest | Domain::Flexible => 0x10,
             Domain::Core => 4,
             Domain::Thread => 1,
         }
     }
 
-    /// The unit of the catalogue that has its events.
-    const fn catalogued(self) -> &'static str {
+    /// Whether an event of the catalogue that is posted at `offset` is one of its own.
+    fn posts(self, entry: &Entry, offset: u32) -> bool {
         match self {
-            Domain::Nest => "nest",
-            Domain::Core => "core-imc",
-            Domain::Thread => "thread-imc",
+            Domain::Nest => entry.unit == "nest" && offset < FLEXIBLE,
+            Domain::Flexible => entry.unit == "nest" && offset >= FLEXIBLE,
+            Domain::Core => entry.unit == "core-imc",
+            Domain::Thread => entry.unit == "thread-imc",
         }
     }
 }
@@ -69,6 +75,10 @@ const fn bits(first: u32, count: u32) -> u64 {
 
 const fn nest(name: &'static str, prefix: &'static str, scale: &'static str, any_of: u64) -> Unit {
     Unit { name, prefix, scale, domain: Domain::Nest, base: None, any_of }
+}
+
+const fn flexible(name: &'static str, prefix: &'static str, scale: &'static str, any_of: u64) -> Unit {
+    Unit { domain: Domain::Flexible, ..nest(name, prefix, scale, any_of) }
 }
 
 /// NVLink 0.
@@ -118,6 +128,22 @@ pub(super) static UNITS: &[Unit] = &[
     nest("npcq2", "PM_NPCQ2_", PRESCALED, bits(NVLINK + 4, 2)),
     nest("capp0", "PM_CAPP0_", PRESCALED, bit(37)),
     nest("capp1", "PM_CAPP1_", PRESCALED, bit(38)),
+    flexible("powerbus0_flexible", "PM_PB_", PRESCALED, bit(0)),
+    flexible("update_count_flexible", "Update_count_", SINGLE, u64::MAX),
+    flexible("mcs23_flexible", "PM_MCS23_", PRESCALED, bits(3, 2)),
+    flexible("mcs01_flexible", "PM_MCS01_", PRESCALED, bits(1, 2)),
+    flexible("xlink1_flexible", "PM_XLINK1_", LINK, bit(26)),
+    flexible("xlink0_flexible", "PM_XLINK0_", LINK, bit(25)),
+    flexible("xlink2_flexible", "PM_XLINK2_", LINK, bit(27)),
+    // Its counters of this mode have prescalers.
+    flexible("mba0_flexible", "PM_MBA0_", PRESCALED, bit(9)),
+    flexible("mba1_flexible", "PM_MBA1_", PRESCALED, bit(10)),
+    flexible("mba2_flexible", "PM_MBA2_", PRESCALED, bit(11)),
+    flexible("mba3_flexible", "PM_MBA3_", PRESCALED, bit(12)),
+    flexible("mba4_flexible", "PM_MBA4_", PRESCALED, bit(13)),
+    flexible("mba5_flexible", "PM_MBA5_", PRESCALED, bit(14)),
+    flexible("mba6_flexible", "PM_MBA6_", PRESCALED, bit(15)),
+    flexible("mba7_flexible", "PM_MBA7_", PRESCALED, bit(16)),
     Unit { name: "core", prefix: "CPM_", scale: "512", domain: Domain::Core, base: Some(0x18), any_of: u64::MAX },
     Unit { name: "thread", prefix: "CPM_", scale: "512", domain: Domain::Thread, base: Some(0x18), any_of: u64::MAX },
 ];
@@ -133,9 +159,6 @@ pub(super) struct Event {
     pub(super) summary: &'static str,
 }
 
-/// Where the postings of the flexible mode begin in a chip's region: events there are not counted in the default mode.
-const FLEXIBLE: u32 = 0x1_0000;
-
 impl Unit {
     /// Whether a chip with this availability has it.
     pub(super) const fn is_in(&self, availability: u64) -> bool {
@@ -146,9 +169,7 @@ impl Unit {
     fn entries(&self) -> impl Iterator<Item = (&'static Entry, u32)> + use<> {
         let unit = *self;
         let posted = POWER9.events().filter_map(|entry| entry.offset.map(|offset| (entry, offset)));
-        posted.filter(move |(entry, offset)| {
-            entry.unit == unit.domain.catalogued() && *offset < FLEXIBLE && entry.name.starts_with(unit.prefix)
-        })
+        posted.filter(move |(entry, offset)| unit.domain.posts(entry, *offset) && entry.name.starts_with(unit.prefix))
     }
 
     /// Where it begins in memory, in bytes; nothing if it has no events.
