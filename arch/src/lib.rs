@@ -9,6 +9,7 @@
 //! | [`event`] | what each PMU can count, and which signals drive it | registers |
 //! | [`counter`] | widths, wraps, thresholds, edges | whose counter it is |
 //! | [`k8`], [`knl`], [`power9`], [`itanium`], [`montecito`] | one part's registers and rules | who calls it |
+//! | [`memory`] | cells of the guest's memory | where they are |
 //! | [`model`] | what every part can do | which part |
 //!
 //! Every access returns a value or a typed fault; no input makes it panic or loop.
@@ -26,6 +27,7 @@ pub mod itanium;
 pub mod k8;
 pub mod knl;
 pub mod layout;
+pub mod memory;
 pub mod model;
 pub mod montecito;
 pub mod power9;

@@ -6,7 +6,7 @@
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
-//! The crate needs an allocator and no standard library, whatever features are on.
+//! The crate needs an allocator and no standard library, but with the feature `memory`, whose `vm-memory` does.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -41,6 +41,8 @@ pub mod companion;
 pub mod irq;
 #[cfg(feature = "litmus")]
 pub mod litmus;
+#[cfg(feature = "memory")]
+pub mod memory;
 pub mod topology;
 #[cfg(feature = "tree")]
 pub mod tree;

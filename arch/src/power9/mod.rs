@@ -43,6 +43,7 @@ pub mod encode;
 mod freezing;
 mod history;
 mod marked;
+pub mod nest;
 mod registers;
 mod sampled;
 mod sampling;

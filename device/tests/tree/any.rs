@@ -7,18 +7,21 @@ use proptest::prelude::*;
 use super::driver::{Domain, Pmu, probe};
 use super::parsed::{Node, parse};
 use super::{blob, tree};
-use vm_pmu::tree::power9::{Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 /// Chips as anybody may give them.
 fn any_chips() -> impl Strategy<Value = Vec<Chip>> {
     let chip = (any::<u32>(), any::<u64>(), any::<u64>());
-    prop::collection::vec(chip.prop_map(|(id, home, availability)| Chip { id, home, availability }), 0..6)
+    prop::collection::vec(chip.prop_map(|(id, home, units)| Chip { id, home, availability: Availability(units) }), 0..6)
 }
 
 /// Chips of one machine.
 fn chips() -> impl Strategy<Value = Vec<Chip>> {
     prop::collection::btree_map(0u32..128, any::<u64>(), 1..5).prop_map(|chips| {
-        chips.into_iter().map(|(id, availability)| Chip { availability, ..Chip::new(id, u64::from(id) << 42 | 0x30_0000) }).collect()
+        chips
+            .into_iter()
+            .map(|(id, units)| Chip { availability: Availability(units), ..Chip::new(id, u64::from(id) << 42 | 0x30_0000) })
+            .collect()
     })
 }
 

@@ -2,10 +2,10 @@
 
 use super::driver::{Domain, Pmu, probe};
 use super::{EVERYTHING, HOME, pmus_with, tree};
-use vm_pmu::tree::power9::{Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 fn table_6_10() -> Vec<Pmu> {
-    pmus_with(Chip::TABLE_6_10)
+    pmus_with(Availability::GUIDE)
 }
 
 /// The event with the name that the table prints, and its PMU.
@@ -127,18 +127,18 @@ fn the_control_block_is_in_every_chips_home_memory() {
 
 #[test]
 fn a_unit_that_any_chip_has_is_described_for_all() {
-    let bare = Chip { availability: 0, ..Chip::new(0, 0) };
+    let bare = Chip { availability: Availability(0), ..Chip::new(0, 0) };
     // Bit 30: PHB 0.
-    let with_phb = Chip { availability: 1 << 33, ..Chip::new(1, 0x40_0000) };
+    let with_phb = Chip { availability: Availability(1 << 33), ..Chip::new(1, 0x40_0000) };
     let pmus = probe(&tree(&ImcCounters::of(&[bare, with_phb]))).unwrap();
     let names: Vec<&str> = pmus.iter().map(|pmu| pmu.name.as_str()).collect();
-    assert_eq!(names, ["nest_update_count_imc", "nest_phb0_imc"]);
+    assert_eq!(names, ["nest_phb0_imc", "nest_update_count_imc"]);
     assert!(pmus.iter().all(|pmu| pmu.memory.len() == 2));
 }
 
 /// The PMUs of a chip with nothing but the unit at this bit.
 fn with_bit(number: u32) -> Vec<String> {
-    let pmus = pmus_with(1 << (63 - number));
+    let pmus = pmus_with(Availability(1 << (63 - number)));
     let short = |pmu: &Pmu| pmu.name.trim_start_matches("nest_").trim_end_matches("_imc").to_string();
     pmus.iter().map(short).filter(|name| name != "update_count").collect()
 }

@@ -2,7 +2,7 @@
 
 use super::parsed::{Node, parse};
 use super::{EVERYTHING, HOME, driver, nest_with, tree};
-use vm_pmu::tree::power9::{self, Chip, ImcCounters};
+use vm_pmu::tree::power9::{self, Availability, Chip, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 fn counters(root: &Node) -> &Node {
@@ -15,7 +15,7 @@ fn cells(values: &[u32]) -> Vec<u8> {
 
 #[test]
 fn the_node_of_the_counters_has_what_firmware_gives_it() {
-    let root = nest_with(Chip::TABLE_6_10);
+    let root = nest_with(Availability::GUIDE);
     let expected = [
         ("compatible", b"ibm,opal-in-memory-counters\0".to_vec()),
         ("#address-cells", cells(&[1])),
@@ -48,9 +48,9 @@ fn a_unit_of_the_nest_has_what_firmware_gives_it() {
 
 #[test]
 fn an_event_has_its_name_without_the_prefix_and_its_place_from_the_units() {
-    let root = nest_with(Chip::TABLE_6_10);
+    let root = nest_with(Availability::GUIDE);
     // PM_PB_CYC at 80h, and the unit at 8.
-    let event = counters(&root).child("nest-powerbus0-events").unwrap().child("event@78").unwrap();
+    let event = counters(&root).child("powerbus0-events").unwrap().child("event@78").unwrap();
     assert_eq!(event.property("event-name"), Some(&b"CYC\0"[..]));
     assert_eq!(event.property("reg"), Some(&cells(&[0x78, 8])[..]));
     assert!(event.property("desc").is_some_and(|text| text.len() > 10));
@@ -136,7 +136,7 @@ fn phandles_are_taken_from_the_first_free_one_on() {
     let mut fdt = FdtWriter::new().unwrap();
     let root = fdt.begin_node("").unwrap();
     fdt.property_phandle(6).unwrap();
-    let chips = [Chip { availability: 0, ..Chip::new(0, HOME) }];
+    let chips = [Chip { availability: Availability(0), ..Chip::new(0, HOME) }];
     let next = power9::write_imc_counters(&mut fdt, &ImcCounters { first_phandle: 7, ..ImcCounters::of(&chips) });
     // The count of updates is all that a chip without units has.
     assert_eq!(next, Ok(8));

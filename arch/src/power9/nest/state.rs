@@ -1,0 +1,67 @@
+//! What the nest of a chip remembers.
+
+use super::{Clocks, Engine, Nest, SETTINGS, Setting, TOTALS};
+use crate::power9::nest::{Availability, CELLS};
+
+/// What the nest of a chip remembers, in the middle of anything. [`Totals::snapshot`](super::Totals::snapshot) is saved beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The home base in bytes.
+    pub home: u64,
+    /// The units that there are.
+    pub availability: Availability,
+    /// The cycles of the nest from slot to slot.
+    pub slot_cycles: u64,
+    /// How far the clocks have come.
+    pub clocks: Clocks,
+    /// The cycles to the next slot.
+    pub until: u64,
+    /// What the engine remembers.
+    pub engine: Engine,
+    /// How the PMUlets count, in the order of [`DEFAULT_BANKS`](super::DEFAULT_BANKS) and [`FLEXIBLE_BANKS`](super::FLEXIBLE_BANKS).
+    pub settings: [Setting; SETTINGS],
+    /// For each prescaled counter, the total from which on it counts.
+    pub bases: [u64; TOTALS],
+    /// For each counter that runs on, what was read of it last; all ones if that is not known.
+    pub readings: [u64; CELLS],
+    /// What memory has not taken yet.
+    pub pending: [u64; TOTALS],
+}
+
+impl Nest {
+    /// What it remembers.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State {
+            home: self.home,
+            availability: self.availability,
+            slot_cycles: self.slot_cycles,
+            clocks: self.clocks,
+            until: self.until,
+            engine: self.engine,
+            settings: self.settings,
+            bases: self.bases,
+            readings: self.readings,
+            pending: self.pending,
+        }
+    }
+
+    /// The nest that remembers `state`. What no nest could remember is brought into range: a slot has at least one cycle and a number from
+    /// 1 to 8.
+    #[must_use]
+    pub fn from_state(state: &State) -> Nest {
+        let slot_cycles = state.slot_cycles.max(1);
+        Nest {
+            home: state.home,
+            availability: state.availability,
+            slot_cycles,
+            clocks: state.clocks,
+            until: state.until.clamp(1, slot_cycles),
+            engine: Engine { slot: state.engine.slot.clamp(1, 8), bridges: state.engine.bridges.min(2), ..state.engine },
+            settings: state.settings,
+            bases: state.bases,
+            readings: state.readings,
+            pending: state.pending,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What has happened in the nest: one growing number an event.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::place::{Bank, CELLS, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS};
+use super::unit::ClockDomain;
+
+/// How many totals there are: one a cell of both modes.
+pub const TOTALS: usize = 2 * CELLS;
+
+/// What the counter of a cell counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// There is no counter.
+    Nothing,
+    /// A clock.
+    Clock(ClockDomain),
+    /// The event of that cell.
+    Event(u16),
+}
+
+const fn entered(mut sources: [Source; TOTALS], banks: &[Bank]) -> [Source; TOTALS] {
+    let mut rest = banks;
+    while let [bank, more @ ..] = rest {
+        let mut counter = 0;
+        while counter < bank.counters() {
+            let cell = index_of(bank.offset_of(counter));
+            if bank.is_used(counter) {
+                sources[cell as usize] = match bank.clock(counter) {
+                    Some(domain) => Source::Clock(domain),
+                    None if bank.is_of_both(counter) => Source::Event(cell - CELLS as u16),
+                    None => Source::Event(cell),
+                };
+            }
+            counter += 1;
+        }
+        rest = more;
+    }
+    sources
+}
+
+static SOURCES: [Source; TOTALS] = entered(entered([Source::Nothing; TOTALS], &DEFAULT_BANKS), &FLEXIBLE_BANKS);
+
+/// The place of the cell at `offset` among those of both modes.
+pub(super) const fn index_of(offset: u32) -> u16 {
+    if offset < FLEXIBLE { (offset / 8) as u16 } else { CELLS as u16 + ((offset - FLEXIBLE) / 8) as u16 }
+}
+
+/// What the counter posted at `index` counts.
+pub(super) fn source(index: u16) -> Source {
+    SOURCES.get(usize::from(index)).copied().unwrap_or(Source::Nothing)
+}
+
+/// An event that the embedder tells: where its counter is posted.
+///
+/// ```
+/// use vm_pmu_arch::event;
+/// use vm_pmu_arch::power9::nest::Event;
+///
+/// let entry = event::POWER9.named("nest::PM_PHB2_DMA_RD_FROM_PCIE").unwrap();
+/// let event = Event::at(entry.offset.unwrap()).unwrap();
+/// assert_eq!(event.offset(), 0x380);
+/// // Clocks are counted by themselves.
+/// assert_eq!(Event::at(0x80), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Event(u16);
+
+impl Event {
+    /// The event whose counter is posted `offset` bytes from the start of the region; `None` if none is, or if it counts a clock.
+    ///
+    /// What is counted in both modes is one event, with the offset of the default mode.
+    #[must_use]
+    pub fn at(offset: u32) -> Option<Event> {
+        let cells = match offset.checked_sub(FLEXIBLE) {
+            Some(flexible) => flexible,
+            None => offset,
+        };
+        if offset % 8 != 0 || cells >= 8 * CELLS as u32 {
+            return None;
+        }
+        match source(index_of(offset)) {
+            Source::Event(index) => Some(Event(index)),
+            Source::Clock(_) | Source::Nothing => None,
+        }
+    }
+
+    /// The offset at which it is posted, in bytes from the start of the region.
+    #[must_use]
+    pub const fn offset(self) -> u32 {
+        match (self.0 as usize).checked_sub(CELLS) {
+            Some(flexible) => FLEXIBLE + 8 * flexible as u32,
+            None => 8 * self.0 as u32,
+        }
+    }
+
+    /// Every event.
+    pub fn all() -> impl Iterator<Item = Event> {
+        (0..TOTALS as u16).filter(|index| source(*index) == Source::Event(*index)).map(Event)
+    }
+}
+
+/// What has happened on a chip, one growing number an [`Event`].
+///
+/// Any host thread may add at any time: devices, links and the companion each add to their own events. The counters are looked at when
+/// they are posted.
+#[derive(Debug)]
+pub struct Totals {
+    cells: [AtomicU64; TOTALS],
+}
+
+impl Totals {
+    /// Totals that all stand at zero.
+    #[must_use]
+    pub const fn new() -> Totals {
+        Totals { cells: [const { AtomicU64::new(0) }; TOTALS] }
+    }
+
+    /// Adds `amount` occurrences of an event.
+    #[inline]
+    pub fn add(&self, event: Event, amount: u64) {
+        if let Some(cell) = self.cells.get(usize::from(event.0)) {
+            cell.fetch_add(amount, Relaxed);
+        }
+    }
+
+    /// How often an event has happened.
+    #[must_use]
+    pub fn get(&self, event: Event) -> u64 {
+        self.at(event.0)
+    }
+
+    pub(super) fn at(&self, index: u16) -> u64 {
+        self.cells.get(usize::from(index)).map_or(0, |cell| cell.load(Relaxed))
+    }
+
+    /// All of them, for who saves them.
+    #[must_use]
+    pub fn snapshot(&self) -> [u64; TOTALS] {
+        core::array::from_fn(|index| self.at(index as u16))
+    }
+
+    /// Sets all of them to what was saved.
+    pub fn restore(&self, saved: &[u64; TOTALS]) {
+        for (cell, total) in self.cells.iter().zip(saved) {
+            cell.store(*total, Relaxed);
+        }
+    }
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Totals::new()
+    }
+}

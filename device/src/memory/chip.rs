@@ -1,0 +1,150 @@
+//! The nest of one chip, as threads of the host share it.
+
+use alloc::boxed::Box;
+
+use spin::Mutex;
+use vm_pmu_arch::memory::Memory;
+use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, Status, TOTALS, Totals};
+
+/// The nest of one chip.
+///
+/// Any host thread may tell what happens ([`add`](Chip::add) takes no lock); those who let time go by take turns.
+#[derive(Debug)]
+pub struct Chip {
+    id: u32,
+    totals: Box<Totals>,
+    nest: Mutex<Box<Nest>>,
+}
+
+/// What a chip remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChipState {
+    /// The counters and the engine.
+    pub nest: Box<State>,
+    /// What has happened.
+    pub totals: Box<[u64; TOTALS]>,
+}
+
+impl Chip {
+    /// A chip with the number by which the device tree knows it (`chip-id`).
+    #[must_use]
+    pub fn new(id: u32, nest: Nest) -> Chip {
+        Chip { id, totals: Box::new(Totals::new()), nest: Mutex::new(Box::new(nest)) }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Its home base in bytes.
+    #[must_use]
+    pub fn home(&self) -> u64 {
+        self.nest.lock().home()
+    }
+
+    /// The units that it has.
+    #[must_use]
+    pub fn units(&self) -> vm_pmu_arch::power9::nest::Availability {
+        self.nest.lock().units()
+    }
+
+    /// What has happened there.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Something happened there `amount` times.
+    #[inline]
+    pub fn add(&self, event: Event, amount: u64) {
+        self.totals.add(event, amount);
+    }
+
+    /// The cycles of the nest from one slot of its engine to the next.
+    #[must_use]
+    pub fn slot_cycles(&self) -> u64 {
+        self.nest.lock().slot_cycles()
+    }
+
+    /// The cycles of the nest to the next slot.
+    #[must_use]
+    pub fn until_slot(&self) -> u64 {
+        self.nest.lock().until_slot()
+    }
+
+    /// Whether the engine posts.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.nest.lock().engine().is_running()
+    }
+
+    /// Lets `cycles` of the nest go by: [`Nest::pass`].
+    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().pass(cycles, &self.totals, memory)
+    }
+
+    /// Lets the slots go by after which an operating system finds the engine paused: [`Nest::boot`].
+    pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().boot(&self.totals, memory)
+    }
+
+    /// As power-on leaves it: [`Nest::reset`].
+    pub fn reset(&self) {
+        self.nest.lock().reset(&self.totals);
+    }
+
+    /// Posts everything at once, if the engine runs: [`Nest::post_now`].
+    pub fn post_now<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().post_now(&self.totals, memory)
+    }
+
+    /// What the register holds whose first counter is posted `offset` bytes from the start of the region: [`Nest::register`].
+    #[must_use]
+    pub fn register(&self, offset: u32) -> Option<u64> {
+        self.nest.lock().register(offset, &self.totals)
+    }
+
+    /// Programs a PMUlet: [`Nest::program_at`].
+    pub fn program_at(&self, offset: u32, setting: Setting) -> bool {
+        self.nest.lock().program_at(offset, setting, &self.totals)
+    }
+
+    /// What the engine says that it does.
+    ///
+    /// # Errors
+    ///
+    /// Memory does not have the control block.
+    pub fn status<M: Memory>(&self, memory: &M) -> Result<u64, M::Error> {
+        memory.load(Cell::Status.address(self.home()))
+    }
+
+    /// Writes a command for the engine, as host firmware does. Returns whether it could: not while it has not begun or programs the
+    /// counters ([`Status::Initializing`]).
+    ///
+    /// # Errors
+    ///
+    /// Memory does not have the control block.
+    pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
+        if self.status(memory)? == Status::Initializing.value() {
+            return Ok(false);
+        }
+        memory.store(Cell::Command.address(self.home()), command.value())?;
+        Ok(true)
+    }
+
+    /// What it remembers.
+    #[must_use]
+    pub fn state(&self) -> ChipState {
+        let nest = self.nest.lock();
+        ChipState { nest: Box::new(nest.state()), totals: Box::new(self.totals.snapshot()) }
+    }
+
+    /// Makes it remember `state` instead.
+    pub fn restore(&self, state: &ChipState) {
+        let mut nest = self.nest.lock();
+        self.totals.restore(&state.totals);
+        **nest = Nest::from_state(&state.nest);
+    }
+}

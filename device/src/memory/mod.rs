@@ -1,0 +1,39 @@
+//! Counters that write themselves into the guest's memory: POWER9's in-memory collection.
+//!
+//! A [`Chip`] is the nest of one chip: it takes what happens there, and posts it to the region of its home base as time goes by. A
+//! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both reach memory through
+//! [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
+//!
+//! An address that memory does not have is told to the embedder ([`Passed::error`]), and what was to be added there is kept until memory
+//! takes it.
+//!
+//! ```
+//! use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
+//! use vm_pmu::memory::{Chip, Event, Guest, Nest, REGION};
+//!
+//! const HOME: u64 = 0x40_0000;
+//! let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x80_0000)]).unwrap();
+//! let chip = Chip::new(0, Nest::new(HOME));
+//! let slot = chip.slot_cycles();
+//! // Four slots program the counters; then every second one posts the first group.
+//! chip.pass(4 * slot, &Guest(&memory)).ok().unwrap();
+//! let reads = Event::at(0x50).unwrap();
+//! chip.add(reads, 10_000);
+//! chip.pass(2 * slot, &Guest(&memory)).ok().unwrap();
+//! let posted: [u8; 8] = memory.read_obj(GuestAddress(HOME + REGION + 0x50)).unwrap();
+//! assert_eq!(u64::from_be_bytes(posted), 10_000 >> 8);
+//! ```
+
+mod chip;
+mod guest;
+mod opal;
+
+pub use chip::{Chip, ChipState};
+pub use guest::{Guest, MemoryError};
+pub use opal::{Call, CallType, Outcome, Platform};
+pub use vm_memory::GuestMemory;
+pub use vm_pmu_arch::memory::Memory;
+pub use vm_pmu_arch::power9::nest::{
+    Availability, Bank, Cell, ClockDomain, Clocks, Command, DEFAULT_BANKS, Engine, Event, FLEXIBLE, FLEXIBLE_BANKS, Frequencies, Grouping,
+    Kind, Mode, Nest, Overflow, Passed, Prescaler, REGION, REGION_SIZE, SPEEDS, Setting, State, Status, Totals, Unit, Width,
+};
