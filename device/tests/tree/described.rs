@@ -2,6 +2,7 @@
 
 use super::driver::{Domain, Pmu, probe};
 use super::{EVERYTHING, HOME, pmus_with, tree};
+use vm_pmu::arch::event::POWER9;
 use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 fn table_6_10() -> Vec<Pmu> {
@@ -186,17 +187,28 @@ fn an_nvlink_brings_translation_and_the_queue_of_its_pair() {
     assert_eq!(with_bit(50), ["nvlink5", "ats", "xts", "npcq2"]);
 }
 
-#[test]
-fn cores_and_threads_are_described_where_they_are_asked_for() {
+/// Names, sizes and memories of the PMUs that are not the nest's.
+fn beside_the_nest(core: bool, thread: bool) -> Vec<(String, u32, usize)> {
     let chips = [Chip::new(0, HOME)];
-    let domains = |core, thread| {
-        let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
-        let others = pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest);
-        others.map(|pmu| (pmu.name, pmu.size, pmu.memory.len())).collect::<Vec<_>>()
-    };
-    assert_eq!(domains(false, false), []);
-    assert_eq!(domains(true, false), [("core_imc".to_string(), 0x2000, 0)]);
-    assert_eq!(domains(true, true), [("core_imc".to_string(), 0x2000, 0), ("thread_imc".to_string(), 0x2000, 0)]);
+    let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
+    let others = pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest);
+    others.map(|pmu| (pmu.name, pmu.size, pmu.memory.len())).collect()
+}
+
+#[test]
+fn cores_and_threads_are_not_described_unless_it_is_asked_for() {
+    assert_eq!(beside_the_nest(false, false), []);
+}
+
+#[test]
+fn what_the_catalogue_has_of_cores_and_threads_is_described() {
+    // Memory is the operating system's to choose, and threads are of no use to it without cores.
+    let has = |unit: &str| POWER9.events().any(|event| event.unit == unit);
+    let core = || has("core-imc").then(|| ("core_imc".to_string(), 0x2000, 0));
+    let thread = || (has("core-imc") && has("thread-imc")).then(|| ("thread_imc".to_string(), 0x2000, 0));
+    assert!(beside_the_nest(true, false).into_iter().eq(core()));
+    assert!(beside_the_nest(true, true).into_iter().eq(core().into_iter().chain(thread())));
+    assert_eq!(beside_the_nest(false, true), []);
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod described;
 mod driver;
 mod nodes;
 mod parsed;
+#[cfg(feature = "memory")]
+mod posted;
 mod refused;
 
 use parsed::Node;
