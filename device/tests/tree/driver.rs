@@ -77,7 +77,7 @@ fn is_compatible(node: &Node, wanted: &str) -> bool {
     node.property("compatible").is_some_and(|list| list.split(|byte| *byte == 0).any(|name| name == wanted.as_bytes()))
 }
 
-fn by_phandle<'n>(root: &'n Node, handle: u32) -> Option<&'n Node> {
+fn by_phandle(root: &Node, handle: u32) -> Option<&Node> {
     root.all().into_iter().find(|node| cell(node, "phandle") == Some(handle))
 }
 

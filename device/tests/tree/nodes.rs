@@ -147,6 +147,20 @@ fn phandles_are_taken_from_the_first_free_one_on() {
 }
 
 #[test]
+fn each_unit_takes_a_phandle() {
+    let chips = [Chip { availability: EVERYTHING, ..Chip::new(0, HOME) }];
+    let next = |flexible| {
+        let mut fdt = FdtWriter::new().unwrap();
+        power9::write_imc_counters(&mut fdt, &ImcCounters { flexible, ..ImcCounters::of(&chips) })
+    };
+    // Fabric, 2 pairs of memory controllers, 3 X links, NX, 6 NVLinks, 2 of translation, 6 PHBs, 8 MBAs, 4 A links, 3 NPCQs, 2 CAPPs, and
+    // the count of updates.
+    assert_eq!(next(false), Ok(1 + 39));
+    // And of the flexible mode the fabric, memory controllers, X links, MBAs and the count.
+    assert_eq!(next(true), Ok(1 + 39 + 15));
+}
+
+#[test]
 fn the_regions_are_reserved() {
     let chips = [Chip::new(0, HOME), Chip::new(1, 0x40_0000)];
     let mut fdt = FdtWriter::new_with_mem_reserv(&power9::reservations(&chips).unwrap()).unwrap();

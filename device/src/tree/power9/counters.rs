@@ -16,8 +16,6 @@ const VERSION_ID: u32 = 0x20;
 const CORE_SIZE: u32 = 0x2000;
 /// A cell, in bytes.
 const CELL: u32 = 8;
-/// The highest phandle.
-const LAST_PHANDLE: u32 = 0xFFFF_FFFE;
 
 /// Which counters to describe.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +46,11 @@ impl<'c> ImcCounters<'c> {
 ///
 /// A unit of the nest is described if any of the chips has it. Its node tells the home memory of every chip, as firmware does; on a chip
 /// without the unit its cells stay as they are. The unit `update_count` has the count of updates at the head of table 6-10
-/// (`Update_count_h1`), which belongs to no unit.
+/// (`Update_count_h1`), which belongs to no unit. Scales are those of the engine's speeds 0 to 3; at slower ones a count of what has a
+/// prescaler is worth 256 times as much, and no node says so.
+///
+/// That is what an operating system finds after host firmware. Firmware that runs in the guest itself adds `base-addr` and `chip-id`, and
+/// gives up where it finds them already (skiboot `hw/imc.c`).
 ///
 /// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
 ///
@@ -61,7 +63,8 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
     let units = units::units(description);
     let first = description.first_phandle;
     let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    let next = first.checked_add(needed).filter(|next| first != 0 && *next <= LAST_PHANDLE + 1).ok_or(Error::Phandles { first, needed })?;
+    // The last one taken is FFFFFFFEh at most.
+    let next = first.checked_add(needed).filter(|_| first != 0).ok_or(Error::Phandles { first, needed })?;
     let homes: Vec<u64> = description.chips.iter().map(|chip| chip.home).collect();
     let numbers: Vec<u32> = description.chips.iter().map(|chip| chip.id).collect();
 

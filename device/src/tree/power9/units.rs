@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use vm_pmu_arch::event::{Entry, POWER9};
-use vm_pmu_arch::power9::nest::{self, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Width};
+use vm_pmu_arch::power9::nest::{self, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
 
 use super::ImcCounters;
 
@@ -21,8 +21,6 @@ pub(super) enum Domain {
     Thread,
 }
 
-/// The prescaler with which the engine is faster than 16 ms, in bits (N5).
-const PRESCALER: u8 = 8;
 /// What a count of a core is worth, in events, and where the counters begin in its memory, in bytes (N30).
 const CORE_SCALE: u32 = 512;
 const CORE_BASE: u32 = 0x18;
@@ -101,10 +99,10 @@ fn name(unit: nest::Unit) -> String {
     }
 }
 
-/// How many events one count of a bank is worth.
+/// How many events one count of a bank is worth, at the speeds 0 to 3 (N5, N10).
 fn scale(bank: &Bank) -> u32 {
     let prescaler = match bank.width {
-        Width::Prescaled => PRESCALER,
+        Width::Prescaled => Prescaler::By8.bits(),
         Width::Wide48 | Width::Word32 => 0,
     };
     1 << (prescaler + bank.pulse_bits(0))
