@@ -85,6 +85,16 @@ impl Chip {
         self.nest.lock().pass(cycles, &self.totals, memory)
     }
 
+    /// Lets the slots go by after which an operating system finds the engine paused: [`Nest::boot`].
+    pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().boot(&self.totals, memory)
+    }
+
+    /// As power-on leaves it: [`Nest::reset`].
+    pub fn reset(&self) {
+        self.nest.lock().reset(&self.totals);
+    }
+
     /// Posts everything at once, if the engine runs: [`Nest::post_now`].
     pub fn post_now<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
         self.nest.lock().post_now(&self.totals, memory)

@@ -100,7 +100,7 @@ impl Outcome {
 /// let guest = Guest(&memory);
 /// // The engine has not begun.
 /// assert_eq!(platform.call(150, [1, 0, 0], &guest), Some(Outcome::Hardware));
-/// platform.pass(4 * platform.chips()[0].slot_cycles(), &guest).ok().unwrap();
+/// platform.boot(&guest).ok().unwrap();
 /// assert_eq!(platform.call(150, [1, 0, 0], &guest), Some(Outcome::Success));
 /// assert_eq!(platform.call(150, [1, 4, 0], &guest), Some(Outcome::Parameter), "no CPU has that PIR");
 /// assert_eq!(platform.call(1, [0, 0, 0], &guest), None, "some other call");
@@ -127,14 +127,17 @@ impl Platform {
 
     /// Lets `cycles` of the nest go by on every chip. What is returned adds up what each returned.
     pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.each(|chip| chip.pass(cycles, memory))
+    }
+
+    /// On every chip, lets the slots go by after which an operating system finds the engine paused.
+    pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.each(|chip| chip.boot(memory))
+    }
+
+    fn each<E>(&self, mut work: impl FnMut(&Chip) -> Passed<E>) -> Passed<E> {
         let mut sum = Passed { slots: 0, late: 0, refused: 0, error: None };
-        for chip in &self.chips {
-            let passed = chip.pass(cycles, memory);
-            sum.slots = sum.slots.saturating_add(passed.slots);
-            sum.late = sum.late.saturating_add(passed.late);
-            sum.refused = sum.refused.saturating_add(passed.refused);
-            sum.error = sum.error.or(passed.error);
-        }
+        self.chips.iter().for_each(|chip| sum.join(work(chip)));
         sum
     }
 
