@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use spin::Mutex;
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, Status, TOTALS, Totals};
+use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, TOTALS, Totals};
 
 /// The nest of one chip.
 ///
@@ -127,11 +127,7 @@ impl Chip {
     ///
     /// Memory does not have the control block.
     pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
-        if self.status(memory)? == Status::Initializing.value() {
-            return Ok(false);
-        }
-        memory.store(Cell::Command.address(self.home()), command.value())?;
-        Ok(true)
+        command.give(self.home(), memory)
     }
 
     /// What it remembers.

@@ -41,6 +41,7 @@
 //! assert_eq!(memory.load(REGION + 0x48), Ok(1000 >> 8));
 //! ```
 
+mod call;
 mod clocks;
 mod control;
 mod counter;
@@ -51,6 +52,7 @@ mod state;
 mod totals;
 mod unit;
 
+pub use call::{Call, CallType, Outcome, Request};
 pub use clocks::{Clocks, Frequencies};
 pub use control::{Cell, Command, Mode, SPEEDS, Status};
 pub use counter::{Overflow, Prescaler, Setting};
