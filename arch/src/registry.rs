@@ -17,7 +17,7 @@ macro_rules! parts {
         }
 
         /// The version of [`State`]: it changes whenever a field of any part's state does, or what a field means.
-        pub const STATE_VERSION: u32 = 4;
+        pub const STATE_VERSION: u32 = 5;
 
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
