@@ -5,6 +5,7 @@ use crate::alert::Alerts;
 use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::power9::collection::ThreadState;
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -163,6 +164,23 @@ impl Part {
     #[must_use]
     pub const fn has_untile(self) -> bool {
         matches!(self, Part::Knl(_))
+    }
+
+    /// Whether a package of a machine posts what its threads count into memory: [`collection`](crate::power9::collection).
+    #[must_use]
+    pub const fn posts_to_memory(self) -> bool {
+        matches!(self, Part::Power9(_))
+    }
+}
+
+impl Pmu {
+    /// What decides which cells of memory the thread's events are posted to, on a part that posts them.
+    #[must_use]
+    pub fn thread_state(&self) -> Option<ThreadState> {
+        match self {
+            Pmu::Power9(thread) => Some(thread.thread_state()),
+            _ => None,
+        }
     }
 }
 
