@@ -7,6 +7,8 @@ use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::nest::{Command, Passed};
 
 use super::Chip;
+use crate::irq::InterruptLine;
+use crate::topology::Machine;
 
 /// A call by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +91,62 @@ impl Outcome {
     }
 }
 
+/// The cores of a machine, as calls of the types [`Core`](CallType::Core) and [`Trace`](CallType::Trace) reach them. A [`Machine`] of POWER9 is
+/// one. Each is asked by a thread of it, counted through the machine; what returns says whether there is such a core.
+pub trait Cores {
+    /// PDBAR is written and the engine stops.
+    fn init(&self, thread: usize, address: u64) -> bool;
+    /// The engine starts.
+    fn start(&self, thread: usize) -> bool;
+    /// The engine stops; what was counted until then is in memory.
+    fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool;
+    /// The engine stops, and its memory stays.
+    fn halt(&self, thread: usize) -> bool;
+}
+
+impl<L: InterruptLine> Cores for Machine<L> {
+    fn init(&self, thread: usize, address: u64) -> bool {
+        self.collection_of(thread).map(|core| core.init(address)).is_some()
+    }
+
+    fn start(&self, thread: usize) -> bool {
+        self.collection_of(thread).map(|core| core.start()).is_some()
+    }
+
+    fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool {
+        let Some(core) = self.collection_of(thread) else { return false };
+        // What memory refuses is kept for when the engine has been started again.
+        core.post(memory);
+        core.stop();
+        true
+    }
+
+    fn halt(&self, thread: usize) -> bool {
+        self.collection_of(thread).map(|core| core.stop()).is_some()
+    }
+}
+
+/// Cores that post nothing: calls about them succeed.
+struct Silent;
+
+impl Cores for Silent {
+    fn init(&self, _thread: usize, _address: u64) -> bool {
+        true
+    }
+
+    fn start(&self, _thread: usize) -> bool {
+        true
+    }
+
+    fn stop<M: Memory>(&self, _thread: usize, _memory: &M) -> bool {
+        true
+    }
+
+    fn halt(&self, _thread: usize) -> bool {
+        true
+    }
+}
+
 /// The chips of a machine.
 ///
 /// ```
@@ -144,22 +202,56 @@ impl Platform {
         self.pirs.iter().position(|known| u64::from(*known) == pir)
     }
 
-    /// Answers the call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these.
+    /// Answers the call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Calls about cores
+    /// succeed and do nothing: a machine whose cores post is told by [`call_with`](Platform::call_with).
     ///
     /// A type that is not known succeeds and does nothing.
     pub fn call<M: Memory>(&self, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
+        self.call_with(&Silent, number, arguments, memory)
+    }
+
+    /// As [`call`](Platform::call), with cores that post: the threads of `cores` are those whose PIRs the platform knows.
+    ///
+    /// Cores are of up to four threads each, a fused one counting as two: a call is about the core of its thread alone. Calls about traces control the same
+    /// engine, and traces are not written.
+    ///
+    /// ```
+    /// use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
+    /// use vm_pmu::Signal;
+    /// use vm_pmu::memory::{Guest, Outcome, Platform};
+    /// use vm_pmu::topology::Builder;
+    ///
+    /// let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x1_0000)]).unwrap();
+    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+    /// let platform = Platform::new(vec![], vec![0, 1, 2, 3]);
+    /// let guest = Guest(&memory);
+    /// // OPAL_IMC_COUNTERS_INIT and START of the core of PIR 0, with its memory at 8000h.
+    /// assert_eq!(platform.call_with(&machine, 149, [2, 0x8000, 0], &guest), Some(Outcome::Success));
+    /// assert_eq!(platform.call_with(&machine, 150, [2, 0, 0], &guest), Some(Outcome::Success));
+    /// machine.thread(0).unwrap().totals().add(Signal::InstructionsRetired, 5120);
+    /// // STOP: what was counted is in memory then, in steps of 512.
+    /// assert_eq!(platform.call_with(&machine, 151, [2, 0, 0], &guest), Some(Outcome::Success));
+    /// let instructions: [u8; 8] = memory.read_obj(GuestAddress(0x8020)).unwrap();
+    /// assert_eq!(u64::from_be_bytes(instructions), 10);
+    /// ```
+    pub fn call_with<M: Memory>(&self, cores: &impl Cores, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
         let call = Call::of_number(number)?;
         let [kind, second, third] = arguments;
         let kind = CallType::of_number(kind & 0xFFFF_FFFF);
         let pir = if call == Call::Init { third } else { second };
-        let outcome = match (call, kind) {
-            (Call::Init, Some(CallType::Nest) | None) => Outcome::Success,
-            _ if self.thread(pir).is_none() => Outcome::Parameter,
-            (Call::Start, Some(CallType::Nest)) => self.command(pir, Command::Resume, memory),
-            (Call::Stop, Some(CallType::Nest)) => self.command(pir, Command::Pause, memory),
-            _ => Outcome::Success,
-        };
-        Some(outcome)
+        let of_core = |there: bool| if there { Outcome::Success } else { Outcome::Hardware };
+        Some(match (call, kind, self.thread(pir)) {
+            (Call::Init, Some(CallType::Nest) | None, _) => Outcome::Success,
+            (_, _, None) => Outcome::Parameter,
+            (_, None, _) => Outcome::Success,
+            (Call::Start, Some(CallType::Nest), _) => self.command(pir, Command::Resume, memory),
+            (Call::Stop, Some(CallType::Nest), _) => self.command(pir, Command::Pause, memory),
+            (Call::Init, Some(CallType::Core), Some(thread)) => of_core(cores.init(thread, second)),
+            // The trace macro is set up with the engine disabled.
+            (Call::Init, Some(CallType::Trace), Some(thread)) => of_core(cores.halt(thread)),
+            (Call::Start, Some(CallType::Core | CallType::Trace), Some(thread)) => of_core(cores.start(thread)),
+            (Call::Stop, Some(CallType::Core | CallType::Trace), Some(thread)) => of_core(cores.stop(thread, memory)),
+        })
     }
 
     /// Writes a command for the engine of a thread's chip.
