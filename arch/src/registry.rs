@@ -166,6 +166,12 @@ impl Part {
         matches!(self, Part::Knl(_))
     }
 
+    /// Whether the chip has counters that post themselves into memory: the [`nest`](crate::power9::nest).
+    #[must_use]
+    pub const fn has_nest(self) -> bool {
+        matches!(self, Part::Power9(_))
+    }
+
     /// Whether a package of a machine posts what its threads count into memory: [`collection`](crate::power9::collection).
     #[must_use]
     pub const fn posts_to_memory(self) -> bool {
