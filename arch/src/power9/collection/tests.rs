@@ -1,4 +1,4 @@
-//! What cores and threads post, by values worked out from the rules of `docs/notes/power9-nest.md`, N28 to N30 and N35 to N44.
+//! What cores and threads post, by values worked out from the rules of `docs/notes/power9-nest.md`, N28 to N31 and N40 to N49.
 
 extern crate std;
 
