@@ -239,7 +239,7 @@ fn a_thread_that_traces_or_is_not_enabled_posts_no_counts() {
 fn each_thread_has_its_own_memory() {
     let mut core = Core::new();
     for thread in 0..4 {
-        core.follow(thread, with_memory(PROBLEM, ENABLE | THREAD_MEMORY + SIZE * thread as u64));
+        core.follow(thread, with_memory(PROBLEM, ENABLE | (THREAD_MEMORY + SIZE * thread as u64)));
         core.retire(thread, 512 * (thread as u64 + 1));
     }
     core.post();
@@ -267,7 +267,7 @@ fn what_was_not_posted_does_not_go_to_another_address() {
     let mut core = Core::new();
     core.follow(0, with_memory(PROBLEM, ENABLE | THREAD_MEMORY));
     core.retire(0, 5000);
-    core.follow(0, with_memory(PROBLEM, ENABLE | THREAD_MEMORY + SIZE));
+    core.follow(0, with_memory(PROBLEM, ENABLE | (THREAD_MEMORY + SIZE)));
     core.retire(0, 512);
     core.post();
     assert_eq!([0, SIZE].map(|page| core.memory.thread(page + CS_INST_USER)), [0, 1]);
