@@ -30,7 +30,7 @@ mod opal;
 
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
-pub use opal::Platform;
+pub use opal::{Cores, Platform};
 pub use vm_memory::GuestMemory;
 pub use vm_pmu_arch::memory::Memory;
 pub use vm_pmu_arch::power9::nest::{
