@@ -2,7 +2,7 @@
 
 use super::control::{Cell, Command, Mode, SPEEDS, Status};
 use super::counter::{Overflow, Prescaler, Setting};
-use super::place::{CELLS, FLEXIBLE, REGION};
+use super::place::{self, CELLS, FLEXIBLE};
 use super::posting::Passed;
 use super::unit::Kind;
 use super::{Nest, Totals};
@@ -138,7 +138,7 @@ impl Nest {
         }
         self.engine.begun = true;
         self.clear(memory, passed);
-        passed.take(memory.store(self.home.wrapping_add(REGION + VERSION_CELL), VERSION));
+        passed.take(memory.store(place::address(self.home, VERSION_CELL), VERSION));
         self.tell(Cell::Status, Status::Initializing.value(), memory, passed);
         self.tell(Cell::Command, 0, memory, passed);
         if self.ask(Cell::Availability, 0, memory, passed) == 0 {
@@ -199,7 +199,7 @@ impl Nest {
         self.pending.fill(0);
         for first in [0, u64::from(FLEXIBLE)] {
             for cell in 0..CELLS as u64 {
-                passed.take(memory.store(self.home.wrapping_add(REGION + first + 8 * cell), 0));
+                passed.take(memory.store(place::address(self.home, first + 8 * cell), 0));
             }
         }
     }
@@ -264,6 +264,6 @@ impl Nest {
     /// Tells the guest of slots that came late.
     pub(super) fn tell_late<M: Memory>(&mut self, slots: u64, memory: &M, passed: &mut Passed<M::Error>) {
         self.engine.late = self.engine.late.wrapping_add(slots);
-        passed.take(memory.store(self.home.wrapping_add(REGION + LATE_CELL), self.engine.late));
+        passed.take(memory.store(place::address(self.home, LATE_CELL), self.engine.late));
     }
 }

@@ -93,7 +93,7 @@ pub struct Nest {
 
 impl Nest {
     /// The counters of a chip whose home base in memory is `home` bytes, with the units of table 6-10, the usual clocks and slots of
-    /// 500 us. `home` is a multiple of 8, as memory refuses each access else.
+    /// 500 us. `home` is a multiple of 8 with the whole region behind it, as memory refuses each access else.
     #[must_use]
     pub fn new(home: u64) -> Nest {
         let frequencies = Frequencies::default();
