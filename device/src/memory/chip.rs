@@ -121,7 +121,7 @@ impl Chip {
     }
 
     /// Writes a command for the engine, as host firmware does. Returns whether it could: not while it has not begun or programs the
-    /// counters ([`Status::Initializing`]).
+    /// counters ([`Initializing`](vm_pmu_arch::power9::nest::Status::Initializing)).
     ///
     /// # Errors
     ///
