@@ -29,11 +29,10 @@ impl Litmus {
         for _ in 0..EVENTS {
             events.push(*bytes.choose(&possible)?);
         }
-        let mut steps = [NestStep::Chip(Box::new(chip(bytes)?)), NestStep::Slots(CONFIGURED)].to_vec();
+        let mut steps = [Step::Nest(NestStep::Chip(Box::new(chip(bytes)?))), Step::Nest(NestStep::Slots(CONFIGURED))].to_vec();
         while !bytes.is_empty() && steps.len() < MAX_STEPS {
-            steps.push(step(&events, bytes)?);
+            steps.push(if bytes.ratio(1, 16)? { Step::Save } else { Step::Nest(step(&events, bytes)?) });
         }
-        let saves = |step| if step == NestStep::NoHole { [Step::Save, Step::Nest(step)].to_vec() } else { [Step::Nest(step)].to_vec() };
         Ok(Litmus {
             title: "An arbitrary program of the nest".into(),
             section: "the contract".into(),
@@ -41,7 +40,7 @@ impl Litmus {
             packages: 1,
             threads: 4,
             shared_counters: false,
-            steps: (1..).zip(steps.into_iter().flat_map(saves)).collect(),
+            steps: (1..).zip(steps).collect(),
         })
     }
 }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use vm_pmu_arch::power9::nest::{Availability, Nest, Outcome, Passed, Request, Totals};
+use vm_pmu_arch::power9::nest::{Availability, Frequencies, Nest, Outcome, Passed, Request, Totals};
 
 use super::ChipSetting;
 use super::ram::Ram;
@@ -19,7 +19,10 @@ pub(super) struct Chip {
 
 impl Chip {
     fn new(setting: &ChipSetting) -> Chip {
-        let mut nest = Nest::new(setting.home).with_frequencies(setting.frequencies);
+        let mut nest = Nest::new(setting.home);
+        if setting.frequencies != Frequencies::default() {
+            nest = nest.with_frequencies(setting.frequencies);
+        }
         if let Some(units) = setting.units {
             nest = nest.with_units(Availability(units));
         }
