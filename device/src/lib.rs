@@ -23,7 +23,7 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/power9.md")]
 struct Power9Chapter;
 
-#[cfg(all(doctest, feature = "memory"))]
+#[cfg(all(doctest, feature = "memory", feature = "tree"))]
 #[doc = include_str!("../../docs/src/power9-nest.md")]
 struct Power9NestChapter;
 
@@ -48,6 +48,8 @@ pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod topology;
+#[cfg(feature = "tree")]
+pub mod tree;
 pub mod untile;
 
 pub use vm_pmu_arch as arch;

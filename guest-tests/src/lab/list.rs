@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use vm_pmu_arch::event::{Entry, Fidelity};
+use vm_pmu_arch::event::{Collection, Entry, Fidelity};
 use vm_pmu_arch::registry::Part;
 
 use super::cli::{ListArguments, RowsFormat};
@@ -31,7 +31,7 @@ pub struct Row {
     pub umask: Option<u32>,
     /// The event code of a PMU whose codes are more than a select.
     pub code: Option<u64>,
-    /// The offset of a counter in memory.
+    /// Where the count is posted in memory, in bytes from the start of the region.
     pub offset: Option<u64>,
     /// The numbers of the counters that take it.
     pub counters: Vec<u32>,
@@ -73,6 +73,8 @@ pub struct Row {
     pub level: bool,
     /// The filter that narrows it: `state` or `opcode`.
     pub filter: Option<&'static str>,
+    /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
+    pub collection: Option<&'static str>,
 }
 
 /// An event and those of its unit masks that are shown.
@@ -156,7 +158,7 @@ impl Chapter {
             select: entry.select,
             umask: entry.umask,
             code: self.dialect.code(entry),
-            offset: None,
+            offset: entry.offset.map(u64::from),
             counters: self.dialect.counters(entry),
             max_per_cycle: entry.max_per_cycle,
             fidelity: entry.fidelity.word(),
@@ -177,6 +179,7 @@ impl Chapter {
             fixed: entry.fixed,
             level: entry.level,
             filter: placing::filter(entry),
+            collection: entry.collection.map(Collection::word),
         }
     }
 }
@@ -187,7 +190,7 @@ fn spaced(numbers: &[u32]) -> String {
 
 /// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
 fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
-    const HEADER: [&str; 27] = [
+    const HEADER: [&str; 28] = [
         "pmu",
         "unit",
         "name",
@@ -215,6 +218,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "fixed",
         "level",
         "filter",
+        "collection",
     ];
     let word = |is_so: bool| if is_so { "true" } else { "false" };
     let mut writer = csv::Writer::from_writer(output);
@@ -249,6 +253,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             word(row.fixed),
             word(row.level),
             row.filter.unwrap_or_default(),
+            row.collection.unwrap_or_default(),
         ])?;
     }
     writer.flush()?;
@@ -348,6 +353,13 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
         let mut restrictions = placing::sentences(event, chapter.part.catalogue());
+        if let Some(offset) = event.offset {
+            let modes = event.collection.map_or_else(String::new, |collection| match collection {
+                Collection::Both => ", in the default and the flexible mode at an offset each".to_owned(),
+                one => format!(", in the {} mode only", one.word()),
+            });
+            restrictions.push_str(&format!("It is posted at offset {offset:#x}{modes}."));
+        }
         if !event.classes.is_empty() {
             let names: Vec<&str> = event.classes.iter().map(|class| class.name()).collect();
             restrictions.push_str(&format!(" Its unit mask leaves out, bit 0 first: {}.", names.join(", ")));
