@@ -23,6 +23,10 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/power9.md")]
 struct Power9Chapter;
 
+#[cfg(all(doctest, feature = "memory"))]
+#[doc = include_str!("../../docs/src/power9-nest.md")]
+struct Power9NestChapter;
+
 #[cfg(all(doctest, feature = "litmus"))]
 #[doc = include_str!("../../docs/src/litmus.md")]
 struct LitmusFiles;
@@ -44,6 +48,8 @@ pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod topology;
+#[cfg(feature = "tree")]
+pub mod tree;
 pub mod untile;
 
 pub use vm_pmu_arch as arch;

@@ -36,6 +36,16 @@ impl<E> Passed<E> {
         true
     }
 
+    /// Adds what another step returned.
+    pub fn join(&mut self, other: Passed<E>) {
+        self.slots = self.slots.saturating_add(other.slots);
+        self.late = self.late.saturating_add(other.late);
+        self.refused = self.refused.saturating_add(other.refused);
+        if let (None, Some(error)) = (&self.error, other.error) {
+            self.error = Some(error);
+        }
+    }
+
     /// The first refusal as an error, for who wants to hear of it so.
     ///
     /// # Errors

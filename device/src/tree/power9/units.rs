@@ -1,0 +1,147 @@
+//! The units whose counters are posted: their names, scales and events.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use vm_pmu_arch::event::{Entry, POWER9};
+use vm_pmu_arch::power9::nest::{self, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
+
+use super::ImcCounters;
+
+/// Who posts, and where to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Domain {
+    /// The nest of a chip, into the chip's home memory.
+    Nest,
+    /// A core, where its PDBAR says.
+    Core,
+    /// A thread, where its LDBAR says.
+    Thread,
+}
+
+/// What a count of a core is worth, in events, and where the counters begin in its memory, in bytes (N30).
+const CORE_SCALE: u32 = 512;
+const CORE_BASE: u32 = 0x18;
+/// What names of events of cores and threads begin with.
+const CORE_PREFIX: &str = "CPM_";
+/// What names of counts of updates begin with.
+const UPDATES_PREFIX: &str = "Update_count_";
+
+/// An event as its node has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    /// Its name without the unit's prefix.
+    pub(super) name: &'static str,
+    /// Where it is posted from the unit's base, in bytes.
+    pub(super) reg: u32,
+    /// What it counts.
+    pub(super) summary: &'static str,
+}
+
+/// Events that belong together, as two nodes have them.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// The node's name before its address: firmware removes a unit by it, and an operating system names the PMU by it.
+    pub(super) name: String,
+    /// What the names of its events begin with.
+    pub(super) prefix: Cow<'static, str>,
+    /// What one count is worth, in events.
+    pub(super) scale: u32,
+    /// Who posts it.
+    pub(super) domain: Domain,
+    /// Where it begins in memory, in bytes.
+    pub(super) base: u32,
+    /// Its events.
+    pub(super) events: Vec<Event>,
+}
+
+impl Unit {
+    /// The unit whose events are those of `posted` that begin with its prefix, from `base` or else the first of them on; nothing if it has
+    /// none.
+    fn of(posted: &[Posted], name: String, prefix: Cow<'static, str>, scale: u32, domain: Domain, base: Option<u32>) -> Option<Unit> {
+        let own = || posted.iter().filter_map(|(entry, offset)| Some((entry, *offset, entry.name.strip_prefix(&*prefix)?)));
+        let first = own().map(|(_, offset, _)| offset).min()?;
+        let base = base.unwrap_or(first);
+        let event = |(entry, offset, name): (&&'static Entry, u32, &'static str)| {
+            Some(Event { name, reg: offset.checked_sub(base)?, summary: entry.summary })
+        };
+        let events = own().filter_map(event).collect();
+        Some(Unit { name, prefix, scale, domain, base, events })
+    }
+}
+
+/// An event of the catalogue and where it is posted, in bytes.
+type Posted = (&'static Entry, u32);
+
+/// What a unit of the catalogue has.
+fn posted(unit: &str) -> Vec<Posted> {
+    POWER9.events().filter(|entry| entry.unit == unit).filter_map(|entry| Some((entry, entry.offset?))).collect()
+}
+
+/// The number behind a unit's name, nothing where there is but one.
+fn number(unit: nest::Unit) -> Cow<'static, str> {
+    match (unit.kind, unit.number) {
+        (Kind::Mcs, 0) => Cow::Borrowed("01"),
+        (Kind::Mcs, _) => Cow::Borrowed("23"),
+        (kind, _) if kind.instances() == 1 => Cow::Borrowed(""),
+        (_, number) => Cow::Owned(format!("{number}")),
+    }
+}
+
+/// The name by which firmware knows a unit; of ATS, XTS and NPCQ, which it does not name, the guide's.
+fn name(unit: nest::Unit) -> String {
+    match unit.kind {
+        Kind::Pb => String::from("powerbus0"),
+        Kind::Ntl => format!("nvlink{}", number(unit)),
+        kind => format!("{}{}", kind.name().to_ascii_lowercase(), number(unit)),
+    }
+}
+
+/// How many events one count of a bank is worth, at the speeds 0 to 3 (N5, N10).
+fn scale(bank: &Bank) -> u32 {
+    let prescaler = match bank.width {
+        Width::Prescaled => Prescaler::By8.bits(),
+        Width::Wide48 | Width::Word32 => 0,
+    };
+    1 << (prescaler + bank.pulse_bits(0))
+}
+
+/// The units of banks that a chip of `description` has, in the order of the banks, with `suffix` behind their names; then the counts of
+/// updates, which are posted whatever a chip has.
+fn nest_units(description: &ImcCounters<'_>, banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
+    let mut seen: Vec<nest::Unit> = Vec::new();
+    for bank in banks {
+        let is_there = description.chips.iter().any(|chip| chip.availability.has(bank.unit));
+        if !is_there || seen.contains(&bank.unit) {
+            continue;
+        }
+        seen.push(bank.unit);
+        let prefix = Cow::Owned(format!("PM_{}{}_", bank.unit.kind.name(), number(bank.unit)));
+        units.extend(Unit::of(posted, format!("{}{suffix}", name(bank.unit)), prefix, scale(bank), Domain::Nest, None));
+    }
+    units.extend(Unit::of(posted, format!("update_count{suffix}"), Cow::Borrowed(UPDATES_PREFIX), 1, Domain::Nest, None));
+}
+
+/// The units to describe, in the order of their nodes. The fabric is first: some readers take the control block from the first node of a
+/// chip's unit.
+pub(super) fn units(description: &ImcCounters<'_>) -> Vec<Unit> {
+    let (default, flexible): (Vec<Posted>, Vec<Posted>) = posted("nest").into_iter().partition(|(_, offset)| *offset < FLEXIBLE);
+    let mut units = Vec::new();
+    nest_units(description, &DEFAULT_BANKS, &default, "", &mut units);
+    if description.flexible {
+        nest_units(description, &FLEXIBLE_BANKS, &flexible, "_flexible", &mut units);
+    }
+    let mut core = |name: &str, catalogued: &str, domain: Domain| {
+        let prefix = Cow::Borrowed(CORE_PREFIX);
+        units.extend(Unit::of(&posted(catalogued), String::from(name), prefix, CORE_SCALE, domain, Some(CORE_BASE)));
+    };
+    if description.core {
+        core("core", "core-imc", Domain::Core);
+    }
+    if description.thread {
+        core("thread", "thread-imc", Domain::Thread);
+    }
+    units
+}
