@@ -23,7 +23,7 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/power9.md")]
 struct Power9Chapter;
 
-#[cfg(all(doctest, feature = "memory"))]
+#[cfg(all(doctest, feature = "memory", feature = "tree"))]
 #[doc = include_str!("../../docs/src/power9-nest.md")]
 struct Power9NestChapter;
 

@@ -35,7 +35,8 @@ impl Cells {
     }
 
     fn check(&self, address: u64) -> core::result::Result<(), MemoryError> {
-        assert!(self.offset(address) < REGION_SIZE, "{address:#x} is reached with the home base {:#x}", self.home);
+        // All ones is where no memory is.
+        assert!(self.offset(address) < REGION_SIZE || address == u64::MAX, "{address:#x} is reached with the home base {:#x}", self.home);
         let refused = if !address.is_multiple_of(8) {
             Some(MemoryError::Misaligned { address })
         } else if self.hole.borrow().contains(&self.offset(address)) {
@@ -246,7 +247,7 @@ fn in_guest_memory(nest: &Nest, steps: &[Step], ranges: &[Range<u64>]) {
 
 /// What happens too seldom for a counter to go beyond its width is posted in the end, whatever memory refuses meanwhile.
 fn conserved(nest: &Nest, steps: &[Step]) {
-    if !nest.home().is_multiple_of(8) {
+    if !nest.home().is_multiple_of(8) || nest.home().checked_add(REGION + REGION_SIZE).is_none() {
         return;
     }
     let memory = Cells::new(nest.home(), vec![0..u64::MAX]);

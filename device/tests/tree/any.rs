@@ -43,7 +43,7 @@ fn events(pmus: &[Pmu]) -> Vec<(&Pmu, u32)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn whatever_chips_are_given_the_blob_parses_or_is_refused(
@@ -67,6 +67,14 @@ proptest! {
         let pmus = probe(&root).unwrap();
         let names: BTreeSet<&str> = pmus.iter().map(|pmu| pmu.name.as_str()).collect();
         prop_assert_eq!(names.len(), pmus.len());
+    }
+
+    #[test]
+    fn events_of_one_pmu_have_different_names(root in descriptions()) {
+        for pmu in probe(&root).unwrap() {
+            let names: BTreeSet<&str> = pmu.events.iter().map(|event| event.name.as_str()).collect();
+            prop_assert_eq!(names.len(), pmu.events.len(), "{}", pmu.name);
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::driver::{Domain, Pmu, probe};
 use super::{EVERYTHING, HOME, pmus_with, tree};
-use vm_pmu::arch::event::POWER9;
 use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 fn table_6_10() -> Vec<Pmu> {
@@ -187,28 +186,40 @@ fn an_nvlink_brings_translation_and_the_queue_of_its_pair() {
     assert_eq!(with_bit(50), ["nvlink5", "ats", "xts", "npcq2"]);
 }
 
-/// Names, sizes and memories of the PMUs that are not the nest's.
-fn beside_the_nest(core: bool, thread: bool) -> Vec<(String, u32, usize)> {
+/// The PMUs that are not the nest's.
+fn beside_the_nest(core: bool, thread: bool) -> Vec<Pmu> {
     let chips = [Chip::new(0, HOME)];
     let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
-    let others = pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest);
-    others.map(|pmu| (pmu.name, pmu.size, pmu.memory.len())).collect()
+    pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest).collect()
 }
 
 #[test]
-fn cores_and_threads_are_not_described_unless_it_is_asked_for() {
-    assert_eq!(beside_the_nest(false, false), []);
+fn cores_and_threads_are_described_where_it_is_asked_for() {
+    // Memory is the operating system's to choose.
+    let found = |core, thread| {
+        let pmus = beside_the_nest(core, thread);
+        pmus.into_iter().map(|pmu| (pmu.name, pmu.domain, pmu.size, pmu.memory.len())).collect::<Vec<_>>()
+    };
+    let core = ("core_imc".to_string(), Domain::Core, 0x2000, 0);
+    let thread = ("thread_imc".to_string(), Domain::Thread, 0x2000, 0);
+    assert_eq!(found(false, false), []);
+    assert_eq!(found(true, false), std::slice::from_ref(&core));
+    assert_eq!(found(true, true), [core, thread]);
+    assert_eq!(found(false, true), [], "a driver has no use for threads alone");
 }
 
 #[test]
-fn what_the_catalogue_has_of_cores_and_threads_is_described() {
-    // Memory is the operating system's to choose, and threads are of no use to it without cores.
-    let has = |unit: &str| POWER9.events().any(|event| event.unit == unit);
-    let core = || has("core-imc").then(|| ("core_imc".to_string(), 0x2000, 0));
-    let thread = || (has("core-imc") && has("thread-imc")).then(|| ("thread_imc".to_string(), 0x2000, 0));
-    assert!(beside_the_nest(true, false).into_iter().eq(core()));
-    assert!(beside_the_nest(true, true).into_iter().eq(core().into_iter().chain(thread())));
-    assert_eq!(beside_the_nest(false, true), []);
+fn events_of_cores_and_threads_have_the_public_names_and_offsets() {
+    let pmus = beside_the_nest(true, true);
+    let [core, thread] = &pmus[..] else { panic!("{} PMUs", pmus.len()) };
+    assert_eq!((core.events.len(), thread.events.len()), (249, 61));
+    let at = |pmu: &Pmu, name| pmu.event(name).map(|event| (event.value, event.scale.clone().unwrap()));
+    let printed = [("CPM_PCYC", 0x18), ("CPM_INST", 0x20), ("CPM_CCYC", 0x98), ("CPM_CS_PCYC_USER", 0x1018), ("CPM_CS_INST_USER", 0x1020)];
+    for (name, offset) in printed {
+        assert_eq!(at(core, name), Some((offset, "512".to_string())), "{name}");
+    }
+    assert_eq!(at(thread, "CPM_CS_PCYC_USER"), Some((0x1018, "512".to_string())));
+    assert_eq!(at(thread, "CPM_PCYC"), None);
 }
 
 #[test]

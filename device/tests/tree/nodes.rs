@@ -47,6 +47,26 @@ fn a_unit_of_the_nest_has_what_firmware_gives_it() {
 }
 
 #[test]
+fn a_unit_of_the_cores_has_no_memory_of_its_own() {
+    let chips = [Chip { availability: Availability(0), ..Chip::new(0, HOME) }];
+    let root = tree(&ImcCounters { core: true, thread: true, ..ImcCounters::of(&chips) });
+    // The count of updates has the first phandle.
+    for (name, kind, events) in [("core@18", 4, 2), ("thread@18", 1, 3)] {
+        let expected = [
+            ("compatible", b"ibm,imc-counters\0".to_vec()),
+            ("events-prefix", b"CPM_\0".to_vec()),
+            ("scale", b"512\0".to_vec()),
+            ("reg", cells(&[0x18, 8])),
+            ("events", cells(&[events])),
+            ("type", cells(&[kind])),
+            ("size", cells(&[0x2000])),
+        ];
+        let unit = counters(&root).child(name).unwrap();
+        assert_eq!(unit.properties, expected.map(|(name, value)| (name.to_string(), value)), "{name}");
+    }
+}
+
+#[test]
 fn an_event_has_its_name_without_the_prefix_and_its_place_from_the_units() {
     let root = nest_with(Availability::GUIDE);
     // PM_PB_CYC at 80h, and the unit at 8.
