@@ -127,7 +127,9 @@ impl Chip {
     ///
     /// Memory does not have the control block.
     pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
-        command.give(self.home(), memory)
+        // Held while it is written: a slot on another thread clears the cell when it has obeyed, and would clear this command with it.
+        let nest = self.nest.lock();
+        command.give(nest.home(), memory)
     }
 
     /// What it remembers.
@@ -137,7 +139,7 @@ impl Chip {
         ChipState { nest: Box::new(nest.state()), totals: Box::new(self.totals.snapshot()) }
     }
 
-    /// Makes it remember `state` instead.
+    /// Makes it remember `state` instead. What others add meanwhile is kept or lost, event by event.
     pub fn restore(&self, state: &ChipState) {
         let mut nest = self.nest.lock();
         self.totals.restore(&state.totals);

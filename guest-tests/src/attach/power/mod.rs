@@ -349,12 +349,12 @@ fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, 
 impl Observer for Cpu<'_> {
     fn read_spr(&mut self, number: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
         // BESCR is read in the engine, which has the same.
-        if matches!(number, 768..=799 | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
+        if matches!(number, 768..=799 | spr::LDBAR | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
     }
 
     fn write_spr(&mut self, number: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
         match number {
-            768..=799 | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
+            768..=799 | spr::LDBAR | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
             spr::BESCRS..=spr::BESCRRU | spr::BESCR => {
                 self.write(Address::Spr(number), value, cpu)?;
                 Err(SprFault::Unclaimed)
