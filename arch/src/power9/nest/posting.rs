@@ -221,7 +221,9 @@ impl Nest {
         let address = self.address(run.first);
         let first = usize::from(run.first);
         if let Some(amounts) = self.pending.get_mut(first..first + usize::from(run.count)) {
-            memory.add_run(address, amounts, |error| drop(passed.take(Err(error))));
+            memory.add_run(address, amounts, |error| {
+                passed.take(Err(error));
+            });
         }
     }
 
