@@ -1,4 +1,4 @@
-//! Reads `events/*.toml`, checks it, writes `catalogue.rs`.
+//! Reads `events/*.toml` and the events in the folder beside each, checks them, writes `catalogue.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -32,13 +32,25 @@ struct File {
     events: Vec<Event>,
 }
 
+/// More events of a PMU, in a file of their own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct More {
+    #[serde(rename = "event")]
+    events: Vec<Event>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Event {
     name: String,
     #[serde(default)]
     alias: Vec<String>,
-    select: u32,
+    select: Option<u32>,
+    /// Where its count is posted, in bytes from the start of the region: it has no other select.
+    offset: Option<u32>,
+    /// The modes of the nest's collection that post it.
+    collection: Option<Collection>,
     /// Other selects of the same event.
     #[serde(default)]
     also: Vec<u32>,
@@ -159,8 +171,23 @@ struct Mask {
     listed: bool,
 }
 
+impl Event {
+    /// What finds it in its unit: its select, or its offset.
+    fn select(&self) -> u32 {
+        self.select.or(self.offset).unwrap_or(0)
+    }
+}
+
 fn yes() -> bool {
     true
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Collection {
+    Default,
+    Flexible,
+    Both,
 }
 
 #[derive(Deserialize, Clone, Copy, Default, PartialEq, Debug)]
@@ -209,11 +236,53 @@ pub(crate) fn generate() -> Result<(), String> {
     for path in &paths {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-        let file: File = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        let mut file: File = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        file.events.extend(more_events(&path.with_extension(""))?);
         write_file(&mut out, &file, &signals).map_err(|error| format!("{name}: {error}"))?;
     }
     let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("catalogue.rs");
     fs::write(&target, out).map_err(|error| error.to_string())
+}
+
+/// The events in the files of a folder, if there is one: those with tables of events, in the order of their names.
+fn more_events(folder: &Path) -> Result<Vec<Event>, String> {
+    let mut events = Vec::new();
+    for (name, text) in files_with(folder, "event")? {
+        let more: More = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        events.extend(more.events);
+    }
+    Ok(events)
+}
+
+/// The data files of a folder that have tables called `key`, with their names and in the order of these; none where there is no folder.
+pub(crate) fn files_with(folder: &Path, key: &str) -> Result<Vec<(String, String)>, String> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let wrong = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .map_err(|error| wrong(folder, &error))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).map_err(|error| wrong(&path, &error))?;
+        let table: toml::Table = toml::from_str(&text).map_err(|error| wrong(&path, &error))?;
+        if table.contains_key(key) {
+            files.push((path.display().to_string(), text));
+        }
+    }
+    Ok(files)
+}
+
+/// The bits of a key of the index that hold a select; the number of its unit stands above them.
+const SELECT_BITS: u32 = 24;
+
+/// What finds an event of a unit in the index.
+fn key(rank: u32, select: u32) -> u32 {
+    rank << SELECT_BITS | select
 }
 
 /// The signals by name: the vocabulary is one `Name = "word": Kind Unit` a line.
@@ -235,8 +304,8 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let mut position = 0usize;
     for event in &file.events {
         let rank = placing::rank(&file.units, &event.unit).map_err(|error| format!("{}: {error}", event.name))?;
-        let selects_it = |select: &u32| (rank << 16 | *select, position, event.masks.len());
-        index.extend(Some(&event.select).filter(|_| !event.within && !event.fixed).into_iter().chain(&event.also).map(selects_it));
+        let selects_it = |select: &u32| (key(rank, *select), position, event.masks.len());
+        index.extend(Some(&event.select()).filter(|_| !event.within && !event.fixed).into_iter().chain(&event.also).map(selects_it));
         position += 1 + event.masks.len();
         if file.alternatives {
             names.clear();
@@ -276,12 +345,13 @@ fn check_event<'a>(
             return Err(format!("the name {name} is taken"));
         }
     }
+    check_place(event)?;
     if event.within {
-        if !selects.contains(&(rank << 16 | event.select)) {
-            return Err(format!("no event before it has select {:#x}", event.select));
+        if !selects.contains(&key(rank, event.select())) {
+            return Err(format!("no event before it has select {:#x}", event.select()));
         }
     } else if !event.fixed
-        && let Some(taken) = std::iter::once(&event.select).chain(&event.also).find(|select| !selects.insert(rank << 16 | **select))
+        && let Some(taken) = std::iter::once(&event.select()).chain(&event.also).find(|select| !selects.insert(key(rank, **select)))
     {
         return Err(format!("select {taken:#x} is taken"));
     }
@@ -317,6 +387,24 @@ fn check_event<'a>(
         return Err(format!("{sources} signals, and a counter takes {MAX_SOURCES}"));
     }
     Ok(shape)
+}
+
+/// Whether an event has a select or an offset, and what goes with it.
+fn check_place(event: &Event) -> Result<(), String> {
+    if event.select.is_some() == event.offset.is_some() {
+        return Err("an event has either a select or an offset".into());
+    }
+    if std::iter::once(&event.select()).chain(&event.also).any(|select| select >> SELECT_BITS != 0) {
+        return Err(format!("a select has {SELECT_BITS} bits"));
+    }
+    match event.offset {
+        None if event.collection.is_some() => Err("`collection` goes with an offset".into()),
+        Some(offset) if offset % 8 != 0 => Err(format!("{offset:#x} is not in steps of 8 bytes")),
+        Some(_) if !event.masks.is_empty() || !event.also.is_empty() || !event.counters.is_empty() || event.within || event.fixed => {
+            Err("what is posted has an offset, and neither a counter to choose nor unit masks".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_mask(event: &Event, mask: &Mask, shape: Shape) -> Result<(), String> {
@@ -394,19 +482,24 @@ fn write_entry(
     }
     let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
     let named = mask.map(|mask| &mask.counters).filter(|counters| !counters.is_empty()).unwrap_or(&event.counters);
-    let counters = placing::counters(file.first, file.counters, named)?;
+    // What is posted has a counter that nobody chooses, for one line of a bus.
+    let is_posted = event.offset.is_some();
+    let counters = if is_posted { 0 } else { placing::counters(file.first, file.counters, named)? };
+    let most = event.max_per_cycle.unwrap_or(if is_posted { 1 } else { file.max_per_cycle });
     let all = mask.and_then(|mask| mask.all).unwrap_or(event.all);
     let initiator = mask.map(|mask| mask.initiator).unwrap_or_default();
     let kind = if mask.is_some() { event.kind.of_mask(initiator) } else { event.kind };
     writeln!(
         out,
-        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, umask: {umask}, ignored: {ignored:#x}, shape: UnitMask::{shape}, \
+        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, offset: {offset:?}, collection: {collection}, umask: {umask}, ignored: {ignored:#x}, shape: UnitMask::{shape}, \
          counters: {counters:#x}, set: {set}, attribution: Attribution::{kind:?}, initiator: Initiator::{initiator:?}, all_threads: AllThreads::{all:?}, \
          qualifiers: {qualifiers}, channel: Channel::{channel:?}, by_line_state: {mesi}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
          extent: Extent::{extent:?}, any_thread: {any_thread}, fixed: {fixed}, level: {level}, filter: CoherenceFilter::{filter}, classes: {classes}, signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
-        select = event.select,
+        select = event.select(),
+        offset = event.offset,
+        collection = event.collection.map_or("None".to_owned(), |collection| format!("Some(Collection::{collection:?})")),
         umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
         shape = match shape {
             Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
@@ -418,7 +511,7 @@ fn write_entry(
         qualifiers = placing::qualifiers(mask.and_then(|mask| mask.qualifiers.as_ref()).unwrap_or(&event.qualifiers)),
         channel = event.channel,
         mesi = event.mesi,
-        max = event.max_per_cycle.unwrap_or(file.max_per_cycle),
+        max = most,
         drive = match (event.sampled.is_empty(), internal.is_empty()) {
             (false, _) => drive::sampled(&event.sampled, &event.amount)?,
             (true, false) => drive::internal(internal)?,
@@ -432,7 +525,7 @@ fn write_entry(
             word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
         },
         prefetches = own(&event.prefetches)?,
-        scope = if event.unit == "nb" { "Package" } else { "Thread" },
+        scope = if matches!(event.unit.as_str(), "nb" | "nest") { "Package" } else { "Thread" },
         extent = event.scope,
         any_thread = mask.and_then(|mask| mask.any_thread).unwrap_or(event.any_thread),
         fixed = event.fixed,

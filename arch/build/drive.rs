@@ -158,6 +158,7 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         None if word == "clock" => "Clock".into(),
         None if word == "request" => "Request".into(),
         None if word == "never" => "Never".into(),
+        None if word == "posting" => "Posting".into(),
         None if word == "time_base_bit" => "TimeBaseBit".into(),
         _ => return Err(format!("the model makes no event called {word}")),
     };

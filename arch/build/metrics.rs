@@ -8,6 +8,8 @@ use std::{env, fs};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::catalogue::files_with;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Metrics {
@@ -89,8 +91,11 @@ pub(crate) fn generate() -> Result<(), String> {
     let mut out = String::new();
     let mut arms = String::new();
     for folder in &folders {
-        if let Some(metrics) = read::<Metrics>(&folder.join("metrics.toml"))? {
-            let events: Events = read(&root.join(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
+        if let Some(metrics) = metrics_in(folder)? {
+            let mut events: Events = read(&root.join(format!("{}.toml", metrics.pmu)))?.ok_or("metrics of a PMU without events")?;
+            for (name, text) in files_with(folder, "event")? {
+                events.events.extend(toml::from_str::<Events>(&text).map_err(|error| format!("{name}: {error}"))?.events);
+            }
             write_metrics(&mut out, &metrics, &events.names())?;
             writeln!(arms, "        {:?} => {}_METRICS,", metrics.pmu, metrics.pmu.to_uppercase()).map_err(|error| error.to_string())?;
         }
@@ -106,6 +111,20 @@ pub(crate) fn generate() -> Result<(), String> {
     .map_err(|error| error.to_string())?;
     let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("metrics.rs");
     fs::write(&target, out).map_err(|error| error.to_string())
+}
+
+/// The metrics of all files of a folder, in the order of their names; nothing where none has any.
+fn metrics_in(folder: &Path) -> Result<Option<Metrics>, String> {
+    let mut all: Option<Metrics> = None;
+    for (name, text) in files_with(folder, "metric")? {
+        let file: Metrics = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        match &mut all {
+            None => all = Some(file),
+            Some(all) if all.pmu == file.pmu => all.metrics.extend(file.metrics),
+            Some(all) => return Err(format!("{name}: its metrics are of {}, not of {}", file.pmu, all.pmu)),
+        }
+    }
+    Ok(all)
 }
 
 /// The file, if there is one.

@@ -44,6 +44,8 @@ pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod topology;
+#[cfg(feature = "tree")]
+pub mod tree;
 pub mod untile;
 
 pub use vm_pmu_arch as arch;

@@ -200,6 +200,7 @@ fn made(internal: Internal) -> String {
     match internal {
         Internal::Clock => "the clock of its unit".to_owned(),
         Internal::Request => "requests that its unit serves".to_owned(),
+        Internal::Posting => "postings of its group".to_owned(),
         Internal::Suspended => "nothing: the counter is off".to_owned(),
         Internal::Never => "nothing: it does not come about".to_owned(),
         Internal::Overflow(counter) => format!("overflows of PMC{counter}"),

@@ -133,6 +133,8 @@ pub enum Internal {
     Clock,
     /// Requests that the unit serves, as they are told with all that describes them.
     Request,
+    /// Postings of the counters of its group into memory.
+    Posting,
     /// Nothing: the counter is off.
     Suspended,
     /// Nothing: it cannot come about.

@@ -12,6 +12,8 @@ mod metric;
 #[cfg(test)]
 mod montecito;
 mod placing;
+#[cfg(test)]
+mod power9_nest;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
 pub use metric::{Group, ITANIUM_METRICS, KNL_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
@@ -40,6 +42,29 @@ impl Fidelity {
             Fidelity::Exact => "exact",
             Fidelity::Approximate => "approximate",
             Fidelity::Injected => "injected",
+        }
+    }
+}
+
+/// The modes of POWER9's nest collection that post an event: the groups of the POWER9 PMU User's Guide, section 6.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Collection {
+    /// The default mode only: group 0.
+    Default,
+    /// The flexible mode only: group 1.
+    Flexible,
+    /// Either, each at an offset of its own: group 2.
+    Both,
+}
+
+impl Collection {
+    /// The word in tables and JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Collection::Default => "default",
+            Collection::Flexible => "flexible",
+            Collection::Both => "both",
         }
     }
 }
@@ -102,8 +127,13 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// The unit of the part it belongs to.
     pub unit: &'static str,
-    /// The event select.
+    /// The event select; of what is posted, its offset.
     pub select: u32,
+    /// Where its count is posted, in bytes from the start of the region in memory: a multiple of 8. Nothing where a counter is programmed.
+    pub offset: Option<u32>,
+    /// The modes of POWER9's nest collection in which it is posted (POWER9 PMU User's Guide, section 6.2); nothing for what is not of the
+    /// nest.
+    pub collection: Option<Collection>,
     /// The unit mask, if the entry is one.
     pub umask: Option<u32>,
     /// The bits of a programmed unit mask that do not matter for it, where the event's unit mask is a number.
@@ -219,6 +249,11 @@ impl Entry {
     }
 }
 
+/// The bits of a select; in a key of the index the number of its unit stands above them.
+const SELECT_BITS: u32 = 24;
+/// The highest select.
+const MAX_SELECT: u32 = (1 << SELECT_BITS) - 1;
+
 /// Every event of one PMU: each event is followed by its unit masks.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue {
@@ -234,7 +269,8 @@ pub struct Catalogue {
     pub units: &'static [&'static str],
     /// Where in `index` the selects 0 to 255 stand, counted from 1; 0 for a select without an event.
     pub direct: &'static [u16; 256],
-    /// Where each event stands: its select (with the number of its unit in bits 31:16), its place in `entries` and how many unit masks follow it, in the order of the selects.
+    /// Where each event stands: its select (with the number of its unit in bits 31:24), its place in `entries` and how many unit masks follow it, in the order of
+    /// the selects.
     pub index: &'static [(u32, usize, usize)],
     /// The entries.
     pub entries: &'static [Entry],
@@ -259,19 +295,31 @@ impl Catalogue {
         self.entries.iter().filter(|entry| entry.umask.is_none())
     }
 
-    /// The event with this select in a unit that has selects of its own, and its unit masks; `unit` counts through
-    /// [`units`](Catalogue::units).
+    /// The event with this select, of up to 24 bits, in a unit that has selects of its own, and its unit masks; `unit` counts through
+    /// [`units`](Catalogue::units). What is posted has its offset for a select.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event::POWER9;
+    ///
+    /// let nest = POWER9.units.iter().position(|unit| *unit == "nest").unwrap();
+    /// assert_eq!(POWER9.select_in(nest as u16, 0x80).unwrap().0.name, "PM_PB_CYC");
+    /// ```
     #[must_use]
     pub fn select_in(&self, unit: u16, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        (select <= 0xffff).then_some(u32::from(unit) << 16 | select).and_then(|select| self.select(select))
+        let unit = u32::from(u8::try_from(unit).ok()?);
+        (select <= MAX_SELECT).then_some(unit << SELECT_BITS | select).and_then(|key| self.at_key(key))
     }
 
-    /// The event with this select, and its unit masks; where units have selects of their own, that of the thread.
+    /// The event with this select, of up to 24 bits, and its unit masks; where units have selects of their own, that of the thread.
     #[must_use]
     pub fn select(&self, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        let at = match usize::try_from(select).ok().and_then(|select| self.direct.get(select)) {
+        (select <= MAX_SELECT).then_some(select).and_then(|key| self.at_key(key))
+    }
+
+    fn at_key(&self, key: u32) -> Option<(&'static Entry, &'static [Entry])> {
+        let at = match usize::try_from(key).ok().and_then(|key| self.direct.get(key)) {
             Some(place) => usize::from(*place).checked_sub(1)?,
-            None => self.index.binary_search_by_key(&select, |(select, _, _)| *select).ok()?,
+            None => self.index.binary_search_by_key(&key, |(key, _, _)| *key).ok()?,
         };
         let (_, first, masks) = self.index.get(at)?;
         let (event, rest) = self.entries.get(*first..)?.split_first()?;

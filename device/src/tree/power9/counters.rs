@@ -1,0 +1,134 @@
+//! The counters that post themselves into memory.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use vm_fdt::FdtWriter;
+
+use super::Error;
+use super::chip::{self, CONTROL_BLOCK, Chip, REGION, REGION_SIZE};
+use super::units::{Domain, UNITS, Unit};
+
+/// The public catalogue in whose form the events are described (N32).
+const VERSION_ID: u32 = 0x20;
+/// How much memory the counters of a core or a thread take, in bytes (N30).
+const CORE_SIZE: u32 = 0x2000;
+/// A cell, in bytes.
+const CELL: u32 = 8;
+/// The highest phandle.
+const LAST_PHANDLE: u32 = 0xFFFF_FFFE;
+
+/// Which counters to describe.
+#[derive(Clone, Copy, Debug)]
+pub struct ImcCounters<'c> {
+    /// The chips: 1 to 128, of different numbers and home memories.
+    pub chips: &'c [Chip],
+    /// Whether the postings of the flexible mode are described beside those of the default mode, as units called `..._flexible`: they stand
+    /// still while the mode is the default one, and the others while it is flexible.
+    pub flexible: bool,
+    /// Whether the cores post their counters where PDBAR says.
+    pub core: bool,
+    /// Whether the threads post theirs where LDBAR says. Linux has no use for them where cores post none.
+    pub thread: bool,
+    /// The first phandle that is not taken in the tree, 1 to FFFFFFFEh. One is needed for each unit, 56 at most.
+    pub first_phandle: u32,
+}
+
+impl<'c> ImcCounters<'c> {
+    /// The nest of `chips` in the default mode, with phandles from 1 on.
+    #[must_use]
+    pub const fn of(chips: &'c [Chip]) -> ImcCounters<'c> {
+        ImcCounters { chips, flexible: false, core: false, thread: false, first_phandle: 1 }
+    }
+
+    /// The units to describe, each with where it begins.
+    fn units(&self) -> Vec<(&'static Unit, u32)> {
+        let is_in_any = |unit: &Unit| self.chips.iter().any(|chip| unit.is_in(chip.availability));
+        let wanted = |unit: &&Unit| match unit.domain {
+            Domain::Nest => is_in_any(unit),
+            Domain::Flexible => self.flexible && is_in_any(unit),
+            Domain::Core => self.core,
+            Domain::Thread => self.thread,
+        };
+        UNITS.iter().filter(wanted).filter_map(|unit| Some((unit, unit.base()?))).collect()
+    }
+}
+
+/// Writes the node `imc-counters` into the open node, which may be any: firmware puts it at the root, and it is found by what it is
+/// compatible with. Returns the first phandle that is still free.
+///
+/// A unit of the nest is described if any of the chips has it. Its node tells the home memory of every chip, as firmware does; on a chip
+/// without the unit its cells stay as they are. The unit `update_count` has the count of updates at the head of table 6-10
+/// (`Update_count_h1`), which belongs to no unit.
+///
+/// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
+///
+/// # Errors
+///
+/// What is wrong with the chips or the phandles; then nothing is written. [`Error::Fdt`]: the writer has one of the phandles already, or too
+/// many nodes are open; what it has written is no tree then.
+pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) -> Result<u32, Error> {
+    chip::check(description.chips)?;
+    let units = description.units();
+    let first = description.first_phandle;
+    let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
+    let next = first.checked_add(needed).filter(|next| first != 0 && *next <= LAST_PHANDLE + 1).ok_or(Error::Phandles { first, needed })?;
+    let homes: Vec<u64> = description.chips.iter().map(|chip| chip.home).collect();
+    let numbers: Vec<u32> = description.chips.iter().map(|chip| chip.id).collect();
+
+    let node = fdt.begin_node("imc-counters")?;
+    fdt.property_string("compatible", "ibm,opal-in-memory-counters")?;
+    fdt.property_u32("#address-cells", 1)?;
+    fdt.property_u32("#size-cells", 1)?;
+    fdt.property_u32("version-id", VERSION_ID)?;
+    for ((unit, base), phandle) in units.into_iter().zip(first..) {
+        write_events(fdt, unit, base, phandle)?;
+        write_unit(fdt, unit, base, phandle, &homes, &numbers)?;
+    }
+    fdt.end_node(node)?;
+    Ok(next)
+}
+
+/// Writes the node of a unit's events.
+fn write_events(fdt: &mut FdtWriter, unit: &Unit, base: u32, phandle: u32) -> Result<(), vm_fdt::Error> {
+    let name = match unit.domain {
+        Domain::Nest => format!("nest-{}-events", unit.name),
+        // A name has 31 characters.
+        Domain::Flexible | Domain::Core | Domain::Thread => format!("{}-events", unit.name),
+    };
+    let node = fdt.begin_node(&name)?;
+    fdt.property_u32("#address-cells", 1)?;
+    fdt.property_u32("#size-cells", 1)?;
+    fdt.property_phandle(phandle)?;
+    for event in unit.events(base) {
+        let node = fdt.begin_node(&format!("event@{:x}", event.reg))?;
+        fdt.property_string("event-name", event.name)?;
+        fdt.property_array_u32("reg", &[event.reg, CELL])?;
+        fdt.property_string("desc", event.summary)?;
+        fdt.end_node(node)?;
+    }
+    fdt.end_node(node)
+}
+
+/// Writes the node of a unit.
+fn write_unit(fdt: &mut FdtWriter, unit: &Unit, base: u32, events: u32, homes: &[u64], numbers: &[u32]) -> Result<(), vm_fdt::Error> {
+    let node = fdt.begin_node(&format!("{}@{base:x}", unit.name))?;
+    fdt.property_string("compatible", "ibm,imc-counters")?;
+    fdt.property_string("events-prefix", unit.prefix)?;
+    fdt.property_string("scale", unit.scale)?;
+    fdt.property_array_u32("reg", &[base, CELL])?;
+    fdt.property_u32("events", events)?;
+    fdt.property_u32("type", unit.domain.kind())?;
+    match unit.domain {
+        Domain::Nest | Domain::Flexible => {
+            fdt.property_u32("size", REGION_SIZE)?;
+            fdt.property_u32("offset", REGION)?;
+            fdt.property_u32("cb_offset", CONTROL_BLOCK)?;
+            fdt.property_array_u64("base-addr", homes)?;
+            fdt.property_array_u32("chip-id", numbers)?;
+        }
+        // The operating system says where.
+        Domain::Core | Domain::Thread => fdt.property_u32("size", CORE_SIZE)?,
+    }
+    fdt.end_node(node)
+}
