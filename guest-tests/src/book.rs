@@ -2,6 +2,7 @@
 
 mod cpus;
 mod metrics;
+mod posted;
 mod units;
 
 use std::fmt::Write as _;
@@ -30,6 +31,7 @@ pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.extend(metrics::pages());
     pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
+    pages.extend(posted::page().map(|page| (PathBuf::from("power9-nest-events.md"), page)));
     pages.extend(
         NAMES.iter().filter_map(|name| Part::named(name)).map(|part| (PathBuf::from(format!("{}-events.md", part.name())), events(part))),
     );
@@ -73,7 +75,7 @@ fn events(part: Part) -> String {
 fn coded_events(part: Part) -> String {
     let catalogue = part.catalogue();
     let dialect = dialect::of(part);
-    let listed = || catalogue.entries.iter().filter(|entry| entry.listed);
+    let listed = || catalogue.entries.iter().filter(|entry| entry.listed && entry.offset.is_none());
     let mut page = format!(
         "# Events of {}\n\nThe {} event codes of the {}; several codes of one name count the same on different counters. An event counts \
          at most {} in a cycle. What is *exact* is known to every emulator that executes instructions; what is *approximate* says how it \

@@ -62,10 +62,52 @@ mod tests {
 
     #[test]
     fn power9_has_the_metrics_of_its_guide() {
-        assert_eq!(POWER9_METRICS.len(), 402);
+        assert_eq!(POWER9_METRICS.iter().filter(|metric| metric.table.starts_with("5-")).count(), 402);
         let metric = POWER9_METRICS.iter().find(|metric| metric.name == "dcache_miss_cpi").expect("the guide has it");
         assert_eq!(metric.formula, "(DCACHE_MISS_STALL_CPI / RUN_CPI) * 100");
         assert_eq!((metric.table, metric.unit, metric.categories), ("5-19", "percent", ["Estimated Data Cache Miss CPI"].as_slice()));
+    }
+
+    #[test]
+    fn power9_has_the_metrics_of_its_nest() {
+        let of = |table: &str| POWER9_METRICS.iter().filter(|metric| metric.table == table).count();
+        // Rows with a formula, for two memory controllers, eight DRAM ports, six halves of X links, six host bridges. One formula of table
+        // 6-8 is in table 6-7 already.
+        let rows =
+            [("6-2", 11), ("6-3", 4 * 2), ("6-4", 6 * 2), ("6-5", 2 * 8), ("6-6", 3 * 8), ("6-7", 3 * 6), ("6-8", 2 * 6), ("6-9", 3 * 6)];
+        for (table, count) in rows {
+            assert_eq!(of(table), count, "{table}");
+        }
+        assert_eq!(POWER9_METRICS.len(), 402 + rows.iter().map(|(_, count)| count).sum::<usize>());
+    }
+
+    #[test]
+    fn metrics_of_the_nest_are_of_posted_events_and_given_frequencies() {
+        for metric in POWER9_METRICS.iter().filter(|metric| metric.table.starts_with("6-")) {
+            for name in metric.names().filter(|name| !metric.given.contains(name)) {
+                // Spelled as the catalogue has it, so that one name is one count.
+                let event = POWER9.event_named(name).filter(|event| event.name == name);
+                assert!(event.is_some_and(|event| event.offset.is_some()), "{name} of {}", metric.name);
+            }
+            assert!(metric.given.iter().all(|name| ["PB_Freq", "MBA_Freq", "PHB_Freq"].contains(name)), "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn what_a_metric_of_the_nest_needs_is_posted_in_one_mode() {
+        use crate::event::Collection;
+        for metric in POWER9_METRICS.iter().filter(|metric| metric.table.starts_with("6-")) {
+            let modes = || metric.names().filter_map(|name| POWER9.event_named(name)?.collection);
+            let excludes = |mode: Collection| modes().all(|of_event| of_event != mode);
+            assert!(excludes(Collection::Default) || excludes(Collection::Flexible), "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn a_memory_controller_adds_up_its_ports() {
+        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "total_mcs01_read_bw").expect("the guide has it");
+        assert_eq!(metric.formula, "(((PM_MCS01_64B_RD_DISP_PORT01 + PM_MCS01_64B_RD_DISP_PORT23) * 64) / PM_PB_CYC) * PB_Freq");
+        assert_eq!((metric.unit, metric.given), ("bytes per second", ["PB_Freq"].as_slice()));
     }
 
     #[test]

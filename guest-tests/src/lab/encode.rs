@@ -111,6 +111,9 @@ fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
 /// # Errors
 /// The output cannot be written.
 pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> Result<(), Error> {
+    if let (Some(event), true) = (&programming.event, programming.writes.is_empty()) {
+        writeln!(output, "{event}")?;
+    }
     for write in &programming.writes {
         writeln!(output, "{}", decode::heading(write.register, write.value))?;
         for line in text::wrap(&explained(dialect::of(part), write), output.width.saturating_sub(4)) {

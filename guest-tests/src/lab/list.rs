@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use vm_pmu_arch::event::{Entry, Fidelity};
+use vm_pmu_arch::event::{Collection, Entry, Fidelity};
 use vm_pmu_arch::registry::Part;
 
 use super::cli::{ListArguments, RowsFormat};
@@ -31,8 +31,10 @@ pub struct Row {
     pub umask: Option<u32>,
     /// The event code of a PMU whose codes are more than a select.
     pub code: Option<u64>,
-    /// The offset of a counter in memory.
+    /// Where the count is posted in memory, in bytes from the start of the region.
     pub offset: Option<u64>,
+    /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
+    pub collection: Option<&'static str>,
     /// The numbers of the counters that take it.
     pub counters: Vec<u32>,
     /// The most increments in one cycle.
@@ -156,7 +158,8 @@ impl Chapter {
             select: entry.select,
             umask: entry.umask,
             code: self.dialect.code(entry),
-            offset: None,
+            offset: entry.offset.map(u64::from),
+            collection: entry.collection.map(Collection::word),
             counters: self.dialect.counters(entry),
             max_per_cycle: entry.max_per_cycle,
             fidelity: entry.fidelity.word(),
@@ -187,7 +190,7 @@ fn spaced(numbers: &[u32]) -> String {
 
 /// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
 fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
-    const HEADER: [&str; 27] = [
+    const HEADER: [&str; 28] = [
         "pmu",
         "unit",
         "name",
@@ -195,6 +198,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "umask",
         "code",
         "offset",
+        "collection",
         "counters",
         "max_per_cycle",
         "fidelity",
@@ -229,6 +233,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             &number(row.umask.map(u64::from)),
             &number(row.code),
             &number(row.offset),
+            row.collection.unwrap_or_default(),
             &spaced(&row.counters),
             &row.max_per_cycle.to_string(),
             row.fidelity,
@@ -333,7 +338,11 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let event = group.event;
     let since = if event.since.is_empty() { String::new() } else { format!("  from rev. {}", event.since) };
     let counters = chapter.dialect.counters(event);
-    let place = if columns.is_everywhere(event, &counters) { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
+    let place = if counters.is_empty() || columns.is_everywhere(event, &counters) {
+        String::new()
+    } else {
+        format!("  {}", chapter.dialect.place(&counters))
+    };
     let head = format!(
         "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}{place}",
         format!("{:#04x}", event.select),
@@ -348,6 +357,13 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
         let mut restrictions = placing::sentences(event, chapter.part.catalogue());
+        if let Some(offset) = event.offset {
+            let modes = event.collection.map_or_else(String::new, |collection| match collection {
+                Collection::Both => ", in the default and the flexible mode at an offset each".to_owned(),
+                one => format!(", in the {} mode only", one.word()),
+            });
+            restrictions.push_str(&format!("It is posted at offset {offset:#x}{modes}."));
+        }
         if !event.classes.is_empty() {
             let names: Vec<&str> = event.classes.iter().map(|class| class.name()).collect();
             restrictions.push_str(&format!(" Its unit mask leaves out, bit 0 first: {}.", names.join(", ")));

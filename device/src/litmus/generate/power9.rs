@@ -12,7 +12,7 @@ use super::{Driver, Source, records, small_negative};
 
 pub(super) static POWER9: Driver = Driver {
     name: "power9",
-    unit: "",
+    unit: "core",
     threads: &[1, 2, 4],
     write,
     read,
@@ -108,7 +108,8 @@ fn mmcr1(source: &Source, bytes: &mut Unstructured<'_>) -> Result<u64> {
         let start = bytes.choose_index(source.catalogue.entries.len())?;
         let fits = |code: u32| matches!(code >> 16 & 7, pmc if pmc == 0 || pmc == counter + 1);
         let from = source.catalogue.entries.iter().cycle().skip(start).take(source.catalogue.entries.len());
-        let code = u64::from(from.map(|entry| entry.select).find(|code| fits(*code)).unwrap_or(0));
+        let coded = from.filter(|entry| source.driver.selects(entry));
+        let code = u64::from(coded.map(|entry| entry.select).find(|code| fits(*code)).unwrap_or(0));
         let falling = u64::from(bytes.ratio(1, 10)?);
         mmcr1 |= (code & 0xFF | falling) << (24 - 8 * counter);
         mmcr1 |= (code >> 10 & 3) << (38 - 2 * counter);

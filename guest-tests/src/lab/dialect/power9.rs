@@ -1,6 +1,7 @@
 //! POWER9: MMCR1 selects for four counters, MMCR0, MMCR2 and MMCRA rule them all (POWER9 PMU User's Guide, section 5.15 and appendix A).
 
 mod control;
+mod posted;
 mod program;
 mod sample;
 mod selection;
@@ -33,6 +34,9 @@ impl Dialect for Power9 {
     fn unit_title(&self, unit: &str) -> &'static str {
         match unit {
             "core" => "what each thread of a core counts",
+            "nest" => "what a chip posts into memory; a select is the offset in its region",
+            "core-imc" => "what a core posts into memory; a select is the offset",
+            "thread-imc" => "what a thread posts into memory; a select is the offset",
             _ => "",
         }
     }
@@ -42,11 +46,12 @@ impl Dialect for Power9 {
     }
 
     fn code(&self, event: &Entry) -> Option<u64> {
-        Some(event.select.into())
+        event.offset.is_none().then_some(event.select.into())
     }
 
     fn counters(&self, event: &Entry) -> Vec<u32> {
         match EventCode::from_bits(event.select.into()).pmc() {
+            _ if event.offset.is_some() => Vec::new(),
             0 => vec![1, 2, 3, 4],
             pmc => vec![pmc.into()],
         }

@@ -80,12 +80,33 @@ impl PlannedEvent {
 #[derive(Clone, Debug, Serialize)]
 struct Planned {
     runs: Vec<PlannedRun>,
+    /// Events that need no run: they are posted into memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    posted: Vec<PostedEvent>,
     /// Events that no run can count.
     uncounted: Vec<&'static str>,
 }
 
+/// An event that is posted into memory.
+#[derive(Clone, Debug, Serialize)]
+struct PostedEvent {
+    /// Its name.
+    name: &'static str,
+    /// Where it is posted, in bytes from the start of the region.
+    offset: u32,
+}
+
+impl PostedEvent {
+    fn of(name: &str, catalogue: &Catalogue) -> Option<PostedEvent> {
+        let event = catalogue.event_named(name)?;
+        Some(PostedEvent { name: event.name, offset: event.offset? })
+    }
+}
+
 impl Planned {
-    fn new(plan: &Plan) -> Planned {
+    fn new(plan: &Plan, catalogue: &Catalogue) -> Planned {
+        let (posted, uncounted): (Vec<&str>, Vec<&str>) =
+            plan.uncounted.iter().partition(|name| PostedEvent::of(name, catalogue).is_some());
         let runs = plan.runs.iter().map(|run| {
             let encoding = run.encoding(Options::default()).unwrap_or_default();
             let event = |(index, one): (usize, &super::Counted)| PlannedEvent {
@@ -100,7 +121,8 @@ impl Planned {
                 mmcra: Some(format!("{:#x}", encoding.mmcra)),
             }
         });
-        Planned { runs: runs.collect(), uncounted: plan.uncounted.clone() }
+        let posted = posted.iter().filter_map(|name| PostedEvent::of(name, catalogue)).collect();
+        Planned { runs: runs.collect(), posted, uncounted }
     }
 
     fn placed(placement: &Placement, catalogue: &Catalogue) -> Planned {
@@ -114,7 +136,7 @@ impl Planned {
             counter: Some(placed.counter),
         };
         let run = |run: &Vec<Placed>| PlannedRun { events: run.iter().map(event).collect(), mmcr1: None, mmcra: None };
-        Planned { runs: placement.runs.iter().map(run).collect(), uncounted: placement.uncounted.clone() }
+        Planned { runs: placement.runs.iter().map(run).collect(), posted: Vec::new(), uncounted: placement.uncounted.clone() }
     }
 
     fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
@@ -129,6 +151,12 @@ impl Planned {
             for (event, place) in run.events.iter().zip(places) {
                 let name = event.name.unwrap_or("(steers the bus of the caches)");
                 writeln!(output, "  {place:<widest$} {:<14}  {name}", event.code)?;
+            }
+        }
+        if !self.posted.is_empty() {
+            let words: Vec<String> = self.posted.iter().map(|event| format!("{} at {:#x}", event.name, event.offset)).collect();
+            for line in text::hanging("posted into memory, without a run:", 2, &words.join(", "), output.width) {
+                writeln!(output, "{line}")?;
             }
         }
         if !self.uncounted.is_empty() {
@@ -151,7 +179,7 @@ pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<
     let chosen = all_chosen(&arguments.metrics, all)?;
     let Some(file) = &arguments.counts else {
         let planned = match plan_of(part, &chosen, all) {
-            Counting::Planned(plan) => Planned::new(&plan),
+            Counting::Planned(plan) => Planned::new(&plan, part.catalogue()),
             Counting::Placed(placement) => Planned::placed(&placement, part.catalogue()),
         };
         match arguments.format {

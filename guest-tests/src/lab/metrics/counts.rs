@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use vm_pmu_arch::event::{Catalogue, POWER9};
+use vm_pmu_arch::event::{Catalogue, Entry, POWER9};
 use vm_pmu_arch::power9::encode::EventCode;
 
 use crate::lab::error::Error;
@@ -70,6 +70,8 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
     // Of which box a count is does not matter: those of one event are added up.
     let name = name.split_once("::").filter(|_| !catalogue.units.is_empty()).map_or(name, |(_, event)| event);
     let name = name.split(':').next().unwrap_or_default().trim_matches('/');
+    // A PMU of Linux stands before its event.
+    let name = name.split_once("_imc/").map_or(name, |(_, event)| event).trim_matches('/');
     if catalogue.pmu != POWER9.pmu {
         return catalogue.named(name).map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned());
     }
@@ -81,15 +83,22 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
             let selection = EventCode::from_bits(select.into()).selection();
             selection == asked || selection == asked.on_any_counter()
         };
-        catalogue.events().find(|event| is_asked(event.select))
+        catalogue.events().find(|event| event.offset.is_none() && is_asked(event.select))
     });
     let fixed = match code {
         Some(0x5_00FA) => catalogue.event_named("PM_RUN_INST_CMPL"),
         Some(0x6_00F4) => catalogue.event_named("PM_RUN_CYC"),
         _ => None,
     };
-    let entry = fixed.or(by_code).or_else(|| catalogue.event_named(name));
+    let by_offset = || name.strip_prefix("event=").and_then(number::parse).and_then(|offset| posted(offset, catalogue));
+    let entry = fixed.or(by_code).or_else(|| catalogue.event_named(name)).or_else(by_offset);
     entry.map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned())
+}
+
+/// The event that the nest posts at this offset.
+fn posted(offset: u64, catalogue: &Catalogue) -> Option<&'static Entry> {
+    let unit = catalogue.units.iter().position(|unit| *unit == "nest")?;
+    catalogue.select_in(u16::try_from(unit).ok()?, u32::try_from(offset).ok()?).map(|(event, _)| event)
 }
 
 #[cfg(test)]
@@ -116,6 +125,15 @@ mod tests {
         let counts = read("event,count\n# measured twice\nPM_CYC,10\n0x2001e,5\nr500fa,7\n").unwrap();
         assert_eq!(counts.of("PM_CYC", &POWER9), Some(15.0));
         assert_eq!(counts.of("PM_RUN_INST_CMPL", &POWER9), Some(7.0));
+    }
+
+    #[test]
+    fn what_is_posted_is_named_as_perf_prints_it() {
+        let counts =
+            read("300,,nest_powerbus0_imc/PM_PB_CYC/,1000,100.00,,\nnest_mcs01_imc/event=0xd0/,8\nPM_MCS01_128B_RD_DISP_PORT01,2\n")
+                .unwrap();
+        assert_eq!(counts.of("PM_PB_CYC", &POWER9), Some(300.0));
+        assert_eq!(counts.of("PM_MCS01_64B_RD_DISP_PORT01", &POWER9), Some(10.0));
     }
 
     #[test]

@@ -122,8 +122,9 @@ fn join(runs: &mut Vec<Run>, fixed: &[Counted], name: &'static str, codes: &[Eve
     is_counted
 }
 
-/// The codes of the event called `name`, any of which counts it.
+/// The codes of the event called `name`, any of which counts it; none where it is posted into memory.
 #[must_use]
 pub fn codes_of(catalogue: &Catalogue, name: &str) -> Vec<EventCode> {
-    catalogue.events().filter(|event| event.is_called(name)).map(|event| EventCode::from_bits(event.select.into())).collect()
+    let coded = catalogue.events().filter(|event| event.offset.is_none() && event.is_called(name));
+    coded.map(|event| EventCode::from_bits(event.select.into())).collect()
 }

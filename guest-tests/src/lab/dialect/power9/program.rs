@@ -5,8 +5,8 @@ use vm_pmu_arch::power9::encode::{self, Encoding, EventCode, Options};
 use vm_pmu_arch::power9::{COUNTERS, CounterFreezes, Mmcr0, Mmcra};
 use vm_pmu_arch::registry::Part;
 
-use super::NEGATIVE;
 use super::selection::{Counted, FIXED};
+use super::{NEGATIVE, posted};
 use crate::lab::dialect::{Programming, Write};
 use crate::lab::error::Error;
 use crate::lab::metrics::codes_of;
@@ -20,8 +20,29 @@ const THERE_ARE: &str = "modifiers are u, k, h, run, e, int, ebb, pmc=N, reload=
 /// What is said about a code that no event has.
 const UNKNOWN: &str = "no event of the catalogue has this code: it counts what is injected for it";
 
-/// The writes that count `requests`.
+/// The writes that count `requests`; what is posted needs none.
 pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
+    let posted = requests.iter().map(|request| posted(part, request)).collect::<Result<Vec<_>, _>>()?;
+    let coded: Vec<&Request<'_>> =
+        requests.iter().zip(&posted).filter(|(_, posted)| posted.is_none()).map(|(request, _)| request).collect();
+    let mut counted = if coded.is_empty() && !posted.is_empty() { Vec::new() } else { program(part, &coded)? }.into_iter();
+    Ok(posted.into_iter().filter_map(|posted| posted.or_else(|| counted.next())).collect())
+}
+
+/// How an event is counted that is posted into memory; nothing for one that has a code.
+fn posted(part: Part, request: &Request<'_>) -> Result<Option<Programming>, Error> {
+    let event = match posted::noted(request.event) {
+        Some(event) => Some(event),
+        None if select::raw(request.event).is_some() => None,
+        // A unit before the name says that it is looked for there; any other mistake is that of a code.
+        None if request.event.contains("::") => select::event(part, request.event)?.entry.map(|(event, _)| event),
+        None => POWER9.event_named(request.event),
+    };
+    event.filter(|event| event.offset.is_some()).map(|event| posted::encode(event, request)).transpose()
+}
+
+/// The writes that count events with codes.
+fn program(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Error> {
     if requests.len() > COUNTERS {
         return Err(Error::usage(format!("{} events are too many: {} has {COUNTERS} counters", requests.len(), part.name())));
     }
@@ -164,7 +185,7 @@ struct Asked {
 impl Asked {
     fn new(part: Part, request: &Request<'_>) -> Result<Asked, Error> {
         // Names have points in them here, so the words are those of the text itself.
-        let mut parts = request.text.split(':');
+        let mut parts = request.text.strip_prefix("core::").unwrap_or(request.text).split(':');
         let event = parts.next().unwrap_or_default();
         let mut words = Words::default();
         for word in parts {

@@ -54,7 +54,7 @@ fn find(selection: EventCode) -> Option<&'static Entry> {
         let code = EventCode::from_bits(entry.select.into()).selection();
         code == selection || code == selection.on_any_counter()
     };
-    POWER9.events().find(listed)
+    POWER9.events().filter(|event| event.offset.is_none()).find(listed)
 }
 
 /// The number of the counter in a field's name: `PMC2SEL` is of 2.
