@@ -96,7 +96,7 @@ impl Guest {
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
     let knl = knl::GUESTS.iter().chain(knl::untile::GUESTS);
-    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
+    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(power9::nest::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

@@ -52,9 +52,9 @@ pub struct Pace {
 }
 
 impl Default for Pace {
-    /// 2 GHz beside 4 GHz. A slot comes every 2000 cycles, so every microsecond and not every 500: a guest waits for it by executing.
+    /// 2 GHz beside 4 GHz. A slot comes every 500 cycles, so four in a microsecond and not one in 500: a guest waits by executing.
     fn default() -> Self {
-        Pace { nest: 1, core: 2, slot: 2000 }
+        Pace { nest: 1, core: 2, slot: 500 }
     }
 }
 
@@ -93,15 +93,7 @@ impl Firmware {
         let home = |chip: usize| HOME + HOME_SIZE * chip as u64;
         let chip = |number: usize| Chip::new(chip_id(number), Nest::new(home(number)).with_slot(pace.slot));
         let platform = Platform::new((0..chips.clamp(1, MAX_CHIPS)).map(chip).collect(), pirs.clone());
-        Firmware {
-            platform,
-            memory: OnceCell::new(),
-            pirs,
-            pace,
-            passed: Cell::new(0),
-            next: Cell::new(0),
-            refused: Cell::new(0),
-        }
+        Firmware { platform, memory: OnceCell::new(), pirs, pace, passed: Cell::new(0), next: Cell::new(0), refused: Cell::new(0) }
     }
 
     /// What a CPU finds in its registers.
