@@ -525,7 +525,11 @@ fn write_entry(
             word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
         },
         prefetches = own(&event.prefetches)?,
-        scope = if matches!(event.unit.as_str(), "nb" | "nest") { "Package" } else { "Thread" },
+        scope = match event.unit.as_str() {
+            "nb" | "nest" => "Package",
+            "core-imc" => "Threads",
+            _ => "Thread",
+        },
         extent = event.scope,
         any_thread = mask.and_then(|mask| mask.any_thread).unwrap_or(event.any_thread),
         fixed = event.fixed,

@@ -164,6 +164,12 @@ impl Part {
     pub const fn has_untile(self) -> bool {
         matches!(self, Part::Knl(_))
     }
+
+    /// Whether the chip has counters that post themselves into memory: the [`nest`](crate::power9::nest).
+    #[must_use]
+    pub const fn has_nest(self) -> bool {
+        matches!(self, Part::Power9(_))
+    }
 }
 
 impl Model for Pmu {

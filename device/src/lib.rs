@@ -23,6 +23,10 @@ struct Embedding;
 #[doc = include_str!("../../docs/src/power9.md")]
 struct Power9Chapter;
 
+#[cfg(all(doctest, feature = "memory", feature = "tree"))]
+#[doc = include_str!("../../docs/src/power9-nest.md")]
+struct Power9NestChapter;
+
 #[cfg(all(doctest, feature = "litmus"))]
 #[doc = include_str!("../../docs/src/litmus.md")]
 struct LitmusFiles;

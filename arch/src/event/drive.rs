@@ -13,6 +13,16 @@ pub enum When {
     HypervisorBit,
     /// Problem state.
     Problem,
+    /// Any state but problem state: MSR\[PR] is 0.
+    Privileged,
+    /// Privileged state below the hypervisor: MSR\[HV, PR] is 00.
+    Supervisor,
+    /// Problem state below the hypervisor: MSR\[HV, PR] is 01.
+    Application,
+    /// Problem state of an adjunct: MSR\[HV, PR] is 11.
+    Adjunct,
+    /// External interrupts are disabled.
+    ExternalDisabled,
     /// External interrupts are disabled and one is pending.
     ExternalPending,
     /// A transaction is being executed.
@@ -29,6 +39,8 @@ pub enum When {
     AnyRun,
     /// Every thread of the core runs.
     AllRun,
+    /// So many threads of the core run.
+    Running(u8),
     /// The core has one thread.
     SingleThread,
     /// The core has two threads.

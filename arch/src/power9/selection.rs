@@ -233,7 +233,7 @@ fn find(code: u32) -> Option<&'static Entry> {
 }
 
 /// Whether a condition holds.
-fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
+pub(super) fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
     let members = match 1u32.checked_shl(u32::from(shared.threads)) {
         Some(bit) => bit.wrapping_sub(1),
         None => u32::MAX,
@@ -244,6 +244,11 @@ fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
         When::Hypervisor => msr.hv() && !msr.pr(),
         When::HypervisorBit => msr.hv(),
         When::Problem => msr.pr(),
+        When::Privileged => !msr.pr(),
+        When::Supervisor => !msr.hv() && !msr.pr(),
+        When::Application => !msr.hv() && msr.pr(),
+        When::Adjunct => msr.hv() && msr.pr(),
+        When::ExternalDisabled => !msr.ee(),
         When::ExternalPending => !msr.ee() && control.external_pending(),
         When::Transactional => msr.ts() == 0b10,
         When::Suspended => msr.ts() == 0b01,
@@ -252,6 +257,7 @@ fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared) -> bool {
         When::Priority(lower) => control.priority() & !1 == lower,
         When::AnyRun => running != 0,
         When::AllRun => running == members,
+        When::Running(threads) => running.count_ones() == u32::from(threads),
         When::SingleThread => shared.threads <= 1,
         When::TwoThreads => shared.threads == 2,
         When::FourThreads => shared.threads >= 3,

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use spin::Mutex;
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, Status, TOTALS, Totals};
+use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, TOTALS, Totals};
 
 /// The nest of one chip.
 ///
@@ -85,6 +85,16 @@ impl Chip {
         self.nest.lock().pass(cycles, &self.totals, memory)
     }
 
+    /// Lets the slots go by after which an operating system finds the engine paused: [`Nest::boot`].
+    pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().boot(&self.totals, memory)
+    }
+
+    /// As power-on leaves it: [`Nest::reset`].
+    pub fn reset(&self) {
+        self.nest.lock().reset(&self.totals);
+    }
+
     /// Posts everything at once, if the engine runs: [`Nest::post_now`].
     pub fn post_now<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
         self.nest.lock().post_now(&self.totals, memory)
@@ -117,11 +127,7 @@ impl Chip {
     ///
     /// Memory does not have the control block.
     pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
-        if self.status(memory)? == Status::Initializing.value() {
-            return Ok(false);
-        }
-        memory.store(Cell::Command.address(self.home()), command.value())?;
-        Ok(true)
+        command.give(self.home(), memory)
     }
 
     /// What it remembers.

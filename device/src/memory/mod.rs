@@ -30,10 +30,11 @@ mod opal;
 
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
-pub use opal::{Call, CallType, Outcome, Platform};
+pub use opal::Platform;
 pub use vm_memory::GuestMemory;
 pub use vm_pmu_arch::memory::Memory;
 pub use vm_pmu_arch::power9::nest::{
-    Availability, Bank, Cell, ClockDomain, Clocks, Command, DEFAULT_BANKS, Engine, Event, FLEXIBLE, FLEXIBLE_BANKS, Frequencies, Grouping,
-    Kind, Mode, Nest, Overflow, Passed, Prescaler, REGION, REGION_SIZE, SPEEDS, Setting, State, Status, Totals, Unit, Width,
+    Availability, Bank, Call, CallType, Cell, ClockDomain, Clocks, Command, DEFAULT_BANKS, Engine, Event, FLEXIBLE, FLEXIBLE_BANKS,
+    Frequencies, Grouping, Kind, Mode, Nest, Outcome, Overflow, Passed, Prescaler, REGION, REGION_SIZE, Request, SPEEDS, Setting, State,
+    Status, Totals, Unit, Width,
 };

@@ -4,90 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Command, Passed};
+use vm_pmu_arch::power9::nest::{Command, Outcome, Passed, Request};
 
 use super::Chip;
-
-/// A call by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// OPAL_IMC_COUNTERS_INIT: type, address of memory, PIR of a CPU.
-    Init,
-    /// OPAL_IMC_COUNTERS_START: type, PIR of a CPU.
-    Start,
-    /// OPAL_IMC_COUNTERS_STOP: type, PIR of a CPU.
-    Stop,
-}
-
-impl Call {
-    /// Its number.
-    #[must_use]
-    pub const fn number(self) -> u64 {
-        match self {
-            Call::Init => 149,
-            Call::Start => 150,
-            Call::Stop => 151,
-        }
-    }
-
-    /// The call of this number, if it is one of these.
-    #[must_use]
-    pub const fn of_number(number: u64) -> Option<Call> {
-        match number {
-            149 => Some(Call::Init),
-            150 => Some(Call::Start),
-            151 => Some(Call::Stop),
-            _ => None,
-        }
-    }
-}
-
-/// What a call is about: the type in its first argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CallType {
-    /// A chip's nest.
-    Nest,
-    /// A core, for its own counters and for those of its threads.
-    Core,
-    /// Traces of a core's threads.
-    Trace,
-}
-
-impl CallType {
-    /// The type of this number, if it is one.
-    #[must_use]
-    pub const fn of_number(number: u64) -> Option<CallType> {
-        match number {
-            1 => Some(CallType::Nest),
-            2 => Some(CallType::Core),
-            3 => Some(CallType::Trace),
-            _ => None,
-        }
-    }
-}
-
-/// What a call returns to the guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// OPAL_SUCCESS.
-    Success,
-    /// OPAL_PARAMETER.
-    Parameter,
-    /// OPAL_HARDWARE.
-    Hardware,
-}
-
-impl Outcome {
-    /// The value in the guest's register.
-    #[must_use]
-    pub const fn value(self) -> i64 {
-        match self {
-            Outcome::Success => 0,
-            Outcome::Parameter => -1,
-            Outcome::Hardware => -6,
-        }
-    }
-}
 
 /// The chips of a machine.
 ///
@@ -100,7 +19,7 @@ impl Outcome {
 /// let guest = Guest(&memory);
 /// // The engine has not begun.
 /// assert_eq!(platform.call(150, [1, 0, 0], &guest), Some(Outcome::Hardware));
-/// platform.pass(4 * platform.chips()[0].slot_cycles(), &guest).ok().unwrap();
+/// platform.boot(&guest).ok().unwrap();
 /// assert_eq!(platform.call(150, [1, 0, 0], &guest), Some(Outcome::Success));
 /// assert_eq!(platform.call(150, [1, 4, 0], &guest), Some(Outcome::Parameter), "no CPU has that PIR");
 /// assert_eq!(platform.call(1, [0, 0, 0], &guest), None, "some other call");
@@ -127,14 +46,17 @@ impl Platform {
 
     /// Lets `cycles` of the nest go by on every chip. What is returned adds up what each returned.
     pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.each(|chip| chip.pass(cycles, memory))
+    }
+
+    /// On every chip, lets the slots go by after which an operating system finds the engine paused.
+    pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.each(|chip| chip.boot(memory))
+    }
+
+    fn each<E>(&self, mut work: impl FnMut(&Chip) -> Passed<E>) -> Passed<E> {
         let mut sum = Passed { slots: 0, late: 0, refused: 0, error: None };
-        for chip in &self.chips {
-            let passed = chip.pass(cycles, memory);
-            sum.slots = sum.slots.saturating_add(passed.slots);
-            sum.late = sum.late.saturating_add(passed.late);
-            sum.refused = sum.refused.saturating_add(passed.refused);
-            sum.error = sum.error.or(passed.error);
-        }
+        self.chips.iter().for_each(|chip| sum.join(work(chip)));
         sum
     }
 
@@ -148,23 +70,18 @@ impl Platform {
     ///
     /// A type that is not known succeeds and does nothing.
     pub fn call<M: Memory>(&self, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
-        let call = Call::of_number(number)?;
-        let [kind, second, third] = arguments;
-        let kind = CallType::of_number(kind & 0xFFFF_FFFF);
-        let pir = if call == Call::Init { third } else { second };
-        let outcome = match (call, kind) {
-            (Call::Init, Some(CallType::Nest) | None) => Outcome::Success,
-            _ if self.thread(pir).is_none() => Outcome::Parameter,
-            (Call::Start, Some(CallType::Nest)) => self.command(pir, Command::Resume, memory),
-            (Call::Stop, Some(CallType::Nest)) => self.command(pir, Command::Pause, memory),
-            _ => Outcome::Success,
-        };
-        Some(outcome)
+        let request = Request::of(number, arguments)?;
+        let is_known = self.thread(request.pir).is_some();
+        Some(match (request.refusal(is_known), request.nest_command()) {
+            (Some(outcome), _) => outcome,
+            (None, Some(command)) => self.command(request.chip(), command, memory),
+            (None, None) => Outcome::Success,
+        })
     }
 
-    /// Writes a command for the engine of a thread's chip.
-    fn command<M: Memory>(&self, pir: u64, command: Command, memory: &M) -> Outcome {
-        let chip = self.chips.iter().find(|chip| u64::from(chip.id()) == pir >> 8);
+    /// Writes a command for the engine of a chip.
+    fn command<M: Memory>(&self, chip: u64, command: Command, memory: &M) -> Outcome {
+        let chip = self.chips.iter().find(|known| u64::from(known.id()) == chip);
         match chip.map(|chip| chip.command(command, memory)) {
             Some(Ok(true)) => Outcome::Success,
             Some(Ok(false) | Err(_)) | None => Outcome::Hardware,

@@ -7,18 +7,21 @@ use proptest::prelude::*;
 use super::driver::{Domain, Pmu, probe};
 use super::parsed::{Node, parse};
 use super::{blob, tree};
-use vm_pmu::tree::power9::{Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 /// Chips as anybody may give them.
 fn any_chips() -> impl Strategy<Value = Vec<Chip>> {
     let chip = (any::<u32>(), any::<u64>(), any::<u64>());
-    prop::collection::vec(chip.prop_map(|(id, home, availability)| Chip { id, home, availability }), 0..6)
+    prop::collection::vec(chip.prop_map(|(id, home, units)| Chip { id, home, availability: Availability(units) }), 0..6)
 }
 
 /// Chips of one machine.
 fn chips() -> impl Strategy<Value = Vec<Chip>> {
     prop::collection::btree_map(0u32..128, any::<u64>(), 1..5).prop_map(|chips| {
-        chips.into_iter().map(|(id, availability)| Chip { availability, ..Chip::new(id, u64::from(id) << 42 | 0x30_0000) }).collect()
+        chips
+            .into_iter()
+            .map(|(id, units)| Chip { availability: Availability(units), ..Chip::new(id, u64::from(id) << 42 | 0x30_0000) })
+            .collect()
     })
 }
 
@@ -40,7 +43,7 @@ fn events(pmus: &[Pmu]) -> Vec<(&Pmu, u32)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn whatever_chips_are_given_the_blob_parses_or_is_refused(
@@ -64,6 +67,14 @@ proptest! {
         let pmus = probe(&root).unwrap();
         let names: BTreeSet<&str> = pmus.iter().map(|pmu| pmu.name.as_str()).collect();
         prop_assert_eq!(names.len(), pmus.len());
+    }
+
+    #[test]
+    fn events_of_one_pmu_have_different_names(root in descriptions()) {
+        for pmu in probe(&root).unwrap() {
+            let names: BTreeSet<&str> = pmu.events.iter().map(|event| event.name.as_str()).collect();
+            prop_assert_eq!(names.len(), pmu.events.len(), "{}", pmu.name);
+        }
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::driver::{Domain, Pmu, probe};
 use super::{EVERYTHING, HOME, pmus_with, tree};
-use vm_pmu::tree::power9::{Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
 
 fn table_6_10() -> Vec<Pmu> {
-    pmus_with(Chip::TABLE_6_10)
+    pmus_with(Availability::GUIDE)
 }
 
 /// The event with the name that the table prints, and its PMU.
@@ -127,18 +127,18 @@ fn the_control_block_is_in_every_chips_home_memory() {
 
 #[test]
 fn a_unit_that_any_chip_has_is_described_for_all() {
-    let bare = Chip { availability: 0, ..Chip::new(0, 0) };
+    let bare = Chip { availability: Availability(0), ..Chip::new(0, 0) };
     // Bit 30: PHB 0.
-    let with_phb = Chip { availability: 1 << 33, ..Chip::new(1, 0x40_0000) };
+    let with_phb = Chip { availability: Availability(1 << 33), ..Chip::new(1, 0x40_0000) };
     let pmus = probe(&tree(&ImcCounters::of(&[bare, with_phb]))).unwrap();
     let names: Vec<&str> = pmus.iter().map(|pmu| pmu.name.as_str()).collect();
-    assert_eq!(names, ["nest_update_count_imc", "nest_phb0_imc"]);
+    assert_eq!(names, ["nest_phb0_imc", "nest_update_count_imc"]);
     assert!(pmus.iter().all(|pmu| pmu.memory.len() == 2));
 }
 
 /// The PMUs of a chip with nothing but the unit at this bit.
 fn with_bit(number: u32) -> Vec<String> {
-    let pmus = pmus_with(1 << (63 - number));
+    let pmus = pmus_with(Availability(1 << (63 - number)));
     let short = |pmu: &Pmu| pmu.name.trim_start_matches("nest_").trim_end_matches("_imc").to_string();
     pmus.iter().map(short).filter(|name| name != "update_count").collect()
 }
@@ -186,17 +186,40 @@ fn an_nvlink_brings_translation_and_the_queue_of_its_pair() {
     assert_eq!(with_bit(50), ["nvlink5", "ats", "xts", "npcq2"]);
 }
 
-#[test]
-fn cores_and_threads_are_described_where_they_are_asked_for() {
+/// The PMUs that are not the nest's.
+fn beside_the_nest(core: bool, thread: bool) -> Vec<Pmu> {
     let chips = [Chip::new(0, HOME)];
-    let domains = |core, thread| {
-        let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
-        let others = pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest);
-        others.map(|pmu| (pmu.name, pmu.size, pmu.memory.len())).collect::<Vec<_>>()
+    let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
+    pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest).collect()
+}
+
+#[test]
+fn cores_and_threads_are_described_where_it_is_asked_for() {
+    // Memory is the operating system's to choose.
+    let found = |core, thread| {
+        let pmus = beside_the_nest(core, thread);
+        pmus.into_iter().map(|pmu| (pmu.name, pmu.domain, pmu.size, pmu.memory.len())).collect::<Vec<_>>()
     };
-    assert_eq!(domains(false, false), []);
-    assert_eq!(domains(true, false), [("core_imc".to_string(), 0x2000, 0)]);
-    assert_eq!(domains(true, true), [("core_imc".to_string(), 0x2000, 0), ("thread_imc".to_string(), 0x2000, 0)]);
+    let core = ("core_imc".to_string(), Domain::Core, 0x2000, 0);
+    let thread = ("thread_imc".to_string(), Domain::Thread, 0x2000, 0);
+    assert_eq!(found(false, false), []);
+    assert_eq!(found(true, false), std::slice::from_ref(&core));
+    assert_eq!(found(true, true), [core, thread]);
+    assert_eq!(found(false, true), [], "a driver has no use for threads alone");
+}
+
+#[test]
+fn events_of_cores_and_threads_have_the_public_names_and_offsets() {
+    let pmus = beside_the_nest(true, true);
+    let [core, thread] = &pmus[..] else { panic!("{} PMUs", pmus.len()) };
+    assert_eq!((core.events.len(), thread.events.len()), (249, 61));
+    let at = |pmu: &Pmu, name| pmu.event(name).map(|event| (event.value, event.scale.clone().unwrap()));
+    let printed = [("CPM_PCYC", 0x18), ("CPM_INST", 0x20), ("CPM_CCYC", 0x98), ("CPM_CS_PCYC_USER", 0x1018), ("CPM_CS_INST_USER", 0x1020)];
+    for (name, offset) in printed {
+        assert_eq!(at(core, name), Some((offset, "512".to_string())), "{name}");
+    }
+    assert_eq!(at(thread, "CPM_CS_PCYC_USER"), Some((0x1018, "512".to_string())));
+    assert_eq!(at(thread, "CPM_PCYC"), None);
 }
 
 #[test]

@@ -8,7 +8,7 @@ const DEFAULT_CONTROL_BLOCK: u32 = 0x3_FC00;
 
 /// Whose counters a PMU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Domain {
+pub(super) enum Domain {
     Nest,
     Core,
     Thread,
@@ -17,41 +17,41 @@ pub enum Domain {
 
 /// An event as `/sys/bus/event_source/devices/PMU/events` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    pub name: String,
+pub(super) struct Event {
+    pub(super) name: String,
     /// The number behind `event=`.
-    pub value: u32,
-    pub scale: Option<String>,
-    pub unit: Option<String>,
+    pub(super) value: u32,
+    pub(super) scale: Option<String>,
+    pub(super) unit: Option<String>,
 }
 
 /// A chip's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
-    pub chip: u32,
+pub(super) struct Memory {
+    pub(super) chip: u32,
     /// Where the region begins.
-    pub base: u64,
+    pub(super) base: u64,
     /// Where the control block begins.
-    pub control: u64,
+    pub(super) control: u64,
 }
 
 /// A PMU as it is registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pmu {
-    pub name: String,
-    pub domain: Domain,
-    pub size: u32,
-    pub memory: Vec<Memory>,
-    pub events: Vec<Event>,
+pub(super) struct Pmu {
+    pub(super) name: String,
+    pub(super) domain: Domain,
+    pub(super) size: u32,
+    pub(super) memory: Vec<Memory>,
+    pub(super) events: Vec<Event>,
 }
 
 impl Pmu {
-    pub fn event(&self, name: &str) -> Option<&Event> {
+    pub(super) fn event(&self, name: &str) -> Option<&Event> {
         self.events.iter().find(|event| event.name == name)
     }
 
     /// The address of a counter on a chip, as the driver opens an event; nothing if it refuses.
-    pub fn address(&self, chip: u32, event: &Event) -> Option<u64> {
+    pub(super) fn address(&self, chip: u32, event: &Event) -> Option<u64> {
         if event.value > self.size {
             return None;
         }
@@ -77,7 +77,7 @@ fn is_compatible(node: &Node, wanted: &str) -> bool {
     node.property("compatible").is_some_and(|list| list.split(|byte| *byte == 0).any(|name| name == wanted.as_bytes()))
 }
 
-fn by_phandle<'n>(root: &'n Node, handle: u32) -> Option<&'n Node> {
+fn by_phandle(root: &Node, handle: u32) -> Option<&Node> {
     root.all().into_iter().find(|node| cell(node, "phandle") == Some(handle))
 }
 
@@ -142,7 +142,7 @@ fn pmu(root: &Node, unit: &Node) -> Option<Pmu> {
 }
 
 /// The PMUs that the driver registers; nothing if it does not start.
-pub fn probe(root: &Node) -> Option<Vec<Pmu>> {
+pub(super) fn probe(root: &Node) -> Option<Vec<Pmu>> {
     root.all().into_iter().find(|node| is_compatible(node, "ibm,opal-in-memory-counters"))?;
     let units = root.all().into_iter().filter(|node| is_compatible(node, "ibm,imc-counters"));
     let mut pmus: Vec<Pmu> = units.filter_map(|unit| pmu(root, unit)).collect();
@@ -153,7 +153,7 @@ pub fn probe(root: &Node) -> Option<Vec<Pmu>> {
 }
 
 /// Whether `arch/powerpc/kernel/dt_cpu_ftrs.c` turns the POWER9's PMU on, run in hypervisor state.
-pub fn enables_the_core_pmu(root: &Node) -> bool {
+pub(super) fn enables_the_core_pmu(root: &Node) -> bool {
     let features = root.all().into_iter().find(|node| is_compatible(node, "ibm,powerpc-cpu-features") && cell(node, "isa").is_some());
     let Some(feature) = features.and_then(|node| node.child("performance-monitor-power9")) else { return false };
     let (Some(_), Some(privilege)) = (cell(feature, "isa"), cell(feature, "usable-privilege")) else { return false };

@@ -5,17 +5,19 @@ mod described;
 mod driver;
 mod nodes;
 mod parsed;
+#[cfg(feature = "memory")]
+mod posted;
 mod refused;
 
 use parsed::Node;
-use vm_pmu::tree::power9::{self, Chip, Error, ImcCounters};
+use vm_pmu::tree::power9::{self, Availability, Chip, Error, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 /// Home memory at 8 GiB.
 const HOME: u64 = 0x2_0000_0000;
 
 /// Every unit that the availability has a bit for.
-const EVERYTHING: u64 = u64::MAX;
+const EVERYTHING: Availability = Availability(u64::MAX);
 
 /// A tree with the counters at its root.
 fn blob(description: &ImcCounters<'_>) -> Result<Vec<u8>, Error> {
@@ -32,11 +34,11 @@ fn tree(description: &ImcCounters<'_>) -> Node {
 }
 
 /// The nest of one chip with these units.
-fn nest_with(availability: u64) -> Node {
+fn nest_with(availability: Availability) -> Node {
     tree(&ImcCounters::of(&[Chip { availability, ..Chip::new(0, HOME) }]))
 }
 
 /// The PMUs that a driver finds there.
-fn pmus_with(availability: u64) -> Vec<driver::Pmu> {
+fn pmus_with(availability: Availability) -> Vec<driver::Pmu> {
     driver::probe(&nest_with(availability)).unwrap()
 }

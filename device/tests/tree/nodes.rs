@@ -2,7 +2,7 @@
 
 use super::parsed::{Node, parse};
 use super::{EVERYTHING, HOME, driver, nest_with, tree};
-use vm_pmu::tree::power9::{self, Chip, ImcCounters};
+use vm_pmu::tree::power9::{self, Availability, Chip, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 fn counters(root: &Node) -> &Node {
@@ -15,7 +15,7 @@ fn cells(values: &[u32]) -> Vec<u8> {
 
 #[test]
 fn the_node_of_the_counters_has_what_firmware_gives_it() {
-    let root = nest_with(Chip::TABLE_6_10);
+    let root = nest_with(Availability::GUIDE);
     let expected = [
         ("compatible", b"ibm,opal-in-memory-counters\0".to_vec()),
         ("#address-cells", cells(&[1])),
@@ -47,10 +47,30 @@ fn a_unit_of_the_nest_has_what_firmware_gives_it() {
 }
 
 #[test]
+fn a_unit_of_the_cores_has_no_memory_of_its_own() {
+    let chips = [Chip { availability: Availability(0), ..Chip::new(0, HOME) }];
+    let root = tree(&ImcCounters { core: true, thread: true, ..ImcCounters::of(&chips) });
+    // The count of updates has the first phandle.
+    for (name, kind, events) in [("core@18", 4, 2), ("thread@18", 1, 3)] {
+        let expected = [
+            ("compatible", b"ibm,imc-counters\0".to_vec()),
+            ("events-prefix", b"CPM_\0".to_vec()),
+            ("scale", b"512\0".to_vec()),
+            ("reg", cells(&[0x18, 8])),
+            ("events", cells(&[events])),
+            ("type", cells(&[kind])),
+            ("size", cells(&[0x2000])),
+        ];
+        let unit = counters(&root).child(name).unwrap();
+        assert_eq!(unit.properties, expected.map(|(name, value)| (name.to_string(), value)), "{name}");
+    }
+}
+
+#[test]
 fn an_event_has_its_name_without_the_prefix_and_its_place_from_the_units() {
-    let root = nest_with(Chip::TABLE_6_10);
+    let root = nest_with(Availability::GUIDE);
     // PM_PB_CYC at 80h, and the unit at 8.
-    let event = counters(&root).child("nest-powerbus0-events").unwrap().child("event@78").unwrap();
+    let event = counters(&root).child("powerbus0-events").unwrap().child("event@78").unwrap();
     assert_eq!(event.property("event-name"), Some(&b"CYC\0"[..]));
     assert_eq!(event.property("reg"), Some(&cells(&[0x78, 8])[..]));
     assert!(event.property("desc").is_some_and(|text| text.len() > 10));
@@ -136,7 +156,7 @@ fn phandles_are_taken_from_the_first_free_one_on() {
     let mut fdt = FdtWriter::new().unwrap();
     let root = fdt.begin_node("").unwrap();
     fdt.property_phandle(6).unwrap();
-    let chips = [Chip { availability: 0, ..Chip::new(0, HOME) }];
+    let chips = [Chip { availability: Availability(0), ..Chip::new(0, HOME) }];
     let next = power9::write_imc_counters(&mut fdt, &ImcCounters { first_phandle: 7, ..ImcCounters::of(&chips) });
     // The count of updates is all that a chip without units has.
     assert_eq!(next, Ok(8));
@@ -144,6 +164,20 @@ fn phandles_are_taken_from_the_first_free_one_on() {
     let root = parse(&fdt.finish().unwrap());
     let handles: Vec<_> = root.all().into_iter().filter_map(|node| node.property("phandle")).collect();
     assert_eq!(handles, [cells(&[6]), cells(&[7])]);
+}
+
+#[test]
+fn each_unit_takes_a_phandle() {
+    let chips = [Chip { availability: EVERYTHING, ..Chip::new(0, HOME) }];
+    let next = |flexible| {
+        let mut fdt = FdtWriter::new().unwrap();
+        power9::write_imc_counters(&mut fdt, &ImcCounters { flexible, ..ImcCounters::of(&chips) })
+    };
+    // Fabric, 2 pairs of memory controllers, 3 X links, NX, 6 NVLinks, 2 of translation, 6 PHBs, 8 MBAs, 4 A links, 3 NPCQs, 2 CAPPs, and
+    // the count of updates.
+    assert_eq!(next(false), Ok(1 + 39));
+    // And of the flexible mode the fabric, memory controllers, X links, MBAs and the count.
+    assert_eq!(next(true), Ok(1 + 39 + 15));
 }
 
 #[test]

@@ -5,32 +5,32 @@ use dtoolkit::{Node as _, Property as _};
 
 /// A node with all that is in it, in the order of the blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub(super) struct Node {
     /// Its name with its address.
-    pub full_name: String,
+    pub(super) full_name: String,
     /// Names and values of its properties.
-    pub properties: Vec<(String, Vec<u8>)>,
+    pub(super) properties: Vec<(String, Vec<u8>)>,
     /// The nodes in it.
-    pub children: Vec<Node>,
+    pub(super) children: Vec<Node>,
 }
 
 impl Node {
     /// Its name without its address.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.full_name.split('@').next().unwrap()
     }
 
-    pub fn property(&self, name: &str) -> Option<&[u8]> {
+    pub(super) fn property(&self, name: &str) -> Option<&[u8]> {
         self.properties.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_slice())
     }
 
     /// The child with this name and address.
-    pub fn child(&self, full_name: &str) -> Option<&Node> {
+    pub(super) fn child(&self, full_name: &str) -> Option<&Node> {
         self.children.iter().find(|child| child.full_name == full_name)
     }
 
     /// It and every node below it, in the order of the blob.
-    pub fn all(&self) -> Vec<&Node> {
+    pub(super) fn all(&self) -> Vec<&Node> {
         std::iter::once(self).chain(self.children.iter().flat_map(Node::all)).collect()
     }
 }
@@ -48,7 +48,7 @@ fn from_device_tree(node: &device_tree::Node) -> Node {
 }
 
 /// The root. Both parsers must take the blob and agree on all that is in it.
-pub fn parse(blob: &[u8]) -> Node {
+pub(super) fn parse(blob: &[u8]) -> Node {
     let one = from_dtoolkit(&Fdt::new(blob).unwrap().root());
     let other = from_device_tree(&device_tree::DeviceTree::load(blob).unwrap().root);
     assert_eq!(one, other);

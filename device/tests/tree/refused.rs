@@ -1,7 +1,7 @@
 //! What cannot be described, and that nothing is written of it.
 
 use super::{HOME, blob};
-use vm_pmu::tree::power9::{self, Chip, Error, ImcCounters};
+use vm_pmu::tree::power9::{self, Availability, Chip, Error, ImcCounters};
 use vm_pmu::tree::vm_fdt::{self, FdtWriter};
 
 /// What is said of these chips, by both functions that take them.
@@ -53,7 +53,7 @@ fn home_memory_is_where_an_address_of_56_bits_reaches() {
 
 /// The counters of a chip without units, which need one phandle.
 fn with_first_phandle(first_phandle: u32) -> Result<Vec<u8>, Error> {
-    blob(&ImcCounters { first_phandle, ..ImcCounters::of(&[Chip { availability: 0, ..Chip::new(0, HOME) }]) })
+    blob(&ImcCounters { first_phandle, ..ImcCounters::of(&[Chip { availability: Availability(0), ..Chip::new(0, HOME) }]) })
 }
 
 #[test]

@@ -15,7 +15,7 @@ const LATE_CELL: u64 = 0x2_FC20;
 const VERSION: u64 = 0x2000_3105_2018_0000;
 
 /// The slots in which the counters are programmed.
-const CONFIGURING: u8 = 4;
+pub(super) const CONFIGURING: u8 = 4;
 /// The slots that follow each other.
 const SLOTS: u8 = 8;
 

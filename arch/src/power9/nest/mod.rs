@@ -41,6 +41,7 @@
 //! assert_eq!(memory.load(REGION + 0x48), Ok(1000 >> 8));
 //! ```
 
+mod call;
 mod clocks;
 mod control;
 mod counter;
@@ -51,6 +52,7 @@ mod state;
 mod totals;
 mod unit;
 
+pub use call::{Call, CallType, Outcome, Request};
 pub use clocks::{Clocks, Frequencies};
 pub use control::{Cell, Command, Mode, SPEEDS, Status};
 pub use counter::{Overflow, Prescaler, Setting};
@@ -186,6 +188,30 @@ impl Nest {
         self.clocks.pass(left);
         self.until -= left;
         passed
+    }
+
+    /// What host firmware leaves to an operating system: the slots that program the counters go by, then the engine is told to pause, and
+    /// does. For an embedder whose guest begins there; one that runs host firmware lets it write the command itself.
+    pub fn boot<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
+        let mut passed = self.pass(self.until, totals, memory);
+        for _ in 1..engine::CONFIGURING {
+            passed.join(self.pass(self.until, totals, memory));
+        }
+        passed.take(memory.store(Cell::Command.address(self.home), Command::Pause.value()));
+        passed.join(self.pass(self.until, totals, memory));
+        passed
+    }
+
+    /// As power-on leaves it: the same chip, with everything counted and pending forgotten. What is in memory stays, until the engine
+    /// clears it in its first slot.
+    pub fn reset(&mut self, totals: &Totals) {
+        let (engine, until) = (Engine::new(), self.slot_cycles);
+        self.clocks = Clocks::new(self.clocks.frequencies);
+        (self.engine, self.until) = (engine, until);
+        self.settings.fill(Setting::default());
+        self.pending.fill(0);
+        self.forget_readings();
+        self.restart(totals);
     }
 
     /// Lets `cycles` go by, of more slots than the engine can still have.

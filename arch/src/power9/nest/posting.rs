@@ -36,6 +36,16 @@ impl<E> Passed<E> {
         true
     }
 
+    /// Adds what another step returned.
+    pub fn join(&mut self, other: Passed<E>) {
+        self.slots = self.slots.saturating_add(other.slots);
+        self.late = self.late.saturating_add(other.late);
+        self.refused = self.refused.saturating_add(other.refused);
+        if let (None, Some(error)) = (&self.error, other.error) {
+            self.error = Some(error);
+        }
+    }
+
     /// The first refusal as an error, for who wants to hear of it so.
     ///
     /// # Errors
@@ -203,7 +213,8 @@ impl Nest {
     pub fn register(&self, offset: u32, totals: &Totals) -> Option<u64> {
         let flexible = offset >= FLEXIBLE;
         let (number, bank) = banks(flexible).iter().enumerate().rfind(|(_, bank)| bank.offset <= offset)?;
-        let counter = u16::try_from((offset - bank.offset) / 8).ok().filter(|counter| *counter < bank.counters() && offset % 8 == 0)?;
+        let counter =
+            u16::try_from((offset - bank.offset) / 8).ok().filter(|counter| *counter < bank.counters() && offset.is_multiple_of(8))?;
         let reading = |counter| self.total(index_of(bank.offset_of(counter)), totals) >> bank.pulse_bits(counter);
         match (bank.width, counter) {
             (Width::Prescaled, 0) => {

@@ -76,7 +76,7 @@ impl Event {
             Some(flexible) => flexible,
             None => offset,
         };
-        if offset % 8 != 0 || cells >= 8 * CELLS as u32 {
+        if !offset.is_multiple_of(8) || cells >= 8 * CELLS as u32 {
             return None;
         }
         match source(index_of(offset)) {

@@ -3,15 +3,9 @@
 use alloc::vec::Vec;
 
 use vm_fdt::FdtReserveEntry;
+use vm_pmu_arch::power9::nest::{Availability, REGION, REGION_SIZE};
 
 use super::Error;
-
-/// Where a chip's region begins in its home memory, in bytes (`docs/notes/power9-nest.md`, Memory).
-pub(super) const REGION: u32 = 0x18_0000;
-/// How long the region is, in bytes.
-pub(super) const REGION_SIZE: u32 = 0x4_0000;
-/// Where the control block begins in the region, in bytes.
-pub(super) const CONTROL_BLOCK: u32 = 0x3_FC00;
 
 /// The most chips: a PIR has 7 bits for the number of a chip (N26).
 const MAX_CHIPS: usize = 128;
@@ -25,18 +19,23 @@ pub struct Chip {
     pub id: u32,
     /// The guest physical address of its home memory, a multiple of 1 MiB; the region into which it posts is 256 KiB at 180000h from there.
     pub home: u64,
-    /// The units that it has, a bit each, bit 0 the most significant: as the control block has it (`docs/notes/power9-nest.md`, N12).
-    pub availability: u64,
+    /// The units that it has.
+    pub availability: Availability,
 }
 
 impl Chip {
-    /// The units of the guide's table 6-10, and no other.
-    pub const TABLE_6_10: u64 = 0xFFFF_8073_F007_E000;
-
-    /// A chip with the units of table 6-10.
+    /// A chip with the units of the guide's table 6-10 and no other.
     #[must_use]
     pub const fn new(id: u32, home: u64) -> Chip {
-        Chip { id, home, availability: Chip::TABLE_6_10 }
+        Chip { id, home, availability: Availability::GUIDE }
+    }
+}
+
+#[cfg(feature = "memory")]
+impl From<&crate::memory::Chip> for Chip {
+    /// What there is to describe of a chip that posts.
+    fn from(chip: &crate::memory::Chip) -> Chip {
+        Chip { id: chip.id(), home: chip.home(), availability: chip.units() }
     }
 }
 
@@ -81,6 +80,6 @@ pub(super) fn check(chips: &[Chip]) -> Result<(), Error> {
 /// ```
 pub fn reservations(chips: &[Chip]) -> Result<Vec<FdtReserveEntry>, Error> {
     check(chips)?;
-    let region = |chip: &Chip| FdtReserveEntry::new(chip.home + u64::from(REGION), u64::from(REGION_SIZE)).map_err(Error::from);
+    let region = |chip: &Chip| FdtReserveEntry::new(chip.home + REGION, REGION_SIZE).map_err(Error::from);
     chips.iter().map(region).collect()
 }

@@ -4,10 +4,11 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use vm_fdt::FdtWriter;
+use vm_pmu_arch::power9::nest::{CONTROL_BLOCK, REGION, REGION_SIZE};
 
 use super::Error;
-use super::chip::{self, CONTROL_BLOCK, Chip, REGION, REGION_SIZE};
-use super::units::{Domain, UNITS, Unit};
+use super::chip::{self, Chip};
+use super::units::{self, Domain, Unit};
 
 /// The public catalogue in whose form the events are described (N32).
 const VERSION_ID: u32 = 0x20;
@@ -15,8 +16,6 @@ const VERSION_ID: u32 = 0x20;
 const CORE_SIZE: u32 = 0x2000;
 /// A cell, in bytes.
 const CELL: u32 = 8;
-/// The highest phandle.
-const LAST_PHANDLE: u32 = 0xFFFF_FFFE;
 
 /// Which counters to describe.
 #[derive(Clone, Copy, Debug)]
@@ -40,18 +39,6 @@ impl<'c> ImcCounters<'c> {
     pub const fn of(chips: &'c [Chip]) -> ImcCounters<'c> {
         ImcCounters { chips, flexible: false, core: false, thread: false, first_phandle: 1 }
     }
-
-    /// The units to describe, each with where it begins.
-    fn units(&self) -> Vec<(&'static Unit, u32)> {
-        let is_in_any = |unit: &Unit| self.chips.iter().any(|chip| unit.is_in(chip.availability));
-        let wanted = |unit: &&Unit| match unit.domain {
-            Domain::Nest => is_in_any(unit),
-            Domain::Flexible => self.flexible && is_in_any(unit),
-            Domain::Core => self.core,
-            Domain::Thread => self.thread,
-        };
-        UNITS.iter().filter(wanted).filter_map(|unit| Some((unit, unit.base()?))).collect()
-    }
 }
 
 /// Writes the node `imc-counters` into the open node, which may be any: firmware puts it at the root, and it is found by what it is
@@ -59,7 +46,11 @@ impl<'c> ImcCounters<'c> {
 ///
 /// A unit of the nest is described if any of the chips has it. Its node tells the home memory of every chip, as firmware does; on a chip
 /// without the unit its cells stay as they are. The unit `update_count` has the count of updates at the head of table 6-10
-/// (`Update_count_h1`), which belongs to no unit.
+/// (`Update_count_h1`), which belongs to no unit. Scales are those of the engine's speeds 0 to 3; at slower ones a count of what has a
+/// prescaler is worth 256 times as much, and no node says so.
+///
+/// That is what an operating system finds after host firmware. Firmware that runs in the guest itself adds `base-addr` and `chip-id`, and
+/// gives up where it finds them already (skiboot `hw/imc.c`).
 ///
 /// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
 ///
@@ -69,10 +60,11 @@ impl<'c> ImcCounters<'c> {
 /// many nodes are open; what it has written is no tree then.
 pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) -> Result<u32, Error> {
     chip::check(description.chips)?;
-    let units = description.units();
+    let units = units::units(description);
     let first = description.first_phandle;
     let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    let next = first.checked_add(needed).filter(|next| first != 0 && *next <= LAST_PHANDLE + 1).ok_or(Error::Phandles { first, needed })?;
+    // The last one taken is FFFFFFFEh at most.
+    let next = first.checked_add(needed).filter(|_| first != 0).ok_or(Error::Phandles { first, needed })?;
     let homes: Vec<u64> = description.chips.iter().map(|chip| chip.home).collect();
     let numbers: Vec<u32> = description.chips.iter().map(|chip| chip.id).collect();
 
@@ -81,26 +73,21 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
     fdt.property_u32("#address-cells", 1)?;
     fdt.property_u32("#size-cells", 1)?;
     fdt.property_u32("version-id", VERSION_ID)?;
-    for ((unit, base), phandle) in units.into_iter().zip(first..) {
-        write_events(fdt, unit, base, phandle)?;
-        write_unit(fdt, unit, base, phandle, &homes, &numbers)?;
+    for (unit, phandle) in units.iter().zip(first..) {
+        write_events(fdt, unit, phandle)?;
+        write_unit(fdt, unit, phandle, &homes, &numbers)?;
     }
     fdt.end_node(node)?;
     Ok(next)
 }
 
 /// Writes the node of a unit's events.
-fn write_events(fdt: &mut FdtWriter, unit: &Unit, base: u32, phandle: u32) -> Result<(), vm_fdt::Error> {
-    let name = match unit.domain {
-        Domain::Nest => format!("nest-{}-events", unit.name),
-        // A name has 31 characters.
-        Domain::Flexible | Domain::Core | Domain::Thread => format!("{}-events", unit.name),
-    };
-    let node = fdt.begin_node(&name)?;
+fn write_events(fdt: &mut FdtWriter, unit: &Unit, phandle: u32) -> Result<(), vm_fdt::Error> {
+    let node = fdt.begin_node(&format!("{}-events", unit.name))?;
     fdt.property_u32("#address-cells", 1)?;
     fdt.property_u32("#size-cells", 1)?;
     fdt.property_phandle(phandle)?;
-    for event in unit.events(base) {
+    for event in &unit.events {
         let node = fdt.begin_node(&format!("event@{:x}", event.reg))?;
         fdt.property_string("event-name", event.name)?;
         fdt.property_array_u32("reg", &[event.reg, CELL])?;
@@ -111,19 +98,19 @@ fn write_events(fdt: &mut FdtWriter, unit: &Unit, base: u32, phandle: u32) -> Re
 }
 
 /// Writes the node of a unit.
-fn write_unit(fdt: &mut FdtWriter, unit: &Unit, base: u32, events: u32, homes: &[u64], numbers: &[u32]) -> Result<(), vm_fdt::Error> {
-    let node = fdt.begin_node(&format!("{}@{base:x}", unit.name))?;
+fn write_unit(fdt: &mut FdtWriter, unit: &Unit, events: u32, homes: &[u64], numbers: &[u32]) -> Result<(), vm_fdt::Error> {
+    let node = fdt.begin_node(&format!("{}@{:x}", unit.name, unit.base))?;
     fdt.property_string("compatible", "ibm,imc-counters")?;
-    fdt.property_string("events-prefix", unit.prefix)?;
-    fdt.property_string("scale", unit.scale)?;
-    fdt.property_array_u32("reg", &[base, CELL])?;
+    fdt.property_string("events-prefix", &unit.prefix)?;
+    fdt.property_string("scale", &format!("{}", unit.scale))?;
+    fdt.property_array_u32("reg", &[unit.base, CELL])?;
     fdt.property_u32("events", events)?;
-    fdt.property_u32("type", unit.domain.kind())?;
+    fdt.property_u32("type", kind(unit.domain))?;
     match unit.domain {
-        Domain::Nest | Domain::Flexible => {
-            fdt.property_u32("size", REGION_SIZE)?;
-            fdt.property_u32("offset", REGION)?;
-            fdt.property_u32("cb_offset", CONTROL_BLOCK)?;
+        Domain::Nest => {
+            fdt.property_u32("size", REGION_SIZE as u32)?;
+            fdt.property_u32("offset", REGION as u32)?;
+            fdt.property_u32("cb_offset", CONTROL_BLOCK as u32)?;
             fdt.property_array_u64("base-addr", homes)?;
             fdt.property_array_u32("chip-id", numbers)?;
         }
@@ -131,4 +118,13 @@ fn write_unit(fdt: &mut FdtWriter, unit: &Unit, base: u32, events: u32, homes: &
         Domain::Core | Domain::Thread => fdt.property_u32("size", CORE_SIZE)?,
     }
     fdt.end_node(node)
+}
+
+/// The property `type` (N32).
+const fn kind(domain: Domain) -> u32 {
+    match domain {
+        Domain::Nest => 0x10,
+        Domain::Core => 4,
+        Domain::Thread => 1,
+    }
 }
