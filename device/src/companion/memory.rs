@@ -178,8 +178,8 @@ impl Memory {
         self.places.save(writer);
     }
 
-    /// Returns whether places have something to tell.
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<bool, Damaged> {
+    /// Returns whether places, and the interconnect, have something to tell.
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for page in &mut self.pages {
             *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
         }

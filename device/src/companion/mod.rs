@@ -45,6 +45,7 @@ mod exclusive;
 mod follower;
 mod inclusive;
 mod instruction;
+mod interconnect;
 mod line;
 mod memory;
 pub mod parts;
@@ -72,6 +73,7 @@ use vm_pmu_arch::feed::{Demand, Signal, Totals};
 pub use cause::Cause;
 pub use follower::{Clock, Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
+pub use interconnect::{Interconnect, PORTS};
 pub use places::Place;
 pub use profile::{
     BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
@@ -238,7 +240,8 @@ impl Companion {
         tally.tell(totals);
     }
 
-    /// Whether controllers and channels of memory shall count by themselves, for [`take_places`](Companion::take_places). While they do,
+    /// Whether controllers and channels of memory, and interconnects, shall count by themselves, for [`take_places`](Companion::take_places)
+    /// and [`take_interconnects`](Companion::take_interconnects). While they do,
     /// every follower is active from its next [`renew`](Follower::renew) on; [`Follower::is_stale`] tells that it is due. What nobody has
     /// taken when this changes is forgotten.
     pub fn watch_places(&self, on: bool) {
@@ -274,6 +277,19 @@ impl Companion {
     /// ```
     pub fn take_places(&self, tell: impl FnMut(Place, Signal, u64)) {
         self.system.take_places(tell);
+    }
+
+    /// Whether some package's interconnect has something to tell. It costs a load.
+    #[must_use]
+    #[inline]
+    pub fn has_interconnects(&self) -> bool {
+        self.system.has_interconnects()
+    }
+
+    /// Hands over what the interconnect of each package did since the last call, package after package, of those that did anything. As with
+    /// places, it is kept while they are [watched](Companion::watch_places), and forgotten when that changes.
+    pub fn take_interconnects(&self, tell: impl FnMut(usize, &Interconnect)) {
+        self.system.take_interconnects(tell);
     }
 
     /// The agent that keeps the order of the line with this physical address: on Knights Landing the number of one of 38 CHAs, 0 on parts

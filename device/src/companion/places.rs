@@ -6,6 +6,7 @@ use alloc::vec;
 use vm_pmu_arch::feed::Signal;
 
 use super::bytes::{Damaged, Reader, Writer};
+use super::interconnect::Interconnect;
 use super::profile::MemoryGeometry;
 
 /// A place of memory that counts by itself. Numbers begin with 0 and go on through all packages.
@@ -64,6 +65,9 @@ pub(super) struct Places {
     channels: Box<[[u64; OF_CHANNEL.len()]]>,
     controllers: u8,
     per_controller: u8,
+    in_turn: bool,
+    /// What joins the package's clusters.
+    pub(super) interconnect: Interconnect,
 }
 
 impl Places {
@@ -75,6 +79,18 @@ impl Places {
             channels: vec![[0; OF_CHANNEL.len()]; usize::from(controllers) * usize::from(per_controller)].into_boxed_slice(),
             controllers,
             per_controller,
+            in_turn: geometry.in_turn,
+            interconnect: Interconnect::default(),
+        }
+    }
+
+    /// The controller and the channel that `line` belongs to.
+    fn channel_of(&self, line: u64) -> (u64, u64) {
+        let (controllers, per_controller) = (u64::from(self.controllers.max(1)), u64::from(self.per_controller.max(1)));
+        if self.in_turn {
+            (line % controllers, line / controllers % per_controller)
+        } else {
+            (share(line, controllers), channel(line, per_controller))
         }
     }
 
@@ -90,8 +106,8 @@ impl Places {
 
     /// The channel that has `line` read or wrote it.
     pub(super) fn channel(&mut self, line: u64, signal: Signal) {
-        let per_controller = u64::from(self.per_controller);
-        let place = share(line, u64::from(self.controllers)) * per_controller + channel(line, per_controller);
+        let (controller, channel) = self.channel_of(line);
+        let place = controller * u64::from(self.per_controller) + channel;
         if let (Some(counts), Some(of)) = (self.channels.get_mut(place as usize), OF_CHANNEL.iter().position(|of| *of == signal))
             && let Some(count) = counts.get_mut(of)
         {
@@ -117,23 +133,26 @@ impl Places {
     pub(super) fn forget(&mut self) {
         self.near.iter_mut().for_each(|counts| counts.fill(0));
         self.channels.iter_mut().for_each(|counts| counts.fill(0));
+        self.interconnect = Interconnect::default();
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
         self.near.iter().for_each(|counts| writer.words(counts));
         self.channels.iter().for_each(|counts| writer.words(counts));
+        self.interconnect.save(writer);
     }
 
-    /// Returns whether there is anything.
-    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<bool, Damaged> {
+    /// Returns whether there is anything, of places and of the interconnect.
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for counts in &mut self.near {
             reader.words(counts)?;
         }
         for counts in &mut self.channels {
             reader.words(counts)?;
         }
+        self.interconnect.load(reader)?;
         let near = self.near.iter().flatten();
-        Ok(near.chain(self.channels.iter().flatten()).any(|count| *count != 0))
+        Ok([near.chain(self.channels.iter().flatten()).any(|count| *count != 0), self.interconnect.is_busy()])
     }
 }
 
@@ -162,6 +181,13 @@ mod tests {
             (0..3000).for_each(|number| each[channel(number * stride, 3) as usize] += 1);
             assert!(each.iter().all(|lines| (900..=1100).contains(lines)), "channels at {stride}: {each:?}");
         }
+    }
+
+    #[test]
+    fn lines_go_to_the_controllers_and_ports_of_power9_in_turn() {
+        let places = Places::new(&super::super::parts::POWER9.memory);
+        let each = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 0)];
+        assert_eq!(core::array::from_fn(|line| places.channel_of(line as u64)), each);
     }
 
     #[test]

@@ -235,6 +235,9 @@ pub struct MemoryGeometry {
     pub controllers: u8,
     /// Channels of each of them; at most 16.
     pub channels: u8,
+    /// Lines that follow each other go to controllers and channels in turn: the lowest bits of a line's number choose its controller, those
+    /// above its channel. Else they are spread by a number made of the whole address.
+    pub in_turn: bool,
 }
 
 /// How the clusters of a package are joined: lines, memory and clusters belong to quadrants, and each line to an agent that keeps its

@@ -6,7 +6,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::{Companion, Follower, SecondLevel};
 
 /// The version of the saved form: it changes whenever what is saved does, or what it means.
-pub const STATE_VERSION: u32 = 2;
+pub const STATE_VERSION: u32 = 3;
 
 /// The first word of a saved companion.
 const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUCMP");
@@ -141,7 +141,7 @@ impl Companion {
         let predictor = &profile.predictor;
         let sizes = fold(fold(sizes, u64::from(predictor.target_bits)), u64::from(predictor.return_stack));
         let memory = &profile.memory;
-        let places = [memory.near_controllers, memory.controllers, memory.channels];
+        let places = [memory.near_controllers, memory.controllers, memory.channels, u8::from(memory.in_turn)];
         let sizes = places.iter().fold(sizes, |sum, count| fold(sum, u64::from(*count)));
         [name, fold(sizes, memory.near_bytes), self.packages as u64, self.per_package as u64]
     }

@@ -9,6 +9,7 @@ use vm_pmu_arch::feed::{DataSource, Signal, Supplier};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cluster::{Ask, Cluster, Departures, Request};
+use super::interconnect::Interconnect;
 use super::line::LineState;
 use super::memory::{self, Memory, Moved, Traffic};
 use super::places::{self, Place};
@@ -39,9 +40,10 @@ pub(super) struct System {
     pub(super) shared: Mutex<Shared>,
     /// Packages with something in [`Shared::abroad`].
     waiting: Box<[AtomicBool]>,
-    /// Somebody wants to know which places of memory do what; and some have done something.
+    /// Somebody wants to know which places of memory do what; some have done something; and some interconnect has.
     watched: AtomicBool,
     busy: AtomicBool,
+    joined: AtomicBool,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     pub(super) clusters_per_package: usize,
@@ -71,6 +73,7 @@ impl System {
             waiting: (0..packages).map(|_| AtomicBool::new(false)).collect::<Vec<_>>().into_boxed_slice(),
             watched: AtomicBool::new(false),
             busy: AtomicBool::new(false),
+            joined: AtomicBool::new(false),
             near_lines: memory::near_lines(&profile.memory, profile.caches.outer_line_bits),
             clusters_per_package: clusters.max(1),
             memory_per_package,
@@ -133,11 +136,18 @@ impl System {
         self.busy.load(Relaxed)
     }
 
+    /// Whether interconnects have something to tell.
+    #[inline]
+    pub(super) fn has_interconnects(&self) -> bool {
+        self.joined.load(Relaxed)
+    }
+
     pub(super) fn watch(&self, on: bool) {
         let mut shared = self.shared.lock();
         if self.watched.swap(on, Relaxed) != on {
             shared.memories.iter_mut().for_each(|memory| memory.places.forget());
             self.busy.store(false, Relaxed);
+            self.joined.store(false, Relaxed);
         }
     }
 
@@ -148,6 +158,44 @@ impl System {
         let mut shared = self.shared.lock();
         self.busy.store(false, Relaxed);
         shared.memories.iter_mut().enumerate().for_each(|(package, memory)| memory.places.take(package, &mut tell));
+    }
+
+    pub(super) fn take_interconnects(&self, mut tell: impl FnMut(usize, &Interconnect)) {
+        if !self.has_interconnects() {
+            return;
+        }
+        let mut shared = self.shared.lock();
+        self.joined.store(false, Relaxed);
+        for (package, memory) in shared.memories.iter_mut().enumerate() {
+            let did = core::mem::take(&mut memory.places.interconnect);
+            if did.is_busy() {
+                tell(package, &did);
+            }
+        }
+    }
+
+    /// The interconnects of these packages do `work`, if somebody wants to know.
+    fn join<const N: usize>(&self, shared: &mut Shared, packages: [usize; N], work: impl Fn(&mut Interconnect)) {
+        if self.is_watched() {
+            self.joined.store(true, Relaxed);
+            for package in packages {
+                shared.memories.get_mut(package).into_iter().for_each(|memory| work(&mut memory.places.interconnect));
+            }
+        }
+    }
+
+    /// `package` begins a request for line `outer`, which asks other packages if it must go `beyond` the own one.
+    fn begins(&self, shared: &mut Shared, package: usize, outer: u64, beyond: bool) {
+        self.join(shared, [package], |interconnect| interconnect.request(outer, beyond));
+    }
+
+    /// A line goes from one package to another, or stays in one.
+    fn carries(&self, shared: &mut Shared, from: usize, to: usize) {
+        if from == to {
+            self.join(shared, [from], |interconnect| interconnect.line(false));
+        } else {
+            self.join(shared, [from, to], |interconnect| interconnect.line(true));
+        }
     }
 
     /// Moves line `outer`.
@@ -219,11 +267,13 @@ impl System {
             cluster.lock().load(reader)?;
         }
         let mut shared = self.shared.lock();
-        let mut busy = false;
+        let (mut busy, mut joined) = (false, false);
         for memory in &mut shared.memories {
-            busy |= memory.load(reader)?;
+            let told = memory.load(reader)?;
+            (busy, joined) = (busy | told[0], joined | told[1]);
         }
         self.busy.store(busy, Relaxed);
+        self.joined.store(joined, Relaxed);
         for (abroad, waiting) in shared.abroad.iter_mut().zip(&self.waiting) {
             *abroad = Tally::new();
             let mut some = false;
@@ -244,10 +294,12 @@ impl System {
         let takes = matches!(request, Request::ReadModified | Request::Upgrade);
         count_request(ask, request, tally);
         let passes_on = self.profile.caches.protocol == Protocol::Mesif;
-        let (mut dirty, mut clean, mut forward) = (None, None, None);
+        let home = self.home(outer);
+        let (mut dirty, mut clean, mut forward, mut beyond) = (None, None, None, home != package);
         for (number, cluster) in self.clusters.iter().enumerate().filter(|(number, _)| *number != from) {
             let found = cluster.lock().probe(outer, takes);
             self.at_home(shared, from, outer, tally, |_, tally| count_probe(found, request, tally));
+            beyond |= found != LineState::Invalid && number / self.clusters_per_package != package;
             if found.dirty() {
                 dirty = Some(number);
             } else if found != LineState::Invalid {
@@ -255,6 +307,7 @@ impl System {
                 forward = forward.or((passes_on && found.passed_on()).then_some(number));
             }
         }
+        self.begins(shared, package, outer, beyond);
         let state = match (takes, dirty.or(clean)) {
             (true, _) => LineState::Modified,
             (false, Some(_)) if passes_on => LineState::Forward,
@@ -264,6 +317,9 @@ impl System {
         if request == Request::Upgrade {
             // No cache line has to come, unless an owner elsewhere had it.
             tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
+            if let Some(holder) = dirty {
+                self.carries(shared, holder / self.clusters_per_package, package);
+            }
             let latency = u32::from(costs.other_cluster);
             return Response { state, source: DataSource::Cache(1), latency, near: false, holder: from };
         }
@@ -277,8 +333,11 @@ impl System {
             }
             None => self.read_memory(shared, from, outer, tally),
         };
+        let supplier = dirty.or(forward).map_or(home, |holder| holder / self.clusters_per_package);
+        self.carries(shared, supplier, package);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
             // Without an owner, memory gets what the holder had.
+            self.carries(shared, supplier, home);
             self.write(shared, from, outer, tally);
         }
         count_response(ask, state, source, clean.is_some(), tally);
@@ -306,6 +365,9 @@ impl System {
             tally.add(Signal::VictimBlocks, 1);
             tally.add(Signal::BusLineWrites, 1);
             tally.add(Signal::SystemQuadwordsWritten, 1 << self.profile.caches.outer_line_bits.saturating_sub(3).min(16));
+            let (package, home) = (from / self.clusters_per_package, self.home(outer));
+            self.begins(shared, package, outer, home != package);
+            self.carries(shared, package, home);
             self.write(shared, from, outer, tally);
         }
     }
@@ -317,20 +379,32 @@ impl System {
         tally.add(Signal::WriteCombiningFlushes, 1);
         tally.add(Signal::StreamingStoreFlushes, 1);
         tally.add(Signal::SystemQuadwordsWritten, quadwords);
-        self.at_home(&mut shared, from, outer, tally, |memory, tally| {
-            let dirty = self.take_everywhere(from, outer, whole, tally);
-            if dirty && !whole {
+        let package = from / self.clusters_per_package;
+        let found = self.at_home(&mut shared, from, outer, tally, |memory, tally| {
+            let found = self.take_everywhere(Some(from), package, outer, whole, tally);
+            if found.dirty.is_some() && !whole {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
             }
-            self.moves(memory, outer, Traffic::Stream, tally)
+            self.moves(memory, outer, Traffic::Stream, tally);
+            found
         });
+        let home = self.home(outer);
+        self.begins(&mut shared, package, outer, home != package || found.is_some_and(|found| found.beyond));
+        if let Some(holder) = found.and_then(|found| found.dirty).filter(|_| !whole) {
+            self.carries(&mut shared, holder, home);
+        }
+        self.carries(&mut shared, package, home);
     }
 
     /// Cluster `from` has line `outer` leave every cache. Returns whether it was written to memory.
     pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
-        if self.at_home(&mut shared, from, outer, tally, |_, tally| self.take_everywhere(from, outer, false, tally)) == Some(true) {
+        let package = from / self.clusters_per_package;
+        let take = |_: &mut Memory, tally: &mut Tally| self.take_everywhere(Some(from), package, outer, false, tally);
+        let found = self.at_home(&mut shared, from, outer, tally, take).unwrap_or_default();
+        self.begins(&mut shared, package, outer, found.beyond || self.home(outer) != package);
+        if found.dirty.is_some() {
             out.push(outer);
         }
         let written = !out.is_empty();
@@ -342,10 +416,17 @@ impl System {
     pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
         let mut shared = self.shared.lock();
         let home = self.home(outer);
-        // No cluster asks: all are probed.
-        let dirty = if writes { self.take_everywhere(usize::MAX, outer, whole, tally) } else { self.read_everywhere(outer, tally) };
+        // No cluster asks: all are probed. The device is one of the package that has the memory.
+        let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
+        self.begins(&mut shared, home, outer, found.beyond);
+        // What it reads comes from where the line is; what is written back goes to memory as well.
+        self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home);
+        let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
+        if let Some(holder) = found.dirty.filter(|_| written_back) {
+            self.carries(&mut shared, holder, home);
+        }
         let Some(memory) = shared.memories.get_mut(home) else { return };
-        match (writes, dirty) {
+        match (writes, found.dirty.is_some()) {
             (true, true) if !whole => {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
                 self.moves(memory, outer, Traffic::Stream, tally);
@@ -364,28 +445,28 @@ impl System {
         }
     }
 
-    /// Every cluster answers a read of line `outer`. Returns whether one had it dirty.
-    fn read_everywhere(&self, outer: u64, tally: &mut Tally) -> bool {
-        let mut dirty = false;
-        for cluster in &self.clusters {
+    /// Every cluster answers a read of line `outer` by a device of `package`.
+    fn read_everywhere(&self, package: usize, outer: u64, tally: &mut Tally) -> Found {
+        let mut all = Found::default();
+        for (number, cluster) in self.clusters.iter().enumerate() {
             let found = cluster.lock().probe(outer, false);
-            dirty |= found.dirty();
+            all.take(number / self.clusters_per_package, package, found != LineState::Invalid, found.dirty());
             count_probe(found, Request::Read, tally);
         }
-        dirty
+        all
     }
 
     /// Takes line `outer` from every cache, probing those of other clusters. What is to be written `whole` needs no answer: a dirty line is
-    /// as good as a clean one. Returns whether one was dirty.
-    fn take_everywhere(&self, from: usize, outer: u64, whole: bool, tally: &mut Tally) -> bool {
-        let mut dirty = false;
+    /// as good as a clean one. Who asks is of `package`, and cluster `from` if it is one.
+    fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
+        let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
-            if number == from {
-                dirty |= cluster.lock().flush(outer);
+            if Some(number) == from {
+                all.take(package, package, true, cluster.lock().flush(outer));
                 continue;
             }
             let found = cluster.lock().probe(outer, true);
-            dirty |= found.dirty();
+            all.take(number / self.clusters_per_package, package, found != LineState::Invalid, found.dirty());
             let signal = match found {
                 LineState::Invalid => Signal::ProbeMisses,
                 found if found.dirty() && !whole => Signal::ProbeHitsDirty,
@@ -393,7 +474,26 @@ impl System {
             };
             tally.add(signal, 1);
         }
-        dirty
+        all
+    }
+}
+
+/// What clusters said of a line that they were all asked for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// The package where a cluster had it dirty.
+    dirty: Option<usize>,
+    /// A cluster of another package than the one that asks had it.
+    beyond: bool,
+}
+
+impl Found {
+    /// A cluster of `package` answered one of `asking`.
+    fn take(&mut self, package: usize, asking: usize, had: bool, dirty: bool) {
+        self.beyond |= had && package != asking;
+        if dirty {
+            self.dirty = Some(package);
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both reach memory through
 //! [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
 //!
+//! With the feature `companion`, a `Traffic` tells the chips what moves between caches and memory; the rest an embedder adds itself.
+//!
 //! An address that memory does not have is told to the embedder ([`Passed::error`]), and what was to be added there is kept until memory
 //! takes it.
 //!
@@ -27,10 +29,14 @@
 mod chip;
 mod guest;
 mod opal;
+#[cfg(feature = "companion")]
+mod traffic;
 
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
 pub use opal::Platform;
+#[cfg(feature = "companion")]
+pub use traffic::Traffic;
 pub use vm_memory::GuestMemory;
 pub use vm_pmu_arch::memory::Memory;
 pub use vm_pmu_arch::power9::nest::{

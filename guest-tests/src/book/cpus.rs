@@ -256,8 +256,19 @@ fn cycles(costs: &Costs) -> Rows {
 }
 
 fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
-    let MemoryGeometry { page_bits, bank_bits, select_bits, open_pages, open, close, near_bytes, near_controllers, controllers, channels } =
-        *memory;
+    let MemoryGeometry {
+        page_bits,
+        bank_bits,
+        select_bits,
+        open_pages,
+        open,
+        close,
+        near_bytes,
+        near_controllers,
+        controllers,
+        channels,
+        in_turn,
+    } = *memory;
     let Mesh { quadrants, agents } = *mesh;
     let several = |number: u16| if number > 1 { number.to_string() } else { NONE.to_owned() };
     let near = match near_bytes {
@@ -275,6 +286,7 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         ("its controllers", present(u16::from(near_controllers))),
         ("controllers of DRAM", controllers.to_string()),
         ("channels of each", channels.to_string()),
+        ("lines go to them", if in_turn { "in turn" } else { "spread" }.to_owned()),
         ("quadrants of the mesh", several(u16::from(quadrants))),
         ("agents that lines belong to", several(agents)),
     ]

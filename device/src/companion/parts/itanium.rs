@@ -71,6 +71,7 @@ pub const ITANIUM: Profile = Profile {
         near_controllers: 0,
         controllers: 1,
         channels: 1,
+        in_turn: false,
     },
     mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: None,

@@ -75,6 +75,7 @@ pub const K8: Profile = Profile {
         near_controllers: 0,
         controllers: 1,
         channels: 1,
+        in_turn: false,
     },
     mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 2, streams: 8, within_bits: 12 }),

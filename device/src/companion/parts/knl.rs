@@ -76,6 +76,7 @@ pub const KNL: Profile = Profile {
         near_controllers: 8,
         controllers: 2,
         channels: 3,
+        in_turn: false,
     },
     mesh: Mesh { quadrants: 4, agents: 38 },
     prefetcher: Some(Prefetcher { after: 2, ahead: 4, streams: 16, within_bits: 12 }),

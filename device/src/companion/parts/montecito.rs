@@ -72,6 +72,7 @@ pub const MONTECITO: Profile = Profile {
         near_controllers: 0,
         controllers: 1,
         channels: 1,
+        in_turn: false,
     },
     mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: None,
