@@ -5,6 +5,7 @@ use crate::alert::Alerts;
 use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::power9::collection::ThreadState;
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -17,7 +18,7 @@ macro_rules! parts {
         }
 
         /// The version of [`State`]: it changes whenever a field of any part's state does, or what a field means.
-        pub const STATE_VERSION: u32 = 4;
+        pub const STATE_VERSION: u32 = 5;
 
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -169,6 +170,23 @@ impl Part {
     #[must_use]
     pub const fn has_nest(self) -> bool {
         matches!(self, Part::Power9(_))
+    }
+
+    /// Whether a package of a machine posts what its threads count into memory: [`collection`](crate::power9::collection).
+    #[must_use]
+    pub const fn posts_to_memory(self) -> bool {
+        matches!(self, Part::Power9(_))
+    }
+}
+
+impl Pmu {
+    /// What decides which cells of memory the thread's events are posted to, on a part that posts them.
+    #[must_use]
+    pub fn thread_state(&self) -> Option<ThreadState> {
+        match self {
+            Pmu::Power9(thread) => Some(thread.thread_state()),
+            _ => None,
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Register {
     Mmcra,
     /// MMCRC.
     Mmcrc,
+    /// LDBAR.
+    Ldbar,
     /// SIER.
     Sier,
     /// SIAR.
@@ -87,7 +89,8 @@ pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmc
     match address {
         Address::Spr(number @ 768..=783) => accessor.user(number, write),
         Address::Spr(number @ 784..=799) => accessor.privileged(number),
-        Address::Spr(spr::MMCRC) => accessor.core(),
+        Address::Spr(spr::MMCRC) => accessor.of_hypervisor(Register::Mmcrc),
+        Address::Spr(spr::LDBAR) => accessor.of_hypervisor(Register::Ldbar),
         Address::Spr(number @ (800..=803 | spr::BESCR)) => accessor.branch_events(number),
         Address::Bhrb(index) => accessor.history(index),
         Address::Imc if write && accessor.problem => Err(Fault::PrivilegedInstruction),
@@ -150,11 +153,11 @@ impl Accessor {
         }
     }
 
-    fn core(&self) -> Result<Grant, Fault> {
+    fn of_hypervisor(&self, register: Register) -> Result<Grant, Fault> {
         match (self.problem, self.hypervisor) {
             (true, _) => Err(Fault::PrivilegedInstruction),
             (false, false) => Err(Fault::NoOperation),
-            (false, true) => Ok(whole(Register::Mmcrc)),
+            (false, true) => Ok(whole(register)),
         }
     }
 

@@ -38,6 +38,7 @@
 
 mod access;
 mod alerting;
+pub mod collection;
 mod counting;
 pub mod encode;
 mod freezing;
@@ -55,7 +56,7 @@ mod time_base;
 
 pub use access::{Bits, Register};
 pub use history::History;
-pub use registers::{Bescr, COUNTERS, CounterFreezes, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Msr, Pmc, Sier, ThreadControl, spr};
+pub use registers::{Bescr, COUNTERS, CounterFreezes, Ldbar, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Msr, Pmc, Sier, ThreadControl, spr};
 pub use sampling::{Machine, Sampler};
 pub use state::State;
 pub use threshold::ThresholdCounter;
@@ -132,6 +133,7 @@ pub struct Power9 {
     sdar: u64,
     bescr: Bescr,
     imc: u64,
+    ldbar: Ldbar,
     context: Context,
     /// MMCRC, and what is known of the core's other threads.
     shared: Shared,
@@ -190,6 +192,7 @@ impl Power9 {
             sdar: 0,
             bescr: Bescr::default(),
             imc: 0,
+            ldbar: Ldbar::default(),
             context: Self::reset_context(),
             shared: Shared::ALONE,
             counting: 0,
@@ -226,6 +229,13 @@ impl Power9 {
         self.revision
     }
 
+    /// What decides which cells of memory the thread's events go to, where its core [posts them](collection).
+    #[must_use]
+    pub fn thread_state(&self) -> collection::ThreadState {
+        let Context { machine_state, control, .. } = self.context;
+        collection::ThreadState { machine_state, control, ldbar: self.ldbar, shared: self.shared }
+    }
+
     /// Counts up to now and acts on what that brings. Whether anything changed that deadlines depend on.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
         let event = self.count(feed);
@@ -248,6 +258,7 @@ impl Power9 {
             Register::Mmcr2 => self.mmcr2.bits(),
             Register::Mmcra => self.threshold.shown_in(self.mmcra).bits(),
             Register::Mmcrc => self.shared.register,
+            Register::Ldbar => self.ldbar.bits(),
             Register::Sier => self.sier.bits(),
             Register::Siar => self.siar,
             Register::Sdar => self.sdar,
@@ -271,6 +282,7 @@ impl Power9 {
             Register::Mmcr2 => self.mmcr2 = Mmcr2::written(value),
             Register::Mmcra => self.write_mmcra(Mmcra::written(value), feed),
             Register::Mmcrc => self.shared.register = Mmcrc::written(value).bits(),
+            Register::Ldbar => self.ldbar = Ldbar::written(value),
             Register::Sier => self.sier = Sier::written(value),
             Register::Siar => self.siar = value,
             Register::Sdar => {

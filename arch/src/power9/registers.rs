@@ -244,6 +244,46 @@ power_layout! {
     }
 }
 
+power_layout! {
+    /// LDBAR, the register by which a thread of the core posts into memory of its own (Linux, `imc-pmu.c`; the guide does not have it).
+    ///
+    /// ```
+    /// use vm_pmu_arch::power9::Ldbar;
+    ///
+    /// // Enabled, with its memory at 1_2345_6000h.
+    /// let ldbar = Ldbar::written(1 << 63 | 0x1_2345_6000);
+    /// assert!(ldbar.enable() && !ldbar.trace());
+    /// assert_eq!(ldbar.memory(), 0x1_2345_6000);
+    /// ```
+    pub struct Ldbar {
+        /// the thread posts what it counts
+        "ENABLE" => enable / set_enable: bool = 0;
+        /// it posts traces instead
+        "TRACE" => trace / set_trace: bool = 1;
+        /// scope of the postings on the fabric
+        "PB_SCOPE" => pb_scope / set_pb_scope: u8 = 4..6;
+        /// where the memory begins, without the lower 13 bits of its address
+        "COUNTER_ADDRESS" => counter_address / set_counter_address: u64 = 8..50;
+        reserved 2..3;
+        reserved 7;
+        reserved 51..63;
+    }
+}
+
+impl Ldbar {
+    /// Where the memory begins, in bytes: what of COUNTER_ADDRESS an address of real memory has, bits 14 to 50.
+    #[must_use]
+    pub const fn memory(&self) -> u64 {
+        self.0 & super::collection::ADDRESS
+    }
+
+    /// Whether the thread counts into its memory: ENABLE without TRACE.
+    #[must_use]
+    pub fn accumulates(&self) -> bool {
+        self.enable() && !self.trace()
+    }
+}
+
 impl Mmcrc {
     /// Whether the counters of this thread of the core are frozen.
     #[must_use]
@@ -426,6 +466,8 @@ pub mod spr {
     pub const MMCR1: u16 = 798;
     /// MMCRC; the guide does not print its number, Linux and QEMU have it.
     pub const MMCRC: u16 = 851;
+    /// LDBAR; the guide does not have it, Linux has its number.
+    pub const LDBAR: u16 = 850;
     /// BESCRS: sets bits of BESCR's upper half.
     pub const BESCRS: u16 = 800;
     /// BESCRSU: sets bits of BESCR's upper half, from the lower half of the value.
@@ -469,6 +511,7 @@ pub(super) static REGISTERS: &[RegisterDescription] = describe![
     "MMCR2" Address::Spr(spr::MMCR2), Mmcr2::FIELDS;
     "MMCRA" Address::Spr(spr::MMCRA), Mmcra::FIELDS;
     "MMCRC" Address::Spr(spr::MMCRC), Mmcrc::FIELDS;
+    "LDBAR" Address::Spr(spr::LDBAR), Ldbar::FIELDS;
     "SIER" Address::Spr(spr::SIER), Sier::FIELDS;
     "SIAR" Address::Spr(spr::SIAR), &SIAR_FIELDS;
     "SDAR" Address::Spr(spr::SDAR), &SDAR_FIELDS;

@@ -1,6 +1,6 @@
 //! What a POWER9 PMU remembers, and the PMU that remembers it.
 
-use super::registers::{Bescr, COUNTERS, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Sier};
+use super::registers::{Bescr, COUNTERS, Ldbar, Mmcr0, Mmcr1, Mmcr2, Mmcra, Mmcrc, Sier};
 use super::selection::Selected;
 use super::{History, Power9, Revision, Sampler, ThresholdCounter};
 use crate::counter::Detector;
@@ -32,6 +32,8 @@ pub struct State {
     pub bescr: u64,
     /// The instruction match array.
     pub imc: u64,
+    /// LDBAR.
+    pub ldbar: u64,
     /// MMCRC, and what is known of the core's other threads.
     pub shared: Shared,
     /// The thread's context, with what the time base reads as its `time_base`: the totals of another machine begin elsewhere.
@@ -75,6 +77,7 @@ impl Power9 {
             sdar: self.sdar,
             bescr: self.bescr.bits(),
             imc: self.imc,
+            ldbar: self.ldbar.bits(),
             shared: self.shared,
             context: Context { time_base: self.context.time_base.wrapping_add(self.ticks_seen), ..self.context },
             detectors,
@@ -99,6 +102,7 @@ impl Power9 {
         pmu.mmcra = Mmcra::written(state.mmcra);
         pmu.sier = Sier::written(state.sier);
         (pmu.siar, pmu.sdar, pmu.imc) = (state.siar, state.sdar, state.imc);
+        pmu.ldbar = Ldbar::written(state.ldbar);
         pmu.bescr = Bescr::of(state.bescr);
         pmu.shared =
             Shared { register: Mmcrc::written(state.shared.register).bits(), threads: state.shared.threads.max(1), ..state.shared };

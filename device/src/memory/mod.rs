@@ -34,7 +34,7 @@ mod traffic;
 
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
-pub use opal::Platform;
+pub use opal::{Cores, Platform};
 #[cfg(feature = "companion")]
 pub use traffic::Traffic;
 pub use vm_memory::GuestMemory;

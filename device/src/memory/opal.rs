@@ -4,9 +4,67 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Command, Outcome, Passed, Request};
+use vm_pmu_arch::power9::nest::{Call, CallType, Command, Outcome, Passed, Request};
 
 use super::Chip;
+use crate::irq::InterruptLine;
+use crate::topology::Machine;
+
+/// The cores of a machine, as calls of the types [`Core`](CallType::Core) and [`Trace`](CallType::Trace) reach them. A [`Machine`] of POWER9 is
+/// one. Each is asked by a thread of it, counted through the machine; what returns says whether there is such a core.
+pub trait Cores {
+    /// PDBAR is written and the engine stops.
+    fn init(&self, thread: usize, address: u64) -> bool;
+    /// The engine starts.
+    fn start(&self, thread: usize) -> bool;
+    /// The engine stops; what was counted until then is in memory.
+    fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool;
+    /// The engine stops, and its memory stays.
+    fn halt(&self, thread: usize) -> bool;
+}
+
+impl<L: InterruptLine> Cores for Machine<L> {
+    fn init(&self, thread: usize, address: u64) -> bool {
+        self.collection_of(thread).map(|core| core.init(address)).is_some()
+    }
+
+    fn start(&self, thread: usize) -> bool {
+        self.collection_of(thread).map(|core| core.start()).is_some()
+    }
+
+    fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool {
+        let Some(core) = self.collection_of(thread) else { return false };
+        // What memory refuses is kept for when the engine has been started again.
+        core.post(memory);
+        core.stop();
+        true
+    }
+
+    fn halt(&self, thread: usize) -> bool {
+        self.collection_of(thread).map(|core| core.stop()).is_some()
+    }
+}
+
+/// Cores that post nothing: calls about them succeed.
+struct Silent;
+
+impl Cores for Silent {
+    fn init(&self, _thread: usize, _address: u64) -> bool {
+        true
+    }
+
+    fn start(&self, _thread: usize) -> bool {
+        true
+    }
+
+    fn stop<M: Memory>(&self, _thread: usize, _memory: &M) -> bool {
+        true
+    }
+
+    fn halt(&self, _thread: usize) -> bool {
+        true
+    }
+}
 
 /// The chips of a machine.
 ///
@@ -66,16 +124,46 @@ impl Platform {
         self.pirs.iter().position(|known| u64::from(*known) == pir)
     }
 
-    /// Answers the call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these.
+    /// Answers the call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Calls about cores
+    /// succeed and do nothing: a machine whose cores post is told by [`call_with`](Platform::call_with).
     ///
     /// A type that is not known succeeds and does nothing.
     pub fn call<M: Memory>(&self, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
+        self.call_with(&Silent, number, arguments, memory)
+    }
+
+    /// As [`call`](Platform::call), with cores that post: the threads of `cores` are those whose PIRs the platform knows.
+    ///
+    /// Cores are of up to four threads each, a fused one counting as two: a call is about the core of its thread alone. Calls about traces control the same
+    /// engine, and traces are not written.
+    ///
+    /// ```
+    /// use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
+    /// use vm_pmu::Signal;
+    /// use vm_pmu::memory::{Guest, Outcome, Platform};
+    /// use vm_pmu::topology::Builder;
+    ///
+    /// let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x1_0000)]).unwrap();
+    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+    /// let platform = Platform::new(vec![], vec![0, 1, 2, 3]);
+    /// let guest = Guest(&memory);
+    /// // OPAL_IMC_COUNTERS_INIT and START of the core of PIR 0, with its memory at 8000h.
+    /// assert_eq!(platform.call_with(&machine, 149, [2, 0x8000, 0], &guest), Some(Outcome::Success));
+    /// assert_eq!(platform.call_with(&machine, 150, [2, 0, 0], &guest), Some(Outcome::Success));
+    /// machine.thread(0).unwrap().totals().add(Signal::InstructionsRetired, 5120);
+    /// // STOP: what was counted is in memory then, in steps of 512.
+    /// assert_eq!(platform.call_with(&machine, 151, [2, 0, 0], &guest), Some(Outcome::Success));
+    /// let instructions: [u8; 8] = memory.read_obj(GuestAddress(0x8020)).unwrap();
+    /// assert_eq!(u64::from_be_bytes(instructions), 10);
+    /// ```
+    pub fn call_with<M: Memory>(&self, cores: &impl Cores, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
         let request = Request::of(number, arguments)?;
-        let is_known = self.thread(request.pir).is_some();
-        Some(match (request.refusal(is_known), request.nest_command()) {
-            (Some(outcome), _) => outcome,
-            (None, Some(command)) => self.command(request.chip(), command, memory),
-            (None, None) => Outcome::Success,
+        let thread = self.thread(request.pir);
+        Some(match (request.refusal(thread.is_some()), request.nest_command(), thread) {
+            (Some(outcome), _, _) => outcome,
+            (None, Some(command), _) => self.command(request.chip(), command, memory),
+            (None, None, Some(thread)) if !control(cores, request, thread, memory) => Outcome::Hardware,
+            (None, None, _) => Outcome::Success,
         })
     }
 
@@ -86,5 +174,17 @@ impl Platform {
             Some(Ok(true)) => Outcome::Success,
             Some(Ok(false) | Err(_)) | None => Outcome::Hardware,
         }
+    }
+}
+
+/// Does to the core of a thread what a call asks for. Whether there is such a core.
+fn control<M: Memory>(cores: &impl Cores, request: Request, thread: usize, memory: &M) -> bool {
+    match (request.call, request.kind) {
+        (Call::Init, Some(CallType::Core)) => cores.init(thread, request.address),
+        // The trace macro is set up with the engine disabled.
+        (Call::Init, Some(CallType::Trace)) => cores.halt(thread),
+        (Call::Start, Some(CallType::Core | CallType::Trace)) => cores.start(thread),
+        (Call::Stop, Some(CallType::Core | CallType::Trace)) => cores.stop(thread, memory),
+        (_, Some(CallType::Nest) | None) => true,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
 //! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared
-//! demand, a PMU, wide deadlines, one thread's deadlines, claims, what a package has once): two guests can do whatever they like at the
+//! demand, a PMU, wide deadlines, one thread's deadlines, claims, what a package has once, what it posts into memory): two guests can do whatever they like at the
 //! same time.
 //!
 //! # What the threads of a package see of each other
@@ -19,11 +19,13 @@
 //! While they run in parallel it is exact up to what they have added and not yet compared.
 
 mod arbiter;
+mod collection;
 mod common;
 mod thread;
 mod untile;
 mod view;
 
+pub use collection::CoreCollection;
 pub use thread::Thread;
 pub use untile::Untile;
 
@@ -41,6 +43,7 @@ use vm_pmu_arch::registry::{Part, Pmu, State};
 use crate::irq::InterruptLine;
 use crate::untile::{Boxes, Buses};
 use arbiter::Arbiter;
+use collection::Collector;
 use common::Common;
 
 /// What a thread, or a package's devices, did and when somebody must look.
@@ -92,6 +95,8 @@ struct Package {
     devices: Source,
     arbiter: Arbiter,
     common: Common,
+    /// What the package posts into memory, on parts that do.
+    collector: Option<Collector>,
     /// The signals that some counter of package scope has a deadline for.
     wide: Mutex<SignalSet>,
     /// What counters of package scope want of every thread and of the devices.
@@ -106,6 +111,12 @@ struct Package {
     heeding: Members,
     /// Whether it asks for anything.
     wanted: AtomicBool,
+}
+
+impl Package {
+    fn footprint(&self) -> usize {
+        size_of_val(self) + self.arbiter.footprint() + self.collector.as_ref().map_or(0, Collector::footprint)
+    }
 }
 
 /// Threads of a package, one bit each; the last bit stands for all beyond it.
@@ -208,6 +219,7 @@ impl Builder {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             common: Common::new(self.threads),
+            collector: self.part.posts_to_memory().then(Collector::new),
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
@@ -287,7 +299,7 @@ impl<L: InterruptLine> Machine<L> {
     pub fn footprint(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.cores)
-            + self.packages.iter().map(|package| size_of_val(package) + package.arbiter.footprint()).sum::<usize>()
+            + self.packages.iter().map(Package::footprint).sum::<usize>()
             + self.boxes.as_ref().map_or(0, Boxes::footprint)
     }
 
@@ -425,6 +437,9 @@ impl<L: InterruptLine> Machine<L> {
             if pmu.heeds_others() {
                 heeding |= Members::bit(thread);
             }
+        }
+        if let Some(collector) = &package.collector {
+            signals = signals.union(&collector.demand());
         }
         demand.replace(signals, false, records);
         package.records.store(records.every, Release);

@@ -387,6 +387,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let view = View::new(self.core, self.machine.members(self.package()), self.package);
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
+            if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
+                collector.follow(self.number % self.machine.per_package, pmu.thread_state(), self.totals());
+            }
             self.core.epoch.store(pmu.demand().epoch(), Release);
             let alerts = pmu.take_alerts();
             if let Some(lines) = alerts.lines {

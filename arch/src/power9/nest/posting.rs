@@ -24,12 +24,12 @@ pub struct Passed<E> {
 }
 
 impl<E> Passed<E> {
-    pub(super) const fn new() -> Passed<E> {
+    pub(in crate::power9) const fn new() -> Passed<E> {
         Passed { slots: 0, late: 0, refused: 0, error: None }
     }
 
     /// Notes the outcome of an access. Returns whether it was refused.
-    pub(super) fn take(&mut self, outcome: Result<(), E>) -> bool {
+    pub(in crate::power9) fn take(&mut self, outcome: Result<(), E>) -> bool {
         let Err(error) = outcome else { return false };
         self.refused = self.refused.saturating_add(1);
         self.error.get_or_insert(error);

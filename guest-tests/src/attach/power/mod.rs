@@ -59,7 +59,7 @@ pub struct Cpu<'a> {
     thread: Thread<'a, Lines>,
     time_base: TimeBase,
     companion: Option<Following<'a>>,
-    firmware: Option<&'a Firmware>,
+    firmware: Option<&'a Firmware<'a>>,
     demand: Demand,
     /// The epoch of the thread's demand when it was last looked at.
     epoch: u32,
@@ -126,7 +126,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// Has `firmware` answer the calls of the guest, and the nests' time go by with this CPU's.
-    pub fn call_firmware(&mut self, firmware: &'a Firmware) {
+    pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
         self.firmware = Some(firmware);
     }
 
@@ -361,12 +361,12 @@ fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, 
 impl Observer for Cpu<'_> {
     fn read_spr(&mut self, number: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
         // BESCR is read in the engine, which has the same.
-        if matches!(number, 768..=799 | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
+        if matches!(number, 768..=799 | spr::LDBAR | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
     }
 
     fn write_spr(&mut self, number: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
         match number {
-            768..=799 | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
+            768..=799 | spr::LDBAR | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
             spr::BESCRS..=spr::BESCRRU | spr::BESCR => {
                 self.write(Address::Spr(number), value, cpu)?;
                 Err(SprFault::Unclaimed)
@@ -415,8 +415,9 @@ impl Observer for Cpu<'_> {
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.last = step.address;
-        if self.epoch != self.thread.epoch() {
-            // This CPU's write changed what it must report, or another's did.
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            // This CPU's write changed what it must report, or another's did, or a nest wants it.
             self.renew_demand();
         }
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());

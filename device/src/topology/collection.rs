@@ -1,0 +1,230 @@
+//! What the cores of a machine post into memory, as threads of the host share it.
+
+use alloc::boxed::Box;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spin::Mutex;
+use vm_pmu_arch::feed::{SignalSet, Totals};
+use vm_pmu_arch::memory::Memory;
+use vm_pmu_arch::power9::collection::{Collection, State, ThreadState};
+use vm_pmu_arch::power9::nest::Passed;
+
+use super::{Core, Machine, Package};
+use crate::irq::InterruptLine;
+
+/// The collection of one package's threads, and whether anybody need look at it.
+#[derive(Debug)]
+pub(super) struct Collector {
+    running: AtomicBool,
+    collection: Mutex<Box<Collection>>,
+}
+
+impl Collector {
+    pub(super) fn new() -> Collector {
+        Collector { running: AtomicBool::new(false), collection: Mutex::new(Box::default()) }
+    }
+
+    pub(super) fn footprint(&self) -> usize {
+        size_of::<Collection>()
+    }
+
+    /// The signals that the package's threads must report.
+    pub(super) fn demand(&self) -> SignalSet {
+        if self.running.load(Acquire) { Collection::signals() } else { SignalSet::EMPTY }
+    }
+
+    /// Whether the engine runs, for who has taken or will take the PMU's lock: whoever starts it takes that too.
+    #[inline]
+    pub(super) fn is_running(&self) -> bool {
+        self.running.load(Relaxed)
+    }
+
+    /// A thread of the package may be in another state, or just followed for the first time. Its PMU is locked.
+    pub(super) fn follow(&self, thread: usize, state: Option<ThreadState>, totals: &Totals) {
+        if let Some(state) = state {
+            self.collection.lock().follow(thread, state, totals);
+        }
+    }
+
+    /// Does `work` with the collection. Returns what it returned, and whether the engine then runs and did not before, or the other way round.
+    fn with<T>(&self, work: impl FnOnce(&mut Collection) -> T) -> (T, bool) {
+        let mut collection = self.collection.lock();
+        let value = work(&mut collection);
+        // Before the collection is let go: who comes last has told what holds.
+        let before = self.running.swap(collection.is_running(), Release);
+        (value, before != collection.is_running())
+    }
+}
+
+/// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
+///
+/// The embedder lets the core's cycles go by ([`pass`](CoreCollection::pass)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
+/// changes the state of a thread is counted apart by itself. While the engine runs, every thread of the core is asked to report the signals that
+/// its events follow.
+///
+/// Counts that were made for one address in a thread's LDBAR and not posted when another address is written there are dropped: an embedder that wants
+/// to keep them posts before it passes on a write of LDBAR.
+///
+/// ```
+/// # use core::cell::RefCell;
+/// # use vm_pmu::arch::memory::Memory;
+/// # struct Ram(RefCell<Vec<u64>>);
+/// # impl Memory for Ram {
+/// #     type Error = u64;
+/// #     fn load(&self, address: u64) -> Result<u64, u64> {
+/// #         self.0.borrow().get(address as usize / 8).copied().ok_or(address)
+/// #     }
+/// #     fn store(&self, address: u64, value: u64) -> Result<(), u64> {
+/// #         *self.0.borrow_mut().get_mut(address as usize / 8).ok_or(address)? = value;
+/// #         Ok(())
+/// #     }
+/// #     fn add(&self, address: u64, amount: u64) -> Result<(), u64> {
+/// #         self.store(address, self.load(address)?.wrapping_add(amount))
+/// #     }
+/// # }
+/// use vm_pmu::Signal;
+/// use vm_pmu::topology::Builder;
+///
+/// // `Ram` is 64 KiB of cells from address 0 on.
+/// let memory = Ram(RefCell::new(vec![0; 0x2000]));
+/// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+/// let core = machine.collection(0).unwrap();
+/// core.init(0x4000);
+/// core.start();
+/// for number in 0..4 {
+///     machine.thread(number).unwrap().totals().add(Signal::InstructionsRetired, 512);
+/// }
+/// core.post(&memory).ok().unwrap();
+/// // CPM_INST of the four threads.
+/// assert_eq!(memory.load(0x4000 + 0x20), Ok(4));
+/// ```
+#[derive(Debug)]
+pub struct CoreCollection<'a, L> {
+    machine: &'a Machine<L>,
+    package: &'a Package,
+    collector: &'a Collector,
+    number: usize,
+}
+
+impl<L> Clone for CoreCollection<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for CoreCollection<'_, L> {}
+
+impl<L: InterruptLine> Machine<L> {
+    /// What package `number` posts into memory, on parts that do: a core of POWER9.
+    #[must_use]
+    pub fn collection(&self, number: usize) -> Option<CoreCollection<'_, L>> {
+        let package = self.packages.get(number)?;
+        let collector = package.collector.as_ref()?;
+        Some(CoreCollection { machine: self, package, collector, number })
+    }
+
+    /// What the package posts for thread `thread` of the machine.
+    #[must_use]
+    pub fn collection_of(&self, thread: usize) -> Option<CoreCollection<'_, L>> {
+        self.collection(thread / self.per_package.max(1))
+    }
+}
+
+impl<L: InterruptLine> CoreCollection<'_, L> {
+    /// PDBAR is written, as OPAL_IMC_COUNTERS_INIT does: [`Collection::init`].
+    pub fn init(&self, address: u64) {
+        let ((), changed) = self.collector.with(|collection| collection.init(address));
+        self.follow_up(changed);
+    }
+
+    /// Where the core's memory begins, in bytes, once that has been said.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.collector.collection.lock().memory()
+    }
+
+    /// The engine starts: what happens from now on is counted.
+    pub fn start(&self) {
+        let ((), changed) = self.collector.with(Collection::start);
+        self.follow_up(changed);
+    }
+
+    /// The engine stops: [`Collection::stop`]. What is to be in memory by then is [posted](CoreCollection::post) before.
+    pub fn stop(&self) {
+        let ((), changed) = self.collector.with(|collection| collection.stop(&self.totals()));
+        self.follow_up(changed);
+    }
+
+    /// Whether the engine runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.collector.running.load(Acquire)
+    }
+
+    /// The cycles of the core from one posting to the next.
+    #[must_use]
+    pub fn interval(&self) -> u64 {
+        self.collector.collection.lock().interval()
+    }
+
+    /// Posts every so many cycles of the core from now on, at least one.
+    pub fn set_interval(&self, cycles: u64) {
+        self.collector.collection.lock().set_interval(cycles);
+    }
+
+    /// The cycles of the core to the next posting.
+    #[must_use]
+    pub fn until_posting(&self) -> u64 {
+        self.collector.collection.lock().until_posting()
+    }
+
+    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::pass`].
+    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.collector.collection.lock().pass(cycles, &self.totals(), memory)
+    }
+
+    /// Posts everything that was counted up to now, if the engine runs.
+    pub fn post<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
+        self.collector.collection.lock().post(&self.totals(), memory)
+    }
+
+    /// Something that no signal tells happened in thread `thread` of the core: [`Collection::inject`].
+    pub fn inject(&self, thread: usize, offset: u32, amount: u64) -> bool {
+        self.is_running() && self.collector.collection.lock().inject(thread, offset, amount)
+    }
+
+    /// What it remembers, with everything counted up to now.
+    #[must_use]
+    pub fn state(&self) -> Box<State> {
+        Box::new(self.collector.collection.lock().state(&self.totals()))
+    }
+
+    /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their PMUs
+    /// know.
+    pub fn restore(&self, state: &State) {
+        self.collector.with(|collection| *collection = Collection::from_state(state, &self.totals()));
+        self.follow_up(true);
+    }
+
+    fn members(&self) -> &[Core] {
+        self.machine.members(self.number)
+    }
+
+    /// The totals of the core's threads.
+    fn totals<'t>(&'t self) -> impl Fn(usize) -> Option<&'t Totals> {
+        |thread| self.members().get(thread).map(|core| &core.source.totals)
+    }
+
+    /// The engine has been started or stopped: threads report what it follows, and are followed from here on.
+    fn follow_up(&self, changed: bool) {
+        if !changed {
+            return;
+        }
+        self.machine.renew_wide_demand(self.number, self.package);
+        let first = self.number * self.machine.per_package;
+        for thread in (first..first + self.machine.per_package).filter_map(|number| self.machine.thread(number)) {
+            thread.with(|_pmu, _view| ());
+        }
+    }
+}
