@@ -41,12 +41,12 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if packages > MAX_CHIPS || !cpus.is_multiple_of(packages) {
         return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
     }
-    let firmware = (options.chips != 0).then(|| Firmware::new(packages, cpus, Pace::default()));
     let pmus = Builder::of(part).packages(packages).threads(cpus / packages).build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let companion = builder.map(|builder| builder.packages(packages).threads(cpus / packages).clock(clock).build());
+    let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
     let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
     let config = match &firmware {
         Some(firmware) => Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain },
@@ -75,6 +75,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref());
+    let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; beside.len()];
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
@@ -97,5 +98,8 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
         _ => None,
     };
     (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    if refused != 0 {
+        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
+    }
     Ok((report, counts))
 }

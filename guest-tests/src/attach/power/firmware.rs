@@ -5,15 +5,19 @@
 //! in hypervisor state, with the number of the call in GPR 0. Before the guest starts, the firmware has let the engine of each nest program
 //! its counters and has paused it.
 //!
-//! Nest cycles follow core cycles: the CPU that is furthest tells the time.
+//! Nest cycles follow core cycles: the CPU that is furthest tells the time. Cores that collect post as often as a slot of the nest comes. What
+//! moves between caches and memory is told by the companion, if there is one, before each slot.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use vm_pmu::memory::{Availability, Call, Chip, Command, Guest, Nest, Outcome, Platform};
+use vm_pmu::companion::Companion;
+use vm_pmu::memory::{Call, Chip, Command, Guest, Nest, Outcome, Platform, Traffic};
+use vm_pmu::topology::Machine;
 use vm_pmu::tree::power9::{self, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
+use crate::attach::Lines;
 use crate::engine::memory::Memory;
 use crate::engine::power::Entry;
 use crate::engine::power::assemble::Assembler;
@@ -60,11 +64,16 @@ impl Default for Pace {
 
 /// The firmware and the nests of the chips.
 #[derive(Debug)]
-pub struct Firmware {
+pub struct Firmware<'a> {
     platform: Platform,
+    /// The cores that the platform's calls reach.
+    cores: &'a Machine<Lines>,
+    companion: Option<(&'a Companion, Traffic)>,
     memory: OnceCell<Arc<Memory>>,
     pirs: Vec<u32>,
     pace: Pace,
+    /// Cycles of a core so far.
+    cycles: Cell<u64>,
     /// Cycles of the nest so far.
     passed: Cell<u64>,
     /// Cycles of a core at which the next slot comes.
@@ -85,15 +94,19 @@ fn pirs(chips: usize, cpus: usize) -> Vec<u32> {
     (0..cpus).map(|cpu| chip_id(cpu / threads) << 8 | (cpu % threads) as u32).collect()
 }
 
-impl Firmware {
-    /// The firmware of `chips` chips, 1 to [`MAX_CHIPS`], among which `cpus` CPUs are divided.
+impl<'a> Firmware<'a> {
+    /// The firmware of `chips` chips, 1 to [`MAX_CHIPS`], among which the CPUs of `cores` are divided; `companion` has as many packages.
     #[must_use]
-    pub fn new(chips: usize, cpus: usize, pace: Pace) -> Firmware {
-        let pirs = pirs(chips, cpus);
+    pub fn new(chips: usize, cores: &'a Machine<Lines>, companion: Option<&'a Companion>, pace: Pace) -> Firmware<'a> {
+        let pirs = pirs(chips, cores.threads());
         let home = |chip: usize| HOME + HOME_SIZE * chip as u64;
         let chip = |number: usize| Chip::new(chip_id(number), Nest::new(home(number)).with_slot(pace.slot));
         let platform = Platform::new((0..chips.clamp(1, MAX_CHIPS)).map(chip).collect(), pirs.clone());
-        Firmware { platform, memory: OnceCell::new(), pirs, pace, passed: Cell::new(0), next: Cell::new(0), refused: Cell::new(0) }
+        let interval = pace.slot.saturating_mul(pace.core) / pace.nest.max(1);
+        (0..chips).filter_map(|core| cores.collection(core)).for_each(|core| core.set_interval(interval));
+        let (cycles, passed, next, refused) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
+        let companion = companion.map(|companion| (companion, Traffic::new(companion, chips)));
+        Firmware { platform, cores, companion, memory: OnceCell::new(), pirs, pace, cycles, passed, next, refused }
     }
 
     /// What a CPU finds in its registers.
@@ -145,10 +158,7 @@ impl Firmware {
     }
 
     fn tree(&self) -> Result<Vec<u8>, power9::Error> {
-        let described = |chip: &Chip| {
-            let Availability(availability) = chip.units();
-            power9::Chip { id: chip.id(), home: chip.home(), availability }
-        };
+        let described = |chip: &Chip| power9::Chip { id: chip.id(), home: chip.home(), availability: chip.units() };
         let chips: Vec<power9::Chip> = self.platform.chips().iter().map(described).collect();
         let mut fdt = FdtWriter::new_with_mem_reserv(&power9::reservations(&chips)?)?;
         let root = fdt.begin_node("")?;
@@ -160,7 +170,7 @@ impl Firmware {
         fdt.property_u64("opal-base-address", BASE)?;
         fdt.property_u64("opal-entry-address", ENTRY)?;
         fdt.end_node(node)?;
-        power9::write_imc_counters(&mut fdt, &ImcCounters::of(&chips))?;
+        power9::write_imc_counters(&mut fdt, &ImcCounters { core: true, thread: true, ..ImcCounters::of(&chips) })?;
         fdt.end_node(root)?;
         Ok(fdt.finish()?)
     }
@@ -201,7 +211,7 @@ impl Firmware {
             return Some(u64::from(first == CHECK_TOKEN || Call::of_number(first).is_some()));
         }
         // A number that is none is a bad parameter.
-        let outcome = self.platform.call(number, [first, second, third], &guest).unwrap_or(Outcome::Parameter);
+        let outcome = self.platform.call_with(self.cores, number, [first, second, third], &guest).unwrap_or(Outcome::Parameter);
         Some(outcome.value() as u64)
     }
 
@@ -220,14 +230,32 @@ impl Firmware {
         let now = (u128::from(cycles) * nest / core) as u64;
         let passed = now.saturating_sub(self.passed.replace(now.max(self.passed.get())));
         self.pass(passed);
+        self.pass_cores(cycles.saturating_sub(self.cycles.replace(cycles.max(self.cycles.get()))));
         let until = self.platform.chips().iter().map(Chip::until_slot).min().unwrap_or(1);
         let next = u128::from(self.passed.get().saturating_add(until)) * core;
         self.next.set(next.div_ceil(nest) as u64);
     }
 
     fn pass(&self, cycles: u64) {
+        let chips = self.platform.chips();
+        if let Some((companion, traffic)) = &self.companion {
+            traffic.tell(companion, chips);
+        }
         if let Some(memory) = self.memory.get() {
             let passed = self.platform.pass(cycles, &Guest(memory.guest_memory()));
+            self.refused.set(self.refused.get() + u64::from(passed.refused));
+        }
+        if let Some((companion, traffic)) = &self.companion {
+            traffic.renew(companion, chips);
+        }
+    }
+
+    /// Lets `cycles` of the cores go by.
+    fn pass_cores(&self, cycles: u64) {
+        let Some(memory) = self.memory.get() else { return };
+        let packages = 0..self.platform.chips().len();
+        for core in packages.filter_map(|package| self.cores.collection(package)).filter(|core| core.is_running()) {
+            let passed = core.pass(cycles, &Guest(memory.guest_memory()));
             self.refused.set(self.refused.get() + u64::from(passed.refused));
         }
     }
