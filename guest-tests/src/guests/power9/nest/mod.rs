@@ -4,8 +4,10 @@
 //! engine comes every 500 cycles of the nest, which are 1000 of a core.
 
 mod control;
+mod core_collection;
 mod firmware;
 mod linux;
+mod memory;
 mod posted;
 mod tree;
 
@@ -60,6 +62,8 @@ impl Nest {
 
 super::super::guests! {
     "power9" Power;
+    "nest-memory" 1/1 companion memory "finds the nest's counters in the device tree, starts them, moves known lines and reads what was posted";
     "nest-control" 1/1 steps control "drives the nest's engine by its control block: pause, resume, clear, speed, mode, and what is none";
     "nest-linux" 4/2 steps linux "opens and closes events of two nests as Linux's driver does";
+    "core-collection" 2/1 steps core_collection "has a core and its threads post what they count in problem state and beside it";
 }
