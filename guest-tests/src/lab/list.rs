@@ -33,8 +33,6 @@ pub struct Row {
     pub code: Option<u64>,
     /// Where the count is posted in memory, in bytes from the start of the region.
     pub offset: Option<u64>,
-    /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
-    pub collection: Option<&'static str>,
     /// The numbers of the counters that take it.
     pub counters: Vec<u32>,
     /// The most increments in one cycle.
@@ -75,6 +73,8 @@ pub struct Row {
     pub level: bool,
     /// The filter that narrows it: `state` or `opcode`.
     pub filter: Option<&'static str>,
+    /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
+    pub collection: Option<&'static str>,
 }
 
 /// An event and those of its unit masks that are shown.
@@ -159,7 +159,6 @@ impl Chapter {
             umask: entry.umask,
             code: self.dialect.code(entry),
             offset: entry.offset.map(u64::from),
-            collection: entry.collection.map(Collection::word),
             counters: self.dialect.counters(entry),
             max_per_cycle: entry.max_per_cycle,
             fidelity: entry.fidelity.word(),
@@ -180,6 +179,7 @@ impl Chapter {
             fixed: entry.fixed,
             level: entry.level,
             filter: placing::filter(entry),
+            collection: entry.collection.map(Collection::word),
         }
     }
 }
@@ -198,7 +198,6 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "umask",
         "code",
         "offset",
-        "collection",
         "counters",
         "max_per_cycle",
         "fidelity",
@@ -219,6 +218,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "fixed",
         "level",
         "filter",
+        "collection",
     ];
     let word = |is_so: bool| if is_so { "true" } else { "false" };
     let mut writer = csv::Writer::from_writer(output);
@@ -233,7 +233,6 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             &number(row.umask.map(u64::from)),
             &number(row.code),
             &number(row.offset),
-            row.collection.unwrap_or_default(),
             &spaced(&row.counters),
             &row.max_per_cycle.to_string(),
             row.fidelity,
@@ -254,6 +253,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             word(row.fixed),
             word(row.level),
             row.filter.unwrap_or_default(),
+            row.collection.unwrap_or_default(),
         ])?;
     }
     writer.flush()?;
@@ -338,11 +338,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let event = group.event;
     let since = if event.since.is_empty() { String::new() } else { format!("  from rev. {}", event.since) };
     let counters = chapter.dialect.counters(event);
-    let place = if counters.is_empty() || columns.is_everywhere(event, &counters) {
-        String::new()
-    } else {
-        format!("  {}", chapter.dialect.place(&counters))
-    };
+    let place = if columns.is_everywhere(event, &counters) { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
     let head = format!(
         "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}{place}",
         format!("{:#04x}", event.select),

@@ -44,7 +44,7 @@ fn writes_of(pmu: &str, arguments: &[&str]) -> Vec<(String, u64)> {
 mod list {
     use super::*;
 
-    const KEYS: [&str; 27] = [
+    const KEYS: [&str; 28] = [
         "pmu",
         "unit",
         "name",
@@ -72,6 +72,7 @@ mod list {
         "fixed",
         "level",
         "filter",
+        "collection",
     ];
 
     #[test]
@@ -93,14 +94,14 @@ mod list {
             "counters": [0, 1, 2, 3], "max_per_cycle": 3, "fidelity": "exact", "source": "AMD BKDG 10.2.1.6",
             "summary": rows[0]["summary"], "signals": ["cycles"], "rule": null, "counts": "cycles", "since": null,
             "kind": null, "set": null, "qualifiers": [], "channel": null, "all_threads": null, "by_line_state": false,
-            "extent": null, "any_thread": false, "fixed": false, "level": false, "filter": null,
+            "extent": null, "any_thread": false, "fixed": false, "level": false, "filter": null, "collection": null,
         }]);
         assert_eq!(rows, expected);
     }
 
     #[test]
     fn events_of_power9_have_unit_core_and_their_code() {
-        let rows = json(&["list", "--pmu", "power9", "--format", "json"]);
+        let rows = json(&["list", "--pmu", "power9", "--unit", "core", "--format", "json"]);
         let rows = rows.as_array().unwrap();
         assert_eq!(rows.len(), 1157);
         assert!(rows.iter().all(|row| row["unit"] == "core" && row["code"].is_u64() && row["umask"].is_null()));
@@ -108,6 +109,25 @@ mod list {
         assert_eq!((&cycles["name"], &cycles["counters"]), (&"PM_CYC".into(), &serde_json::json!([1])));
         let anywhere = rows.iter().find(|row| row["code"] == 0xe880).unwrap();
         assert_eq!(anywhere["counters"], serde_json::json!([1, 2, 3, 4]));
+    }
+
+    #[test]
+    fn events_of_the_nest_have_an_offset_and_no_code() {
+        let rows = json(&["list", "--pmu", "power9", "--unit", "nest", "--format", "json"]);
+        let rows = rows.as_array().unwrap();
+        assert!(rows.iter().all(|row| row["offset"] == row["select"] && row["code"].is_null() && row["counters"] == serde_json::json!([])));
+        assert_eq!(rows.iter().filter(|row| row["offset"].as_u64() < Some(0x1_0000)).count(), 149, "table 6-10");
+        let clock: Vec<_> = rows.iter().filter(|row| row["name"] == "PM_PB_CYC").map(|row| (&row["offset"], &row["collection"])).collect();
+        assert_eq!(clock, [(&0x80.into(), &"both".into()), (&0x1_0080.into(), &"both".into())]);
+    }
+
+    #[test]
+    fn nothing_is_programmed_for_what_is_posted() {
+        let encoded =
+            json(&["encode", "--pmu", "power9", "--format", "json", "nest::PM_PB_CYC", "PM_INST_CMPL", "nest_mcs01_imc/event=0xd0/"]);
+        assert_eq!((&encoded[0]["event"], &encoded[0]["writes"]), (&"nest_powerbus0_imc/event=0x80/".into(), &serde_json::json!([])));
+        assert!(encoded[1]["writes"].as_array().is_some_and(|writes| !writes.is_empty()));
+        assert_eq!(encoded[2]["event"], "nest_mcs01_imc/event=0xd0/");
     }
 
     #[test]
