@@ -12,7 +12,7 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use vm_pmu::companion::Companion;
-use vm_pmu::memory::{Call, Chip, Command, Guest, Nest, Outcome, Platform, Traffic};
+use vm_pmu::memory::{Call, Chip, Guest, MemoryError, Nest, Outcome, Passed, Platform, Traffic};
 use vm_pmu::topology::Machine;
 use vm_pmu::tree::power9::{self, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
@@ -39,8 +39,6 @@ const TREE: u64 = BASE + 0x1_0000;
 
 /// OPAL_CHECK_TOKEN: whether there is a call of this number (skiboot `include/opal-api.h`).
 const CHECK_TOKEN: u64 = 80;
-/// Slots in which an engine begins and programs its counters.
-const BEGINNING: u64 = 4;
 /// The time base's ticks in a second.
 const TIME_BASE: u32 = 512_000_000;
 
@@ -146,11 +144,7 @@ impl<'a> Firmware<'a> {
         let code = code.finish().map_err(|error| error.to_string())?;
         memory.write_bytes(ENTRY, &code).map_err(|error| error.to_string())?;
         let guest = Guest(memory.guest_memory());
-        self.pass(BEGINNING * self.pace.slot);
-        for chip in self.platform.chips() {
-            chip.command(Command::Pause, &guest).map_err(|error| error.to_string())?;
-        }
-        self.pass(self.pace.slot);
+        self.heed(self.platform.boot(&guest));
         let tree = self.tree().map_err(|error| error.to_string())?;
         memory.write_bytes(TREE, &tree).map_err(|error| error.to_string())?;
         self.look(0);
@@ -242,12 +236,15 @@ impl<'a> Firmware<'a> {
             traffic.tell(companion, chips);
         }
         if let Some(memory) = self.memory.get() {
-            let passed = self.platform.pass(cycles, &Guest(memory.guest_memory()));
-            self.refused.set(self.refused.get() + u64::from(passed.refused));
+            self.heed(self.platform.pass(cycles, &Guest(memory.guest_memory())));
         }
         if let Some((companion, traffic)) = &self.companion {
             traffic.renew(companion, chips);
         }
+    }
+
+    fn heed(&self, passed: Passed<MemoryError>) {
+        self.refused.set(self.refused.get() + u64::from(passed.refused));
     }
 
     /// Lets `cycles` of the cores go by.
@@ -255,8 +252,7 @@ impl<'a> Firmware<'a> {
         let Some(memory) = self.memory.get() else { return };
         let packages = 0..self.platform.chips().len();
         for core in packages.filter_map(|package| self.cores.collection(package)).filter(|core| core.is_running()) {
-            let passed = core.pass(cycles, &Guest(memory.guest_memory()));
-            self.refused.set(self.refused.get() + u64::from(passed.refused));
+            self.heed(core.pass(cycles, &Guest(memory.guest_memory())));
         }
     }
 }
