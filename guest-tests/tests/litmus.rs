@@ -434,6 +434,38 @@ fn what_does_not_come_true_is_told_with_its_line() {
 }
 
 #[test]
+fn a_part_without_a_nest_says_so() {
+    assert_eq!(complaint_to("slots 4"), "k8 has no nest whose counters post themselves into memory");
+    assert_eq!(complaint_to("nest home=0"), "k8 has no nest whose counters post themselves into memory");
+}
+
+/// A header of a part with a nest.
+const NEST: &str = "title: A title\npmu: power9\nsection: A section\n\n";
+
+#[test]
+fn a_wrong_statement_about_the_nest_is_answered_by_the_right_one() {
+    let complaint_to = |statement: &str| complaint(&format!("{NEST}{statement}\n"));
+    assert_eq!(complaint_to("hole 5"), "line 5: `hole 5` is no statement: write `hole FROM TO` or `hole none`");
+    assert_eq!(complaint_to("post later"), "line 5: `post later` is no statement: write `post now`");
+    assert_eq!(complaint_to("read cell:0x4 = 0"), "line 5: `0x4` is no offset of a cell: write a multiple of 8 below 0x40000");
+    assert_eq!(complaint_to("tick uclk 5"), "line 5: power9 has no boxes that threads share");
+}
+
+#[test]
+fn what_does_not_come_true_of_the_nest_is_told_with_its_line() {
+    let failure_of = |statements: &str| {
+        let litmus: Litmus = format!("{NEST}{statements}\n").parse().expect("a litmus file");
+        litmus.run().expect_err("a failure").to_string()
+    };
+    assert_eq!(failure_of("slots 4\nread cell:status = 2"), "line 6: it is `read cell:status = 0x1`, expected `read cell:status = 0x2`");
+    assert_eq!(failure_of("refused 1 at 8"), "line 5: it is `refused none`, expected `refused 1 at 0x8`");
+    assert_eq!(failure_of("chip 3"), "line 5: there is no chip 3: write `nest chip=3`");
+    assert_eq!(failure_of("program 0 codes=0"), "line 5: no PMUlet's first counter is posted to 0x0");
+    assert!(failure_of("write memory:0 1").starts_with("line 5: there is no memory at memory:0x0/8: it is where chips have their regions"));
+    assert!(failure_of("slots 10001").ends_with("10001 slots, which are too many: 10000 are the most; or write `at-once`"));
+}
+
+#[test]
 fn a_comment_is_cut_and_a_fault_is_not() {
     let text = format!("{HEADER}read rdpmc:4 faults #GP # above 3\nread rdpmc:0 = 0 #none yet\n# faults #GP\n");
     let litmus: Litmus = text.parse().expect("a litmus file");

@@ -9,7 +9,9 @@ use core::hint::black_box;
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::{Context, Lone, Record, Request, RequestKind, Signal};
 use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset};
+use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
+use vm_pmu_arch::power9::collection::{Collection, ThreadState};
 use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
 use vm_pmu_arch::registry::{NAMES, Part, Pmu};
 
@@ -32,6 +34,7 @@ pub extern "C" fn _start() -> ! {
     }
     seen ^= select();
     seen ^= boxes();
+    seen ^= collection();
     black_box(seen);
     loop {}
 }
@@ -75,6 +78,41 @@ fn boxes() -> u64 {
     seen ^= ubox.write_control(black_box(0)).tiles;
     ubox.write_status(black_box(0));
     seen ^ ubox.control() ^ ubox.status() ^ ubox.config()
+}
+
+/// Memory that takes what it is told to, or refuses it.
+struct Cells;
+
+impl Memory for Cells {
+    type Error = u64;
+
+    fn load(&self, address: u64) -> Result<u64, u64> {
+        black_box(Ok(address))
+    }
+
+    fn store(&self, address: u64, _value: u64) -> Result<(), u64> {
+        black_box(Err(address))
+    }
+
+    fn add(&self, address: u64, _amount: u64) -> Result<(), u64> {
+        black_box(Err(address))
+    }
+}
+
+/// Does to a core's collection whatever can be done to one.
+fn collection() -> u64 {
+    let totals = |thread: usize| (thread == black_box(0)).then_some(&THREAD.totals);
+    let mut core = Collection::new();
+    core.init(black_box(0));
+    core.set_interval(black_box(0));
+    core.start();
+    core.follow(black_box(0), black_box(ThreadState::default()), &THREAD.totals);
+    let mut seen = u64::from(core.inject(black_box(0), black_box(0), black_box(0))) ^ core.interval() ^ core.until_posting();
+    seen ^= core.pass(black_box(0), &totals, &Cells).late ^ core.post(&totals, &Cells).error.unwrap_or(0);
+    core = Collection::from_state(&black_box(core.state(&totals)), &totals);
+    core.stop(&totals);
+    seen ^= core.memory().unwrap_or(0) ^ u64::from(core.is_running()) ^ Collection::signals().iter().count() as u64;
+    seen
 }
 
 fn drive(part: Part) -> u64 {

@@ -25,6 +25,7 @@
 mod dialect;
 #[cfg(feature = "arbitrary")]
 mod generate;
+mod nest;
 mod parse;
 mod print;
 mod record;
@@ -43,6 +44,7 @@ use vm_pmu_arch::model::{Occurrence, Reset};
 use vm_pmu_arch::registry::Part;
 
 pub use dialect::{ContextField, PartField};
+pub use nest::{ChipSetting, MemoryPlace, NestStep};
 pub use parse::ParseError;
 pub use run::Failure;
 pub use trial::Broken;
@@ -120,4 +122,6 @@ pub enum Step {
     Reset(Reset),
     /// Something about the boxes that all threads share.
     Untile(UntileStep),
+    /// Something about the nest of a chip, whose counters post themselves into memory.
+    Nest(NestStep),
 }

@@ -16,7 +16,7 @@ use vm_pmu_arch::model::{Model, Occurrence, Reset};
 use vm_pmu_arch::registry::{NAMES, Part};
 
 use super::dialect::Dialect;
-use super::{Configuration, Litmus, Step, record, request, untile};
+use super::{Configuration, Litmus, Step, nest, record, request, untile};
 
 /// Why a text is no litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const STATEMENTS: [(&str, &str); 29] = [
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
     ("save", "`save`"),
-    ("reset", "`reset cold`, `reset warm` or `reset untile`"),
+    ("reset", "`reset cold`, `reset warm`, `reset untile` or `reset nest`"),
     ("tick", "`tick CLOCK N`"),
     ("happen", "`happen UNIT EVENT AMOUNT` or `happen UNIT EVENT AMOUNT clocks=N`"),
     ("queue", "`queue UNIT EVENT CHANGE`"),
@@ -178,6 +178,11 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let dialect = Dialect::of(part);
     let fault = |word: &str| fault(word, dialect);
+    // Both have clocks to tick and units in which something happens: a part has one of them.
+    let of_nest = if part.has_nest() { nest::parse(&words) } else { None };
+    if let Some(told) = of_nest {
+        return told.map(Step::Nest);
+    }
     if let Some(told) = untile::parse(&words) {
         return match told {
             Ok(_) if !part.has_untile() => Err(format!("{} has no boxes that threads share", part.name())),
@@ -225,6 +230,7 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
         ["save"] => Ok(Step::Save),
         ["reset", "cold"] => Ok(Step::Reset(Reset::Cold)),
         ["reset", "warm"] => Ok(Step::Reset(Reset::Warm)),
+        words if nest::parse(words).is_some() => Err(format!("{} has no nest whose counters post themselves into memory", part.name())),
         words => Err(no_statement(line, words.first().unwrap_or(&""))),
     }
 }
@@ -275,10 +281,11 @@ fn records(words: &[&str]) -> Option<Step> {
 
 /// What to say of a line that is no statement: how the statement of its first word is written, or which there are.
 fn no_statement(line: &str, word: &str) -> String {
-    match STATEMENTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+    let all = || STATEMENTS.iter().chain(&nest::STATEMENTS);
+    match all().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
         Some((_, form)) => format!("`{line}` is no statement: write {form}"),
         None => {
-            let names: Vec<&str> = STATEMENTS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = all().map(|(name, _)| *name).collect();
             format!("`{line}` is no statement: there are {}, as the book's chapter on litmus files describes them", names.join(", "))
         }
     }

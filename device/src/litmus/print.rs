@@ -12,7 +12,7 @@ use vm_pmu_arch::model::{Model, Reset};
 use vm_pmu_arch::registry::Part;
 
 use super::dialect::Dialect;
-use super::{Litmus, Step, record, request, untile};
+use super::{Litmus, Step, nest, record, request, untile};
 
 impl fmt::Display for Litmus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,6 +145,7 @@ impl fmt::Display for Printed<'_> {
             Step::Reset(Reset::Cold) => write!(out, "reset cold"),
             Step::Reset(Reset::Warm) => write!(out, "reset warm"),
             Step::Untile(told) => write!(out, "{}", untile::print(told)),
+            Step::Nest(told) => write!(out, "{}", nest::print(told)),
         }
     }
 }

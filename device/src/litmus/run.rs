@@ -14,7 +14,7 @@ use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
 use super::print::{pin_numbers, which};
-use super::{ContextField, Litmus, Step, untile};
+use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
@@ -83,6 +83,7 @@ impl Litmus {
             (0..machine.threads()).filter_map(|number| machine.thread(number)).map(|thread| thread.demand().epoch()).collect()
         };
         let mut known = epochs(&machine);
+        let mut chips = nest::Chips::new(self.packages, self.threads);
         let mut current = 0;
         let mut checked = 0;
         for (line, step) in &self.steps {
@@ -95,6 +96,7 @@ impl Litmus {
                     move_over(&machine, &next).map_err(failure)?;
                     machine = next;
                     known = epochs(&machine);
+                    chips.save();
                 }
                 Step::Epoch(expected) => {
                     let now = epochs(&machine);
@@ -107,6 +109,7 @@ impl Litmus {
                     }
                     checked += 1;
                 }
+                Step::Nest(step) => checked += usize::from(nest::obey(&mut chips, step).map_err(failure)?),
                 step => {
                     let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
                     checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
@@ -138,7 +141,7 @@ fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), Str
 /// Does one step of `thread`; whether it checked something.
 fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
     match step {
-        Step::Thread(_) | Step::Save | Step::Epoch(_) => return Ok(false),
+        Step::Thread(_) | Step::Save | Step::Epoch(_) | Step::Nest(_) => return Ok(false),
         Step::Context(fields) => {
             let dialect = Dialect::of(machine.part());
             let ticks = thread.totals().get(Signal::TimeBaseTicks);

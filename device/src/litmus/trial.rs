@@ -15,7 +15,7 @@ use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
 use super::dialect::Dialect;
-use super::{ContextField, Litmus, Step, untile};
+use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
 use crate::untile::UnitId;
@@ -72,11 +72,14 @@ struct Seen {
     pins: Option<u64>,
     /// The levels of each thread's lines.
     lines: Vec<Lines>,
+    /// What a statement about the nest showed, and a number for all that chips and their memory hold.
+    nest: Option<(nest::Seen, u64)>,
 }
 
 struct Subject {
     manner: Manner,
     machine: Machine<Requests>,
+    chips: nest::Chips,
     current: usize,
 }
 
@@ -88,7 +91,7 @@ impl Litmus {
     /// # Errors
     /// The first difference.
     pub fn try_contract(&self) -> Result<(), Box<Broken>> {
-        let mut subjects = MANNERS.map(|manner| Subject { manner, machine: self.builder().build(Requests::default()), current: 0 });
+        let mut subjects = MANNERS.map(|manner| Subject::new(manner, self));
         let mut told = Litmus { steps: Vec::new(), ..self.clone() };
         let mut lines = Vec::new();
         let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending()).map(|step| (step, true));
@@ -142,6 +145,7 @@ impl Litmus {
     fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, before: &[Lines], current: usize) {
         let mut add = |step: Step| told.steps.push((told.steps.len() + 1, step));
         match (step, seen.value) {
+            (Step::Nest(step), _) => add(Step::Nest(seen.nest.map_or_else(|| step.clone(), |(seen, _)| nest::outcome(step, seen)))),
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
             (Step::Write(address, value, _), Some(result)) => add(Step::Write(*address, *value, result.err())),
             (Step::Untile(step), Some(Ok(value))) => add(Step::Untile(untile::outcome(step, value))),
@@ -193,6 +197,11 @@ fn split(step: &Step) -> Vec<Step> {
 }
 
 impl Subject {
+    fn new(manner: Manner, litmus: &Litmus) -> Subject {
+        let machine = litmus.builder().build(Requests::default());
+        Subject { manner, machine, chips: nest::Chips::new(litmus.packages, litmus.threads), current: 0 }
+    }
+
     fn obey(&mut self, litmus: &Litmus, step: &Step, restores: bool) -> Seen {
         let mut seen = Seen::default();
         match step {
@@ -206,6 +215,16 @@ impl Subject {
                     Manner::Signals | Manner::Restored => untile::Access::Whole,
                 };
                 seen.value = self.machine.untile().map(|boxes| Ok(untile::act(boxes, step, access)));
+            }
+            Step::Nest(step) => {
+                let access = match self.manner {
+                    Manner::Always => nest::Access::Single,
+                    Manner::Horizon => nest::Access::Parts,
+                    Manner::Signals | Manner::Demanded | Manner::Restored => nest::Access::Whole,
+                };
+                // What cannot be done is done by none.
+                let shown = nest::act(&mut self.chips, step, access).unwrap_or(nest::Seen::Nothing);
+                seen.nest = Some((shown, self.chips.digest()));
             }
             step => {
                 if let Some(thread) = self.machine.thread(self.current) {
@@ -231,6 +250,7 @@ impl Subject {
         let _ = next.restore(&self.machine.states());
         next.line().0.lock().append(&mut self.machine.line().0.lock());
         self.machine = next;
+        self.chips.save();
     }
 }
 
@@ -270,6 +290,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Thread(_)
         | Step::Save
         | Step::Untile(_)
+        | Step::Nest(_)
         | Step::Interrupts(_)
         | Step::Lines(_)
         | Step::Late(_)
@@ -339,8 +360,7 @@ mod tests {
         let steps = "thread 1\nwrite PerfEvtSel0 0x4201e0\ndevices dram_page_hits=2\nread PerfCtr0 = 2\n";
         let text = format!("{header}{steps}");
         let litmus: Litmus = text.parse().expect("a litmus file");
-        let machine = litmus.builder().build(Requests::default());
-        let mut subject = Subject { manner: Manner::Signals, machine, current: 0 };
+        let mut subject = Subject::new(Manner::Signals, &litmus);
         let seen: Vec<Seen> = litmus.steps.iter().map(|(_, step)| subject.obey(&litmus, step, true)).collect();
         assert_eq!(seen.last().and_then(|seen| seen.value), Some(Ok(2)));
     }

@@ -121,13 +121,15 @@ impl Chip {
     }
 
     /// Writes a command for the engine, as host firmware does. Returns whether it could: not while it has not begun or programs the
-    /// counters ([`Status::Initializing`]).
+    /// counters ([`Initializing`](vm_pmu_arch::power9::nest::Status::Initializing)).
     ///
     /// # Errors
     ///
     /// Memory does not have the control block.
     pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
-        command.give(self.home(), memory)
+        // Held while it is written: a slot on another thread clears the cell when it has obeyed, and would clear this command with it.
+        let nest = self.nest.lock();
+        command.give(nest.home(), memory)
     }
 
     /// What it remembers.
@@ -137,7 +139,7 @@ impl Chip {
         ChipState { nest: Box::new(nest.state()), totals: Box::new(self.totals.snapshot()) }
     }
 
-    /// Makes it remember `state` instead.
+    /// Makes it remember `state` instead. What others add meanwhile is kept or lost, event by event.
     pub fn restore(&self, state: &ChipState) {
         let mut nest = self.nest.lock();
         self.totals.restore(&state.totals);

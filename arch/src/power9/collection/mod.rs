@@ -1,7 +1,7 @@
 //! A POWER9 core that writes what it counts into the guest's memory, and each of its threads likewise.
 //!
 //! The guide describes the nest's collection only; names, offsets, registers and scale are those of public firmware, device trees and drivers
-//! (`docs/notes/power9-nest.md`, N28 to N30 and N35 to N44).
+//! (`docs/notes/power9-nest.md`, N28 to N31 and N40 to N49).
 //!
 //! - The core posts to [`SIZE`] bytes at PDBAR, a register that host firmware writes; a thread posts to as many bytes at its
 //!   [LDBAR](super::Ldbar), while that is enabled. Each event has a cell of 8 bytes, at the offset that the catalogue has for it in the

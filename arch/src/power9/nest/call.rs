@@ -99,12 +99,14 @@ pub struct Request {
     pub kind: Option<CallType>,
     /// The address of memory that [`Call::Init`] has.
     pub address: u64,
-    /// The PIR of the CPU: the number of its chip is in the bits from 8 on, that of its core in bits 2 to 7, its own in bits 0 and 1.
+    /// The PIR of the CPU, 32 bits: the number of its chip is in the bits from 8 on, that of its core in bits 2 to 7, its own in bits 0
+    /// and 1.
     pub pir: u64,
 }
 
 impl Request {
-    /// The call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these.
+    /// The call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Of type and PIR the
+    /// lower 32 bits count, as host firmware takes them.
     #[must_use]
     pub const fn of(number: u64, arguments: [u64; 3]) -> Option<Request> {
         let Some(call) = Call::of_number(number) else { return None };
@@ -113,7 +115,7 @@ impl Request {
             Call::Init => (second, third),
             Call::Start | Call::Stop => (0, second),
         };
-        Some(Request { call, kind: CallType::of_number(kind & 0xFFFF_FFFF), address, pir })
+        Some(Request { call, kind: CallType::of_number(kind & 0xFFFF_FFFF), address, pir: pir & 0xFFFF_FFFF })
     }
 
     /// The number of the chip of its PIR.
@@ -171,6 +173,12 @@ mod tests {
     fn the_pir_is_the_third_argument_of_init_and_the_second_of_the_others() {
         let told = |number| Request::of(number, [1, 0x1000, 0x104]).map(|request| (request.address, request.pir));
         assert_eq!([149, 150, 151, 152].map(told), [Some((0x1000, 0x104)), Some((0, 0x1000)), Some((0, 0x1000)), None]);
+    }
+
+    #[test]
+    fn type_and_pir_are_the_lower_32_bits_of_their_registers() {
+        let request = Request::of(151, [0xFFFF_FFFF_0000_0001, 0xFFFF_FFFF_0000_0104, 0]);
+        assert_eq!(request.map(|request| (request.kind, request.pir, request.chip())), Some((Some(CallType::Nest), 0x104, 1)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The control block: how host software speaks with the engine that posts.
 
-use super::place::{CONTROL_BLOCK, REGION};
+use super::place::{self, CONTROL_BLOCK};
 
 /// A cell of the control block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,10 +34,10 @@ impl Cell {
             }
     }
 
-    /// Its address on a chip whose home base is `home`.
+    /// Its address on a chip whose home base is `home`; all ones if the region would lie beyond the last address.
     #[must_use]
     pub const fn address(self, home: u64) -> u64 {
-        home.wrapping_add(REGION).wrapping_add(self.offset())
+        place::address(home, self.offset())
     }
 }
 

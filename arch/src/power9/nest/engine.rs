@@ -2,7 +2,7 @@
 
 use super::control::{Cell, Command, Mode, SPEEDS, Status};
 use super::counter::{Overflow, Prescaler, Setting};
-use super::place::{CELLS, FLEXIBLE, REGION};
+use super::place::{self, CELLS, FLEXIBLE};
 use super::posting::Passed;
 use super::unit::Kind;
 use super::{Nest, Totals};
@@ -44,6 +44,8 @@ pub struct Engine {
     pub bridges: u8,
     /// The slots that came late, or not at all.
     pub late: u64,
+    /// Whether memory has refused something that the engine had to say, its status or another of its cells: it says it again.
+    pub untold: bool,
 }
 
 impl Engine {
@@ -60,6 +62,7 @@ impl Engine {
             x_links: false,
             bridges: 0,
             late: 0,
+            untold: false,
         }
     }
 
@@ -104,6 +107,7 @@ impl Engine {
 impl Nest {
     /// One slot: the control block is looked at, and what is due is posted.
     pub(super) fn slot<M: Memory>(&mut self, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
+        self.tell_again(memory, passed);
         self.begin(memory, passed);
         self.obey(totals, memory, passed);
         let status = self.engine.complaint();
@@ -116,8 +120,37 @@ impl Nest {
         self.engine.slot = self.engine.slot % SLOTS + 1;
     }
 
-    fn tell<M: Memory>(&self, cell: Cell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
-        passed.take(memory.store(cell.address(self.home), value));
+    fn tell<M: Memory>(&mut self, cell: Cell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
+        self.say(cell.address(self.home), value, memory, passed);
+    }
+
+    fn say<M: Memory>(&mut self, address: u64, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
+        self.engine.untold |= passed.take(memory.store(address, value));
+    }
+
+    /// Says what memory has refused, so that who looks there later finds an engine that has begun. Its cells say what is so by now. A
+    /// command that could not be cleared is still there, and is obeyed again.
+    fn tell_again<M: Memory>(&mut self, memory: &M, passed: &mut Passed<M::Error>) {
+        if !core::mem::take(&mut self.engine.untold) {
+            return;
+        }
+        self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
+        if self.ask(Cell::Availability, 0, memory, passed) == 0 {
+            self.tell(Cell::Availability, self.engine.availability, memory, passed);
+        }
+        let status = match self.engine.complaint() {
+            Some(complaint) => complaint,
+            None if self.engine.configuring => Status::Initializing,
+            None if self.engine.paused => Status::Paused,
+            None => Status::Running,
+        };
+        self.tell(Cell::Status, status.value(), memory, passed);
+        if status == Status::Running || status == Status::Paused {
+            self.tell(Cell::ModeInForce, self.engine.mode, memory, passed);
+        }
+        if self.engine.late != 0 {
+            self.say(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
+        }
     }
 
     /// What a cell says, or what it said before where it cannot be read.
@@ -138,7 +171,7 @@ impl Nest {
         }
         self.engine.begun = true;
         self.clear(memory, passed);
-        passed.take(memory.store(self.home.wrapping_add(REGION + VERSION_CELL), VERSION));
+        self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
         self.tell(Cell::Status, Status::Initializing.value(), memory, passed);
         self.tell(Cell::Command, 0, memory, passed);
         if self.ask(Cell::Availability, 0, memory, passed) == 0 {
@@ -199,7 +232,7 @@ impl Nest {
         self.pending.fill(0);
         for first in [0, u64::from(FLEXIBLE)] {
             for cell in 0..CELLS as u64 {
-                passed.take(memory.store(self.home.wrapping_add(REGION + first + 8 * cell), 0));
+                passed.take(memory.store(place::address(self.home, first + 8 * cell), 0));
             }
         }
     }
@@ -264,6 +297,6 @@ impl Nest {
     /// Tells the guest of slots that came late.
     pub(super) fn tell_late<M: Memory>(&mut self, slots: u64, memory: &M, passed: &mut Passed<M::Error>) {
         self.engine.late = self.engine.late.wrapping_add(slots);
-        passed.take(memory.store(self.home.wrapping_add(REGION + LATE_CELL), self.engine.late));
+        self.say(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
     }
 }

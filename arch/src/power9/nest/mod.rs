@@ -93,7 +93,7 @@ pub struct Nest {
 
 impl Nest {
     /// The counters of a chip whose home base in memory is `home` bytes, with the units of table 6-10, the usual clocks and slots of
-    /// 500 us. `home` is a multiple of 8, as memory refuses each access else.
+    /// 500 us. `home` is a multiple of 8 with the whole region behind it, as memory refuses each access else.
     #[must_use]
     pub fn new(home: u64) -> Nest {
         let frequencies = Frequencies::default();
@@ -124,7 +124,8 @@ impl Nest {
         Nest { clocks: Clocks::new(frequencies), ..self }.with_slot(frequencies.nest / 2000)
     }
 
-    /// With a slot every so many cycles of the nest instead, at least one.
+    /// With a slot every so many cycles of the nest instead, at least one. Between two postings at speeds 0 to 3 a counter of 16 bits holds
+    /// no more than 2^24 events: slots that are many milliseconds apart have the clocks wrap.
     #[must_use]
     pub fn with_slot(self, cycles: u64) -> Nest {
         let slot_cycles = cycles.max(1);
@@ -168,9 +169,9 @@ impl Nest {
     }
 
     /// Lets `cycles` of the nest go by, with every slot that comes due. Of more than 24 slots at once the rest comes late: it is counted in
-    /// memory, and the counters are posted with the next.
+    /// memory, and the counters are posted with the next, those of 16 bits with what 16 bits hold.
     ///
-    /// Whatever memory refuses is told in what is returned, and kept for the next time.
+    /// Whatever memory refuses is told in what is returned, and kept for the next time; a posting that could not be cleared is not.
     pub fn pass<M: Memory>(&mut self, cycles: u64, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         let mut left = cycles;
@@ -202,8 +203,8 @@ impl Nest {
         passed
     }
 
-    /// As power-on leaves it: the same chip, with everything counted and pending forgotten. What is in memory stays, until the engine
-    /// clears it in its first slot.
+    /// As power-on leaves it: the same chip, with everything counted and pending forgotten. What is in memory stays: in its first slot the engine
+    /// clears the postings, and goes by the speed, mode and availability that it finds.
     pub fn reset(&mut self, totals: &Totals) {
         let (engine, until) = (Engine::new(), self.slot_cycles);
         self.clocks = Clocks::new(self.clocks.frequencies);

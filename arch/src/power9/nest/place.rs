@@ -13,6 +13,12 @@ pub const FLEXIBLE: u32 = 0x1_0000;
 /// The cells of the postings of one mode, of 8 bytes.
 pub const CELLS: usize = 238;
 
+/// The address of what lies `offset` bytes from the start of the region, of a chip whose home base is `home`. Beyond the last address there
+/// is none: what would lie there has one that is no multiple of 8, which memory refuses, and never one at the beginning of memory.
+pub(super) const fn address(home: u64, offset: u64) -> u64 {
+    home.saturating_add(REGION).saturating_add(offset)
+}
+
 /// The groups in which counters are posted.
 pub const GROUPS: u8 = 7;
 /// The cells of a group: a count of updates, 32 counters, a count of updates.

@@ -1,7 +1,7 @@
 //! Posting: what counters hold is added to the guest's memory.
 
 use super::counter::{Setting, difference, narrow};
-use super::place::{Bank, CELLS, FLEXIBLE, GROUP_CELLS, GROUPS, REGION, Width, banks};
+use super::place::{self, Bank, CELLS, FLEXIBLE, GROUP_CELLS, GROUPS, Width, banks};
 use super::totals::{Source, index_of, source};
 use super::unit::{Availability, Unit};
 use super::{Nest, Totals};
@@ -190,12 +190,13 @@ impl Nest {
             Some(flexible) => u64::from(FLEXIBLE) + 8 * flexible,
             None => 8 * index,
         };
-        self.home.wrapping_add(REGION).wrapping_add(offset)
+        place::address(self.home, offset)
     }
 
     /// Posts every group of the mode in force at once, whatever their turns and delays, if the engine runs.
     ///
-    /// For an embedder that posts when the guest looks, and not by the clock.
+    /// For an embedder that posts when the guest looks, and not by the clock. It obeys no command: only a slot does, so such an embedder lets
+    /// one go by first ([`pass`](Nest::pass)).
     pub fn post_now<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         if self.engine.is_running() {

@@ -5,6 +5,7 @@ mod itanium;
 mod k8;
 mod knl;
 mod montecito;
+mod nest;
 mod power9;
 mod records;
 mod untile;
@@ -282,6 +283,9 @@ mod tests {
         }
     }
 
+    /// Makes a program.
+    type Maker = fn(&mut Unstructured<'_>) -> Result<Litmus>;
+
     /// The programs of `name` out of many different bytes.
     fn programs(name: &str) -> impl Iterator<Item = Litmus> {
         let part = Part::named(name).expect("known");
@@ -325,8 +329,8 @@ mod tests {
     }
 
     #[test]
-    fn a_printed_program_about_boxes_reads_as_the_same() {
-        for seed in 1..=400u64 {
+    fn a_printed_program_about_boxes_or_the_nest_reads_as_the_same() {
+        for (seed, make) in (1..=400u64).flat_map(|seed| [(seed, Litmus::arbitrary_untile as Maker), (seed, Litmus::arbitrary_nest)]) {
             let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let bytes: Vec<u8> = core::iter::repeat_with(|| {
                 state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
@@ -334,7 +338,7 @@ mod tests {
             })
             .take(600)
             .collect();
-            let program = Litmus::arbitrary_untile(&mut Unstructured::new(&bytes)).expect("bytes enough");
+            let program = make(&mut Unstructured::new(&bytes)).expect("bytes enough");
             let text = alloc::string::ToString::to_string(&program);
             let again: Litmus = text.parse().expect(&text);
             let steps = |litmus: &Litmus| litmus.steps.iter().map(|(_, step)| step.clone()).collect::<Vec<_>>();

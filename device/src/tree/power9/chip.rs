@@ -15,7 +15,8 @@ const HOME_BITS: u64 = 0x00FF_FFFF_FFF0_0000;
 /// A POWER9 chip whose nest counters are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// Its number, as a PIR has it in bits 8 and up: 0 to 127.
+    /// Its number, as a PIR has it in bits 8 and up: 0 to 127. The node of a processor says by its property `ibm,chip-id` which chip it is on:
+    /// without it Linux opens no event of the nest there.
     pub id: u32,
     /// The guest physical address of its home memory, a multiple of 1 MiB; the region into which it posts is 256 KiB at 180000h from there.
     pub home: u64,
