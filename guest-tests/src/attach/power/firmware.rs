@@ -11,8 +11,12 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
+use vm_pmu::arch::event::POWER9;
 use vm_pmu::companion::Companion;
-use vm_pmu::memory::{Call, Chip, Guest, MemoryError, Nest, Outcome, Passed, Platform, Traffic};
+use vm_pmu::memory::{
+    Bank, Call, Chip, DEFAULT_BANKS, FLEXIBLE_BANKS, Guest, Memory as _, MemoryError, Nest, Outcome, Passed, Platform, Prescaler, REGION,
+    Traffic, Width,
+};
 use vm_pmu::topology::Machine;
 use vm_pmu::tree::power9::{self, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
@@ -22,6 +26,7 @@ use crate::engine::memory::Memory;
 use crate::engine::power::Entry;
 use crate::engine::power::assemble::Assembler;
 use crate::engine::power::registers::POWER9_PVR;
+use crate::report::Posted;
 
 /// The most chips.
 pub const MAX_CHIPS: usize = 3;
@@ -86,6 +91,16 @@ pub const fn chip_id(chip: usize) -> u32 {
     8 * chip as u32
 }
 
+/// What one of the cell at `offset` is worth, in events, at the faster speeds.
+fn scale(offset: u32) -> u64 {
+    let mut banks = DEFAULT_BANKS.iter().chain(&FLEXIBLE_BANKS);
+    let has = |bank: &Bank| (bank.offset..bank.offset_of(bank.counters())).contains(&offset);
+    match banks.find(|bank| has(bank)) {
+        Some(bank) if bank.width == Width::Prescaled => 1 << (Prescaler::By8.bits() + bank.pulse_bits(0)),
+        _ => 1,
+    }
+}
+
 /// The PIRs of `cpus` threads on `chips` chips, those of a chip in one core.
 fn pirs(chips: usize, cpus: usize) -> Vec<u32> {
     let threads = cpus.div_ceil(chips.max(1)).max(1);
@@ -129,6 +144,23 @@ impl<'a> Firmware<'a> {
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused.get()
+    }
+
+    /// What the nests' cells hold of the catalogue's events, in events, where that is not zero.
+    #[must_use]
+    pub fn posted(&self) -> Vec<Posted> {
+        let Some(memory) = self.memory.get() else { return Vec::new() };
+        let guest = Guest(memory.guest_memory());
+        let events = || POWER9.events().filter(|entry| entry.unit == "nest").filter_map(|entry| Some((entry.name, entry.offset?)));
+        let of = |chip: &Chip| {
+            let (id, region) = (chip.id(), chip.home() + REGION);
+            let cell = move |(event, offset): (&str, u32)| {
+                let held = guest.load(region + u64::from(offset)).unwrap_or(0);
+                Posted { chip: id, event: event.to_owned(), count: held.wrapping_mul(scale(offset)) }
+            };
+            events().map(cell).filter(|posted| posted.count != 0).collect::<Vec<_>>()
+        };
+        self.platform.chips().iter().flat_map(of).collect()
     }
 
     /// Puts itself into `memory`, with the device tree, and has the engines begin and pause.

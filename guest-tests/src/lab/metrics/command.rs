@@ -5,6 +5,7 @@ use std::io::Write as _;
 use serde::Serialize;
 use vm_pmu_arch::event::{Catalogue, Metric};
 use vm_pmu_arch::power9::encode::Options;
+use vm_pmu_arch::power9::nest::Frequencies;
 use vm_pmu_arch::registry::Part;
 
 use super::{Computed, Counts, Placed, Placement, Plan, chosen, codes_of, compute, place, plan, table};
@@ -14,6 +15,7 @@ use crate::lab::number::counted;
 use crate::lab::output::Output;
 use crate::lab::run::{RunRequest, Runner};
 use crate::lab::{FAILED, PASSED, select, text};
+use crate::report::{Posted, Report};
 
 /// The metrics of a part's manual.
 ///
@@ -218,7 +220,7 @@ type Taken = Vec<Vec<(&'static str, u64)>>;
 
 impl Counting {
     /// Runs the guest with these counters beside it.
-    fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(crate::report::Report, Taken), String> {
+    fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(Report, Taken), String> {
         match self {
             Counting::Planned(plan) => {
                 let (report, counts) = runner.count(request, &plan.runs)?;
@@ -278,6 +280,20 @@ pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runne
     Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })
 }
 
+/// What the first chip that posted anything has posted of an event.
+fn posted(report: &Report, event: &str) -> f64 {
+    let first = report.posted.first().map(|posted| posted.chip);
+    let of = |posted: &&Posted| Some(posted.chip) == first && posted.event == event;
+    report.posted.iter().find(of).map_or(0.0, |posted| posted.count as f64)
+}
+
+/// The frequencies in hertz by which formulas of what is posted know the clocks, for a report with such.
+fn frequencies(report: &Report) -> Vec<(&'static str, f64)> {
+    let Frequencies { nest, host_bridge, memory } = Frequencies::default();
+    let known = [("PB_Freq", nest), ("PHB_Freq", host_bridge), ("MBA_Freq", memory)];
+    known.into_iter().filter(|_| !report.posted.is_empty()).map(|(name, hertz)| (name, hertz as f64)).collect()
+}
+
 fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Result<Measured, Error> {
     let part = select::part(&request.pmu)?;
     let all = of(part)?;
@@ -294,12 +310,19 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
             counts.add(name, *value as f64, part.catalogue());
         }
     }
+    let is_posted = |name: &str| PostedEvent::of(name, part.catalogue()).is_some();
+    for name in counting.uncounted().iter().filter(|_| !report.posted.is_empty()).filter(|name| is_posted(name)) {
+        counts.add(name, posted(&report, name), part.catalogue());
+    }
+    for (name, hertz) in frequencies(&report) {
+        counts.add(name, hertz, part.catalogue());
+    }
     Ok(Measured {
         guest: request.guest.title(),
         pmu: request.pmu.clone(),
         passed: report.passed,
         runs: taken.len(),
-        uncounted: counting.uncounted().to_vec(),
+        uncounted: counting.uncounted().iter().copied().filter(|name| report.posted.is_empty() || !is_posted(name)).collect(),
         metrics: compute(&chosen, all, &|name| counts.of(name, part.catalogue())),
     })
 }
