@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde::Serialize;
 use vm_pmu_arch::event::{Catalogue, Metric};
 use vm_pmu_arch::power9::encode::Options;
-use vm_pmu_arch::power9::nest::Frequencies;
+use vm_pmu_arch::power9::nest::{FLEXIBLE, Frequencies};
 use vm_pmu_arch::registry::Part;
 
 use super::{Computed, Counts, Placed, Placement, Plan, chosen, codes_of, compute, place, plan, table};
@@ -15,7 +15,7 @@ use crate::lab::number::counted;
 use crate::lab::output::Output;
 use crate::lab::run::{RunRequest, Runner};
 use crate::lab::{FAILED, PASSED, select, text};
-use crate::report::{Posted, Report};
+use crate::report::Report;
 
 /// The metrics of a part's manual.
 ///
@@ -280,11 +280,14 @@ pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runne
     Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })
 }
 
-/// What the first chip that posted anything has posted of an event.
-fn posted(report: &Report, event: &str) -> f64 {
-    let first = report.posted.first().map(|posted| posted.chip);
-    let of = |posted: &&Posted| Some(posted.chip) == first && posted.event == event;
-    report.posted.iter().find(of).map_or(0.0, |posted| posted.count as f64)
+/// What the first chip that posted anything has posted of an event: nothing is known of the events of a mode in which it has posted none.
+fn posted(report: &Report, event: &str, catalogue: &Catalogue) -> Option<f64> {
+    let is_flexible = |name: &str| Some(PostedEvent::of(name, catalogue)?.offset >= FLEXIBLE);
+    let mode = is_flexible(event)?;
+    let first = report.posted.first()?.chip;
+    let of_chip = || report.posted.iter().filter(|posted| posted.chip == first);
+    let count = of_chip().find(|posted| posted.event == event).map(|posted| posted.count);
+    count.or_else(|| of_chip().any(|posted| is_flexible(&posted.event) == Some(mode)).then_some(0)).map(|count| count as f64)
 }
 
 /// The frequencies in hertz by which formulas of what is posted know the clocks, for a report with such.
@@ -310,9 +313,10 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
             counts.add(name, *value as f64, part.catalogue());
         }
     }
-    let is_posted = |name: &str| PostedEvent::of(name, part.catalogue()).is_some();
-    for name in counting.uncounted().iter().filter(|_| !report.posted.is_empty()).filter(|name| is_posted(name)) {
-        counts.add(name, posted(&report, name), part.catalogue());
+    let known: Vec<(&str, f64)> =
+        counting.uncounted().iter().filter_map(|name| Some((*name, posted(&report, name, part.catalogue())?))).collect();
+    for (name, count) in &known {
+        counts.add(name, *count, part.catalogue());
     }
     for (name, hertz) in frequencies(&report) {
         counts.add(name, hertz, part.catalogue());
@@ -322,7 +326,7 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
         pmu: request.pmu.clone(),
         passed: report.passed,
         runs: taken.len(),
-        uncounted: counting.uncounted().iter().copied().filter(|name| report.posted.is_empty() || !is_posted(name)).collect(),
+        uncounted: counting.uncounted().iter().copied().filter(|name| known.iter().all(|(other, _)| other != name)).collect(),
         metrics: compute(&chosen, all, &|name| counts.of(name, part.catalogue())),
     })
 }
