@@ -96,16 +96,42 @@ impl<M: GuestMemory + ?Sized> Memory for Guest<'_, M> {
     }
 
     fn add(&self, address: u64, amount: u64) -> Result<(), MemoryError> {
-        self.with(address, true, |cell| {
-            let mut old = cell.load(Acquire);
-            for _ in 0..ATTEMPTS {
-                let new = u64::from_be(old).wrapping_add(amount).to_be();
-                match cell.compare_exchange_weak(old, new, AcqRel, Acquire) {
-                    Ok(_) => return Some(()),
-                    Err(now) => old = now,
-                }
-            }
-            None
-        })
+        self.with(address, true, |cell| add(cell, amount))
     }
+
+    fn add_run(&self, address: u64, amounts: &mut [u64], mut refused: impl FnMut(MemoryError)) {
+        // The cells nearly always lie in one piece of memory, which is looked for once.
+        let size = 8 * amounts.len();
+        let slices = self.0.get_slices(GuestAddress(address), size, Permissions::ReadWrite).ok();
+        let slice = slices.and_then(|mut slices| slices.next()).and_then(Result::ok);
+        let whole = slice.filter(|slice| slice.len() == size && address.is_multiple_of(8));
+        for (place, amount) in (0..).zip(amounts).filter(|(_, amount)| **amount != 0) {
+            let address = address.saturating_add(8 * place as u64);
+            let outcome = match whole.as_ref().map(|slice| (slice, slice.get_atomic_ref::<AtomicU64>(8 * place))) {
+                Some((slice, Ok(cell))) => {
+                    let added = add(cell, *amount);
+                    slice.bitmap().mark_dirty(8 * place, size_of::<u64>());
+                    added.ok_or(MemoryError::Contended { address })
+                }
+                Some((_, Err(_))) | None => self.add(address, *amount),
+            };
+            match outcome {
+                Ok(()) => *amount = 0,
+                Err(error) => refused(error),
+            }
+        }
+    }
+}
+
+/// Adds to a big-endian cell; `None` if others foiled every attempt.
+fn add(cell: &AtomicU64, amount: u64) -> Option<()> {
+    let mut old = cell.load(Acquire);
+    for _ in 0..ATTEMPTS {
+        let new = u64::from_be(old).wrapping_add(amount).to_be();
+        match cell.compare_exchange_weak(old, new, AcqRel, Acquire) {
+            Ok(_) => return Some(()),
+            Err(now) => old = now,
+        }
+    }
+    None
 }

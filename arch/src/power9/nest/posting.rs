@@ -56,6 +56,13 @@ impl<E> Passed<E> {
     }
 }
 
+/// Cells that follow each other and are due together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    first: u16,
+    count: u16,
+}
+
 /// The offset of the first cell of a group within its mode's postings, in bytes.
 const fn group_offset(group: u8) -> u32 {
     (group as u32).saturating_sub(1) * 8 * GROUP_CELLS as u32
@@ -111,14 +118,30 @@ impl Nest {
         if !banks(self.engine.is_flexible()).iter().any(is_posted) {
             return;
         }
-        self.add(index_of(first), 1, memory, passed);
-        self.post_banks(group, chosen, totals, memory, passed);
-        self.add(index_of(first + 8 * (GROUP_CELLS as u32 - 1)), 1, memory, passed);
+        let mut run = Run::default();
+        self.add(index_of(first), 1, &mut run, memory, passed);
+        self.post_banks_to(&mut run, group, chosen, totals, memory, passed);
+        self.add(index_of(first + 8 * (GROUP_CELLS as u32 - 1)), 1, &mut run, memory, passed);
+        self.write(run, memory, passed);
     }
 
     /// Posts the banks of a group that `chosen` admits.
     pub(super) fn post_banks<M: Memory>(
         &mut self,
+        group: u8,
+        chosen: &dyn Fn(Unit) -> bool,
+        totals: &Totals,
+        memory: &M,
+        passed: &mut Passed<M::Error>,
+    ) {
+        let mut run = Run::default();
+        self.post_banks_to(&mut run, group, chosen, totals, memory, passed);
+        self.write(run, memory, passed);
+    }
+
+    fn post_banks_to<M: Memory>(
+        &mut self,
+        run: &mut Run,
         group: u8,
         chosen: &dyn Fn(Unit) -> bool,
         totals: &Totals,
@@ -131,12 +154,20 @@ impl Nest {
             let setting = self.setting(flexible, number);
             let is_there = bank.group == 1 || availability.has(bank.unit);
             if bank.group == group && is_there && chosen(bank.unit) {
-                self.post_bank(bank, setting, totals, memory, passed);
+                self.post_bank(bank, setting, run, totals, memory, passed);
             }
         }
     }
 
-    fn post_bank<M: Memory>(&mut self, bank: &Bank, setting: Setting, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
+    fn post_bank<M: Memory>(
+        &mut self,
+        bank: &Bank,
+        setting: Setting,
+        run: &mut Run,
+        totals: &Totals,
+        memory: &M,
+        passed: &mut Passed<M::Error>,
+    ) {
         for counter in (0..bank.counters()).filter(|counter| bank.is_used(*counter)) {
             let index = index_of(bank.offset_of(counter));
             let amount = match bank.width {
@@ -152,7 +183,7 @@ impl Nest {
                     self.read_running(index, self.total(index, totals) >> bank.pulse_bits(counter), 32) << bank.posted_bits(counter)
                 }
             };
-            self.add(index, amount, memory, passed);
+            self.add(index, amount, run, memory, passed);
         }
     }
 
@@ -173,13 +204,26 @@ impl Nest {
         }
     }
 
-    /// Adds to a cell what is due and what memory refused before.
-    fn add<M: Memory>(&mut self, index: u16, amount: u64, memory: &M, passed: &mut Passed<M::Error>) {
-        let address = self.address(index);
-        let Some(pending) = self.pending.get_mut(usize::from(index)) else { return };
-        *pending = pending.wrapping_add(amount);
-        if *pending != 0 && !passed.take(memory.add(address, *pending)) {
-            *pending = 0;
+    /// A cell is due, with what memory refused before: it makes the run longer, or begins another.
+    fn add<M: Memory>(&mut self, index: u16, amount: u64, run: &mut Run, memory: &M, passed: &mut Passed<M::Error>) {
+        if let Some(pending) = self.pending.get_mut(usize::from(index)) {
+            *pending = pending.wrapping_add(amount);
+        }
+        if run.first + run.count == index {
+            run.count += 1;
+        } else {
+            self.write(core::mem::replace(run, Run { first: index, count: 1 }), memory, passed);
+        }
+    }
+
+    /// Adds to memory what is due to a run of cells.
+    fn write<M: Memory>(&mut self, run: Run, memory: &M, passed: &mut Passed<M::Error>) {
+        let address = self.address(run.first);
+        let first = usize::from(run.first);
+        if let Some(amounts) = self.pending.get_mut(first..first + usize::from(run.count)) {
+            memory.add_run(address, amounts, |error| {
+                passed.take(Err(error));
+            });
         }
     }
 
