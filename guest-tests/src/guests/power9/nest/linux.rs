@@ -72,8 +72,8 @@ impl Guest {
         self.on(cpu, |guest| {
             guest.k.a.mfspr(R3, spr::PIR);
             // Chips 0 and 8; one core each.
-            guest.k.check_is(&format!("PIR of CPU {cpu}"), R3, chip << 11 | cpu % THREADS);
-            if cpu % THREADS == 0 {
+            guest.k.check_is(&format!("PIR of CPU {cpu}"), R3, (chip << 11) + cpu % THREADS);
+            if cpu.is_multiple_of(THREADS) {
                 guest.nest.firmware.nest(&mut guest.k, STOP, &format!("CPU {cpu} stops the nest of its chip"));
                 guest.check_status(&format!("the nest of chip {chip} is paused"), PAUSED);
             }
