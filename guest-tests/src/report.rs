@@ -25,6 +25,9 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// What was counted, over the whole run.
     pub counts: Vec<Count>,
+    /// What chips have posted into memory, where there are such: whatever the cells hold at the end that is not zero.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub posted: Vec<Posted>,
     /// Interrupts taken.
     pub interrupts: Vec<Interrupts>,
     /// What passed between the guest and its PMU, from the start, as far as it was asked for.
@@ -74,6 +77,17 @@ pub struct Count {
     pub fidelity: String,
     /// The signals that drive it, or the rule of an approximate one.
     pub driven_by: String,
+}
+
+/// An event that a chip has posted into memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Posted {
+    /// The chip's number.
+    pub chip: u32,
+    /// The event.
+    pub event: String,
+    /// How much its cell holds, in events: what it holds times the event's scale.
+    pub count: u64,
 }
 
 /// Interrupts that one counter of one thread asked for.

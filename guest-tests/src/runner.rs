@@ -47,6 +47,8 @@ pub struct Options {
     pub share_counters: bool,
     /// The companion makes what the engine does not know: caches, translation, prediction, timing.
     pub companion: bool,
+    /// How many POWER chips with nests and host firmware a guest from a file gets; a guest of the project knows itself.
+    pub chips: usize,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
     /// How many of the things that pass between each CPU and its PMU are kept for the report.
@@ -62,6 +64,7 @@ impl Default for Options {
             cpus: 1,
             share_counters: false,
             companion: true,
+            chips: 0,
             big_endian: false,
             trace: 0,
         }
@@ -121,6 +124,11 @@ pub enum RunError {
     Machine(MachineError),
     /// The engine of POWER refused the guest.
     PowerMachine(crate::engine::power::MachineError),
+    /// The host firmware of POWER cannot be set up.
+    Firmware {
+        /// Why, in one line.
+        reason: String,
+    },
     /// The engine of IA-64 refused the guest.
     ItaniumMachine(crate::engine::itanium::MachineError),
     /// The option is not for this PMU's engine.
@@ -148,6 +156,7 @@ impl fmt::Display for RunError {
             Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::ItaniumMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
@@ -181,7 +190,7 @@ impl std::error::Error for RunError {
 /// [`RunError`], where there is nothing to run or nothing to run it on.
 pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
     let chosen = choose(pmu, guest, options)?;
-    let options = Options { big_endian: chosen.big_endian, ..options.clone() };
+    let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
     run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
 }
 
@@ -194,8 +203,8 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
-            let Chosen { image, cpus, clock, big_endian } = &chosen;
-            let options = Options { big_endian: *big_endian, ..options.clone() };
+            let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
+            let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
             power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
@@ -208,6 +217,7 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
 struct Chosen {
     image: Image,
     cpus: usize,
+    chips: usize,
     clock: Clock,
     big_endian: bool,
 }
@@ -221,13 +231,13 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
             let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
-            Ok(Chosen { image, cpus: known.cpus, clock, big_endian: options.big_endian })
+            Ok(Chosen { image, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
         }
         None => {
             let (image, little_endian) = load(pmu, guest)?;
             // A file of POWER says itself which it is.
             let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
-            Ok(Chosen { image, cpus: options.cpus, clock: Clock::Companion, big_endian })
+            Ok(Chosen { image, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
         }
     }
 }

@@ -102,6 +102,29 @@ fn every_power_guest_passes_big_endian() {
 }
 
 #[test]
+fn what_a_nest_posted_is_in_the_report() {
+    let report = run("power9", "nest-memory", &options()).unwrap();
+    let posted = |event: &str| report.posted.iter().find(|posted| posted.event == event).map(|posted| (posted.chip, posted.count));
+    // 4096 lines are flushed twice: two blocks of 64 bytes each, at eight ports.
+    for port in 0..8 {
+        assert_eq!(posted(&format!("PM_MBA{port}_WRITE_BYTES")), Some((0, 2 * 4096 * 2 / 8)), "MBA {port}");
+    }
+    // Nothing asked for an atomic memory operation.
+    assert_eq!(posted("PM_MCS01_AMO_OP_DISP_MC23_PORT01"), None);
+    // Behind a prescaler: whole steps of 256.
+    assert!(posted("PM_PB_CYC").is_some_and(|(_, count)| count != 0 && count % 256 == 0));
+}
+
+#[test]
+fn cpus_that_cannot_be_divided_among_chips_are_refused() {
+    let image = guests::named("power9", "count").unwrap().image(true).unwrap();
+    let chips = |chips| run_image("power9", "count", &image, 3, Clock::Embedder, &Options { chips, ..options() });
+    for number in [2, 4] {
+        assert!(matches!(chips(number), Err(RunError::Firmware { .. })), "{number} chips");
+    }
+}
+
+#[test]
 fn a_wrong_expectation_fails() {
     let report = run_guest("wrong", |k| {
         k.wrmsr(0xC001_0004, 41).unwrap();

@@ -3,11 +3,12 @@
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
 //! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64.
 
-/// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs, whether every step is a
+/// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs and on how many chips
+/// with nests and firmware they are if they need such, whether every step is a
 /// cycle (`steps`), and the companion is needed for events nevertheless (`events`), or the companion is needed and keeps the time
 /// (`companion`), its module and what it does.
 macro_rules! guests {
-    ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $footing:ident $module:ident $summary:literal; )+) => {
+    ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $(/ $chips:literal)? $footing:ident $module:ident $summary:literal; )+) => {
         /// The guests.
         pub static GUESTS: &[$crate::guests::Guest] = &[
             $( $crate::guests::Guest {
@@ -15,6 +16,7 @@ macro_rules! guests {
                 name: $name,
                 summary: $summary,
                 cpus: $cpus,
+                chips: 0 $(+ $chips)?,
                 needs_companion: $crate::guests::guests!(@companion $footing),
                 foretells_cycles: $crate::guests::guests!(@cycles $footing),
                 assembly: $crate::guests::Assembly::$assembly($module::build),
@@ -67,6 +69,8 @@ pub struct Guest {
     pub summary: &'static str,
     /// How many CPUs it needs.
     pub cpus: usize,
+    /// Among how many chips with nests and host firmware they are divided; 0 where there are none.
+    pub chips: usize,
     /// It counts what only the companion makes.
     pub needs_companion: bool,
     /// It relies on every step being one cycle: the companion keeps no time for it.
@@ -92,7 +96,7 @@ impl Guest {
 /// Every guest.
 pub fn all() -> impl Iterator<Item = &'static Guest> {
     let knl = knl::GUESTS.iter().chain(knl::untile::GUESTS);
-    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
+    k8::GUESTS.iter().chain(knl).chain(power9::GUESTS).chain(power9::nest::GUESTS).chain(montecito::GUESTS).chain(itanium::GUESTS)
 }
 
 /// The guests for one PMU.

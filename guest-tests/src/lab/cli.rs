@@ -90,6 +90,9 @@ pub struct RunArguments {
     /// How many CPUs a guest from a file gets
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub cpus: usize,
+    /// How many POWER chips with nests and host firmware a guest from a file gets, its CPUs divided among them
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub chips: usize,
     /// Each CPU on a host thread of its own, instead of in turn
     #[arg(long)]
     pub parallel: bool,

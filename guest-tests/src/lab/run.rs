@@ -189,6 +189,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         limit: arguments.steps,
         revision: arguments.revision.clone(),
         cpus: arguments.cpus,
+        chips: arguments.chips,
         trace: arguments.trace,
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,

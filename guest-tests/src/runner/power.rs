@@ -8,7 +8,7 @@ use vm_pmu::{Part, Signal};
 
 use super::{Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
-use crate::attach::power::{Beside, Cpu, supplies};
+use crate::attach::power::{Beside, Cpu, Firmware, MAX_CHIPS, Pace, supplies};
 use crate::engine::image::Image;
 use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError};
 use crate::guests::protocol;
@@ -36,16 +36,29 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
         return Err(RunError::PowerMachine(MachineError::Cpus { cpus }));
     }
     let lines = Lines::new(cpus);
-    let pmus = Builder::of(part).threads(cpus).build(lines.clone());
+    // A package is a core, and a chip has one.
+    let packages = options.chips.max(1);
+    if packages > MAX_CHIPS || !cpus.is_multiple_of(packages) {
+        return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
+    }
+    let pmus = Builder::of(part).packages(packages).threads(cpus / packages).build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
-    let config = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
+    let companion = builder.map(|builder| builder.packages(packages).threads(cpus / packages).clock(clock).build());
+    let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
+    let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
+    let config = match &firmware {
+        Some(firmware) => Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain },
+        None => plain,
+    };
     let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
         cpu.record(options.trace);
+        if let Some(firmware) = &firmware {
+            cpu.call_firmware(firmware);
+        }
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower);
         }
@@ -55,10 +68,15 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
         cpu
     };
     let mut machine = Machine::new(&config, image, attach).map_err(RunError::PowerMachine)?;
+    if let Some(firmware) = &firmware {
+        firmware.boot(machine.memory()).map_err(|reason| RunError::Firmware { reason })?;
+    }
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref());
+    report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
+    let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; beside.len()];
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
@@ -81,5 +99,8 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
         _ => None,
     };
     (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    if refused != 0 {
+        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
+    }
     Ok((report, counts))
 }

@@ -1,6 +1,7 @@
 //! The POWER interpreter against results worked out from the Power ISA 3.0B.
 
 mod facilities;
+mod firmware;
 mod guests;
 mod instructions;
 mod interrupts;

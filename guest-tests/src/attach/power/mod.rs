@@ -17,12 +17,14 @@
 //! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
 mod beside;
+mod firmware;
 mod following;
 mod ledger;
 mod record;
 mod signals;
 
 pub use beside::Beside;
+pub use firmware::{Firmware, MAX_CHIPS, Pace, chip_id};
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
@@ -57,6 +59,7 @@ pub struct Cpu<'a> {
     thread: Thread<'a, Lines>,
     time_base: TimeBase,
     companion: Option<Following<'a>>,
+    firmware: Option<&'a Firmware<'a>>,
     demand: Demand,
     /// The epoch of the thread's demand when it was last looked at.
     epoch: u32,
@@ -94,6 +97,7 @@ impl<'a> Cpu<'a> {
             thread,
             time_base,
             companion: None,
+            firmware: None,
             demand: Demand::default(),
             epoch: 0,
             watched: Demand::default(),
@@ -119,6 +123,11 @@ impl<'a> Cpu<'a> {
     pub fn follow(&mut self, follower: Follower<'a>) {
         self.companion = Some(Following::new(follower));
         self.renew_demand();
+    }
+
+    /// Has `firmware` answer the calls of the guest, and the nests' time go by with this CPU's.
+    pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
+        self.firmware = Some(firmware);
     }
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
@@ -199,6 +208,9 @@ impl<'a> Cpu<'a> {
         let passed = ticks - std::mem::replace(&mut self.ticks, ticks);
         if passed != 0 {
             self.thread.totals().add(Signal::TimeBaseTicks, passed);
+        }
+        if let Some(firmware) = self.firmware {
+            firmware.advance(self.cycles);
         }
     }
 
@@ -379,6 +391,10 @@ impl Observer for Cpu<'_> {
         self.write(Address::Imc, value, cpu)
     }
 
+    fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
+        self.firmware?.call(cpu.pc(), [0, 3, 4, 5].map(|number| cpu.gpr(number)))
+    }
+
     fn context(&mut self, cpu: &CpuView<'_>) {
         let context = self.context_of(cpu);
         self.thread.set_context(context);
@@ -399,8 +415,9 @@ impl Observer for Cpu<'_> {
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.last = step.address;
-        if self.epoch != self.thread.epoch() {
-            // This CPU's write changed what it must report, or another's did.
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            // This CPU's write changed what it must report, or another's did, or a nest wants it.
             self.renew_demand();
         }
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());

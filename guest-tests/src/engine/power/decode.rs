@@ -6,6 +6,7 @@ use super::op::Op;
 #[inline]
 pub(crate) fn decode(word: u32) -> Option<Op> {
     Some(match word >> 26 {
+        0 if word >> 1 & 0x3FF == 256 => Op::Attn,
         2 => Op::Tdi,
         3 => Op::Twi,
         7 => Op::Mulli,

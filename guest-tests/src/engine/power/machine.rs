@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cpu::{Cpu, Wait};
 use super::observer::{CpuView, Observer};
+use super::registers::spr;
 use super::state::{Core, Shared, Stop, TimeBase};
 use crate::engine::image::{Image, ImageError};
 use crate::engine::memory::{Memory, MemoryError};
@@ -26,11 +27,36 @@ pub struct Config {
     pub little_endian: bool,
     /// How often the time base ticks.
     pub time_base: TimeBase,
+    /// What the CPUs find in their registers.
+    pub entry: Entry,
+    /// PIR of each CPU, with its chip, core and thread; a CPU without one has its number there.
+    pub pirs: Vec<u32>,
 }
+
+/// What the CPUs find in their registers when they start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entry {
+    /// GPR 3 holds the CPU's number, GPR 4 the number of CPUs, GPR 5 the end of usable RAM.
+    #[default]
+    Plain,
+    /// What firmware hands over: GPR 3 holds the address of the device tree, GPR 6 the magic number of ePAPR, GPR 7 the bytes of RAM, GPR 8 and 9 the
+    /// base and the entry of the firmware; GPR 4 and 5 are 0.
+    DeviceTree {
+        /// The real address of the tree.
+        tree: u64,
+        /// The real address of the firmware's memory.
+        base: u64,
+        /// The real address that calls of the firmware branch to.
+        firmware: u64,
+    },
+}
+
+/// What GPR 6 says of a device tree (ePAPR 1.1, 5.4).
+const EPAPR: u64 = 0x6550_4150;
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ram: 16 << 20, cpus: 1, little_endian: true, time_base: TimeBase::default() }
+        Self { ram: 16 << 20, cpus: 1, little_endian: true, time_base: TimeBase::default(), entry: Entry::Plain, pirs: Vec::new() }
     }
 }
 
@@ -143,8 +169,8 @@ impl fmt::Display for Exit {
 /// CPUs and RAM. The CPUs run in turn, an instruction each.
 ///
 /// Every CPU starts at the image's entry in 64-bit hypervisor state with MSR.ME set and interrupts, floating point and translation off.
-/// GPR 1 holds the top of its own stack, GPR 3 its number, GPR 4 the number of CPUs, GPR 5 the end of usable RAM. FSCR has TAR and
-/// DSCR, HFSCR all facilities, PPR normal priority; the run latch is off.
+/// GPR 1 holds the top of its own stack, and [`Entry`] says what the others do. FSCR has TAR and DSCR, HFSCR all facilities, PPR normal
+/// priority; the run latch is off.
 pub struct Machine<O> {
     cpus: Vec<Cpu<O>>,
     shared: Arc<Shared>,
@@ -178,9 +204,16 @@ impl<O: Observer> Machine<O> {
                 core.pc = image.entry & !3;
                 // Below the top there is room for the frame that a caller owes its callee.
                 core.gpr[1] = config.ram - STACK_SIZE * index as u64 - 0x80;
-                core.gpr[3] = index as u64;
-                core.gpr[4] = config.cpus as u64;
-                core.gpr[5] = usable;
+                if let Some(pir) = config.pirs.get(index) {
+                    core.spr[usize::from(spr::PIR)] = u64::from(*pir);
+                }
+                match config.entry {
+                    Entry::Plain => core.gpr[3..=5].copy_from_slice(&[index as u64, config.cpus as u64, usable]),
+                    Entry::DeviceTree { tree, base, firmware } => {
+                        core.gpr[3] = tree;
+                        core.gpr[6..=9].copy_from_slice(&[EPAPR, config.ram, base, firmware]);
+                    }
+                }
                 Cpu { core, observer: observer(index) }
             })
             .collect();

@@ -15,6 +15,7 @@
 //! | `mfspr`, `mtspr` of any number | [`read_spr`](Observer::read_spr), [`write_spr`](Observer::write_spr) | it answers for those it has (768 to 799, 851), in every state: what may be read where is its business; all else is [`SprFault::Unclaimed`] |
 //! | `mfbhrbe`, `clrbhrb` | [`branch_history`](Observer::branch_history), [`clear_branch_history`](Observer::clear_branch_history) | the same |
 //! | `mfimc`, `mtimc` | [`read_instruction_match`](Observer::read_instruction_match), [`write_instruction_match`](Observer::write_instruction_match) | the same |
+//! | `attn` in hypervisor state | [`attention`](Observer::attention) | answers a call of host firmware, if the address is its entry |
 //! | an instruction completed | [`retire`](Observer::retire) | adds what [`Step`] says to its totals, services the model at deadlines; the answer may say how many cycles it took |
 //! | an interrupt or event-based branch is taken | [`notice`](Observer::notice) | the same for [`Notice`] |
 //! | MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed | [`context`](Observer::context) | passes the new context to the model, looked up in [`CpuView`] |
@@ -115,7 +116,7 @@ mod word;
 
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
-pub use machine::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
+pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
 pub use step::{Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction};

@@ -287,6 +287,14 @@ pub trait Observer {
         Err(SprFault::Unclaimed)
     }
 
+    /// `attn`, the instruction by which a CPU calls on its support processor, in hypervisor state: what it leaves in GPR 3, or `None` where
+    /// nobody hears it, which makes it an illegal instruction. The firmware's memory has it where the engine's host answers for it.
+    #[cold]
+    fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
+        let _ = cpu;
+        None
+    }
+
     /// MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed. Also called once at the start of every run.
     fn context(&mut self, cpu: &CpuView<'_>) {
         let _ = cpu;

@@ -17,6 +17,7 @@ pub(crate) enum Op {
     Andc,
     Andi,
     Andis,
+    Attn,
     B,
     Bc,
     Bcctr,

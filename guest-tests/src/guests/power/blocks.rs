@@ -2,7 +2,7 @@
 
 use super::{
     CAUGHT, CAUGHT_STATE, CPU, EXPECT, FAULTS, FRAME, FRAME_ADDRESS, FRAME_CR, FRAME_CTR, FRAME_LR, FRAME_STATE, FRAME_XER,
-    INTERRUPT_STACK, KERNEL_LR, KERNEL_SP, Kernel, MAX_CPUS, PER_CPU, SAVED_CR, SAVED_R1, STACK, STACKS, USER_LR, USER_MSR, USER_PC,
+    INTERRUPT_STACK, KERNEL_LR, KERNEL_SP, Kernel, MAX_CPUS, PER_CPU, SAVED_CR, SAVED_R1, STACK, STACKS, Tree, USER_LR, USER_MSR, USER_PC,
     USER_SP, USER_STACKS, frame, hypervisor_registers, skippable,
 };
 use crate::engine::power::assemble::{CR0, Gpr, Label, R0, R1, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13};
@@ -11,11 +11,22 @@ use crate::engine::power::{CONSOLE, EXIT};
 use crate::guests::protocol::{MAGIC, MAX_CHECKS, MAX_SAMPLES, REPORT, REPORT_CHECKS, REPORT_SAMPLES};
 
 impl Kernel {
-    /// The entry: GPR 3 holds the CPU's number, GPR 1 its stack.
+    /// The entry: GPR 1 holds the CPU's stack; GPR 3 its number, or the device tree's address where PIR has the number.
     pub(super) fn start(&mut self) {
         let areas = self.reserve(PER_CPU * MAX_CPUS);
         let (main, exit) = (self.main, self.exit);
+        let tree = self.tree;
         let a = &mut self.a;
+        if let Some(Tree { cell, threads }) = tree {
+            a.load(R4, cell);
+            a.std(R3, 0, R4);
+            // Chips are numbered 0, 8, 16, ...; their numbers are in the bits from 8 on.
+            a.mfspr(R4, spr::PIR);
+            a.srdi(R3, R4, 11);
+            a.mulli(R3, R3, threads as i64);
+            a.clrldi(R4, R4, 56);
+            a.add(R3, R3, R4);
+        }
         a.sldi(R4, R3, PER_CPU.trailing_zeros());
         a.load(R13, areas);
         a.add(R13, R13, R4);

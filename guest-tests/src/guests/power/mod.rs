@@ -129,12 +129,32 @@ pub struct Kernel {
     enter_state: Label,
     resume_user: Label,
     failed: u64,
+    tree: Option<Tree>,
+}
+
+/// What a guest that firmware hands a device tree knows of it.
+#[derive(Clone, Copy)]
+struct Tree {
+    /// The cell that keeps the tree's address.
+    cell: u64,
+    /// The CPUs of each chip.
+    threads: u64,
 }
 
 impl Kernel {
     /// The vectors and building blocks.
     #[must_use]
     pub fn new(little_endian: bool) -> Kernel {
+        Kernel::begun(little_endian, None)
+    }
+
+    /// The same for a guest that firmware hands a device tree, on chips with `threads` CPUs each.
+    #[must_use]
+    pub fn with_tree(little_endian: bool, threads: u64) -> Kernel {
+        Kernel::begun(little_endian, Some(threads))
+    }
+
+    fn begun(little_endian: bool, threads: Option<u64>) -> Kernel {
         let mut a = Assembler::new(0, little_endian);
         let mut vectors = Vec::new();
         for number in VECTORS {
@@ -158,8 +178,10 @@ impl Kernel {
             vectors,
             handling: 0,
             failed: 0,
+            tree: None,
         };
         kernel.failed = kernel.reserve(8);
+        kernel.tree = threads.map(|threads| Tree { cell: kernel.reserve(8), threads });
         kernel.start();
         kernel.blocks();
         kernel.user_blocks();
@@ -187,6 +209,15 @@ impl Kernel {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
         self.place(&bytes)
+    }
+
+    /// The address of the device tree goes to `register`. 0 if firmware handed none over.
+    pub fn tree(&mut self, register: Gpr) {
+        self.a.load(register, 0);
+        if let Some(Tree { cell, .. }) = self.tree {
+            self.a.load(register, cell);
+            self.a.ld(register, 0, register);
+        }
     }
 
     /// The guest's own part begins here.

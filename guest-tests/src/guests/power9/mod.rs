@@ -19,6 +19,7 @@ mod latency;
 mod linux_driver;
 mod masked;
 mod measured;
+pub mod nest;
 mod overflow;
 mod probe;
 mod sample;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use serde::Serialize;
 use vm_pmu_arch::event::{Catalogue, Metric};
 use vm_pmu_arch::power9::encode::Options;
+use vm_pmu_arch::power9::nest::{FLEXIBLE, Frequencies};
 use vm_pmu_arch::registry::Part;
 
 use super::{Computed, Counts, Placed, Placement, Plan, chosen, codes_of, compute, place, plan, table};
@@ -14,6 +15,7 @@ use crate::lab::number::counted;
 use crate::lab::output::Output;
 use crate::lab::run::{RunRequest, Runner};
 use crate::lab::{FAILED, PASSED, select, text};
+use crate::report::Report;
 
 /// The metrics of a part's manual.
 ///
@@ -218,7 +220,7 @@ type Taken = Vec<Vec<(&'static str, u64)>>;
 
 impl Counting {
     /// Runs the guest with these counters beside it.
-    fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(crate::report::Report, Taken), String> {
+    fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(Report, Taken), String> {
         match self {
             Counting::Planned(plan) => {
                 let (report, counts) = runner.count(request, &plan.runs)?;
@@ -278,6 +280,23 @@ pub fn run(arguments: &RunArguments, requests: &[RunRequest], runner: &dyn Runne
     Ok(if measured.iter().all(|one| one.passed) { PASSED } else { FAILED })
 }
 
+/// What the first chip that posted anything has posted of an event: nothing is known of the events of a mode in which it has posted none.
+fn posted(report: &Report, event: &str, catalogue: &Catalogue) -> Option<f64> {
+    let is_flexible = |name: &str| Some(PostedEvent::of(name, catalogue)?.offset >= FLEXIBLE);
+    let mode = is_flexible(event)?;
+    let first = report.posted.first()?.chip;
+    let of_chip = || report.posted.iter().filter(|posted| posted.chip == first);
+    let count = of_chip().find(|posted| posted.event == event).map(|posted| posted.count);
+    count.or_else(|| of_chip().any(|posted| is_flexible(&posted.event) == Some(mode)).then_some(0)).map(|count| count as f64)
+}
+
+/// The frequencies in hertz by which formulas of what is posted know the clocks, for a report with such.
+fn frequencies(report: &Report) -> Vec<(&'static str, f64)> {
+    let Frequencies { nest, host_bridge, memory } = Frequencies::default();
+    let known = [("PB_Freq", nest), ("PHB_Freq", host_bridge), ("MBA_Freq", memory)];
+    known.into_iter().filter(|_| !report.posted.is_empty()).map(|(name, hertz)| (name, hertz as f64)).collect()
+}
+
 fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Result<Measured, Error> {
     let part = select::part(&request.pmu)?;
     let all = of(part)?;
@@ -294,12 +313,20 @@ fn measure(words: &[String], request: &RunRequest, runner: &dyn Runner) -> Resul
             counts.add(name, *value as f64, part.catalogue());
         }
     }
+    let known: Vec<(&str, f64)> =
+        counting.uncounted().iter().filter_map(|name| Some((*name, posted(&report, name, part.catalogue())?))).collect();
+    for (name, count) in &known {
+        counts.add(name, *count, part.catalogue());
+    }
+    for (name, hertz) in frequencies(&report) {
+        counts.add(name, hertz, part.catalogue());
+    }
     Ok(Measured {
         guest: request.guest.title(),
         pmu: request.pmu.clone(),
         passed: report.passed,
         runs: taken.len(),
-        uncounted: counting.uncounted().to_vec(),
+        uncounted: counting.uncounted().iter().copied().filter(|name| known.iter().all(|(other, _)| other != name)).collect(),
         metrics: compute(&chosen, all, &|name| counts.of(name, part.catalogue())),
     })
 }

@@ -36,6 +36,7 @@ fn overflow() -> Report {
             count(0, "RETIRED_INSTRUCTIONS:k:int", 100_000, "instructions_retired + exceptions_taken + interrupts_taken"),
             count(1, "SIZED_BLOCKS:uk", 0, ""),
         ],
+        posted: Vec::new(),
         interrupts: vec![Interrupts { thread: 0, counter: 0, requested: 1 }],
         samples: vec![
             Sample { address: 0x20_0010, label: "inner".into(), hits: 75 },

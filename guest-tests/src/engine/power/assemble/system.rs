@@ -20,6 +20,7 @@ plain! {
     hypercall 0x4400_0022 "System call to the hypervisor: `sc 1`";
     rfid 0x4C00_0024 "Return from an interrupt: SRR0 and SRR1";
     hrfid 0x4C00_0224 "Return from an interrupt: HSRR0 and HSRR1";
+    attn 0x0000_0200 "Call on the support processor";
     stop 0x4C00_02E4 "Wait for an interrupt, in privileged state";
     wait 0x7C00_003C "Wait for an interrupt";
     trap 0x7FE0_0008 "Trap";

@@ -53,6 +53,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, op: Op, w: Word, observer: &
         Op::Mfspr | Op::Mtspr | Op::Mftb | Op::Mfbhrbe | Op::Clrbhrb | Op::Mfimc | Op::Mtimc => {
             core.special(op, w, observer).map(|()| Then::Next)
         }
+        Op::Attn => core.attention(observer).map(|()| Then::Next),
         Op::Vector => {
             core.need(msr::VEC, Exception::VectorUnavailable)?;
             Err(Fault::illegal())

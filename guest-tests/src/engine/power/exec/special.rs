@@ -47,6 +47,16 @@ fn plain(number: u16) -> bool {
 }
 
 impl Core {
+    /// `attn`: the observer answers, or nobody does.
+    pub(super) fn attention<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
+        if !self.hypervisor() {
+            return Err(Fault::illegal());
+        }
+        self.gpr[3] = observer.attention(&CpuView::new(self)).ok_or(Fault::illegal())?;
+        self.step.class = Class::System;
+        Ok(())
+    }
+
     /// Whether this state may do what takes `level`: `Ok(false)` if nothing happens.
     fn allowed(&self, number: u16, level: Level) -> Result<bool, Fault> {
         match level {
