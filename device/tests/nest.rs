@@ -3,6 +3,7 @@
 use std::cell::{Cell as Slot, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -98,6 +99,10 @@ enum Step {
 }
 
 const SLOT: u64 = 1000;
+
+/// What a guest's memory holds before anything is written to it.
+static CANARY: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..0x20_0000u32).map(|place| (place.wrapping_mul(2_654_435_761) >> 24) as u8).collect());
 
 fn value() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0u64..5, 1 => 0u64..16, 1 => any::<u64>(), 1 => Just(0xFFFF_8073_FE7F_E000)]
@@ -205,7 +210,7 @@ proptest! {
     ) {
         // Two mebibytes, a hole of one, and one more behind it.
         let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x20_0000), (GuestAddress(0x30_0000), 0x10_0000)]).unwrap();
-        let canary: Vec<u8> = (0..0x20_0000u32).map(|place| (place.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let canary = &*CANARY;
         let ranges = [(0, 0x20_0000usize), (0x30_0000, 0x10_0000)];
         ranges.iter().for_each(|(start, size)| memory.write_slice(&canary[..*size], GuestAddress(*start)).unwrap());
         let (guest, totals) = (Guest(&memory), Totals::new());
@@ -236,11 +241,9 @@ proptest! {
             let mut now = vec![0; size];
             memory.read_slice(&mut now, GuestAddress(start)).unwrap();
             // What of the region lies here may be anything.
-            let inside = |place: usize| (start + place as u64).wrapping_sub(home.wrapping_add(REGION)) < REGION_SIZE;
-            if let Some(first) = (0..size).find(|place| inside(*place)) {
-                let behind = (first..size).find(|place| !inside(*place)).unwrap_or(size);
-                now[first..behind].copy_from_slice(&canary[first..behind]);
-            }
+            let (first, behind) = (home.saturating_add(REGION), home.saturating_add(REGION + REGION_SIZE));
+            let [first, behind] = [first, behind].map(|end| (end.saturating_sub(start) as usize).min(size));
+            now[first..behind].copy_from_slice(&canary[first..behind]);
             prop_assert!(now == canary[..size], "from {:#x}", start);
         }
     }

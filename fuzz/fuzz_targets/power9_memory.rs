@@ -256,12 +256,14 @@ fn conserved(nest: &Nest, steps: &[Step]) {
     for cell in [Cell::Speed, Cell::Availability, Cell::Mode] {
         let _ = memory.store(cell.address(nest.home()), 0);
     }
-    rig.nest.pass(nest.slot_cycles().saturating_mul(4), &rig.totals, &memory);
+    for _ in 0..4 {
+        rig.nest.pass(nest.slot_cycles(), &rig.totals, &memory);
+    }
     assert!(rig.nest.engine().is_running());
     rig.nest.post_now(&rig.totals, &memory);
     let mut happened = BTreeMap::<u32, u64>::new();
-    // 255 times less than 2^16 is less than 2^16 steps of 2^8.
-    for step in steps.iter().take(255) {
+    // 96 times less than 2^16 is less than 2^16 steps of 2^8.
+    for step in steps {
         match *step {
             Step::Happen(event, amount) => {
                 rig.totals.add(event, amount & 0xFFFF);
@@ -330,7 +332,7 @@ fn run(input: &mut Unstructured<'_>) -> Result<()> {
     }
     let ranges = if which == 1 { ranges(home, input)? } else { Vec::new() };
     let mut steps = Vec::new();
-    while !input.is_empty() && steps.len() < 255 {
+    while !input.is_empty() && steps.len() < 96 {
         match step(input, nest.slot_cycles()) {
             Ok(step) => steps.push(step),
             Err(_) => break,

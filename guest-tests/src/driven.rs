@@ -88,7 +88,7 @@ fn state(when: When) -> String {
         When::Priority(low) => format!("the priority is {low} or {}", low.saturating_add(1)),
         When::AnyRun => "some thread of the core runs".to_owned(),
         When::AllRun => "every thread of the core runs".to_owned(),
-        When::Running(threads) => format!("{threads} threads of the core run"),
+        When::Running(threads) => format!("{threads} of the core's threads run"),
         When::SingleThread => "the core has one thread".to_owned(),
         When::TwoThreads => "the core has two threads".to_owned(),
         When::FourThreads => "the core has four threads".to_owned(),

@@ -13,6 +13,7 @@ use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
 use vm_pmu_arch::power9::collection::{Collection, ThreadState};
 use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
+use vm_pmu_arch::power9::nest::{self, Availability, Event, Frequencies, Nest, Overflow, Prescaler, Setting, Totals};
 use vm_pmu_arch::registry::{NAMES, Part, Pmu};
 
 /// Nothing reaches it, so nothing of it is linked.
@@ -22,6 +23,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 static THREAD: Lone = Lone::new();
+static NEST: Totals = Totals::new();
 
 /// The entry point, of nobody's C library.
 #[unsafe(no_mangle)]
@@ -35,6 +37,7 @@ pub extern "C" fn _start() -> ! {
     seen ^= select();
     seen ^= boxes();
     seen ^= collection();
+    seen ^= chip();
     black_box(seen);
     loop {}
 }
@@ -113,6 +116,34 @@ fn collection() -> u64 {
     core.stop(&totals);
     seen ^= core.memory().unwrap_or(0) ^ u64::from(core.is_running()) ^ Collection::signals().iter().count() as u64;
     seen
+}
+
+/// Does to a chip's nest whatever can be done to one.
+fn chip() -> u64 {
+    let rates = black_box(Frequencies::default());
+    let mut chip = Nest::new(black_box(0)).with_frequencies(rates).with_slot(black_box(0)).with_units(black_box(Availability(0)));
+    let totals = &NEST;
+    let mut seen = chip.boot(totals, &Cells).error.unwrap_or(0) ^ chip.pass(black_box(0), totals, &Cells).late;
+    if let Some(event) = Event::at(black_box(0)) {
+        totals.add(event, black_box(0));
+        seen ^= u64::from(event.offset()) ^ totals.get(event);
+    }
+    seen ^= Event::all().count() as u64 ^ u64::from(chip.post_now(totals, &Cells).refused);
+    let setting = chip.setting_at(black_box(0)).unwrap_or_default();
+    let freezes = black_box(setting.overflow) == Overflow::Freeze;
+    let prescalers = black_box([0; 4]).map(Prescaler::of_code);
+    let setting = Setting { prescalers, overflow: if freezes { Overflow::RunOn } else { Overflow::Freeze } };
+    seen ^= u64::from(chip.program_at(black_box(0), setting, totals)) ^ chip.register(black_box(0), totals).unwrap_or(0);
+    totals.restore(&black_box(totals.snapshot()));
+    chip = Nest::from_state(&black_box(chip.state()));
+    chip.reset(totals);
+    if let Some(request) = nest::Request::of(black_box(0), black_box([0; 3])) {
+        seen ^= request.refusal(black_box(false)).map_or(0, |outcome| outcome.value() as u64) ^ request.chip();
+        let command = request.nest_command();
+        seen ^= command.map_or(0, |command| command.give(black_box(0), &Cells).map_or_else(|address| address, u64::from));
+    }
+    let unit = nest::Unit { kind: black_box(nest::Kind::Pb), number: black_box(0) };
+    seen ^ u64::from(chip.units().has(unit)) ^ chip.clocks().nest ^ u64::from(chip.engine().is_running()) ^ chip.until_slot()
 }
 
 fn drive(part: Part) -> u64 {

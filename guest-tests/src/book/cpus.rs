@@ -270,6 +270,11 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         in_turn,
     } = *memory;
     let Mesh { quadrants, agents } = *mesh;
+    let shares = match (controllers, channels, in_turn) {
+        (1, 1, _) => NONE,
+        (_, _, true) => "in turn",
+        (_, _, false) => "spread",
+    };
     let several = |number: u16| if number > 1 { number.to_string() } else { NONE.to_owned() };
     let near = match near_bytes {
         0 => NONE.to_owned(),
@@ -286,7 +291,7 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         ("its controllers", present(u16::from(near_controllers))),
         ("controllers of DRAM", controllers.to_string()),
         ("channels of each", channels.to_string()),
-        ("lines go to them", if in_turn { "in turn" } else { "spread" }.to_owned()),
+        ("lines go to them", shares.to_owned()),
         ("quadrants of the mesh", several(u16::from(quadrants))),
         ("agents that lines belong to", several(agents)),
     ]

@@ -151,9 +151,8 @@ impl Nest {
         let availability = Availability(self.engine.availability);
         let flexible = self.engine.is_flexible();
         for (number, bank) in banks(flexible).iter().enumerate() {
-            let setting = self.setting(flexible, number);
-            let is_there = bank.group == 1 || availability.has(bank.unit);
-            if bank.group == group && is_there && chosen(bank.unit) {
+            if bank.group == group && (group == 1 || availability.has(bank.unit)) && chosen(bank.unit) {
+                let setting = self.setting(flexible, number);
                 self.post_bank(bank, setting, run, totals, memory, passed);
             }
         }

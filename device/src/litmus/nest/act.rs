@@ -1,7 +1,7 @@
 //! Doing what a litmus file says of the nest.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use vm_pmu_arch::power9::nest::{Nest, Outcome, Passed, REGION, Totals};
 
@@ -149,9 +149,7 @@ fn tick(chips: &mut Chips, cycles: u64, access: Access) -> Result<(), String> {
         Passed { slots: 0, late: 0, refused: 0, error: None }
     });
     if most > MOST_SLOTS {
-        return Err(
-            format!("{cycles} cycles are {most} slots, which are too many: {MOST_SLOTS} are the most; or write `at-once`").to_string()
-        );
+        return Err(format!("{cycles} cycles are {most} slots, which are too many: {MOST_SLOTS} are the most; or write `at-once`"));
     }
     chips.each(|chip, ram| pass(&mut chip.nest, &chip.totals, ram, cycles, access));
     Ok(())

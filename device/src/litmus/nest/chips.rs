@@ -144,7 +144,7 @@ impl Chips {
     }
 }
 
-/// FNV-1a of 64 bits.
+/// FNV-1a of 64 bits, by words of 8 bytes: what is compared is mostly such.
 struct Digest(u64);
 
 impl Default for Digest {
@@ -159,8 +159,10 @@ impl Hasher for Digest {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        let (words, rest) = bytes.as_chunks();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        for word in words.chain(rest.iter().map(|byte| u64::from(*byte))) {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(23);
         }
     }
 }
