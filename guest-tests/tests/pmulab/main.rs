@@ -1,6 +1,7 @@
 //! The program `pmulab`, as somebody at a prompt or a script meets it.
 
 mod knl;
+mod nest;
 
 use std::fs;
 use std::process::Output;
@@ -204,7 +205,7 @@ mod list {
     fn unknown_names_are_answered_with_what_there_is() {
         assert_eq!(mistake(&["list", "--pmu", "z80"]), "no PMU is called `z80`; there are k8, knl, power9, itanium and montecito");
         assert_eq!(mistake(&["list", "--pmu", "power8"]), "no PMU is called `power8`: did you mean power9?");
-        assert_eq!(mistake(&["list", "--unit", "cores"]), "no unit is called `cores`: did you mean core?");
+        assert_eq!(mistake(&["list", "--unit", "cores"]), "no unit is called `cores`: did you mean core or core-imc?");
     }
 }
 

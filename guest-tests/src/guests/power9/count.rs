@@ -268,7 +268,8 @@ mod tests {
 
     #[test]
     fn every_exact_event_that_the_engine_drives_is_counted() {
-        let driven = POWER9.events().filter(|event| {
+        // What is posted into memory is no counter's.
+        let driven = POWER9.events().filter(|event| event.offset.is_none()).filter(|event| {
             event.fidelity == Fidelity::Exact && event.drive == Drive::Signals && event.signals.iter().any(|signal| supplies(*signal))
         });
         let counted = |select: u32| EVENTS.iter().any(|(code, ..)| *code == u64::from(select));
