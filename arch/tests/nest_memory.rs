@@ -4,7 +4,7 @@ use std::cell::{Cell as Shared, RefCell};
 use std::collections::BTreeMap;
 
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Availability, Cell, Command, Event, Nest, REGION, REGION_SIZE, Status, Totals};
+use vm_pmu_arch::power9::nest::{Availability, Command, ControlCell, Event, Nest, REGION, REGION_SIZE, Status, Totals};
 
 /// Memory at every multiple of 8, zero until it is written; refuses everything else, and everything while it is away.
 #[derive(Default)]
@@ -60,13 +60,13 @@ fn a_region_does_not_go_on_at_the_beginning_of_memory() {
 #[test]
 fn what_memory_refused_to_hear_of_the_engine_is_told_when_it_is_there() {
     let (memory, totals, mut nest) = (Everywhere::default(), Totals::new(), Nest::new(0));
-    let at = |cell: Cell| memory.at(cell.address(0));
+    let at = |cell: ControlCell| memory.at(cell.address(0));
     memory.is_away.set(true);
     slots(&mut nest, 10, &totals, &memory);
     memory.is_away.set(false);
     assert_eq!(slots(&mut nest, 1, &totals, &memory), 0);
-    assert_eq!(at(Cell::Status), Status::Running.value());
-    assert_eq!(at(Cell::Availability), Availability::GUIDE.0);
+    assert_eq!(at(ControlCell::Status), Status::Running.value());
+    assert_eq!(at(ControlCell::Availability), Availability::GUIDE.0);
     assert_eq!(memory.at(REGION + 0x2_FC00) >> 60, 2, "the version's major number");
     // Host firmware refuses to command an engine whose status is 0.
     assert_eq!(Command::Pause.give(0, &memory), Ok(true));
@@ -89,7 +89,7 @@ fn what_memory_refused_to_take_is_posted_when_it_is_there() {
 fn a_cell_that_holds_what_the_engine_said_is_not_written_again() {
     let (memory, totals, mut nest) = (Everywhere::default(), Totals::new(), Nest::new(0));
     slots(&mut nest, 10, &totals, &memory);
-    memory.store(Cell::Status.address(0), 7).unwrap();
+    memory.store(ControlCell::Status.address(0), 7).unwrap();
     slots(&mut nest, 10, &totals, &memory);
-    assert_eq!(memory.at(Cell::Status.address(0)), 7);
+    assert_eq!(memory.at(ControlCell::Status.address(0)), 7);
 }

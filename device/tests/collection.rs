@@ -242,7 +242,7 @@ mod calls {
 
     fn platform() -> Platform {
         // Chip 1, cores 2 and 3, four threads each.
-        Platform::new(Vec::new(), vec![0x108, 0x109, 0x10A, 0x10B, 0x10C, 0x10D, 0x10E, 0x10F])
+        Platform::new(Vec::new(), vec![0x108, 0x109, 0x10A, 0x10B, 0x10C, 0x10D, 0x10E, 0x10F]).unwrap()
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod calls {
     #[test]
     fn a_machine_without_such_cores_is_a_hardware_error() {
         let (k8, memory) = (Builder::new("k8").unwrap().build(|_thread, _counter| {}), Cells::default());
-        let platform = Platform::new(Vec::new(), vec![0]);
+        let platform = Platform::new(Vec::new(), vec![0]).unwrap();
         assert_eq!(platform.call_with(&k8, START, [2, 0, 0], &memory), Some(Outcome::Hardware));
         assert_eq!(platform.call(START, [2, 0, 0], &memory), Some(Outcome::Success), "who has no cores to tell of");
     }

@@ -10,7 +10,7 @@ use std::thread;
 use proptest::prelude::*;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 use vm_pmu::memory::{
-    Cell, Chip, DEFAULT_BANKS, Event, Guest, Memory, Nest, Overflow, Prescaler, REGION, REGION_SIZE, Setting, Totals, Width,
+    Chip, ControlCell, DEFAULT_BANKS, Event, Guest, Memory, Nest, Overflow, Prescaler, REGION, REGION_SIZE, Setting, Totals, Width,
 };
 
 /// Cells of 8 bytes that remembers what was asked of them. None is at an address that is no multiple of 8, nor in the hole.
@@ -80,7 +80,7 @@ enum Step {
         twentieths: u64,
     },
     Control {
-        cell: Cell,
+        cell: ControlCell,
         value: u64,
     },
     Store {
@@ -113,7 +113,14 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let cells = [Cell::Status, Cell::Command, Cell::Speed, Cell::Availability, Cell::Mode, Cell::ModeInForce];
+    let cells = [
+        ControlCell::Status,
+        ControlCell::Command,
+        ControlCell::Speed,
+        ControlCell::Availability,
+        ControlCell::Mode,
+        ControlCell::ModeInForce,
+    ];
     let amount = prop_oneof![0u64..100_000, any::<u64>(), 0u64..1 << 34];
     let offset = prop_oneof![(0u64..0x770 / 8).prop_map(|cell| cell * 8), (0x1_0000u64 / 8..0x1_0770 / 8).prop_map(|cell| cell * 8)];
     let first = prop_oneof![prop::sample::select(DEFAULT_BANKS.map(|bank| bank.offset).to_vec()), any::<u32>(), 0x1_0000u32..0x1_0800];

@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use vm_pmu::memory::{Cell, Chip, Command, Memory, Nest, Status};
+use vm_pmu::memory::{Chip, Command, ControlCell, Memory, Nest, Status};
 
 /// How long a slot waits for another thread that might come between.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -21,8 +21,8 @@ struct Block {
 
 impl Block {
     fn cell(&self, address: u64) -> Option<&AtomicU64> {
-        let is = |cell: Cell| cell.address(0) == address;
-        if is(Cell::Status) { Some(&self.status) } else { is(Cell::Command).then_some(&self.command) }
+        let is = |cell: ControlCell| cell.address(0) == address;
+        if is(ControlCell::Status) { Some(&self.status) } else { is(ControlCell::Command).then_some(&self.command) }
     }
 }
 
@@ -53,7 +53,7 @@ impl Memory for Slow<'_> {
 
     fn load(&self, address: u64) -> Result<u64, ()> {
         let value = self.0.load(address)?;
-        if address == Cell::Command.address(0) {
+        if address == ControlCell::Command.address(0) {
             self.1.send(()).unwrap();
             thread::sleep(PATIENCE);
         }

@@ -10,7 +10,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 use vm_pmu::memory::{
-    Availability, Cell, Command, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Guest, Memory, MemoryError, Nest, Overflow, Passed,
+    Availability, ControlCell, Command, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Guest, Memory, MemoryError, Nest, Overflow, Passed,
     Platform, Prescaler, REGION, REGION_SIZE, Setting, State, Totals, Width,
 };
 
@@ -100,7 +100,7 @@ fn step(input: &mut Unstructured<'_>, slot: u64) -> Result<Step> {
         4..=7 => Step::Pass(slot.saturating_mul(u64::from(input.int_in_range(0..=95u8)?)) / 4, input.int_in_range(1..=9)?),
         8 => Step::Rush(input.arbitrary()?),
         9 | 10 => {
-            let cells = [Cell::Status, Cell::Command, Cell::Speed, Cell::Availability, Cell::Mode, Cell::ModeInForce];
+            let cells = [ControlCell::Status, ControlCell::Command, ControlCell::Speed, ControlCell::Availability, ControlCell::Mode, ControlCell::ModeInForce];
             let value = if input.ratio(7, 8)? { u64::from(input.arbitrary::<u8>()? & 15) } else { input.arbitrary()? };
             Step::Store(input.choose(&cells)?.offset(), value)
         }
@@ -253,7 +253,7 @@ fn conserved(nest: &Nest, steps: &[Step]) {
     let memory = Cells::new(nest.home(), vec![0..u64::MAX]);
     let mut rig = Rig::new(nest);
     // An availability of nobody's choice would be the canary.
-    for cell in [Cell::Speed, Cell::Availability, Cell::Mode] {
+    for cell in [ControlCell::Speed, ControlCell::Availability, ControlCell::Mode] {
         let _ = memory.store(cell.address(nest.home()), 0);
     }
     for _ in 0..4 {
@@ -298,7 +298,7 @@ fn conserved(nest: &Nest, steps: &[Step]) {
 fn calls(nest: &Nest, input: &mut Unstructured<'_>) -> Result<()> {
     let chip = vm_pmu::memory::Chip::new(input.arbitrary::<u8>()?.into(), nest.clone());
     let id = chip.id();
-    let platform = Platform::new(vec![chip], vec![id << 8, id << 8 | 1, input.arbitrary()?]);
+    let Ok(platform) = Platform::new(vec![chip], vec![id << 8, id << 8 | 1, input.arbitrary()?]) else { return Ok(()) };
     let memory = Cells::new(nest.home(), vec![0..u64::MAX]);
     for _ in 0..input.int_in_range(0..=8u8)? {
         let number = if input.ratio(7, 8)? { 149 + u64::from(input.arbitrary::<u8>()? & 3) } else { input.arbitrary()? };

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use spin::Mutex;
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Cell, Command, Event, Nest, Passed, Setting, State, TOTALS, Totals};
+use vm_pmu_arch::power9::nest::{Command, ControlCell, Event, Nest, Passed, Setting, State, TOTALS, Totals};
 
 /// The nest of one chip.
 ///
@@ -117,7 +117,7 @@ impl Chip {
     ///
     /// Memory does not have the control block.
     pub fn status<M: Memory>(&self, memory: &M) -> Result<u64, M::Error> {
-        memory.load(Cell::Status.address(self.home()))
+        memory.load(ControlCell::Status.address(self.home()))
     }
 
     /// Writes a command for the engine, as host firmware does. Returns whether it could: not while it has not begun or programs the

@@ -19,7 +19,7 @@
 //! let slot = chip.slot_cycles();
 //! // Four slots program the counters; then every second one posts the first group.
 //! chip.pass(4 * slot, &Guest(&memory)).ok().unwrap();
-//! let reads = Event::at(0x50).unwrap();
+//! let reads = Event::named("PM_MCS23_64B_RD_DISP_PORT01").unwrap();
 //! chip.add(reads, 10_000);
 //! chip.pass(2 * slot, &Guest(&memory)).ok().unwrap();
 //! let posted: [u8; 8] = memory.read_obj(GuestAddress(HOME + REGION + 0x50)).unwrap();
@@ -34,13 +34,13 @@ mod traffic;
 
 pub use chip::{Chip, ChipState};
 pub use guest::{Guest, MemoryError};
-pub use opal::{Cores, Platform};
+pub use opal::{Cores, Platform, PlatformError};
 #[cfg(feature = "companion")]
 pub use traffic::Traffic;
 pub use vm_memory::GuestMemory;
 pub use vm_pmu_arch::memory::Memory;
 pub use vm_pmu_arch::power9::nest::{
-    Availability, Bank, Call, CallType, Cell, ClockDomain, Clocks, Command, DEFAULT_BANKS, Engine, Event, FLEXIBLE, FLEXIBLE_BANKS,
+    Availability, Bank, Call, CallType, ClockDomain, Clocks, Command, ControlCell, DEFAULT_BANKS, Engine, Event, FLEXIBLE, FLEXIBLE_BANKS,
     Frequencies, Grouping, Kind, Mode, Nest, Outcome, Overflow, Passed, Prescaler, REGION, REGION_SIZE, Request, SPEEDS, Setting, State,
     Status, Totals, Unit, Width,
 };

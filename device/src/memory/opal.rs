@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::nest::{Call, CallType, Command, Outcome, Passed, Request};
+use vm_pmu_arch::power9::nest::{Call, CallType, Command, Outcome, Passed, REGION_SIZE, Request};
 
 use super::Chip;
 use crate::irq::InterruptLine;
@@ -66,6 +66,65 @@ impl Cores for Silent {
     }
 }
 
+/// The highest number of a chip: a PIR has seven bits for it.
+const MAX_CHIP: u32 = 0x7F;
+
+/// Why chips and threads are no platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PlatformError {
+    /// The number of a chip has more than the seven bits that a PIR has for it.
+    ChipNumber {
+        /// The number.
+        id: u32,
+    },
+    /// The home base of a chip is no multiple of 8: memory would refuse every posting.
+    Misaligned {
+        /// The number of the chip.
+        id: u32,
+        /// Its home base in bytes.
+        home: u64,
+    },
+    /// Two chips have one number.
+    SameChip {
+        /// The number.
+        id: u32,
+    },
+    /// The regions of two chips overlap.
+    SameHome {
+        /// The number of the first.
+        id: u32,
+        /// The number of the second.
+        other: u32,
+        /// The home base of the second in bytes.
+        home: u64,
+    },
+    /// Two threads have one PIR.
+    SamePir {
+        /// The PIR.
+        pir: u32,
+    },
+}
+
+impl core::fmt::Display for PlatformError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            PlatformError::ChipNumber { id } => write!(formatter, "chip {id}: a chip's number is 0 to {MAX_CHIP}"),
+            PlatformError::Misaligned { id, home } => write!(formatter, "chip {id} has its home base at {home:#x}: it is a multiple of 8"),
+            PlatformError::SameChip { id } => write!(formatter, "two chips have the number {id}: each has one of its own"),
+            PlatformError::SameHome { id, other, home } => {
+                write!(
+                    formatter,
+                    "the home base {home:#x} of chip {other} is that of chip {id}: regions have {REGION_SIZE:#x} bytes and lie apart"
+                )
+            }
+            PlatformError::SamePir { pir } => write!(formatter, "two threads have the PIR {pir:#x}: each has one of its own"),
+        }
+    }
+}
+
+impl core::error::Error for PlatformError {}
+
 /// The chips of a machine.
 ///
 /// ```
@@ -73,7 +132,7 @@ impl Cores for Silent {
 /// use vm_pmu::memory::{Chip, Guest, Nest, Outcome, Platform};
 ///
 /// let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x80_0000)]).unwrap();
-/// let platform = Platform::new(vec![Chip::new(0, Nest::new(0x40_0000))], vec![0, 1, 2, 3]);
+/// let platform = Platform::new(vec![Chip::new(0, Nest::new(0x40_0000))], vec![0, 1, 2, 3]).unwrap();
 /// let guest = Guest(&memory);
 /// // The engine has not begun.
 /// assert_eq!(platform.call(150, [1, 0, 0], &guest), Some(Outcome::Hardware));
@@ -91,9 +150,32 @@ pub struct Platform {
 impl Platform {
     /// The chips, and the PIRs of the machine's threads in their order: the number of a thread's chip is in the bits from 8 on, that of its core
     /// in bits 2 to 7, its own in bits 0 and 1.
-    #[must_use]
-    pub fn new(chips: Vec<Chip>, pirs: Vec<u32>) -> Platform {
-        Platform { chips: chips.into_boxed_slice(), pirs: pirs.into_boxed_slice() }
+    ///
+    /// # Errors
+    ///
+    /// Two chips or two threads cannot be told apart, or a chip can post nowhere: [`PlatformError`].
+    pub fn new(chips: Vec<Chip>, pirs: Vec<u32>) -> Result<Platform, PlatformError> {
+        for (number, chip) in chips.iter().enumerate() {
+            let before = chips.get(..number).unwrap_or(&[]);
+            let (id, home) = (chip.id(), chip.home());
+            if id > MAX_CHIP {
+                return Err(PlatformError::ChipNumber { id });
+            }
+            if !home.is_multiple_of(8) {
+                return Err(PlatformError::Misaligned { id, home });
+            }
+            if before.iter().any(|other| other.id() == id) {
+                return Err(PlatformError::SameChip { id });
+            }
+            if let Some(other) = before.iter().find(|other| other.home().abs_diff(home) < REGION_SIZE) {
+                return Err(PlatformError::SameHome { id: other.id(), other: id, home });
+            }
+        }
+        let is_again = |number: usize, pir: &u32| pirs.get(..number).is_some_and(|before| before.contains(pir));
+        if let Some((_, pir)) = pirs.iter().enumerate().find(|(number, pir)| is_again(*number, pir)) {
+            return Err(PlatformError::SamePir { pir: *pir });
+        }
+        Ok(Platform { chips: chips.into_boxed_slice(), pirs: pirs.into_boxed_slice() })
     }
 
     /// The chips.
@@ -145,7 +227,7 @@ impl Platform {
     ///
     /// let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x1_0000)]).unwrap();
     /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
-    /// let platform = Platform::new(vec![], vec![0, 1, 2, 3]);
+    /// let platform = Platform::new(vec![], vec![0, 1, 2, 3]).unwrap();
     /// let guest = Guest(&memory);
     /// // OPAL_IMC_COUNTERS_INIT and START of the core of PIR 0, with its memory at 8000h.
     /// assert_eq!(platform.call_with(&machine, 149, [2, 0x8000, 0], &guest), Some(Outcome::Success));

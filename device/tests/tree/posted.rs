@@ -36,7 +36,7 @@ fn amount(chip: u32, offset: u32) -> u64 {
 fn a_driver_reads_what_happened_on_each_chip() {
     let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0xC0_0000)]).unwrap();
     let chip = |id: u32| Chip::new(id, Nest::new(u64::from(id + 1) << 22).with_units(Availability::EVERY));
-    let platform = Platform::new(vec![chip(0), chip(1)], vec![0, 0x100]);
+    let platform = Platform::new(vec![chip(0), chip(1)], vec![0, 0x100]).unwrap();
     platform.boot(&Guest(&memory)).ok().unwrap();
     for pir in [0, 0x100] {
         assert_eq!(platform.call(START, [NEST, pir, 0], &Guest(&memory)).map(|outcome| outcome.value()), Some(0));
@@ -67,7 +67,7 @@ fn a_driver_reads_what_happened_on_each_chip() {
 #[test]
 fn the_control_block_that_a_driver_finds_says_that_the_engine_runs() {
     let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x80_0000)]).unwrap();
-    let platform = Platform::new(vec![Chip::new(0, Nest::new(0x40_0000))], vec![0]);
+    let platform = Platform::new(vec![Chip::new(0, Nest::new(0x40_0000))], vec![0]).unwrap();
     let chips: Vec<power9::Chip> = platform.chips().iter().map(power9::Chip::from).collect();
     let pmus = probe(&tree(&ImcCounters::of(&chips))).unwrap();
     let status = || u64::from_be(memory.read_obj(GuestAddress(pmus[0].memory[0].control)).unwrap());

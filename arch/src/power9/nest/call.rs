@@ -1,6 +1,6 @@
 //! The calls by which an operating system starts and stops collection: what host firmware (OPAL) makes of them.
 
-use super::control::{Cell, Command, Status};
+use super::control::{Command, ControlCell, Status};
 use crate::memory::Memory;
 
 /// A call by its number.
@@ -157,10 +157,10 @@ impl Command {
     ///
     /// Memory does not have the control block.
     pub fn give<M: Memory>(self, home: u64, memory: &M) -> Result<bool, M::Error> {
-        if memory.load(Cell::Status.address(home))? == Status::Initializing.value() {
+        if memory.load(ControlCell::Status.address(home))? == Status::Initializing.value() {
             return Ok(false);
         }
-        memory.store(Cell::Command.address(home), self.value())?;
+        memory.store(ControlCell::Command.address(home), self.value())?;
         Ok(true)
     }
 }

@@ -4,7 +4,7 @@ use super::place::{self, CONTROL_BLOCK};
 
 /// A cell of the control block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cell {
+pub enum ControlCell {
     /// What the engine does: a [`Status`].
     Status,
     /// What it shall do: a [`Command`], 0 once it is obeyed.
@@ -19,18 +19,18 @@ pub enum Cell {
     ModeInForce,
 }
 
-impl Cell {
+impl ControlCell {
     /// Its offset from the start of the region, in bytes.
     #[must_use]
     pub const fn offset(self) -> u64 {
         CONTROL_BLOCK
             + match self {
-                Cell::Status => 0x00,
-                Cell::Command => 0x08,
-                Cell::Speed => 0x10,
-                Cell::Availability => 0x18,
-                Cell::Mode => 0x20,
-                Cell::ModeInForce => 0x28,
+                ControlCell::Status => 0x00,
+                ControlCell::Command => 0x08,
+                ControlCell::Speed => 0x10,
+                ControlCell::Availability => 0x18,
+                ControlCell::Mode => 0x20,
+                ControlCell::ModeInForce => 0x28,
             }
     }
 

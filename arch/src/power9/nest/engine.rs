@@ -1,6 +1,6 @@
 //! The engine that programs the counters and posts them: what it does in each of its slots.
 
-use super::control::{Cell, Command, Mode, SPEEDS, Status};
+use super::control::{Command, ControlCell, Mode, SPEEDS, Status};
 use super::counter::{Overflow, Prescaler, Setting};
 use super::place::{self, CELLS, FLEXIBLE};
 use super::posting::Passed;
@@ -112,7 +112,7 @@ impl Nest {
         self.obey(totals, memory, passed);
         let status = self.engine.complaint();
         match status {
-            Some(status) => self.tell(Cell::Status, status.value(), memory, passed),
+            Some(status) => self.tell(ControlCell::Status, status.value(), memory, passed),
             None if self.engine.configuring => self.configure(memory, passed),
             None if self.engine.paused => {}
             None => self.post_slot(totals, memory, passed),
@@ -120,7 +120,7 @@ impl Nest {
         self.engine.slot = self.engine.slot % SLOTS + 1;
     }
 
-    fn tell<M: Memory>(&mut self, cell: Cell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
+    fn tell<M: Memory>(&mut self, cell: ControlCell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
         self.say(cell.address(self.home), value, memory, passed);
     }
 
@@ -135,8 +135,8 @@ impl Nest {
             return;
         }
         self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
-        if self.ask(Cell::Availability, 0, memory, passed) == 0 {
-            self.tell(Cell::Availability, self.engine.availability, memory, passed);
+        if self.ask(ControlCell::Availability, 0, memory, passed) == 0 {
+            self.tell(ControlCell::Availability, self.engine.availability, memory, passed);
         }
         let status = match self.engine.complaint() {
             Some(complaint) => complaint,
@@ -144,9 +144,9 @@ impl Nest {
             None if self.engine.paused => Status::Paused,
             None => Status::Running,
         };
-        self.tell(Cell::Status, status.value(), memory, passed);
+        self.tell(ControlCell::Status, status.value(), memory, passed);
         if status == Status::Running || status == Status::Paused {
-            self.tell(Cell::ModeInForce, self.engine.mode, memory, passed);
+            self.tell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
         }
         if self.engine.late != 0 {
             self.say(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
@@ -154,7 +154,7 @@ impl Nest {
     }
 
     /// What a cell says, or what it said before where it cannot be read.
-    fn ask<M: Memory>(&self, cell: Cell, before: u64, memory: &M, passed: &mut Passed<M::Error>) -> u64 {
+    fn ask<M: Memory>(&self, cell: ControlCell, before: u64, memory: &M, passed: &mut Passed<M::Error>) -> u64 {
         match memory.load(cell.address(self.home)) {
             Ok(value) => value,
             Err(error) => {
@@ -172,14 +172,14 @@ impl Nest {
         self.engine.begun = true;
         self.clear(memory, passed);
         self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
-        self.tell(Cell::Status, Status::Initializing.value(), memory, passed);
-        self.tell(Cell::Command, 0, memory, passed);
-        if self.ask(Cell::Availability, 0, memory, passed) == 0 {
-            self.tell(Cell::Availability, self.availability.0, memory, passed);
+        self.tell(ControlCell::Status, Status::Initializing.value(), memory, passed);
+        self.tell(ControlCell::Command, 0, memory, passed);
+        if self.ask(ControlCell::Availability, 0, memory, passed) == 0 {
+            self.tell(ControlCell::Availability, self.availability.0, memory, passed);
         }
-        self.engine.speed = self.ask(Cell::Speed, 0, memory, passed);
-        self.engine.availability = self.ask(Cell::Availability, self.availability.0, memory, passed);
-        self.engine.mode = self.ask(Cell::Mode, 0, memory, passed);
+        self.engine.speed = self.ask(ControlCell::Speed, 0, memory, passed);
+        self.engine.availability = self.ask(ControlCell::Availability, self.availability.0, memory, passed);
+        self.engine.mode = self.ask(ControlCell::Mode, 0, memory, passed);
         self.engine.configuring = true;
         self.engine.slot = 1;
     }
@@ -188,27 +188,27 @@ impl Nest {
     fn obey<M: Memory>(&mut self, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
         let mut begins = false;
         let mut clears = false;
-        if let Some(command) = Command::of_value(self.ask(Cell::Command, 0, memory, passed)) {
+        if let Some(command) = Command::of_value(self.ask(ControlCell::Command, 0, memory, passed)) {
             match command {
                 Command::Resume => {
                     self.engine.paused = false;
-                    self.tell(Cell::Status, Status::Running.value(), memory, passed);
+                    self.tell(ControlCell::Status, Status::Running.value(), memory, passed);
                 }
                 Command::Pause => {
                     self.engine.paused = true;
                     self.forget_readings();
-                    self.tell(Cell::Status, Status::Paused.value(), memory, passed);
+                    self.tell(ControlCell::Status, Status::Paused.value(), memory, passed);
                 }
                 Command::Clear => {
                     self.engine.paused = false;
                     (begins, clears) = (true, true);
                 }
             }
-            self.tell(Cell::Command, 0, memory, passed);
+            self.tell(ControlCell::Command, 0, memory, passed);
         }
-        let speed = self.ask(Cell::Speed, self.engine.speed, memory, passed);
-        let availability = self.ask(Cell::Availability, self.engine.availability, memory, passed);
-        let mode = self.ask(Cell::Mode, self.engine.mode, memory, passed);
+        let speed = self.ask(ControlCell::Speed, self.engine.speed, memory, passed);
+        let availability = self.ask(ControlCell::Availability, self.engine.availability, memory, passed);
+        let mode = self.ask(ControlCell::Mode, self.engine.mode, memory, passed);
         if speed != self.engine.speed {
             (begins, clears) = (true, true);
         }
@@ -218,7 +218,7 @@ impl Nest {
             self.clear(memory, passed);
         }
         if begins {
-            self.tell(Cell::Status, Status::Initializing.value(), memory, passed);
+            self.tell(ControlCell::Status, Status::Initializing.value(), memory, passed);
             self.engine.configuring = true;
             self.engine.slot = 1;
         }
@@ -252,8 +252,8 @@ impl Nest {
         }
         self.engine.configuring = false;
         let status = if self.engine.paused { Status::Paused } else { Status::Running };
-        self.tell(Cell::Status, status.value(), memory, passed);
-        self.tell(Cell::ModeInForce, self.engine.mode, memory, passed);
+        self.tell(ControlCell::Status, status.value(), memory, passed);
+        self.tell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
     }
 
     /// Posts what this slot visits and what is due of it.

@@ -7,7 +7,7 @@
 //!   bits. Table 6-1 is [`Kind`], table 6-10 is [`DEFAULT_BANKS`].
 //! - An engine on the chip reads them in turn, in slots of 500 us, and adds what they counted to cells of 8 bytes in a region of memory,
 //!   big-endian. Before and after each of seven groups it increments a count of updates.
-//! - Host software speaks with the engine through a control block in the same region ([`Cell`]): pause, resume, clear, speed, mode.
+//! - Host software speaks with the engine through a control block in the same region ([`ControlCell`]): pause, resume, clear, speed, mode.
 //! - What happens is told by the embedder or its companion to [`Totals`]; the clocks come from the nest's cycles alone.
 //!
 //! ```
@@ -54,7 +54,7 @@ mod unit;
 
 pub use call::{Call, CallType, Outcome, Request};
 pub use clocks::{Clocks, Frequencies};
-pub use control::{Cell, Command, Mode, SPEEDS, Status};
+pub use control::{Command, ControlCell, Mode, SPEEDS, Status};
 pub use counter::{Overflow, Prescaler, Setting};
 pub use engine::Engine;
 pub use place::{Bank, CELLS, CONTROL_BLOCK, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, GROUPS, REGION, REGION_SIZE, Width};
@@ -198,7 +198,7 @@ impl Nest {
         for _ in 1..engine::CONFIGURING {
             passed.join(self.pass(self.until, totals, memory));
         }
-        passed.take(memory.store(Cell::Command.address(self.home), Command::Pause.value()));
+        passed.take(memory.store(ControlCell::Command.address(self.home), Command::Pause.value()));
         passed.join(self.pass(self.until, totals, memory));
         passed
     }

@@ -30,9 +30,9 @@ pub enum Width {
     /// Four counters of 16 bits in a register, each behind its prescaler, cleared as they are read.
     Prescaled,
     /// A register for each counter of 48 bits, which runs on.
-    Wide48,
+    Counter48,
     /// Counters of 32 bits that run on, two in a register.
-    Word32,
+    Counter32,
 }
 
 /// The counters of a unit that are posted side by side.
@@ -59,8 +59,8 @@ impl Bank {
     #[must_use]
     pub const fn counters(&self) -> u16 {
         match self.width {
-            Width::Prescaled | Width::Wide48 => 4,
-            Width::Word32 => 3,
+            Width::Prescaled | Width::Counter48 => 4,
+            Width::Counter32 => 3,
         }
     }
 
@@ -69,7 +69,7 @@ impl Bank {
     pub const fn pulse_bits(&self, counter: u16) -> u8 {
         match (self.unit.kind, self.width) {
             (Kind::XLink | Kind::ALink, _) => 4,
-            (_, Width::Word32) if counter == 2 => 1,
+            (_, Width::Counter32) if counter == 2 => 1,
             _ => 0,
         }
     }
@@ -78,7 +78,7 @@ impl Bank {
     #[must_use]
     pub const fn posted_bits(&self, counter: u16) -> u8 {
         match self.width {
-            Width::Word32 if counter == 2 => 1,
+            Width::Counter32 if counter == 2 => 1,
             _ => 0,
         }
     }
@@ -139,12 +139,12 @@ const fn with_clock(bank: Bank) -> Bank {
 }
 
 const fn bridge(number: u8) -> Bank {
-    bank(unit(Kind::Phb, number), 4, 0x338 + 0x20 * number as u32, Width::Wide48)
+    bank(unit(Kind::Phb, number), 4, 0x338 + 0x20 * number as u32, Width::Counter48)
 }
 
 const fn port(number: u8) -> Bank {
     let (group, first) = if number < 4 { (5, 0x448) } else { (6, 0x558) };
-    bank(unit(Kind::Mba, number), group, first + 0x18 * (number as u32 & 3), Width::Word32)
+    bank(unit(Kind::Mba, number), group, first + 0x18 * (number as u32 & 3), Width::Counter32)
 }
 
 /// What is posted in the default mode, in the order of the cells.

@@ -177,8 +177,8 @@ impl Nest {
                     }
                     u64::from(count)
                 }
-                Width::Wide48 => self.read_running(index, self.total(index, totals), 48),
-                Width::Word32 => {
+                Width::Counter48 => self.read_running(index, self.total(index, totals), 48),
+                Width::Counter32 => {
                     self.read_running(index, self.total(index, totals) >> bank.pulse_bits(counter), 32) << bank.posted_bits(counter)
                 }
             };
@@ -267,10 +267,10 @@ impl Nest {
                 Some((0..4).fold(0, |register, counter| register << 16 | u64::from(count(counter))))
             }
             (Width::Prescaled, _) => None,
-            (Width::Wide48, _) => Some(reading(counter) << 16),
-            (Width::Word32, 0) => Some(reading(0) << 32 | difference(reading(1), 0, 32)),
-            (Width::Word32, 2) => Some(reading(2) << 32),
-            (Width::Word32, _) => None,
+            (Width::Counter48, _) => Some(reading(counter) << 16),
+            (Width::Counter32, 0) => Some(reading(0) << 32 | difference(reading(1), 0, 32)),
+            (Width::Counter32, 2) => Some(reading(2) << 32),
+            (Width::Counter32, _) => None,
         }
     }
 }

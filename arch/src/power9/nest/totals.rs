@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::place::{Bank, CELLS, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS};
 use super::unit::ClockDomain;
+use crate::event;
 
 /// How many totals there are: one a cell of both modes.
 pub const TOTALS: usize = 2 * CELLS;
@@ -54,12 +55,11 @@ pub(super) fn source(index: u16) -> Source {
 /// An event that the embedder tells: where its counter is posted.
 ///
 /// ```
-/// use vm_pmu_arch::event;
 /// use vm_pmu_arch::power9::nest::Event;
 ///
-/// let entry = event::POWER9.named("nest::PM_PHB2_DMA_RD_FROM_PCIE").unwrap();
-/// let event = Event::at(entry.offset.unwrap()).unwrap();
+/// let event = Event::named("PM_PHB2_DMA_RD_FROM_PCIE").unwrap();
 /// assert_eq!(event.offset(), 0x380);
+/// assert_eq!(Event::at(0x380), Some(event));
 /// // Clocks are counted by themselves.
 /// assert_eq!(Event::at(0x80), None);
 /// ```
@@ -83,6 +83,14 @@ impl Event {
             Source::Event(index) => Some(Event(index)),
             Source::Clock(_) | Source::Nothing => None,
         }
+    }
+
+    /// The event of this name in the catalogue's unit `nest`, whatever the case; `None` for what is not there, for clocks and for counts of
+    /// updates. A name that both modes have is the default mode's.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Event> {
+        let is_it = |entry: &&event::Entry| entry.unit == "nest" && entry.is_called(name);
+        event::POWER9.entries.iter().find(is_it).and_then(|entry| entry.offset).and_then(Event::at)
     }
 
     /// The offset at which it is posted, in bytes from the start of the region.

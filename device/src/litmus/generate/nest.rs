@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 use vm_pmu_arch::power9::nest::{
-    Availability, Cell, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Outcome, Overflow, Prescaler, REGION, REGION_SIZE, Setting,
+    Availability, ControlCell, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Outcome, Overflow, Prescaler, REGION, REGION_SIZE,
+    Setting,
 };
 use vm_pmu_arch::registry::Part;
 
@@ -110,11 +111,18 @@ fn amount(bytes: &mut Unstructured<'_>) -> Result<u64> {
 
 /// A command, a speed, units or a mode.
 fn control(bytes: &mut Unstructured<'_>) -> Result<NestStep> {
-    let cell = *bytes.choose(&[Cell::Command, Cell::Command, Cell::Speed, Cell::Availability, Cell::Mode, Cell::Status])?;
+    let cell = *bytes.choose(&[
+        ControlCell::Command,
+        ControlCell::Command,
+        ControlCell::Speed,
+        ControlCell::Availability,
+        ControlCell::Mode,
+        ControlCell::Status,
+    ])?;
     let value = match cell {
-        Cell::Speed => bytes.int_in_range(0..=13)?,
-        Cell::Availability => bytes.arbitrary()?,
-        Cell::Mode => bytes.int_in_range(0..=2)?,
+        ControlCell::Speed => bytes.int_in_range(0..=13)?,
+        ControlCell::Availability => bytes.arbitrary()?,
+        ControlCell::Mode => bytes.int_in_range(0..=2)?,
         _ => bytes.int_in_range(0..=4)?,
     };
     Ok(NestStep::Write(MemoryPlace::Cell(cell.offset() as u32), value))

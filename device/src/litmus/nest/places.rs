@@ -4,18 +4,18 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use vm_pmu_arch::event;
-use vm_pmu_arch::power9::nest::{Cell, Event, FLEXIBLE, GROUPS, REGION_SIZE};
+use vm_pmu_arch::power9::nest::{ControlCell, Event, FLEXIBLE, GROUPS, REGION_SIZE};
 
 use crate::litmus::parse::number;
 
 /// The cells by which engine and software speak with each other, from the start of the region.
 const NAMED: [(&str, u32); 8] = [
-    ("status", Cell::Status.offset() as u32),
-    ("command", Cell::Command.offset() as u32),
-    ("speed", Cell::Speed.offset() as u32),
-    ("availability", Cell::Availability.offset() as u32),
-    ("mode", Cell::Mode.offset() as u32),
-    ("mode_in_force", Cell::ModeInForce.offset() as u32),
+    ("status", ControlCell::Status.offset() as u32),
+    ("command", ControlCell::Command.offset() as u32),
+    ("speed", ControlCell::Speed.offset() as u32),
+    ("availability", ControlCell::Availability.offset() as u32),
+    ("mode", ControlCell::Mode.offset() as u32),
+    ("mode_in_force", ControlCell::ModeInForce.offset() as u32),
     ("version", 0x2_FC00),
     ("late", 0x2_FC20),
 ];

@@ -103,7 +103,7 @@ fn name(unit: nest::Unit) -> String {
 fn scale(bank: &Bank) -> u32 {
     let prescaler = match bank.width {
         Width::Prescaled => Prescaler::By8.bits(),
-        Width::Wide48 | Width::Word32 => 0,
+        Width::Counter48 | Width::Counter32 => 0,
     };
     1 << (prescaler + bank.pulse_bits(0))
 }

@@ -114,7 +114,8 @@ impl<'a> Firmware<'a> {
         let pirs = pirs(chips, cores.threads());
         let home = |chip: usize| HOME + HOME_SIZE * chip as u64;
         let chip = |number: usize| Chip::new(chip_id(number), Nest::new(home(number)).with_slot(pace.slot));
-        let platform = Platform::new((0..chips.clamp(1, MAX_CHIPS)).map(chip).collect(), pirs.clone());
+        let platform = Platform::new((0..chips.clamp(1, MAX_CHIPS)).map(chip).collect(), pirs.clone())
+            .expect("chips and CPUs that are numbered here differ");
         let interval = pace.slot.saturating_mul(pace.core) / pace.nest.max(1);
         (0..chips).filter_map(|core| cores.collection(core)).for_each(|core| core.set_interval(interval));
         let (cycles, passed, next, refused) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
