@@ -41,11 +41,12 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if packages > MAX_CHIPS || !cpus.is_multiple_of(packages) {
         return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
     }
-    let pmus = Builder::of(part).packages(packages).threads(cpus / packages).build(lines.clone());
+    let threads = cpus / packages;
+    let pmus = Builder::of(part).packages(packages).threads(threads).build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let companion = builder.map(|builder| builder.packages(packages).threads(cpus / packages).clock(clock).build());
+    let companion = builder.map(|builder| builder.packages(packages).threads(threads).clock(clock).build());
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
     let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
     let config = match &firmware {
@@ -63,7 +64,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
             cpu.follow(follower);
         }
         if let Some(thread) = pmus.thread(index).filter(|_| !beside.is_empty()) {
-            cpu.count_beside(Beside::new(beside, index, cpus, thread.totals()));
+            cpu.count_beside(Beside::new(beside, index % threads, threads, thread.totals()));
         }
         cpu
     };

@@ -14,7 +14,7 @@ fn measured(names: &[&str]) -> Vec<(Option<f64>, Option<String>)> {
 
 #[test]
 fn bandwidths_are_computed_from_what_was_posted() {
-    let found = measured(&["mba0_write_BW", "mba7_write_BW", "mcs01_amo_req_disp_rate"]);
+    let found = measured(&["mba1_write_BW", "mba7_write_BW", "mcs01_amo_req_disp_rate"]);
     let [(first, _), (last, _), (atomic, _)] = found.as_slice() else { panic!("{found:?}") };
     // As many blocks at each port, over the same clocks or one posting more or less of them.
     let (first, last) = (first.unwrap(), last.unwrap());

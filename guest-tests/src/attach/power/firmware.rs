@@ -289,3 +289,74 @@ impl<'a> Firmware<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::Part;
+    use vm_pmu::topology::Builder;
+
+    use super::*;
+
+    fn cores(packages: usize, threads: usize) -> Machine<Lines> {
+        let part = Part::named("power9").expect("a part");
+        Builder::of(part).packages(packages).threads(threads).build(Lines::new(packages * threads))
+    }
+
+    fn memory() -> Arc<Memory> {
+        Arc::new(Memory::new(32 << 20).expect("memory"))
+    }
+
+    /// What the head of group 1 of the first chip holds.
+    fn updates(memory: &Memory) -> u64 {
+        memory.read(HOME + REGION, 8).swap_bytes()
+    }
+
+    #[test]
+    fn group_1_is_posted_after_every_second_slot_of_a_core_twice_as_fast() {
+        let (cores, memory) = (cores(1, 1), memory());
+        let firmware = Firmware::new(1, &cores, None, Pace { nest: 1, core: 2, slot: 100 });
+        firmware.boot(&memory).expect("boots");
+        assert_eq!(firmware.call(ENTRY, [150, 1, 0, 0]), Some(0));
+        // The first slot hears of it; of 40 slots of 200 cycles every second one posts.
+        (1..=8000).for_each(|cycles| firmware.advance(cycles));
+        assert_eq!(updates(&memory), 20);
+        assert_eq!(firmware.refused(), 0);
+    }
+
+    #[test]
+    fn time_that_another_cpu_has_told_goes_by_once() {
+        let (cores, memory) = (cores(1, 2), memory());
+        let firmware = Firmware::new(1, &cores, None, Pace { nest: 1, core: 1, slot: 100 });
+        firmware.boot(&memory).expect("boots");
+        assert_eq!(firmware.call(ENTRY, [150, 1, 1, 0]), Some(0));
+        for cycles in (0..=4000).step_by(50) {
+            firmware.advance(cycles);
+            firmware.advance(cycles / 2);
+        }
+        assert_eq!(updates(&memory), 20);
+    }
+
+    #[test]
+    fn threads_of_a_chip_are_of_one_core() {
+        let cores = cores(2, 2);
+        assert_eq!(Firmware::new(2, &cores, None, Pace::default()).pirs(), [0, 1, 0x800, 0x801]);
+    }
+
+    #[test]
+    fn calls_enter_at_one_address_and_by_known_numbers() {
+        let (cores, memory) = (cores(1, 1), memory());
+        let firmware = Firmware::new(1, &cores, None, Pace::default());
+        assert_eq!(firmware.call(ENTRY, [150, 1, 0, 0]), None, "not booted");
+        firmware.boot(&memory).expect("boots");
+        assert_eq!(firmware.call(ENTRY + 4, [150, 1, 0, 0]), None);
+        assert_eq!(firmware.call(ENTRY, [CHECK_TOKEN, 151, 0, 0]), Some(1));
+        assert_eq!(firmware.call(ENTRY, [CHECK_TOKEN, 152, 0, 0]), Some(0));
+        assert_eq!(firmware.call(ENTRY, [152, 0, 0, 0]), Some(-1i64 as u64));
+    }
+
+    #[test]
+    fn a_cell_is_worth_what_its_prescaler_and_its_bus_make_of_it() {
+        // Count of updates, PB, X link, host bridge, memory buffer, the flexible mode's memory buffer.
+        assert_eq!([0, 0x08, 0x120, 0x340, 0x448, 0x1_0450].map(scale), [1, 256, 4096, 1, 1, 256]);
+    }
+}

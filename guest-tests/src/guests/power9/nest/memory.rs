@@ -7,7 +7,7 @@ use super::firmware::{START, STOP};
 use super::posted::{GROUP, TAIL, load_double};
 use super::{NEST_UNIT, Nest, PAUSED, RUNNING, STATUS};
 use crate::engine::image::Image;
-use crate::engine::power::assemble::{AssembleError, CR0, Gpr, Label, R0, R3, R4, R5, R6, R7, R14, R15, R16, R17, R18};
+use crate::engine::power::assemble::{AssembleError, Gpr, Label, R0, R3, R4, R5, R6, R7, R14, R15, R16, R17, R18};
 use crate::guests::power::Kernel;
 
 /// Lines that are moved, and bytes from one to the next.
@@ -22,6 +22,15 @@ const PORTS: u64 = 8;
 const BLOCKS: u64 = 2 * LINES / PORTS;
 /// Counts of a counter of two ports, which counts to 256 first.
 const COUNTS: u64 = 2 * BLOCKS / 256;
+/// Lines of one set of L2 and of L3, for how many of them these have room, 8 and 20, and bytes from one to the next; all are at port 0 of MC01. They lie
+/// beside the chip's region, the firmware and the other lines.
+const CONFLICTING: u64 = 40;
+const ROOM: u64 = 8 + 20;
+const SETS: u64 = 512 << 10;
+const CONFLICTS: u64 = AREAS + 0x6_0C00;
+/// Lines three apart, so that nothing is fetched ahead, and lines of one set.
+const SPREAD: [u64; 2] = [LINES, STRIDE];
+const TOGETHER: [u64; 2] = [CONFLICTING, SETS];
 /// The cells that are watched: reads and writes of each buffer, and three events of each pair of ports.
 const CELLS: u64 = 2 * PORTS + 12;
 /// The groups that post them: those of the controllers, and of the buffers of either.
@@ -38,6 +47,8 @@ struct Traffic {
     load: Label,
     store: Label,
     flush: Label,
+    cast_out: Label,
+    flush_set: Label,
 }
 
 struct Guest {
@@ -58,9 +69,11 @@ impl Guest {
         let mut k = Kernel::with_tree(little_endian, 1);
         let nest = Nest::new(&mut k);
         let traffic = Traffic {
-            load: each_line(&mut k, |k| k.a.ld(R5, 0, R3)),
-            store: each_line(&mut k, |k| k.a.std(R5, 0, R3)),
-            flush: each_line(&mut k, |k| k.a.dcbf(R0, R3)),
+            load: each_line(&mut k, SPREAD, |k| k.a.ld(R5, 0, R3)),
+            store: each_line(&mut k, SPREAD, |k| k.a.std(R5, 0, R3)),
+            flush: each_line(&mut k, SPREAD, |k| k.a.dcbf(R0, R3)),
+            cast_out: each_line(&mut k, TOGETHER, |k| k.a.std(R5, 0, R3)),
+            flush_set: each_line(&mut k, TOGETHER, |k| k.a.dcbf(R0, R3)),
         };
         let [cells, before, after, grown] = [(); 4].map(|()| k.reserve(8 * CELLS));
         let (measure, snapshot) = (k.a.label(), k.a.label());
@@ -126,9 +139,37 @@ impl Guest {
 
     /// What `what` moves of the area of this number.
     fn measure(&mut self, what: Label, area: u64) {
-        self.k.a.load(R16, AREAS + AREA * area);
+        self.measure_at(what, AREAS + AREA * area);
+    }
+
+    fn measure_at(&mut self, what: Label, address: u64) {
+        self.k.a.load(R16, address);
         self.k.a.load_address(R17, what);
         self.k.a.bl(self.measure);
+    }
+
+    /// Stored to in turn, lines of a set that has no room for all push each other out, modified: each is read again and another one written.
+    fn cast_out(&mut self) {
+        // From the second round on none is there when its turn comes; what else was in the set is gone.
+        for _ in 0..4 {
+            self.measure_at(self.traffic.cast_out, CONFLICTS);
+        }
+        self.check_first_port("lines are cast out", CONFLICTING, CONFLICTING);
+        // Those that are still there are modified.
+        self.measure_at(self.traffic.flush_set, CONFLICTS);
+        self.check_first_port("what the set still has is flushed", 0, ROOM);
+    }
+
+    /// Checks how many lines the first memory buffer has read and written, and that the others have none.
+    fn check_first_port(&mut self, label: &str, reads: u64, writes: u64) {
+        for (event, first, lines) in [("READ_BYTES", 0, reads), ("WRITE_BYTES", PORTS, writes)] {
+            for port in 0..PORTS {
+                self.k.a.load(R5, self.grown);
+                self.k.a.ld(R4, 8 * (first + port) as i64, R5);
+                let right = if port == 0 { 2 * lines } else { 0 };
+                self.k.check_is(&format!("{label}: PM_MBA{port}_{event}"), R4, right);
+            }
+        }
     }
 
     /// Finds the cells.
@@ -226,18 +267,18 @@ impl Guest {
     }
 }
 
-/// Code that does `body` for each line from GPR 3 on.
-fn each_line(k: &mut Kernel, body: impl Fn(&mut Kernel)) -> Label {
+/// Code that does `body` for each of so many lines from GPR 3 on, so many bytes apart.
+fn each_line(k: &mut Kernel, [lines, stride]: [u64; 2], body: impl Fn(&mut Kernel)) -> Label {
     let entry = k.a.mark();
-    k.a.load(R4, LINES);
+    k.a.load(R4, lines);
     k.a.mtctr(R4);
+    k.a.load(R4, stride);
     k.a.load(R5, 1);
     let again = k.a.mark();
     body(k);
-    k.a.addi(R3, R3, STRIDE as i64);
+    k.a.add(R3, R3, R4);
     k.a.bdnz(again);
     k.a.sync();
-    k.a.cmpd(CR0, R3, R3);
     k.a.blr();
     entry
 }
@@ -249,7 +290,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     guest.find();
     guest.nest.firmware.nest(&mut guest.k, START, "firmware starts the nest");
     guest.status("the nest posts", RUNNING);
-    let Traffic { load, store, flush } = guest.traffic;
+    let Traffic { load, store, flush, .. } = guest.traffic;
     // All code and data of the measurement are in the caches after this.
     for what in [load, store, flush] {
         guest.measure(what, 0);
@@ -264,6 +305,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     guest.check("the lines are flushed", 0, 1);
     guest.measure(store, 2);
     guest.check("lines never touched are stored to", 1, 0);
+    guest.cast_out();
     guest.stopped();
     guest.nest.firmware.nest(&mut guest.k, START, "firmware starts the nest again");
     guest.status("the nest posts again", RUNNING);
