@@ -10,8 +10,8 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 use vm_pmu::memory::{
-    Availability, ControlCell, Command, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Guest, Memory, MemoryError, Nest, Overflow, Passed,
-    Platform, Prescaler, REGION, REGION_SIZE, Setting, State, Totals, Width,
+    Availability, Command, ControlCell, DEFAULT_BANKS, Event, FLEXIBLE_BANKS, Frequencies, Guest, Memory, MemoryError, Nest, Overflow,
+    Passed, Platform, Prescaler, REGION, REGION_SIZE, Setting, State, Totals, Width,
 };
 
 /// What the guest's memory holds before anything is written to it.
@@ -100,7 +100,14 @@ fn step(input: &mut Unstructured<'_>, slot: u64) -> Result<Step> {
         4..=7 => Step::Pass(slot.saturating_mul(u64::from(input.int_in_range(0..=95u8)?)) / 4, input.int_in_range(1..=9)?),
         8 => Step::Rush(input.arbitrary()?),
         9 | 10 => {
-            let cells = [ControlCell::Status, ControlCell::Command, ControlCell::Speed, ControlCell::Availability, ControlCell::Mode, ControlCell::ModeInForce];
+            let cells = [
+                ControlCell::Status,
+                ControlCell::Command,
+                ControlCell::Speed,
+                ControlCell::Availability,
+                ControlCell::Mode,
+                ControlCell::ModeInForce,
+            ];
             let value = if input.ratio(7, 8)? { u64::from(input.arbitrary::<u8>()? & 15) } else { input.arbitrary()? };
             Step::Store(input.choose(&cells)?.offset(), value)
         }
