@@ -6,7 +6,10 @@
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
-//! The crate needs an allocator and no standard library, but with the feature `memory`, whose `vm-memory` does.
+//! A monitor of the rust-vmm kind finds what its buses and interrupts ask for in [`pci`] and [`irq`].
+//!
+//! The crate needs an allocator and no standard library, but with the features `memory`, `vm-device`, `vm-superio` and `eventfd`, whose
+//! crates do.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -36,7 +39,7 @@ struct LitmusFiles;
 struct CompanionChapter;
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
 extern crate std;
 
 pub mod bus;
@@ -47,6 +50,7 @@ pub mod irq;
 pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
+pub mod pci;
 pub mod topology;
 #[cfg(feature = "tree")]
 pub mod tree;

@@ -1,4 +1,19 @@
 //! What leaves a PMU: interrupt requests, levels, pins, and word of a missed deadline.
+//!
+//! For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
+//! `eventfd`, on Linux).
+
+#[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
+mod eventfd;
+#[cfg(any(feature = "vm-superio", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
+mod requests;
+#[cfg(feature = "vm-superio")]
+mod trigger;
+
+#[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
+pub use eventfd::EventFdLine;
+#[cfg(feature = "vm-superio")]
+pub use trigger::TriggerLine;
 
 use vm_pmu_arch::alert::Lines;
 

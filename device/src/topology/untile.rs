@@ -5,6 +5,7 @@ use vm_pmu_arch::model::Model;
 
 use super::Machine;
 use crate::irq::InterruptLine;
+use crate::pci::Location;
 use crate::untile::{Boxes, Domain, Stage, Transaction, UnitId, UntileState};
 
 /// The boxes of a machine: [`Machine::untile`].
@@ -125,6 +126,22 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// refuses, and for one that is read only.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
         self.deliver(self.boxes.write(address, value, u64::MAX))
+    }
+
+    /// The functions of configuration space that there are, by where they are: those of boxes, and those that an operating system must find
+    /// before it looks for them.
+    ///
+    /// ```
+    /// use vm_pmu::pci::Location;
+    /// use vm_pmu::topology::Builder;
+    ///
+    /// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {});
+    /// let untile = machine.untile().unwrap();
+    /// assert!(untile.functions().any(|at| at == Location { bus: 0xFF, device: 8, function: 2 }));
+    /// assert!(untile.functions().all(|at| untile.pci_read(at.bus, at.device, at.function, 0, 2) == 0x8086));
+    /// ```
+    pub fn functions(&self) -> impl Iterator<Item = Location> + 'a {
+        self.boxes.functions()
     }
 
     /// A read of `size` bytes (1, 2 or 4) of configuration space, as a bus does it: all ones where no function is.

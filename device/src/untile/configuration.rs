@@ -8,6 +8,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use vm_pmu_arch::access::PciAddress;
 use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, PciFunction, UnitId, UnitRegister, at_offset};
 
+use crate::pci::Location;
+
 /// The buses on which the functions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Buses {
@@ -76,14 +78,23 @@ impl Configuration {
         size_of_val(&*self.functions)
     }
 
+    fn location(&self, place: &PciFunction) -> Location {
+        let bus = if place.of_irp { self.buses.irp } else { self.buses.memory };
+        Location { bus, device: place.device, function: place.function }
+    }
+
+    /// Where the functions are.
+    pub(super) fn locations(&self) -> impl Iterator<Item = Location> {
+        self.functions.iter().map(|function| self.location(&function.place))
+    }
+
     /// What is at `address`, if a function is there.
     pub(super) fn at(&self, address: PciAddress) -> Option<Target> {
         if !address.offset.is_multiple_of(4) || address.offset >= 0x1000 {
             return None;
         }
-        let bus = |place: &PciFunction| if place.of_irp { self.buses.irp } else { self.buses.memory };
-        let is_there = |place: &PciFunction| (bus(place), place.device, place.function) == (address.bus, address.device, address.function);
-        let (number, function) = self.functions.iter().enumerate().find(|(_, function)| is_there(&function.place))?;
+        let wanted = Location { bus: address.bus, device: address.device, function: address.function };
+        let (number, function) = self.functions.iter().enumerate().find(|(_, function)| self.location(&function.place) == wanted)?;
         let register =
             function.unit.and_then(|unit| at_offset(unit.kind(), address.offset).map(|(register, upper)| (unit, register, upper)));
         Some(match register {

@@ -27,6 +27,7 @@ pub use vm_pmu_arch::knl::untile::{
     Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
 
+use crate::pci::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
 use slot::Slot;
@@ -89,6 +90,11 @@ impl Boxes {
     /// How many bytes it takes beside itself.
     pub(crate) fn footprint(&self) -> usize {
         size_of_val(&*self.slots) + self.configuration.footprint()
+    }
+
+    /// Where the functions of configuration space are.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = Location> {
+        self.configuration.locations()
     }
 
     fn clock(&self, domain: Domain) -> &Clock {

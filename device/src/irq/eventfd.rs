@@ -1,0 +1,91 @@
+//! Interrupt requests through event file descriptors.
+
+use std::io::{self, ErrorKind};
+
+use vm_pmu_arch::alert::Lines;
+use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
+
+use super::InterruptLine;
+use super::requests::Requests;
+
+/// An interrupt line that writes to an event file descriptor (`EventFd` of the crate `vmm-sys-util`) of each thread's.
+///
+/// Every request adds 1. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then looks at
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU looks for it there.
+///
+/// Whoever runs the CPU reads the descriptor, or waits for it among others. Requests that are not read yet become one: an interrupt is
+/// pending or is not. A descriptor that cannot be written loses the request, which is counted, and logged as a warning.
+///
+/// ```
+/// use vm_pmu::Signal;
+/// use vm_pmu::irq::EventFdLine;
+/// use vm_pmu::topology::Builder;
+///
+/// let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2)?);
+/// let cpu = machine.thread(1).unwrap();
+/// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
+/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// let eventfd = machine.line().eventfd(1).unwrap();
+/// assert!(eventfd.read().is_err(), "nothing is pending, and it does not block");
+/// cpu.totals().add(Signal::InstructionsRetired, 1);
+/// cpu.check();
+/// assert_eq!(eventfd.read()?, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct EventFdLine {
+    requests: Requests<EventFd>,
+}
+
+impl EventFdLine {
+    /// One descriptor a thread, in the order of the threads' numbers. They should be made with `EFD_NONBLOCK`: one without it blocks the
+    /// CPU once its sum is at its greatest.
+    pub fn new(eventfds: impl IntoIterator<Item = EventFd>) -> EventFdLine {
+        EventFdLine { requests: Requests::new(eventfds) }
+    }
+
+    /// A new descriptor for each of so many threads; none blocks, and none is handed to programs that this one starts.
+    ///
+    /// # Errors
+    /// What the system answers, as when no more descriptors may be open.
+    pub fn create(threads: usize) -> io::Result<EventFdLine> {
+        let eventfds = (0..threads).map(|_| EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)).collect::<io::Result<std::vec::Vec<_>>>()?;
+        Ok(EventFdLine::new(eventfds))
+    }
+
+    /// The descriptor of thread `thread`; `None` if it was given none.
+    #[must_use]
+    pub fn eventfd(&self, thread: usize) -> Option<&EventFd> {
+        self.requests.target(thread)
+    }
+
+    /// How many requests of thread `thread` are lost because its descriptor could not be written.
+    #[must_use]
+    pub fn failures(&self, thread: usize) -> u64 {
+        self.requests.failures(thread)
+    }
+
+    /// How many requests are lost because they came from threads that were given no descriptor.
+    #[must_use]
+    pub fn astray(&self) -> u64 {
+        self.requests.astray()
+    }
+}
+
+impl InterruptLine for EventFdLine {
+    fn raise(&self, thread: usize, _counter: u32) {
+        self.requests.pass(thread, add_one);
+    }
+
+    fn lines(&self, thread: usize, lines: Lines) {
+        self.requests.level(thread, lines.interrupt, add_one);
+    }
+}
+
+/// Makes a request pending. A sum that is at its greatest says that some are, and takes no more.
+fn add_one(eventfd: &EventFd) -> io::Result<()> {
+    match eventfd.write(1) {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+        outcome => outcome,
+    }
+}

@@ -1,0 +1,74 @@
+//! Requests that are passed on to one object a thread, which may fail to take them.
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU64};
+
+/// What takes the requests of one thread.
+#[derive(Debug)]
+struct Taker<T> {
+    target: T,
+    /// Whether the interrupt line was last told to be raised.
+    level: AtomicBool,
+    failures: AtomicU64,
+}
+
+/// What takes the requests of each thread.
+#[derive(Debug)]
+pub(super) struct Requests<T> {
+    takers: Box<[Taker<T>]>,
+    astray: AtomicU64,
+}
+
+impl<T> Requests<T> {
+    pub(super) fn new(targets: impl IntoIterator<Item = T>) -> Requests<T> {
+        let taker = |target| Taker { target, level: AtomicBool::new(false), failures: AtomicU64::new(0) };
+        Requests { takers: targets.into_iter().map(taker).collect(), astray: AtomicU64::new(0) }
+    }
+
+    pub(super) fn target(&self, thread: usize) -> Option<&T> {
+        self.takers.get(thread).map(|taker| &taker.target)
+    }
+
+    /// How many requests the thread's target refused.
+    pub(super) fn failures(&self, thread: usize) -> u64 {
+        self.takers.get(thread).map_or(0, |taker| taker.failures.load(Relaxed))
+    }
+
+    /// How many requests came from threads that have no target.
+    pub(super) fn astray(&self) -> u64 {
+        self.astray.load(Relaxed)
+    }
+
+    /// Passes one request on. Returns whether it was taken.
+    pub(super) fn pass<E: Debug>(&self, thread: usize, send: impl FnOnce(&T) -> Result<(), E>) -> bool {
+        let Some(taker) = self.takers.get(thread) else {
+            log::warn!("thread {thread} asks for an interrupt, but only {} threads were given something to take it", self.takers.len());
+            self.astray.fetch_add(1, Relaxed);
+            return false;
+        };
+        match send(&taker.target) {
+            Ok(()) => true,
+            Err(error) => {
+                log::warn!("thread {thread} asks for an interrupt, but what should take it failed: {error:?}");
+                taker.failures.fetch_add(1, Relaxed);
+                false
+            }
+        }
+    }
+
+    /// The interrupt line of the thread has this level: passes a request on if it rises. One that is not taken counts as not risen, so that
+    /// the next word of the same level tries again.
+    pub(super) fn level<E: Debug>(&self, thread: usize, level: bool, send: impl FnOnce(&T) -> Result<(), E>) {
+        let taker = self.takers.get(thread);
+        let was = taker.is_some_and(|taker| taker.level.swap(level, AcqRel));
+        if level
+            && !was
+            && !self.pass(thread, send)
+            && let Some(taker) = taker
+        {
+            taker.level.store(false, Relaxed);
+        }
+    }
+}

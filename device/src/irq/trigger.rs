@@ -1,0 +1,84 @@
+//! Interrupt requests through the `Trigger` of `vm-superio`.
+
+use vm_pmu_arch::alert::Lines;
+use vm_superio::Trigger;
+
+use super::InterruptLine;
+use super::requests::Requests;
+
+/// An interrupt line that triggers something of each thread's: a `Trigger` of the crate `vm-superio`, as that crate's serial port has one.
+///
+/// Every request triggers once. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then looks at
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU looks for it there.
+///
+/// A trigger that fails does not disturb the PMU: the request is lost, as one is that no controller takes. It is counted, and logged as a
+/// warning.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use vm_pmu::irq::TriggerLine;
+/// use vm_pmu::topology::Builder;
+/// use vm_superio::Trigger;
+///
+/// #[derive(Default)]
+/// struct LocalApic(AtomicBool);
+///
+/// impl Trigger for LocalApic {
+///     type E = Infallible;
+///
+///     fn trigger(&self) -> Result<(), Infallible> {
+///         self.0.store(true, Ordering::Release);
+///         Ok(())
+///     }
+/// }
+///
+/// let line = TriggerLine::new((0..2).map(|_| LocalApic::default()));
+/// let machine = Builder::new("k8").unwrap().threads(2).build(line);
+/// let cpu = machine.thread(1).unwrap();
+/// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
+/// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+/// cpu.totals().add(vm_pmu::Signal::InstructionsRetired, 1);
+/// cpu.check();
+/// assert!(machine.line().trigger(1).unwrap().0.load(Ordering::Acquire));
+/// assert_eq!(machine.line().failures(1), 0);
+/// ```
+#[derive(Debug)]
+pub struct TriggerLine<T> {
+    requests: Requests<T>,
+}
+
+impl<T: Trigger> TriggerLine<T> {
+    /// One trigger a thread, in the order of the threads' numbers.
+    pub fn new(triggers: impl IntoIterator<Item = T>) -> TriggerLine<T> {
+        TriggerLine { requests: Requests::new(triggers) }
+    }
+
+    /// The trigger of thread `thread`; `None` if it was given none.
+    #[must_use]
+    pub fn trigger(&self, thread: usize) -> Option<&T> {
+        self.requests.target(thread)
+    }
+
+    /// How many requests of thread `thread` are lost because its trigger failed.
+    #[must_use]
+    pub fn failures(&self, thread: usize) -> u64 {
+        self.requests.failures(thread)
+    }
+
+    /// How many requests are lost because they came from threads that were given no trigger.
+    #[must_use]
+    pub fn astray(&self) -> u64 {
+        self.requests.astray()
+    }
+}
+
+impl<T: Trigger> InterruptLine for TriggerLine<T> {
+    fn raise(&self, thread: usize, _counter: u32) {
+        self.requests.pass(thread, T::trigger);
+    }
+
+    fn lines(&self, thread: usize, lines: Lines) {
+        self.requests.level(thread, lines.interrupt, T::trigger);
+    }
+}
