@@ -2,11 +2,11 @@
 //!
 //! Its guest counts the instructions that it retires, is interrupted every hundred of them, and looks in the handler how far it has come.
 
+use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use vm_pmu::irq::InterruptLine;
-use vm_pmu::topology::{Builder, Thread};
-use vm_pmu::{Context, Fault, Signal};
+use vm_pmu::topology::Builder;
+use vm_pmu::{Context, Signal};
 
 /// What the CPU can do. It has one register, the sum.
 #[derive(Clone, Copy)]
@@ -45,7 +45,10 @@ const GUEST: [Op; 8] = [
 const HANDLER: usize = 5;
 
 // The CPU and its PMU begin here.
-fn execute<L: InterruptLine>(pmu: Thread<'_, L>, pending: &AtomicBool) -> Result<Vec<(u64, u64)>, Fault> {
+fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
+    let pending = AtomicBool::new(false);
+    let machine = Builder::new("k8").ok_or("no such part")?.build(|_thread, _counter| pending.store(true, Ordering::Release));
+    let pmu = machine.thread(0).ok_or("no such thread")?;
     let (mut at, mut sum, mut interrupted, mut notes) = (0, 0, None, Vec::new());
     pmu.set_context(Context::x86(0, 0x202, 0)); // privilege level 0, interrupts on
     let mut demand = pmu.demand();
@@ -79,15 +82,12 @@ fn execute<L: InterruptLine>(pmu: Thread<'_, L>, pending: &AtomicBool) -> Result
 // The CPU and its PMU end here.
 
 /// Runs the guest. Returns what is printed.
-pub(crate) fn run() -> Result<String, Box<dyn std::error::Error>> {
-    let pending = AtomicBool::new(false);
-    let machine = Builder::new("k8").ok_or("no such part")?.build(|_thread, _counter| pending.store(true, Ordering::Release));
-    let notes = execute(machine.thread(0).ok_or("no such thread")?, &pending)?;
+pub(crate) fn run() -> Result<String, Box<dyn Error>> {
     let line = |(sum, counter): &(u64, u64)| format!("interrupt after {sum} additions, counter 0 reads {counter}\n");
-    Ok(notes.iter().map(line).collect())
+    Ok(execute()?.iter().map(line).collect())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     print!("{}", run()?);
     Ok(())
 }

@@ -38,7 +38,7 @@ enum Exit {
     Wrmsr(u32, u64),
     /// RDMSR: number.
     Rdmsr(u32),
-    /// The guest executed so many instructions, each of which read memory.
+    /// The guest executed so many instructions, each of which reads memory.
     Ran(u64),
     /// HLT: this guest is done.
     Halt,
@@ -122,9 +122,9 @@ impl Monitor {
         }
     }
 
-    /// What instructions do: they retire, take time, and read memory behind the first channel of the first controller.
+    /// What instructions do: they retire, take time, and read memory, which lies behind another channel for each guest.
     fn execute(&self, pmu: &Thread<'_, EventFdLine>, instructions: u64) {
-        let channel = UnitId::new(Kind::McDclk, 0);
+        let channel = u8::try_from(pmu.number()).ok().and_then(|number| UnitId::new(Kind::McDclk, number));
         for _ in 0..instructions {
             pmu.totals().add(Signal::InstructionsRetired, 1);
             pmu.totals().add(Signal::Cycles, 1);
@@ -138,7 +138,7 @@ impl Monitor {
     }
 }
 
-/// The first guest finds a channel of a memory controller, has it count reads, and looks at the count.
+/// The first guest finds its channel of a memory controller, has it count reads, and looks at the count.
 fn counts_memory() -> Vec<Exit> {
     let channel = Location { bus: 0xFF, device: 8, function: 2 };
     let number = u32::from(channel.number().unwrap_or_default());

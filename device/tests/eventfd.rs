@@ -1,8 +1,10 @@
 //! Interrupt requests through event file descriptors.
 
+use vm_pmu::arch::power9::{ThreadControl, spr};
 use vm_pmu::irq::{EventFdLine, InterruptLine};
 use vm_pmu::topology::{Builder, Thread};
-use vm_pmu::{Lines, Signal};
+use vm_pmu::untile::Domain;
+use vm_pmu::{Context, Lines, Signal};
 use vmm_sys_util::eventfd::{EFD_NONBLOCK, EFD_SEMAPHORE, EventFd};
 
 /// Counter 0 of a K8 overflows once.
@@ -60,6 +62,42 @@ fn a_line_that_stays_raised_is_written_when_it_rises() {
         line.lines(0, Lines { interrupt, event_based_branch: true });
     }
     assert_eq!(eventfd.read().unwrap(), 2);
+}
+
+#[test]
+fn a_power9_thread_writes_once_for_each_alert() {
+    let core = Builder::new("power9").unwrap().threads(4).build(EventFdLine::create(4).unwrap());
+    let (thread, eventfd) = (core.thread(2).unwrap(), core.line().eventfd(2).unwrap());
+    let mut control = ThreadControl::default();
+    control.set_run(true);
+    thread.set_context(Context::power(1 << 60 | 1 << 15, control.bits()));
+    // PMC1 counts completed instructions, and is negative after three.
+    thread.mtspr(spr::MMCR1, 0x0200_0000).unwrap();
+    for _ in 0..2 {
+        thread.mtspr(spr::PMC1, 0x8000_0000 - 3).unwrap();
+        thread.mtspr(spr::MMCR0, 0x0600_8000).unwrap(); // PMAE, FCECE, PMC1CE; an alert of before is taken away
+        assert!(!thread.lines().interrupt);
+        for instruction in 1..=5 {
+            thread.totals().add(Signal::InstructionsRetired, 1);
+            thread.totals().add(Signal::Cycles, 1);
+            thread.check();
+            assert_eq!(eventfd.read().ok(), (instruction == 3).then_some(1), "instruction {instruction}");
+        }
+        assert!(thread.lines().interrupt, "it stays until the guest acts");
+    }
+    assert_eq!(core.line().failures(2), 0);
+}
+
+#[test]
+fn an_overflow_of_a_box_is_written_for_every_thread_of_the_chosen_tile() {
+    let machine = Builder::new("knl").unwrap().packages(2).threads(8).build(EventFdLine::create(16).unwrap());
+    let cpu = machine.thread(0).unwrap();
+    cpu.wrmsr(0x700, 0b10).unwrap(); // tile 1
+    cpu.wrmsr(0xE00 + 8, (1 << 48) - 1000).unwrap(); // CHA 0, counter 0: its clock, with ov_en
+    cpu.wrmsr(0xE00 + 1, 0x0050_0000).unwrap();
+    machine.untile().unwrap().tick(Domain::Uclk, 2000);
+    let written = (0..16).filter(|thread| machine.line().eventfd(*thread).unwrap().read().is_ok()).collect::<Vec<_>>();
+    assert_eq!(written, (8..16).collect::<Vec<_>>());
 }
 
 #[test]

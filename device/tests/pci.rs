@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use proptest::prelude::*;
 use vm_pmu::pci::{ADDRESS_PORT, DATA_PORT, Function, Location, PORTS, Ports, Space, Window};
 use vm_pmu::topology::{Builder, Machine};
 use vm_pmu::untile::Buses;
@@ -255,4 +256,45 @@ fn threads_of_the_host_may_use_the_devices_at_once() {
             });
         }
     });
+}
+
+/// Offsets in the window at which something is, or nearly.
+fn offsets() -> impl Strategy<Value = u64> {
+    let near = (0..3_u64, 0..32_u64, 0..8_u64, 0..0x1010_u64)
+        .prop_map(|(bus, device, function, offset)| ([0, 1, 0xFF][bus as usize] << 20 | device << 15 | function << 12) + offset);
+    prop_oneof![8 => near, 1 => any::<u64>()]
+}
+
+proptest! {
+    #[test]
+    fn an_access_of_any_size_anywhere_reads_what_its_bytes_read_one_by_one(
+        writes in prop::collection::vec((offsets(), prop::collection::vec(any::<u8>(), 0..10)), 0..20),
+        offset in offsets(),
+        length in 0..20_usize,
+    ) {
+        let machine = machine();
+        let window = Window::new(&machine);
+        for (offset, data) in writes {
+            window.write(offset, &data);
+        }
+        let mut whole = vec![0; length];
+        window.read(offset, &mut whole);
+        let bytes = (0..length as u64).map(|byte| match offset.checked_add(byte) {
+            Some(at) => load::<1>(|data| window.read(at, data))[0],
+            None => 0xFF,
+        });
+        prop_assert_eq!(whole, bytes.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn ports_answer_every_access(accesses in prop::collection::vec((0xCF0..0xD08_u16, prop::collection::vec(any::<u8>(), 0..10)), 0..50)) {
+        let machine = machine();
+        let ports = Ports::new(&machine);
+        for (port, mut data) in accesses {
+            let claimed = ports.claims(port, data.len());
+            ports.write(port, &data);
+            ports.read(port, &mut data);
+            prop_assert!(claimed || ports.claims(port, data.len()) || data.iter().all(|byte| *byte == 0xFF));
+        }
+    }
 }
