@@ -8,7 +8,7 @@
 //!
 //! A monitor of the rust-vmm kind finds what its buses and interrupts ask for in [`pci`] and [`irq`].
 //!
-//! The crate needs an allocator and no standard library, but with the features `memory`, `vm-device`, `vm-superio` and `eventfd`, whose
+//! The crate needs an allocator and no standard library, but with the features `memory`, `kvm`, `vm-device`, `vm-superio` and `eventfd`, whose
 //! crates do.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -46,6 +46,8 @@ pub mod bus;
 #[cfg(feature = "companion")]
 pub mod companion;
 pub mod irq;
+#[cfg(all(feature = "kvm", target_arch = "x86_64"))]
+pub mod kvm;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 #[cfg(feature = "memory")]

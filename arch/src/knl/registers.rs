@@ -242,8 +242,8 @@ layout! {
 }
 
 impl MiscEnable {
-    /// PERFMON, BTS Unavailable, PEBS Unavailable.
-    pub(super) const SHOWN: u64 = 1 << 7 | 1 << 11 | 1 << 12;
+    /// What reads as one whatever is written: PERFMON, BTS Unavailable, PEBS Unavailable.
+    pub const SHOWN: u64 = 1 << 7 | 1 << 11 | 1 << 12;
     /// Fast strings, thermal control, speed steps and MONITOR are on.
     pub(super) const RESET: u64 = 1 << 0 | 1 << 3 | 1 << 16 | 1 << 18;
 }

@@ -1,0 +1,330 @@
+//! Real-mode guests on KVM that use a PMU of another part. Where KVM is not there, or cannot leave registers to user space, each test says
+//! so in one line and passes.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use kvm_bindings::{KVM_GUESTDBG_ENABLE, KVM_GUESTDBG_SINGLESTEP, KVM_MAX_CPUID_ENTRIES, kvm_guest_debug, kvm_userspace_memory_region};
+use kvm_ioctls::{Cap, Kvm, MsrFilterDefaultAction, MsrFilterRange, MsrFilterRangeFlags, VcpuExit, VcpuFd, VmFd};
+use vm_memory::{Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap};
+use vm_pmu::kvm::{self, Answer, Delivery, MsrFilter, RDPMC, Requests};
+use vm_pmu::topology::{Builder, Machine, Thread};
+use vm_pmu::{Part, Signal};
+
+const MEMORY: usize = 0x1_0000;
+const CODE: u64 = 0x1000;
+const HANDLERS: u64 = 0x3000;
+const RESULTS: u16 = 0x5000;
+const STACK: u64 = 0x8000;
+/// Where a guest writes to say that it is done, and where its handlers do.
+const DONE: u8 = 0x10;
+const INTERRUPTED: u8 = 0x11;
+const FAULTED: u8 = 0x12;
+
+/// Real-mode code, as it grows.
+#[derive(Default)]
+struct Code(Vec<u8>);
+
+impl Code {
+    fn bytes(mut self, bytes: &[u8]) -> Code {
+        self.0.extend(bytes);
+        self
+    }
+
+    fn word(self, opcode: &[u8], word: u32) -> Code {
+        self.bytes(opcode).bytes(&word.to_le_bytes())
+    }
+
+    /// Three moves and WRMSR.
+    fn wrmsr(self, index: u32, value: u64) -> Code {
+        let (low, high) = (value as u32, (value >> 32) as u32);
+        self.word(&[0x66, 0xB9], index).word(&[0x66, 0xB8], low).word(&[0x66, 0xBA], high).bytes(&[0x0F, 0x30])
+    }
+
+    /// A move and RDMSR.
+    fn rdmsr(self, index: u32) -> Code {
+        self.word(&[0x66, 0xB9], index).bytes(&[0x0F, 0x32])
+    }
+
+    /// A move and RDPMC.
+    fn rdpmc(self, index: u32) -> Code {
+        self.word(&[0x66, 0xB9], index).bytes(&RDPMC)
+    }
+
+    /// Two moves: EDX:EAX becomes result `number`.
+    fn store(self, number: u16) -> Code {
+        let at = RESULTS + 8 * number;
+        self.bytes(&[0x66, 0xA3]).bytes(&at.to_le_bytes()).bytes(&[0x66, 0x89, 0x16]).bytes(&(at + 4).to_le_bytes())
+    }
+
+    fn nops(self, count: usize) -> Code {
+        self.bytes(&[0x90].repeat(count))
+    }
+
+    fn out(self, port: u8) -> Code {
+        self.bytes(&[0xE6, port])
+    }
+}
+
+/// A vCPU of KVM whose PMU is that of `part`, single-stepped so that each instruction is counted.
+struct Guest {
+    vcpu: VcpuFd,
+    _vm: VmFd,
+    memory: GuestMemoryMmap,
+    part: Part,
+}
+
+impl Guest {
+    /// A guest that is about to execute `code`; or nothing, and the reason has been said.
+    fn new(test: &str, part: &str, code: Code) -> Option<Guest> {
+        match Guest::try_new(Part::named(part).expect("known"), code) {
+            Ok(guest) => Some(guest),
+            Err(reason) => {
+                eprintln!("{test}: skipped, {reason}");
+                None
+            }
+        }
+    }
+
+    fn try_new(part: Part, code: Code) -> Result<Guest, String> {
+        let kvm = Kvm::new().map_err(|error| format!("/dev/kvm does not open: {error}"))?;
+        for needed in [Cap::X86UserSpaceMsr, Cap::X86MsrFilter, Cap::SetGuestDebug, Cap::Irqchip] {
+            if !kvm.check_extension(needed) {
+                return Err(format!("this KVM has no {needed:?}"));
+            }
+        }
+        let vm = kvm.create_vm().map_err(|error| format!("KVM makes no virtual machine: {error}"))?;
+        // Refused where there is no such PMU.
+        let _ = vm.enable_cap(&kvm::without_host_pmu());
+        vm.enable_cap(&kvm::user_space_msrs()).expect("it has the capability");
+        let filter = MsrFilter::of(part).expect("an x86");
+        fn range(range: &kvm::FilterRange) -> MsrFilterRange<'_> {
+            MsrFilterRange {
+                flags: MsrFilterRangeFlags::from_bits_truncate(range.flags()),
+                base: range.base(),
+                msr_count: range.count(),
+                bitmap: range.bitmap(),
+            }
+        }
+        let ranges: Vec<_> = filter.ranges().iter().map(range).collect();
+        vm.set_msr_filter(MsrFilterDefaultAction::ALLOW, &ranges).expect("a filter that KVM takes");
+        // A host whose processors have no real mode for guests keeps something there.
+        let _ = vm.set_tss_address(0xFFFB_D000);
+        vm.create_irq_chip().map_err(|error| format!("this KVM makes no local APIC: {error}"))?;
+
+        let memory = GuestMemoryMmap::from_ranges(&[(GuestAddress(0), MEMORY)]).expect("64 KiB");
+        let userspace_addr = memory.get_host_address(GuestAddress(0)).expect("it begins there") as u64;
+        let region = kvm_userspace_memory_region { memory_size: MEMORY as u64, userspace_addr, ..Default::default() };
+        // SAFETY: the memory is as long as said, is nobody else's, and lives as long as the virtual machine: both are the guest's.
+        unsafe { vm.set_user_memory_region(region) }.expect("one region");
+        memory.write_slice(&code.0, GuestAddress(CODE)).expect("short code");
+        // The vectors of #GP and NMI, and one that an LVT entry names.
+        for (vector, port) in [(13u64, FAULTED), (2, INTERRUPTED), (0x40, INTERRUPTED)] {
+            let handler = HANDLERS + 0x10 * (vector & 0xF);
+            memory.write_obj(handler as u32, GuestAddress(vector * 4)).expect("within memory");
+            // The return address becomes result 7.
+            let code = Code::default().bytes(&[0x58, 0xA3]).bytes(&(RESULTS + 56).to_le_bytes()).out(port);
+            memory.write_slice(&code.0, GuestAddress(handler)).expect("within memory");
+        }
+
+        let vcpu = vm.create_vcpu(0).map_err(|error| format!("KVM makes no vCPU: {error}"))?;
+        let host = kvm.get_supported_cpuid(KVM_MAX_CPUID_ENTRIES).expect("KVM knows its CPUID");
+        vcpu.set_cpuid2(&kvm::cpuid(part, &host).expect("short")).expect("entries that KVM takes");
+        let mut sregs = vcpu.get_sregs().expect("a vCPU has registers");
+        for segment in [&mut sregs.cs, &mut sregs.ds, &mut sregs.es, &mut sregs.ss] {
+            (segment.base, segment.selector) = (0, 0);
+        }
+        vcpu.set_sregs(&sregs).expect("real mode");
+        let mut regs = vcpu.get_regs().expect("a vCPU has registers");
+        (regs.rip, regs.rsp, regs.rflags) = (CODE, STACK, 2);
+        vcpu.set_regs(&regs).expect("registers");
+        Ok(Guest { vcpu, _vm: vm, memory, part })
+    }
+
+    /// The local APIC is enabled, and its entry for performance counters is `entry`.
+    fn with_entry(self, entry: u32) -> Guest {
+        let mut lapic = self.vcpu.get_lapic().expect("an APIC");
+        for (offset, word) in [(0xF0, 0x1FFu32), (0x340, entry)] {
+            for (to, byte) in lapic.regs[offset..].iter_mut().zip(word.to_le_bytes()) {
+                *to = byte as _;
+            }
+        }
+        self.vcpu.set_lapic(&lapic).expect("an APIC");
+        self
+    }
+
+    fn entry(&self) -> u32 {
+        let lapic = self.vcpu.get_lapic().expect("an APIC");
+        u32::from_le_bytes([0, 1, 2, 3].map(|byte| lapic.regs[0x340 + byte] as u8))
+    }
+
+    fn result(&self, number: u16) -> u64 {
+        self.memory.read_obj(GuestAddress(u64::from(RESULTS + 8 * number))).expect("within memory")
+    }
+
+    fn deliver<K: Fn(usize)>(&self, machine: &Machine<Requests<K>>) {
+        for _request in 0..machine.line().take(0) {
+            let mut lapic = self.vcpu.get_lapic().expect("an APIC");
+            let delivered = kvm::deliver(self.part, &mut lapic);
+            if delivered.changed {
+                self.vcpu.set_lapic(&lapic).expect("an APIC");
+            }
+            if delivered.by == Delivery::Nmi {
+                self.vcpu.nmi().expect("KVM can do that");
+            }
+        }
+    }
+
+    /// Runs to the first port that the guest writes to, and returns that.
+    fn run<K: Fn(usize)>(&mut self, machine: &Machine<Requests<K>>) -> u8 {
+        let cpu = machine.thread(0).expect("one thread");
+        // An exit that KVM completes when the vCPU runs on.
+        let mut open = false;
+        for _exit in 0..1000 {
+            let (mut regs, sregs) = (self.vcpu.get_regs().expect("registers"), self.vcpu.get_sregs().expect("registers"));
+            cpu.set_context(kvm::context(&regs, &sregs));
+            let next: [u8; 2] = self.memory.read_obj(GuestAddress(sregs.cs.base + regs.rip)).expect("within memory");
+            if !open && next == RDPMC {
+                match kvm::rdpmc(cpu, &mut regs) {
+                    Ok(()) => {
+                        self.vcpu.set_regs(&regs).expect("registers");
+                        retire(cpu);
+                        self.deliver(machine);
+                    }
+                    Err(_) => {
+                        let mut events = self.vcpu.get_vcpu_events().expect("events");
+                        kvm::inject_general_protection(&mut events);
+                        self.vcpu.set_vcpu_events(&events).expect("events");
+                        // The handler is no matter of counting: it runs freely.
+                        return self.run_freely();
+                    }
+                }
+                continue;
+            }
+            if !open {
+                let control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
+                self.vcpu.set_guest_debug(&kvm_guest_debug { control, ..Default::default() }).expect("single steps");
+            }
+            open = true;
+            match self.vcpu.run().expect("the guest runs") {
+                VcpuExit::X86Rdmsr(exit) => assert_ne!(kvm::rdmsr(cpu, exit.index, exit.data, exit.error), Answer::Unclaimed),
+                VcpuExit::X86Wrmsr(exit) => assert_ne!(kvm::wrmsr(cpu, exit.index, exit.data, exit.error), Answer::Unclaimed),
+                VcpuExit::Debug(_) => {
+                    open = false;
+                    retire(cpu);
+                }
+                VcpuExit::IoOut(port, _) => return port as u8,
+                VcpuExit::Intr => open = false,
+                other => panic!("an exit that nobody expects: {other:?}"),
+            }
+            if !open {
+                self.deliver(machine);
+            }
+        }
+        panic!("the guest does not come to an end");
+    }
+
+    fn run_freely(&mut self) -> u8 {
+        self.vcpu.set_guest_debug(&kvm_guest_debug::default()).expect("none");
+        match self.vcpu.run().expect("the guest runs") {
+            VcpuExit::IoOut(port, _) => port as u8,
+            other => panic!("an exit that nobody expects: {other:?}"),
+        }
+    }
+}
+
+fn machine(part: &str) -> Machine<Requests<impl Fn(usize)>> {
+    Builder::new(part).expect("known").build(Requests::new(1, |_thread| {}))
+}
+
+fn retire<K: Fn(usize)>(cpu: Thread<'_, Requests<K>>) {
+    cpu.totals().add(Signal::InstructionsRetired, 1);
+    if cpu.reached(Signal::InstructionsRetired) {
+        cpu.service();
+    }
+}
+
+/// PerfEvtSel0 and PerfCtr0 of the K8; retired instructions, OS, EN, without and with INT.
+const SELECT: u32 = 0xC001_0000;
+const COUNTER: u32 = 0xC001_0004;
+const COUNT: u64 = 0x0042_00C0;
+const COUNT_AND_INTERRUPT: u64 = 0x0052_00C0;
+
+#[test]
+fn a_guest_counts_its_own_instructions_with_a_k8() {
+    let code = Code::default().wrmsr(COUNTER, 0xFFFF_0000_0100).wrmsr(SELECT, COUNT).nops(3);
+    // The WRMSR that enables, three NOPs and a move come before RDMSR; then itself, two moves and another before RDPMC.
+    let code = code.rdmsr(COUNTER).store(0).rdpmc(0).store(1).rdmsr(SELECT).store(2).wrmsr(SELECT, 0).rdpmc(0).store(3).out(DONE);
+    let Some(mut guest) = Guest::new("a_guest_counts_its_own_instructions_with_a_k8", "k8", code) else { return };
+    let machine = machine("k8");
+    assert_eq!(guest.run(&machine), DONE);
+    assert_eq!(guest.result(0), 0xFFFF_0000_0105);
+    assert_eq!(guest.result(1), 0xFFFF_0000_0109);
+    assert_eq!(guest.result(2), COUNT);
+    // RDPMC, two moves, a move, RDMSR, two moves and the three before the WRMSR that disables.
+    assert_eq!(guest.result(3), 0xFFFF_0000_0113);
+}
+
+#[test]
+fn an_overflow_interrupts_the_guest_behind_the_very_instruction() {
+    // Five instructions to the overflow: the WRMSR that enables, and four of the NOPs.
+    let before = || Code::default().wrmsr(COUNTER, 0xFFFF_FFFF_FFFB).wrmsr(SELECT, COUNT_AND_INTERRUPT);
+    for (name, entry) in [("a vector", 0x0040), ("an NMI", 0x0400)] {
+        // STI; an NMI needs none.
+        let code = Code::default().bytes(&[0xFB]).bytes(&before().0);
+        let behind = CODE + code.0.len() as u64 + 4;
+        let test = "an_overflow_interrupts_the_guest_behind_the_very_instruction";
+        let Some(guest) = Guest::new(test, "k8", code.nops(20).out(DONE)) else { return };
+        let mut guest = guest.with_entry(entry);
+        assert_eq!(guest.run(&machine("k8")), INTERRUPTED, "{name}");
+        assert_eq!(guest.result(7) & 0xFFFF, behind, "{name}");
+        assert_eq!(guest.entry(), entry, "an AMD part does not mask its entry");
+    }
+}
+
+#[test]
+fn a_masked_entry_interrupts_nobody() {
+    let code = Code::default().bytes(&[0xFB]).wrmsr(COUNTER, 0xFFFF_FFFF_FFFB).wrmsr(SELECT, COUNT_AND_INTERRUPT).nops(20);
+    let code = code.rdmsr(COUNTER).store(0).out(DONE);
+    let Some(guest) = Guest::new("a_masked_entry_interrupts_nobody", "k8", code) else { return };
+    let mut guest = guest.with_entry(0x1_0040);
+    assert_eq!(guest.run(&machine("k8")), DONE);
+    // WRMSR, 20 NOPs and a move, less five.
+    assert_eq!(guest.result(0), 17);
+}
+
+#[test]
+fn a_knights_landing_interrupts_once_and_masks_its_entry() {
+    // IA32_PMC0 at full width, IA32_PERFEVTSEL0.
+    let code = Code::default().bytes(&[0xFB]).wrmsr(0x4C1, 0xFF_FFFF_FFFB).wrmsr(0x186, COUNT_AND_INTERRUPT);
+    let behind = CODE + code.0.len() as u64 + 4;
+    let Some(guest) = Guest::new("a_knights_landing_interrupts_once_and_masks_its_entry", "knl", code.nops(20).out(DONE)) else { return };
+    let mut guest = guest.with_entry(0x0040);
+    let machine = machine("knl");
+    assert_eq!(guest.run(&machine), INTERRUPTED);
+    assert_eq!(guest.result(7) & 0xFFFF, behind);
+    assert_eq!(guest.entry(), 0x1_0040);
+    assert_eq!(machine.thread(0).expect("one thread").rdmsr(0x38E), Ok(1));
+}
+
+#[test]
+fn a_guest_reaches_the_untile() {
+    // The fourth counter of the last CHA, and what U_MSR_PMON_CONFIG says of them.
+    let code = Code::default().wrmsr(0xFC7, 0x1234_5678_9ABC).rdmsr(0xFC7).store(0).rdmsr(0x702).store(1).out(DONE);
+    let Some(mut guest) = Guest::new("a_guest_reaches_the_untile", "knl", code) else { return };
+    let machine = machine("knl");
+    assert_eq!(guest.run(&machine), DONE);
+    assert_eq!((guest.result(0), guest.result(1)), (0x1234_5678_9ABC, 38));
+}
+
+#[test]
+fn what_the_pmu_refuses_faults_in_the_guest() {
+    let test = "what_the_pmu_refuses_faults_in_the_guest";
+    // Bits of IA32_PERFEVTSEL0 that must be zero; a counter of RDPMC that the K8 does not have.
+    let reserved = Code::default().wrmsr(0x186, 1 << 40);
+    let absent = Code::default().rdpmc(4);
+    for (part, code) in [("knl", reserved), ("k8", absent)] {
+        let at = CODE + code.0.len() as u64 - 2;
+        let Some(mut guest) = Guest::new(test, part, code.out(DONE)) else { return };
+        assert_eq!(guest.run(&machine(part)), FAULTED, "{part}");
+        assert_eq!(guest.result(7) & 0xFFFF, at, "{part}: the fault is that of the instruction");
+    }
+}
