@@ -16,7 +16,7 @@
 //! | saving, restoring | `kvm_msrs` | [`save`], [`restore`] |
 //!
 //! KVM does not tell what the guest executes. Who adds to the totals, and from what, is said in the book's chapter *Attaching it to an
-//! emulator*, section 15.
+//! emulator*, under *On KVM*, with an example of it all.
 
 mod cpuid;
 mod exit;
