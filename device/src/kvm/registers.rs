@@ -77,9 +77,9 @@ pub fn indices(part: Part) -> Result<Vec<u32>, Error> {
 /// The registers of a thread, with everything counted up to now, whatever its privilege level: as `KVM_GET_MSRS` returns those of KVM.
 ///
 /// A register's list is enough for a guest that finds its counters again. What no register shows is not in it: the cycle that an edge
-/// detector looks at, the levels of pins, which core holds a counter of the northbridge that both claim. Neither is the untile, which no
-/// thread has for itself and most of which is in PCI configuration space: [`Untile::state`](crate::topology::Untile::state). Whoever needs
-/// every bit saves [`Machine::states`].
+/// detector looks at, the levels of pins, which core holds a counter of the northbridge that both claim (restored, the first). Neither is
+/// the untile, which no thread has for itself and 26 of whose 66 boxes are in PCI configuration space:
+/// [`Untile::state`](crate::topology::Untile::state). Whoever needs every bit saves [`Machine::states`].
 ///
 /// # Errors
 /// [`Error::NotX86`] for a part without such registers.
@@ -144,6 +144,7 @@ mod tests {
     use vm_pmu_arch::feed::{Context, Signal};
 
     use super::*;
+    use crate::irq::Unconnected;
     use crate::topology::Builder;
 
     fn knl() -> Builder {
@@ -235,6 +236,49 @@ mod tests {
         cpu.totals().add(Signal::InstructionsRetired, 2);
         cpu.service();
         assert_eq!(interrupts.into_inner(), 1);
+    }
+
+    #[test]
+    fn threads_of_a_core_count_for_each_other_again() {
+        let builder = Builder::new("knl").expect("known").threads(4);
+        let machine = builder.build(Unconnected);
+        let threads = |machine: &Machine<Unconnected>| {
+            (0..4).filter_map(|number| machine.thread(number).map(|cpu| save(cpu).expect("an x86"))).collect()
+        };
+        // IA32_FIXED_CTR0: retired instructions of every thread.
+        machine.thread(2).expect("four").wrmsr(0x38D, 0x007).expect("level 0");
+        machine.thread(2).expect("four").wrmsr(0x38F, 1 << 32).expect("level 0");
+        machine.thread(1).expect("four").set_context(Context::RESET.with_halted(true));
+        let (lists, states): (Vec<Msrs>, _) = (threads(&machine), machine.states());
+        let counts = |other: &Machine<Unconnected>| {
+            for (number, amount) in [(0, 5), (2, 7), (3, 9)] {
+                other.thread(number).expect("four").totals().add(Signal::InstructionsRetired, amount);
+            }
+            threads(other)
+        };
+        let (by_lists, by_states) = (builder.build(Unconnected), builder.build(Unconnected));
+        by_lists.thread(1).expect("four").set_context(Context::RESET.with_halted(true));
+        restore(&by_lists, &lists).expect("as many threads");
+        by_states.restore(&states).expect("as many threads");
+        let (by_lists, by_states): (Vec<Msrs>, Vec<Msrs>) = (counts(&by_lists), counts(&by_states));
+        for (one, other) in by_lists.iter().zip(&by_states) {
+            assert_eq!(one.as_slice(), other.as_slice());
+        }
+        assert_eq!(value(&by_lists[2], 0x309), Some(21), "what others of the core do is counted");
+    }
+
+    #[test]
+    fn of_two_cores_that_claim_a_counter_of_the_northbridge_the_first_holds_it() {
+        let builder = Builder::new("k8").expect("known").threads(2);
+        let (old, new) = (builder.build(|_, _| {}), builder.build(|_, _| {}));
+        // Upstream writes.
+        for core in [1, 0] {
+            old.thread(core).expect("two").wrmsr(0xC001_0000, 0x0042_40EC).expect("level 0");
+        }
+        let lists: Vec<Msrs> = (0..2).filter_map(|core| old.thread(core)).map(|core| save(core).expect("an x86")).collect();
+        restore(&new, &lists).expect("as many threads");
+        new.devices(0).expect("one package").totals.add(Signal::UpstreamWrites, 3);
+        assert_eq!([0, 1].map(|core| new.thread(core).expect("two").rdpmc(0)), [Ok(3), Ok(0)]);
     }
 
     #[test]
