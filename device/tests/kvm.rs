@@ -73,9 +73,11 @@ impl Code {
 /// A vCPU of KVM whose PMU is that of `part`, single-stepped so that each instruction is counted.
 struct Guest {
     vcpu: VcpuFd,
-    _vm: VmFd,
+    vm: VmFd,
     memory: GuestMemoryMmap,
     part: Part,
+    /// A vector is sent to the local APIC, rather than put into its state.
+    by_message: bool,
 }
 
 impl Guest {
@@ -143,7 +145,7 @@ impl Guest {
         let mut regs = vcpu.get_regs().expect("a vCPU has registers");
         (regs.rip, regs.rsp, regs.rflags) = (CODE, STACK, 2);
         vcpu.set_regs(&regs).expect("registers");
-        Ok(Guest { vcpu, _vm: vm, memory, part })
+        Ok(Guest { vcpu, vm, memory, part, by_message: false })
     }
 
     /// The local APIC is enabled, and its entry for performance counters is `entry`.
@@ -170,6 +172,10 @@ impl Guest {
     fn deliver<K: Fn(usize)>(&self, machine: &Machine<Requests<K>>) {
         for _request in 0..machine.line().take(0) {
             let mut lapic = self.vcpu.get_lapic().expect("an APIC");
+            if let (true, Delivery::Vector(vector)) = (self.by_message, kvm::delivery(&lapic)) {
+                assert_eq!(self.vm.signal_msi(kvm::message(0, vector)).ok(), Some(1), "one APIC takes it");
+                continue;
+            }
             let delivered = kvm::deliver(self.part, &mut lapic);
             if delivered.changed {
                 self.vcpu.set_lapic(&lapic).expect("an APIC");
@@ -265,13 +271,13 @@ fn a_guest_counts_its_own_instructions_with_a_k8() {
 fn an_overflow_interrupts_the_guest_behind_the_very_instruction() {
     // Five instructions to the overflow: the WRMSR that enables, and four of the NOPs.
     let before = || Code::default().wrmsr(COUNTER, 0xFFFF_FFFF_FFFB).wrmsr(SELECT, COUNT_AND_INTERRUPT);
-    for (name, entry) in [("a vector", 0x0040), ("an NMI", 0x0400)] {
+    for (name, entry, by_message) in [("a vector", 0x0040, false), ("an NMI", 0x0400, false), ("a message", 0x0040, true)] {
         // STI; an NMI needs none.
         let code = Code::default().bytes(&[0xFB]).bytes(&before().0);
         let behind = CODE + code.0.len() as u64 + 4;
         let test = "an_overflow_interrupts_the_guest_behind_the_very_instruction";
         let Some(guest) = Guest::new(test, "k8", code.nops(20).out(DONE)) else { return };
-        let mut guest = guest.with_entry(entry);
+        let mut guest = Guest { by_message, ..guest.with_entry(entry) };
         assert_eq!(guest.run(&machine("k8")), INTERRUPTED, "{name}");
         assert_eq!(guest.result(7) & 0xFFFF, behind, "{name}");
         assert_eq!(guest.entry(), entry, "an AMD part does not mask its entry");
