@@ -108,6 +108,7 @@ macro_rules! layout {
         bitfield::bitfield! {
             $(#[$attribute])*
             #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             pub struct $register(u64);
             impl Debug;
             $( $(#[doc = $doc])+ pub $kind, $get, $set: $high $(, $low)?; )*
@@ -169,6 +170,7 @@ macro_rules! power_layout {
         bitfield::bitfield! {
             $(#[$attribute])*
             #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             pub struct $register(u64);
             impl Debug;
             // What these manuals write as MSR[PR] is no link, and is shown to users as it stands.

@@ -27,6 +27,8 @@ pub mod itanium;
 pub mod k8;
 pub mod knl;
 pub mod layout;
+#[cfg(feature = "serde")]
+pub mod long_array;
 pub mod memory;
 pub mod model;
 pub mod montecito;

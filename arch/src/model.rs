@@ -26,6 +26,7 @@ pub struct CpuidIdentity {
 
 /// What the threads of a package see of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shared {
     /// A register that the package has once.
     pub register: u64,

@@ -22,6 +22,7 @@ macro_rules! parts {
 
         /// What a PMU remembers, of whichever part.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
         #[allow(clippy::large_enum_variant, reason = "nothing is allocated here, and a machine's PMUs are of one part")]
         pub enum State {

@@ -53,6 +53,8 @@ pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod pci;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 pub mod topology;
 #[cfg(feature = "tree")]
 pub mod tree;

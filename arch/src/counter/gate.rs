@@ -61,6 +61,7 @@ impl Gate {
 
 /// The cycle that is open, and the one before it: all that a counter remembers of single cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Detector {
     /// Events in the open cycle so far.
     pub open: u64,

@@ -359,6 +359,7 @@ impl Tap {
 
 /// What has come to a tap and has not been counted yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pending {
     /// How much each source has grown, in their order.
     pub sources: [u64; MAX_SOURCES],

@@ -40,6 +40,7 @@ layout! {
 
 /// The breakpoint registers of a thread: they are the processor's, and the monitors' too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Breakpoints {
     /// IBR0-7.
     pub ibr: [u64; 2 * PAIRS],

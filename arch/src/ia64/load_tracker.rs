@@ -10,6 +10,7 @@ const SEED: u16 = 0xACE1;
 /// While it follows one, other loads are passed over. When any were, it then passes over none to three more, drawn by a shift register,
 /// so that a loop with overlapping loads does not always show the same of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoadTracker {
     /// Cycles until it knows what became of the load that it follows.
     pub busy: u64,

@@ -11,6 +11,7 @@ const MISPREDICTED: u64 = 1 << 1;
 
 /// What was captured last, as far as the next capture depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Last {
     /// Nothing that matters.
     #[default]

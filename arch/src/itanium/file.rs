@@ -15,6 +15,7 @@ pub(super) const fn implemented(address: u64) -> u64 {
 
 /// The configuration registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Configuration {
     /// PMC4-7. The third bit of the threshold of PMC6 and PMC7 is 0.
     pub counters: [Pmc; COUNTERS],
@@ -95,6 +96,7 @@ impl Configuration {
 
 /// What was captured: PMD0-3 and 8-17.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Captures {
     /// PMD0, the address of a fetch.
     pub fetch_address: Pmd0,

@@ -23,6 +23,7 @@ const fn matched_bits(encoding: u64) -> u32 {
 
 /// What the tags of one instruction say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tags {
     /// IBRRangeTag: it is in an address range, or none matters.
     pub range: bool,

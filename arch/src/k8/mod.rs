@@ -56,6 +56,7 @@ const FIRST_NORTHBRIDGE_EVENT: u8 = 0xE0;
 
 /// A revision of the part: later ones have more events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
     /// Revisions B and C.
     C,

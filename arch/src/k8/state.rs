@@ -8,6 +8,7 @@ use crate::model::Model;
 
 /// What a K8 PMU remembers, in the terms of its registers: enough to build the same PMU elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// The revision of the part.
     pub revision: Revision,

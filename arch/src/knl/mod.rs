@@ -68,6 +68,7 @@ pub const THREADS_PER_TILE: u8 = 8;
 
 /// A stepping of the part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
     /// Stepping B0, which was sold.
     #[default]

@@ -7,6 +7,7 @@ use crate::model::{Model, Shared};
 
 /// What the PMU of a Knights Landing thread remembers, in the terms of its registers: enough to build the same PMU elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// The revision of the part.
     pub revision: Revision,

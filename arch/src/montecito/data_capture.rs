@@ -14,6 +14,7 @@ const FIRST_VOID: u8 = 0b1011;
 
 /// The machine that follows loads, and the distance that it keeps between captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tracker {
     /// Which load is followed.
     pub loads: LoadTracker,

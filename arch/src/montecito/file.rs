@@ -7,6 +7,7 @@ use crate::ia64::{Buffer, FIRST};
 
 /// The configuration registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Configuration {
     /// PMC4-15.
     pub counters: [Pmc; COUNTERS],
@@ -116,6 +117,7 @@ impl Configuration {
 
 /// What was captured: PMD32-36, 38, 39 and 48-63.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Captures {
     /// PMD32, the address of data.
     pub data_address: u64,

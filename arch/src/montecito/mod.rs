@@ -92,6 +92,7 @@ pub const PERF_MON_INFO: PerfMonInfo = PerfMonInfo {
 
 /// A revision of the part. The manual describes one PMU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
     /// Stepping C2, which was sold.
     #[default]

@@ -18,6 +18,7 @@ const EARLY: u8 = 1 << 0;
 
 /// How far the capture is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
     /// It waits for its monitor to be enabled.
     #[default]
@@ -30,6 +31,7 @@ pub enum Phase {
 
 /// The machine that captures retired instruction pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Retirement {
     /// How far it is.
     pub phase: Phase,

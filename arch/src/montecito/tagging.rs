@@ -17,6 +17,7 @@ const BUNDLE: u64 = !0xF;
 
 /// What the tags of one instruction say: channel c in bit c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tags {
     /// Channels whose address range has the instruction.
     pub addresses: u8,

@@ -22,6 +22,7 @@ const MISPREDICTED: u64 = 0b01;
 /// assert_eq!(history.read(0), 0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct History {
     /// The entries, as mfbhrbe reads them; 0 where there is none.
     pub entries: [u64; History::ENTRIES],

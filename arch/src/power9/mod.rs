@@ -72,6 +72,7 @@ use selection::Selected;
 
 /// A revision of the part. The guide describes one PMU; what differs between revisions is what drivers avoid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
     /// Design 2.3, on which the events work that drivers avoid on earlier ones.
     #[default]

@@ -134,6 +134,7 @@ impl Eligible {
 
 /// The state of the sampling machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Machine {
     /// Nothing is chosen.
     #[default]
@@ -153,6 +154,7 @@ pub enum Machine {
 ///
 /// An instruction is executed at once and reported with its whole life, so that no state is needed in which one is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler {
     /// The state of the generator; 0 is taken for [`Sampler::SEED`].
     pub random: u64,

@@ -110,6 +110,7 @@ pub(super) struct Crossings {
 /// The hardware has a mantissa of 7 bits, an exponent of 3 and a hidden prescaler of 10. All three follow from the number of events
 /// since the start, so that number is the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThresholdCounter {
     /// It counts: a start has come, and no end since.
     pub running: bool,

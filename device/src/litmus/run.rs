@@ -127,15 +127,27 @@ impl Litmus {
 
 /// Brings every thread of `from` to `to`, and what was asked for and not yet checked with it.
 fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
-    // What comes due by saving the boxes interrupts threads.
-    if !untile::move_boxes(from, to) {
-        return Err("the boxes of one machine do not fit into the other".into());
-    }
-    to.restore(&from.states()).map_err(|error| error.to_string())?;
+    carry(from, to)?;
     for (old, new) in from.line().threads.iter().zip(&to.line().threads) {
         core::mem::swap(&mut *old.lock(), &mut *new.lock());
     }
     Ok(())
+}
+
+/// Makes `to` remember what `from` does: as bytes.
+#[cfg(feature = "snapshot")]
+fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
+    from.save().and_then(|bytes| to.load(&bytes)).map_err(|error| error.to_string())
+}
+
+/// Makes `to` remember what `from` does.
+#[cfg(not(feature = "snapshot"))]
+fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
+    // What comes due by saving the boxes interrupts threads.
+    if !untile::move_boxes(from, to) {
+        return Err("the boxes of one machine do not fit into the other".into());
+    }
+    to.restore(&from.states()).map_err(|error| error.to_string())
 }
 
 /// Does one step of `thread`; whether it checked something.

@@ -18,10 +18,12 @@ pub struct Chip {
 
 /// What a chip remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChipState {
     /// The counters and the engine.
     pub nest: Box<State>,
     /// What has happened.
+    #[cfg_attr(feature = "serde", serde(with = "boxed_array"))]
     pub totals: Box<[u64; TOTALS]>,
 }
 
@@ -144,5 +146,21 @@ impl Chip {
         let mut nest = self.nest.lock();
         self.totals.restore(&state.totals);
         **nest = Nest::from_state(&state.nest);
+    }
+}
+
+/// A boxed array of any length, for serde.
+#[cfg(feature = "serde")]
+mod boxed_array {
+    use super::{Box, TOTALS};
+    use serde::{Deserializer, Serializer};
+    use vm_pmu_arch::long_array;
+
+    pub(super) fn serialize<S: Serializer>(array: &[u64; TOTALS], serializer: S) -> Result<S::Ok, S::Error> {
+        long_array::serialize(array, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u64; TOTALS]>, D::Error> {
+        long_array::deserialize(deserializer).map(Box::new)
     }
 }

@@ -294,6 +294,12 @@ impl<L: InterruptLine> Machine<L> {
         self.cores.len()
     }
 
+    /// How many packages there are; each has the same number of threads.
+    #[must_use]
+    pub fn packages(&self) -> usize {
+        self.packages.len()
+    }
+
     /// How many bytes the machine takes, with everything that it allocated.
     #[must_use]
     pub fn footprint(&self) -> usize {
@@ -369,12 +375,7 @@ impl<L: InterruptLine> Machine<L> {
     /// # Errors
     /// [`RestoreError`] when there are not as many states as threads, or they belong to another part.
     pub fn restore(&self, states: &[State]) -> Result<(), RestoreError> {
-        if states.len() != self.threads() {
-            return Err(RestoreError::Threads { saved: states.len(), machine: self.threads() });
-        }
-        if let Some(foreign) = states.iter().find(|state| state.part() != self.part) {
-            return Err(RestoreError::Part { saved: foreign.part(), machine: self.part });
-        }
+        self.accepts(states)?;
         for (number, state) in states.iter().enumerate() {
             let Some(thread) = self.thread(number) else { continue };
             let before = thread.lines();
@@ -406,6 +407,17 @@ impl<L: InterruptLine> Machine<L> {
             self.renew_wide_demand(number, package);
         }
         Ok(())
+    }
+
+    /// Whether the states are one a thread, of this part.
+    pub(crate) fn accepts(&self, states: &[State]) -> Result<(), RestoreError> {
+        if states.len() != self.threads() {
+            return Err(RestoreError::Threads { saved: states.len(), machine: self.threads() });
+        }
+        match states.iter().find(|state| state.part() != self.part) {
+            Some(foreign) => Err(RestoreError::Part { saved: foreign.part(), machine: self.part }),
+            None => Ok(()),
+        }
     }
 
     /// Something happened in package `package` that no signal tells: whichever of its threads counts it takes it. Returns whether one

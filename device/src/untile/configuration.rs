@@ -12,6 +12,7 @@ use crate::pci::Location;
 
 /// The buses on which the functions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Buses {
     /// That of the IRP, device 5.
     pub irp: u8,

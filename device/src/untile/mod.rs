@@ -53,6 +53,7 @@ pub(crate) type Tiles = u64;
 
 /// What the boxes remember.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct UntileState {
     /// The UBox's control and status.
     pub ubox: [u64; 2],

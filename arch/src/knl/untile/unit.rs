@@ -78,6 +78,7 @@ pub struct Unit {
 
 /// What a box remembers, in the terms of its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct UnitState {
     /// The box's control.
     pub control: u64,

@@ -11,6 +11,7 @@ use crate::power9::{Msr, ThreadControl};
 
 /// What decides which cells the events of a thread are posted to: [`Power9::thread_state`](super::super::Power9::thread_state).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThreadState {
     /// The MSR.
     pub machine_state: u64,

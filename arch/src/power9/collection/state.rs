@@ -5,6 +5,7 @@ use super::{ADDRESS, CORE_EVENTS, Collection, THREAD_EVENTS, THREADS, ThreadStat
 
 /// What a core's collection remembers, in the middle of anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// PDBAR, once it has been written.
     pub memory: Option<u64>,
@@ -17,17 +18,20 @@ pub struct State {
     /// The threads.
     pub lanes: [LaneState; THREADS],
     /// What is not yet in the core's memory, in single events and the order of their offsets.
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub owed: [u64; CORE_EVENTS],
 }
 
 /// What it remembers of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LaneState {
     /// The state that the thread is in; nothing while it is not followed.
     pub state: Option<ThreadState>,
     /// The memory of its LDBAR, in bytes.
     pub memory: u64,
     /// What is not yet there, in single events and the order of their offsets.
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub owed: [u64; THREAD_EVENTS],
 }
 

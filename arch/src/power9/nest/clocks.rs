@@ -4,6 +4,7 @@ use super::unit::ClockDomain;
 
 /// How fast the clocks are, in hertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frequencies {
     /// The SMP interconnect's: 1.6 to 2.4 GHz (table 6-1).
     pub nest: u64,
@@ -34,6 +35,7 @@ impl Default for Frequencies {
 
 /// How far the clocks have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clocks {
     /// How fast they are.
     pub frequencies: Frequencies,

@@ -2,6 +2,7 @@
 
 /// How many events it takes to make one step of a counter (section 6.1.3, table 6-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Prescaler {
     /// 2^20, code 00.
     By20,
@@ -46,6 +47,7 @@ impl Prescaler {
 
 /// What a counter does when it would go beyond its 16 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Overflow {
     /// It runs on from zero.
     #[default]
@@ -56,6 +58,7 @@ pub enum Overflow {
 
 /// How the four counters of a PMUlet count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Setting {
     /// The prescaler of each counter, the one in bits 0:15 first.
     pub prescalers: [Prescaler; 4],

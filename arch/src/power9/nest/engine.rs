@@ -21,6 +21,7 @@ const SLOTS: u8 = 8;
 
 /// What the engine remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Engine {
     /// Whether it has had its first slot.
     pub begun: bool,

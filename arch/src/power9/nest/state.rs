@@ -5,6 +5,7 @@ use crate::power9::nest::{Availability, CELLS};
 
 /// What the nest of a chip remembers, in the middle of anything. [`Totals::snapshot`](super::Totals::snapshot) is saved beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// The home base in bytes.
     pub home: u64,
@@ -19,12 +20,16 @@ pub struct State {
     /// What the engine remembers.
     pub engine: Engine,
     /// How the PMUlets count, in the order of [`DEFAULT_BANKS`](super::DEFAULT_BANKS) and [`FLEXIBLE_BANKS`](super::FLEXIBLE_BANKS).
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub settings: [Setting; SETTINGS],
     /// For each prescaled counter, the total from which on it counts.
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub bases: [u64; TOTALS],
     /// For each counter that runs on, what was read of it last; all ones if that is not known.
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub readings: [u64; CELLS],
     /// What memory has not taken yet.
+    #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub pending: [u64; TOTALS],
 }
 

@@ -179,6 +179,7 @@ pub struct Unit {
 /// assert!(!Availability::GUIDE.has(Unit { kind: Kind::Nx, number: 0 }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Availability(pub u64);
 
 impl Availability {

@@ -1,0 +1,108 @@
+//! Machines.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+use vm_pmu_arch::power9::collection;
+use vm_pmu_arch::registry::State;
+
+use super::envelope::Identity;
+use super::{Kind, SnapshotError, content};
+use crate::irq::InterruptLine;
+use crate::topology::Machine;
+use crate::untile::{UNITS, UntileState};
+
+/// What a machine remembers.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    packages: u64,
+    /// Threads of each package.
+    threads: u64,
+    /// What each thread's PMU remembers.
+    pmus: Vec<State>,
+    /// What the boxes remember, on parts that have them.
+    untile: Option<UntileState>,
+    /// What each package remembers of what it posts into memory, on parts that post.
+    collections: Vec<collection::State>,
+}
+
+/// More bytes than a thread, a box, and a package that posts into memory can take, whatever they remember.
+const THREAD: usize = 8 << 10;
+const BOX: usize = 2 << 10;
+const PACKAGE: usize = 16 << 10;
+
+impl<L: InterruptLine> Machine<L> {
+    /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes that
+    /// they share, and what packages post into memory. What the builder was told, totals and deadlines are not part of it.
+    ///
+    /// An interrupt that comes due by saving is delivered before this returns: save the interrupt controllers afterwards. See
+    /// [`snapshot`](crate::snapshot) for the form. (Feature `snapshot`.)
+    ///
+    /// # Errors
+    /// [`SnapshotError::OutOfMemory`].
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        // Boxes first: what overflows there interrupts threads, and their PMUs remember that.
+        let untile = self.untile().map(|untile| untile.state());
+        let pmus = self.states();
+        let collections = (0..self.packages()).filter_map(|number| self.collection(number)).map(|core| *core.state()).collect();
+        let (packages, threads) = self.shape();
+        self.identity().wrap(&content::write(&Content { packages, threads, pmus, untile, collections })?)
+    }
+
+    /// Makes the machine remember what was saved, all of it or nothing. What has been added to the totals so far is not counted. Look at the
+    /// demand afterwards. (Feature `snapshot`.)
+    ///
+    /// ```
+    /// use vm_pmu::snapshot::SnapshotError;
+    /// use vm_pmu::topology::Builder;
+    ///
+    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+    /// let bytes = machine.save().unwrap();
+    /// assert_eq!(machine.load(&bytes), Ok(()));
+    ///
+    /// let smaller = Builder::new("power9").unwrap().threads(2).build(|_thread, _counter| {});
+    /// assert_eq!(smaller.load(&bytes), Err(SnapshotError::Shape { saved: (1, 4), target: (1, 2) }));
+    /// ```
+    ///
+    /// # Errors
+    /// [`SnapshotError`], and nothing is changed.
+    pub fn load(&self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let content: Content = content::read(self.identity().unwrap(bytes, self.most())?)?;
+        let (saved, target) = ((content.packages, content.threads), self.shape());
+        if saved != target {
+            return Err(SnapshotError::Shape { saved, target });
+        }
+        let posts = (0..self.packages()).filter(|number| self.collection(*number).is_some()).count();
+        let fits = content.untile.is_some() == self.untile().is_some() && content.collections.len() == posts;
+        if !fits || self.accepts(&content.pmus).is_err() {
+            return Err(SnapshotError::Content);
+        }
+        // The one step that may still refuse, and then changes nothing, comes first.
+        if let (Some(untile), Some(state)) = (self.untile(), &content.untile)
+            && !untile.restore(state)
+        {
+            return Err(SnapshotError::Content);
+        }
+        self.restore(&content.pmus).map_err(|_| SnapshotError::Content)?;
+        for (core, state) in (0..self.packages()).filter_map(|number| self.collection(number)).zip(&content.collections) {
+            core.restore(state);
+        }
+        Ok(())
+    }
+
+    fn identity(&self) -> Identity<'static> {
+        Identity { kind: Kind::Machine, part: self.part().name(), revision: self.part().revision_letter() }
+    }
+
+    /// The packages, and the threads of each.
+    fn shape(&self) -> (u64, u64) {
+        (self.packages() as u64, (self.threads() / self.packages().max(1)) as u64)
+    }
+
+    /// The most bytes that its content takes.
+    fn most(&self) -> usize {
+        let boxes = if self.untile().is_some() { UNITS * BOX } else { 0 };
+        let posting = if self.collection(0).is_some() { self.packages().saturating_mul(PACKAGE) } else { 0 };
+        self.threads().saturating_mul(THREAD).saturating_add(boxes).saturating_add(posting).saturating_add(BOX)
+    }
+}

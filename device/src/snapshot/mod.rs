@@ -1,0 +1,110 @@
+//! Save, restore, migrate: machines, chips and companions as bytes that say what they are.
+//!
+//! [`Machine::save`](crate::topology::Machine::save) takes everything that the machine's PMUs remember, with the boxes they share and what
+//! their packages post into memory; [`Machine::load`](crate::topology::Machine::load) makes a machine of the same part and shape go on from
+//! there. With the feature `memory` a [`Chip`](crate::memory::Chip) does the same, with the feature `companion` a
+//! [`Companion`](crate::companion::Companion).
+//!
+//! ```
+//! use vm_pmu::topology::Builder;
+//! use vm_pmu::Signal;
+//!
+//! let builder = Builder::new("k8").unwrap().threads(2);
+//! let old = builder.build(|_thread, _counter| {});
+//! old.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_00C0).unwrap();
+//! old.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 5);
+//! let bytes = old.save().unwrap();
+//!
+//! let new = builder.build(|_thread, _counter| {});
+//! new.load(&bytes).unwrap();
+//! new.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 2);
+//! assert_eq!(new.thread(1).unwrap().rdpmc(0), Ok(7));
+//! ```
+//!
+//! # All or nothing
+//!
+//! A snapshot that is cut short, changed, too long, or of something else is refused with a [`SnapshotError`], and what it was to be loaded into
+//! is as it was. A checksum tells changes by accident; it is no signature. Bytes that somebody made up, with a right checksum, load or are
+//! refused, and nothing worse: the work is bounded by the length of the bytes, and a length that no target of that shape could have is refused
+//! before they are looked at. Nobody runs what is saved or loaded meanwhile.
+//!
+//! # The bytes
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 8 | `VMPMUSNP` |
+//! | 4 | the version of the form, [`FORMAT_VERSION`] when written |
+//! | 1 | what it is of: [`Kind`] |
+//! | 1, and so many | the length of the part's name, and the name |
+//! | 1, and so many | the length of the revision's letter, and the letter |
+//! | 8, and so many | the length of the content, and the content |
+//! | 4 | CRC-32 (IEEE 802.3) of all bytes before |
+//!
+//! Numbers are little-endian. The content of a machine or a chip is CBOR (RFC 8949) with every field under its name: the public `State`
+//! structs, as serde writes them. That of a companion is what [`Companion::save`](crate::companion::Companion::save) returns.
+//!
+//! # What a later version reads
+//!
+//! - Every change of the content, or of what a field means, raises [`FORMAT_VERSION`]. A version reads all earlier ones.
+//! - A field that is new has a default, which is what a machine remembers that never used what the field is for.
+//! - A field that is gone is skipped. One that is renamed is read under its old name too.
+//! - A snapshot of a later version is refused, with both numbers ([`SnapshotError::Version`]).
+//! - Of each version there are snapshots of every part beside the tests, which load them.
+//! - The content of a companion has [a version of its own](crate::companion::STATE_VERSION), and is read in that version only. Whoever loads
+//!   another starts with cold caches instead: registers do not depend on it.
+
+mod content;
+mod envelope;
+mod error;
+mod machine;
+
+#[cfg(feature = "memory")]
+mod chip;
+#[cfg(feature = "companion")]
+mod companion;
+
+pub use error::SnapshotError;
+
+/// The version of the form that is written. Those from 1 up to it are read.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a snapshot is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A [`Machine`](crate::topology::Machine); 1 in the bytes.
+    Machine,
+    /// A chip's nest; 2 in the bytes.
+    Chip,
+    /// A companion; 3 in the bytes.
+    Companion,
+}
+
+impl Kind {
+    const fn number(self) -> u8 {
+        match self {
+            Kind::Machine => 1,
+            Kind::Chip => 2,
+            Kind::Companion => 3,
+        }
+    }
+
+    const fn of_number(number: u8) -> Option<Kind> {
+        match number {
+            1 => Some(Kind::Machine),
+            2 => Some(Kind::Chip),
+            3 => Some(Kind::Companion),
+            _ => None,
+        }
+    }
+}
+
+impl core::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Kind::Machine => "a machine",
+            Kind::Chip => "a chip",
+            Kind::Companion => "a companion",
+        })
+    }
+}
