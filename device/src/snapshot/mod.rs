@@ -49,7 +49,7 @@
 //! - A field that is new has a default, which is what a machine remembers that never used what the field is for.
 //! - A field that is gone is skipped. One that is renamed is read under its old name too.
 //! - A snapshot of a later version is refused, with both numbers ([`SnapshotError::Version`]).
-//! - Of each version there are snapshots of every part beside the tests, which load them.
+//! - Of each version there are snapshots of every part beside the tests, which load them, and fail when what is written changes within a version.
 //! - The content of a companion has [a version of its own](crate::companion::STATE_VERSION), and is read in that version only. Whoever loads
 //!   another starts with cold caches instead: registers do not depend on it.
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use vm_pmu::snapshot::FORMAT_VERSION;
 
-use crate::scenes::{CHIP, SCENES, TO_LOAD, chip, companion, end_chip, misses};
+use crate::scenes::{CHIP, LOADED, SCENES, TO_LOAD, chip, companion, end_chip, misses, stopped_chip};
 
 fn golden(version: u32, name: &str) -> Vec<u8> {
     let path: PathBuf =
@@ -39,4 +39,17 @@ fn a_companion_of_the_present_version_is_read() {
     let mut follower = companion.follower(0).unwrap();
     assert_eq!(companion.load_snapshot(&golden(FORMAT_VERSION, "companion"), &mut [&mut follower]), Ok(()));
     assert_eq!(misses(&mut follower, &TO_LOAD), 2);
+}
+
+#[test]
+fn whoever_changes_what_is_written_raises_the_version() {
+    for scene in SCENES {
+        assert!(scene.stopped().save().unwrap() == golden(FORMAT_VERSION, scene.name), "{}: other bytes, same version", scene.name);
+    }
+    assert!(stopped_chip().save().unwrap() == golden(FORMAT_VERSION, "chip"), "other bytes, same version");
+    let companion = companion();
+    let mut follower = companion.follower(0).unwrap();
+    misses(&mut follower, &LOADED);
+    let bytes = companion.save_snapshot(&[&follower]).unwrap();
+    assert!(bytes == golden(FORMAT_VERSION, "companion"), "other bytes, same version of the companion's form");
 }
