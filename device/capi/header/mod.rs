@@ -1,0 +1,74 @@
+//! How the header is made: the functions and types from the crate's source, the numbers of signals from the library, and the inline
+//! functions from `inline.h`.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
+use vm_pmu::Signal;
+
+/// The files of the interface, in the order in which the header has them.
+const SOURCES: &[&str] = &["version", "status", "machine", "registers", "cells", "context", "demand"];
+
+/// Types that functions take as plain numbers.
+const NUMBERS: &[&str] = &["VmPmuSpace"];
+
+/// Where the header is checked in.
+pub(crate) fn place() -> PathBuf {
+    root().join("include/vm_pmu.h")
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The header, or why it cannot be made.
+pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
+    let config = Config {
+        language: Language::C,
+        cpp_compat: true,
+        style: Style::Type,
+        include_guard: Some("VM_PMU_H".to_owned()),
+        sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
+        no_includes: true,
+        header: Some(include_str!("top.h").trim_end().to_owned()),
+        after_includes: Some(preface()),
+        trailer: Some(format!("{}\n{}", signals()?, include_str!("inline.h").trim_end())),
+        line_length: 140,
+        usize_is_size_t: true,
+        enumeration: EnumConfig { rename_variants: RenameRule::QualifiedScreamingSnakeCase, ..EnumConfig::default() },
+        export: ExportConfig { include: NUMBERS.iter().map(|name| (*name).to_owned()).collect(), ..ExportConfig::default() },
+        ..Config::default()
+    };
+    let mut builder = Builder::new().with_config(config);
+    for source in SOURCES {
+        builder = builder.with_src(root().join(format!("src/{source}.rs")));
+    }
+    let mut made = Vec::new();
+    builder.generate()?.write(&mut made);
+    Ok(String::from_utf8(made)?)
+}
+
+/// The version that the header is of.
+fn preface() -> String {
+    let number = |digits: &str| digits.parse::<u32>().unwrap_or(0);
+    let (major, minor) = (number(env!("CARGO_PKG_VERSION_MAJOR")), number(env!("CARGO_PKG_VERSION_MINOR")));
+    let patch = number(env!("CARGO_PKG_VERSION_PATCH"));
+    let version = major << 20 | minor << 10 | patch;
+    format!(
+        "\n/**\n * The version of this header, as vm_pmu_version() has it: {major}.{minor}.{patch}.\n */\n#define VM_PMU_VERSION {version}\n"
+    )
+}
+
+/// One name a signal.
+fn signals() -> Result<String, std::fmt::Error> {
+    let mut text = String::from(
+        "/**\n * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never\n * renumbers those it has.\n */\n\
+         typedef enum VmPmuSignal {\n",
+    );
+    for signal in Signal::all() {
+        writeln!(text, "  /**\n   * {}\n   */\n  VM_PMU_SIGNAL_{} = {},", signal.summary(), signal.name().to_uppercase(), signal.index())?;
+    }
+    writeln!(text, "}} VmPmuSignal;")?;
+    Ok(text)
+}

@@ -1,0 +1,2439 @@
+/*
+ * vm-pmu: performance monitoring units that an emulator or hypervisor attaches. The C interface.
+ *
+ * Made from the sources in device/capi/src; to make it anew: cargo run -p vm-pmu-capi --example header
+ *
+ * Rules
+ *
+ * - A machine is an opaque pointer; its threads, packages and boxes are numbers within it, from 0 on.
+ * - Every function that can fail returns a VmPmuStatus: 0; a positive number, the fault that the guest must be given; or a negative
+ *   number, misuse, which leaves everything as it was. vm_pmu_last_error() has a line on what was misused.
+ * - Structs that may grow begin with their size. Set it to sizeof of the struct, and every other field that is not needed to zero:
+ *       VmPmuOptions options = { sizeof(VmPmuOptions) };
+ * - What a function takes as a number and an enum lists (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
+ * - A machine may be used from several host threads at once. Totals are added to by one host thread a guest's thread.
+ * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
+ *
+ * Pointers
+ *
+ * Null pointers, misaligned ones, and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is
+ * one that vm_pmu_machine_create() made and nobody destroyed; a text is UTF-8 and ends with a zero byte; what is to be written can be
+ * written, and nobody else uses it during the call.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+
+#ifndef VM_PMU_H
+#define VM_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The version of this header, as vm_pmu_version() has it: 0.1.0.
+ */
+#define VM_PMU_VERSION 1024
+
+
+/**
+ * The number of the binary interface: programs and libraries of the same number fit together.
+ *
+ * It changes when a function, a field or a number is taken away or means something else. What is added does not change it: functions,
+ * signals, and fields at the end of structs that begin with their size.
+ */
+#define VM_PMU_ABI 0
+
+/**
+ * The most threads of a machine, in all its packages.
+ */
+#define VM_PMU_MOST_THREADS 16384
+
+/**
+ * In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for events of their own.
+ * The K8's manual says that it is not; drivers that assume it is lose counts unless this is set.
+ */
+#define VM_PMU_OPTION_SHARE_COUNTERS (1 << 0)
+
+/**
+ * In VmPmuOptions::flags: irp_bus and memory_bus are set.
+ */
+#define VM_PMU_OPTION_BUSES (1 << 1)
+
+/**
+ * A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
+ * MSR[EE] allows.
+ */
+#define VM_PMU_LINE_INTERRUPT (1 << 0)
+
+/**
+ * A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR[GE]
+ * and problem state allow.
+ */
+#define VM_PMU_LINE_EVENT_BASED_BRANCH (1 << 1)
+
+/**
+ * The deadline of a signal that nothing waits for.
+ */
+#define VM_PMU_NEVER UINT64_MAX
+
+/**
+ * In VmPmuContext::flags: the thread's clock stands still (HLT, STPCLK); nothing of it counts.
+ */
+#define VM_PMU_CONTEXT_HALTED (1 << 0)
+
+/**
+ * In VmPmuContext::flags: the thread waits while its core executes another, where threads take turns (Montecito).
+ */
+#define VM_PMU_CONTEXT_BACKGROUND (1 << 1)
+
+/**
+ * How many words of 64 bits a set of signals has.
+ */
+#define VM_PMU_SIGNAL_WORDS 16
+
+/**
+ * In VmPmuDemand::records: a record is wanted of the instruction at which a deadline is reached.
+ */
+#define VM_PMU_RECORDS_AT_DEADLINE (1 << 0)
+
+/**
+ * In VmPmuDemand::records: of every taken branch.
+ */
+#define VM_PMU_RECORDS_TAKEN_BRANCHES (1 << 1)
+
+/**
+ * In VmPmuDemand::records: of every control transfer, taken or not.
+ */
+#define VM_PMU_RECORDS_BRANCHES (1 << 2)
+
+/**
+ * In VmPmuDemand::records: of every access to memory.
+ */
+#define VM_PMU_RECORDS_MEMORY (1 << 3)
+
+/**
+ * In VmPmuDemand::records: of every instruction whose fetch missed a cache or a translation buffer.
+ */
+#define VM_PMU_RECORDS_FETCHES (1 << 4)
+
+/**
+ * In VmPmuDemand::records: of every instruction.
+ */
+#define VM_PMU_RECORDS_EVERY (1 << 5)
+
+/**
+ * In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
+ */
+#define VM_PMU_RECORDS_REQUESTS (1 << 6)
+
+/**
+ * What a call returns: 0 when it is done, a positive number for a fault to deliver to the guest, a negative one for misuse.
+ *
+ * A fault is no error of the caller's: the guest did something to which its processor answers so. What was misused is told by
+ * vm_pmu_last_error(). Neither changes anything. Later versions may return faults and errors that are not listed here.
+ */
+enum VmPmuStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Done.
+   */
+  VM_PMU_STATUS_OK = 0,
+  /**
+   * No register of this PMU has the address: it may be another's.
+   */
+  VM_PMU_STATUS_FAULT_UNCLAIMED = 1,
+  /**
+   * x86: a general-protection exception with error code 0, #GP(0).
+   */
+  VM_PMU_STATUS_FAULT_GENERAL_PROTECTION = 2,
+  /**
+   * POWER: a facility unavailable interrupt, vector F60h, for the performance monitor: FSCR shows cause 3.
+   */
+  VM_PMU_STATUS_FAULT_FACILITY_PERFORMANCE_MONITOR = 3,
+  /**
+   * POWER: the same for the branch history, cause 4.
+   */
+  VM_PMU_STATUS_FAULT_FACILITY_BRANCH_HISTORY = 4,
+  /**
+   * POWER: the same for event-based branches, cause 7.
+   */
+  VM_PMU_STATUS_FAULT_FACILITY_EVENT_BASED_BRANCH = 5,
+  /**
+   * POWER: a hypervisor facility unavailable interrupt, vector F80h, for the performance monitor: HFSCR shows cause 3.
+   */
+  VM_PMU_STATUS_FAULT_HYPERVISOR_FACILITY_PERFORMANCE_MONITOR = 6,
+  /**
+   * POWER: the same for the branch history, cause 4.
+   */
+  VM_PMU_STATUS_FAULT_HYPERVISOR_FACILITY_BRANCH_HISTORY = 7,
+  /**
+   * POWER: the same for event-based branches, cause 7.
+   */
+  VM_PMU_STATUS_FAULT_HYPERVISOR_FACILITY_EVENT_BASED_BRANCH = 8,
+  /**
+   * POWER: a hypervisor emulation assistance interrupt, vector E40h; HEIR holds the instruction.
+   */
+  VM_PMU_STATUS_FAULT_EMULATION_ASSISTANCE = 9,
+  /**
+   * POWER: a program interrupt of the privileged-instruction type, vector 700h.
+   */
+  VM_PMU_STATUS_FAULT_PRIVILEGED_INSTRUCTION = 10,
+  /**
+   * POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
+   */
+  VM_PMU_STATUS_FAULT_NO_OPERATION = 11,
+  /**
+   * IA-64: a privileged operation fault, a general exception at vector 5400h with ISR.code 10h.
+   */
+  VM_PMU_STATUS_FAULT_PRIVILEGED_OPERATION = 12,
+  /**
+   * IA-64: a reserved register/field fault, a general exception at vector 5400h with ISR.code 30h.
+   */
+  VM_PMU_STATUS_FAULT_RESERVED_REGISTER_FIELD = 13,
+  /**
+   * A fault that this header has no name for.
+   */
+  VM_PMU_STATUS_FAULT_OTHER = 255,
+  /**
+   * A pointer is null or misaligned, or a number has no meaning.
+   */
+  VM_PMU_STATUS_ERROR_ARGUMENT = -1,
+  /**
+   * There is no thread, package, event or box of that number.
+   */
+  VM_PMU_STATUS_ERROR_RANGE = -2,
+  /**
+   * There is nothing of that name.
+   */
+  VM_PMU_STATUS_ERROR_NAME = -3,
+  /**
+   * The part does not have what was asked for.
+   */
+  VM_PMU_STATUS_ERROR_UNSUPPORTED = -4,
+  /**
+   * The litmus file cannot be read.
+   */
+  VM_PMU_STATUS_ERROR_LITMUS_TEXT = -5,
+  /**
+   * A statement of the litmus file did not come true.
+   */
+  VM_PMU_STATUS_ERROR_LITMUS_FAILED = -6,
+  /**
+   * The library failed in itself. The machine may be used further; that it happened is worth a report.
+   */
+  VM_PMU_STATUS_ERROR_INTERNAL = -100,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuStatus VmPmuStatus;
+#else
+typedef int32_t VmPmuStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The address spaces in which a guest names registers.
+ */
+enum VmPmuSpace
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * x86: a model-specific register, by the ECX of RDMSR and WRMSR.
+   */
+  VM_PMU_SPACE_MSR = 0,
+  /**
+   * x86: a performance counter, by the ECX of RDPMC.
+   */
+  VM_PMU_SPACE_RDPMC = 1,
+  /**
+   * POWER: a special-purpose register, by the number in mtspr and mfspr.
+   */
+  VM_PMU_SPACE_SPR = 2,
+  /**
+   * POWER: an entry of the branch history, by the number in mfbhrbe. A write of any value to any entry is clrbhrb.
+   */
+  VM_PMU_SPACE_BHRB = 3,
+  /**
+   * POWER: the instruction match array, as mtimc and mfimc reach it: number 0.
+   */
+  VM_PMU_SPACE_IMC = 4,
+  /**
+   * IA-64: `mov pmc[]`, by the whole index register, of which bits 7:0 count.
+   */
+  VM_PMU_SPACE_PMC = 5,
+  /**
+   * IA-64: `mov pmd[]`, likewise.
+   */
+  VM_PMU_SPACE_PMD = 6,
+  /**
+   * IA-64: `mov ibr[]`, likewise.
+   */
+  VM_PMU_SPACE_IBR = 7,
+  /**
+   * IA-64: `mov dbr[]`, likewise.
+   */
+  VM_PMU_SPACE_DBR = 8,
+  /**
+   * A dword of PCI configuration space, numbered as in a memory-mapped one: bus in bits 27:20, device in 19:15, function in 14:12,
+   * offset in 11:0, a multiple of 4. vm_pmu_pci_read() and vm_pmu_pci_write() answer as a bus does.
+   */
+  VM_PMU_SPACE_PCI = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuSpace VmPmuSpace;
+#else
+typedef uint32_t VmPmuSpace;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
+ */
+typedef struct VmPmuMachine VmPmuMachine;
+
+/**
+ * How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
+ *
+ * The callbacks are called with no lock held, on the host thread that noticed the event, which need not be the one that runs the guest's
+ * thread: they may call any function of this header but vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
+ * leave them.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuOptions).
+   */
+  size_t size;
+  /**
+   * The part's revision by its letter, or null for the usual one.
+   */
+  const char *revision;
+  /**
+   * How many packages; 0 is one.
+   */
+  uint32_t packages;
+  /**
+   * How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Knights Landing it is a tile, of up to 8,
+   * and its threads 0 to 3 are those of its first core.
+   */
+  uint32_t threads;
+  /**
+   * VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES.
+   */
+  uint32_t flags;
+  /**
+   * The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is kept always, demanded or not. Used if pace_most is
+   * not 0.
+   */
+  uint32_t pace_signal;
+  /**
+   * The most that any signal grows while the pace grows by one; 0 stands for a pace of cycles and a most of 4.
+   */
+  uint32_t pace_most;
+  /**
+   * Knights Landing: the bus of the IRP, with VM_PMU_OPTION_BUSES; else 0.
+   */
+  uint8_t irp_bus;
+  /**
+   * Knights Landing: the bus of the memory controllers, MCDRAM controllers and M2PCIe, with VM_PMU_OPTION_BUSES; else FFh.
+   */
+  uint8_t memory_bus;
+  /**
+   * Zero.
+   */
+  uint16_t reserved;
+  /**
+   * Handed to the callbacks.
+   */
+  void *user;
+  /**
+   * Counter `counter` of hardware thread `thread` asks for its interrupt, once; or null. On x86 the embedder delivers what the thread's
+   * local APIC says of its performance-counter interrupt; on IA-64 it makes the vector of PMV pending.
+   */
+  void (*raise)(void *user, uint32_t thread, uint32_t counter);
+  /**
+   * The requests of a thread that stay until the guest takes their cause away now have these levels (VM_PMU_LINE_...); or null.
+   */
+  void (*lines)(void *user, uint32_t thread, uint32_t levels);
+  /**
+   * These pins, one bit each, have toggled at least once; or null.
+   */
+  void (*pins)(void *user, uint32_t thread, uint32_t pins);
+  /**
+   * An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
+   */
+  void (*late)(void *user, uint32_t thread, uint64_t events);
+} VmPmuOptions;
+
+/**
+ * Where the running numbers of a thread, or of a package's devices, are.
+ *
+ * The pointers hold until the machine is destroyed, and are the same at every call: translated code may have them as constants. Cells are
+ * 64-bit numbers in the host's byte order, one after the other; that of signal n lies 8 * n bytes from the first. A later library may
+ * have more signals, and never moves those it has.
+ *
+ * One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, none that is atomic in
+ * itself. Other host threads may read totals, and may write deadlines and horizon: read those anew every time, by a load of 64 bits. In C and
+ * C++ the functions at the end of this header do so.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuCells).
+   */
+  size_t size;
+  /**
+   * What has happened so far: the embedder adds to it.
+   */
+  uint64_t *totals;
+  /**
+   * The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where nothing is waited for. Only to be read.
+   */
+  const uint64_t *deadlines;
+  /**
+   * The total of the pace before which no deadline can come, as long as the promise of VmPmuOptions::pace_most is kept. Only to be read.
+   */
+  const uint64_t *horizon;
+  /**
+   * How many cells there are of totals, and of deadlines.
+   */
+  uint32_t signals;
+  /**
+   * The number of the signal that sets the pace.
+   */
+  uint32_t pace;
+} VmPmuCells;
+
+/**
+ * The state of a thread that decides what is counted and who may look.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuContext).
+   */
+  size_t size;
+  /**
+   * The privilege level, 0 being the most privileged. x86: CPL; IA-64: PSR.cpl; POWER: 0 hypervisor, 1 privileged, 3 problem state.
+   */
+  uint32_t privilege;
+  /**
+   * VM_PMU_CONTEXT_HALTED, VM_PMU_CONTEXT_BACKGROUND.
+   */
+  uint32_t flags;
+  /**
+   * x86: RFLAGS; POWER: MSR; IA-64: PSR.
+   */
+  uint64_t machine_state;
+  /**
+   * x86: CR4; POWER: CTRL and more, see the book's chapter on POWER9; IA-64: DCR.
+   */
+  uint64_t control;
+  /**
+   * POWER: what the guest's time base reads, less the total of the signal time_base_ticks.
+   */
+  uint64_t time_base;
+} VmPmuContext;
+
+/**
+ * What must be reported at the moment: an embedder may leave out the rest.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuDemand).
+   */
+  size_t size;
+  /**
+   * A number that changes when anything else in here does.
+   */
+  uint32_t epoch;
+  /**
+   * VM_PMU_RECORDS_...: which instructions vm_pmu_record() is wanted for.
+   */
+  uint32_t records;
+  /**
+   * Not 0 if some counter looks at single cycles. The deadline of cycles then lies one cycle ahead.
+   */
+  uint32_t per_cycle;
+  /**
+   * Not 0 if nothing is wanted at all.
+   */
+  uint32_t idle;
+  /**
+   * The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
+   */
+  uint64_t signals[VM_PMU_SIGNAL_WORDS];
+} VmPmuDemand;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The number of the library's binary interface: compare it with VM_PMU_ABI of the header that the program was compiled with.
+ */
+uint32_t vm_pmu_abi(void);
+
+/**
+ * The version of the library by semantic versioning: major in bits 31:20, minor in bits 19:10, patch in bits 9:0.
+ *
+ * VM_PMU_VERSION is that of the header.
+ */
+uint32_t vm_pmu_version(void);
+
+/**
+ * The version of the library as a text, such as "0.1.0"; it lives as long as the program.
+ */
+const char *vm_pmu_version_text(void);
+
+/**
+ * Copies what went wrong in this host thread's last call that returned an error, as one line that ends with a zero byte.
+ *
+ * At most `size` bytes are written to `buffer`, the zero byte among them; what does not fit is left out. With `size` 0 nothing is
+ * written, and `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+size_t vm_pmu_last_error(char *buffer, size_t size);
+
+/**
+ * Makes a machine of the part of this name: "k8", "knl", "power9", "itanium", "montecito"; vm_pmu_part_name() lists them.
+ *
+ * `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
+ * vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
+
+/**
+ * Takes a machine apart. Null is allowed and does nothing.
+ *
+ * No other call may be using the machine, and nothing of it may be used afterwards: neither it nor pointers to its cells.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_machine_destroy(VmPmuMachine *machine);
+
+/**
+ * Writes how many packages the machine has, how many threads in all, and how many bytes it takes. Each of the pointers may be null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_machine_shape(const VmPmuMachine *machine, uint32_t *packages, uint32_t *threads, size_t *bytes);
+
+/**
+ * Thread `thread` of the guest reads register `number` of address space `space` (VmPmuSpace). The value is written to `value`.
+ *
+ * Returns a fault that the guest must be given instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the
+ * PMU's. Before the call the totals hold every instruction before the accessing one, and the context is current.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_read(const VmPmuMachine *machine, uint32_t thread, uint32_t space, uint64_t number, uint64_t *value);
+
+/**
+ * Thread `thread` of the guest writes `value` to register `number` of address space `space` (VmPmuSpace).
+ *
+ * Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may be another: vm_pmu_epoch() tells.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_write(const VmPmuMachine *machine, uint32_t thread, uint32_t space, uint64_t number, uint64_t value);
+
+/**
+ * Tells where the totals and deadlines of thread `thread` are.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_cells(const VmPmuMachine *machine, uint32_t thread, VmPmuCells *cells);
+
+/**
+ * A deadline of thread `thread` has been reached: counts up to now, delivers what became due, sets new deadlines.
+ *
+ * All signals of the instruction have been added before, and its record told if it is wanted.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_service(const VmPmuMachine *machine, uint32_t thread);
+
+/**
+ * The horizon of thread `thread` has been reached: services it if a deadline has been, and moves the horizon on.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_check(const VmPmuMachine *machine, uint32_t thread);
+
+/**
+ * Lets `cycles` go by, all of the `count` signals at `states` holding in each of them: adds to their totals and services the thread at
+ * every deadline on the way. The signal of cycles is one of the states.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_pass(const VmPmuMachine *machine, uint32_t thread, uint64_t cycles, const uint32_t *states, size_t count);
+
+/**
+ * Tells where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
+ *
+ * One host thread at a time adds to them.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_device_cells(const VmPmuMachine *machine, uint32_t package, VmPmuCells *cells);
+
+/**
+ * A deadline of the devices of package `package` has been reached.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_service_devices(const VmPmuMachine *machine, uint32_t package);
+
+/**
+ * The horizon of the devices of package `package` has been reached: as vm_pmu_check() for a thread.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_check_devices(const VmPmuMachine *machine, uint32_t package);
+
+/**
+ * Tells thread `thread` its new state. What was added to the totals before this call happened in the old one.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_set_context(const VmPmuMachine *machine, uint32_t thread, const VmPmuContext *context);
+
+/**
+ * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_set_context_x86(const VmPmuMachine *machine, uint32_t thread, uint32_t cpl, uint64_t rflags, uint64_t cr4);
+
+/**
+ * vm_pmu_set_context() for a running POWER thread with this MSR, from which the privilege follows. `control` and `time_base` are as in
+ * VmPmuContext.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_set_context_power(const VmPmuMachine *machine, uint32_t thread, uint64_t msr, uint64_t control, uint64_t time_base);
+
+/**
+ * vm_pmu_set_context() for a running IA-64 thread in the foreground with this PSR, from which the privilege follows, and this DCR.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_set_context_ia64(const VmPmuMachine *machine, uint32_t thread, uint64_t psr, uint64_t dcr);
+
+/**
+ * Fills `context` with the state of thread `thread` as its PMU knows it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_context(const VmPmuMachine *machine, uint32_t thread, VmPmuContext *context);
+
+/**
+ * Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Tell the
+ * context afterwards.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_reset(const VmPmuMachine *machine, uint32_t thread, bool warm);
+
+/**
+ * Writes to `levels` which requests of thread `thread` stay until the guest takes their cause away (VM_PMU_LINE_...).
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_lines(const VmPmuMachine *machine, uint32_t thread, uint32_t *levels);
+
+/**
+ * Wishes for a deadline at every toggle of these pins of thread `thread`, one bit each.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_watch_pins(const VmPmuMachine *machine, uint32_t thread, uint32_t pins);
+
+/**
+ * Writes to `toggles` how often pin `pin` of thread `thread` has toggled; its level is the lowest bit.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_pin_toggles(const VmPmuMachine *machine, uint32_t thread, uint32_t pin, uint64_t *toggles);
+
+/**
+ * Writes to `value` and `mask` which instructions the signal matched_instructions counts: those whose encoding is `value` in the bits of
+ * `mask`. Writes to `any` whether there are such. Each of the pointers may be null. When it changes, so does the epoch of the demand.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_instruction_match(const VmPmuMachine *machine, uint32_t thread, bool *any, uint64_t *value, uint64_t *mask);
+
+/**
+ * Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDemand *demand);
+
+/**
+ * Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: what another thread programs can change it too. Compare
+ * it once a block.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_epoch(const VmPmuMachine *machine, uint32_t thread, uint32_t *epoch);
+
+/**
+ * Fills `demand` with what the devices of package `package` must report.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_device_demand(const VmPmuMachine *machine, uint32_t package, VmPmuDemand *demand);
+
+/**
+ * Something happened to thread `thread` `amount` times (or for `amount` cycles) that no signal tells, named as a guest would select it: the
+ * event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread took it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_inject(const VmPmuMachine *machine, uint32_t thread, uint32_t select, uint32_t umask, uint64_t amount, bool *taken);
+
+/**
+ * The same for something that happens to the whole package `package`: whichever of its threads counts it takes it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
+                                  uint32_t package,
+                                  uint32_t select,
+                                  uint32_t umask,
+                                  uint64_t amount,
+                                  bool *taken);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* VM_PMU_H */
+
+/**
+ * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never
+ * renumbers those it has.
+ */
+typedef enum VmPmuSignal {
+  /**
+   * Clock cycles of the thread while its clock runs.
+   */
+  VM_PMU_SIGNAL_CYCLES = 0,
+  /**
+   * Cycles of the constant-rate reference clock while the thread's clock runs.
+   */
+  VM_PMU_SIGNAL_REFERENCE_CYCLES = 1,
+  /**
+   * Ticks of the time base.
+   */
+  VM_PMU_SIGNAL_TIME_BASE_TICKS = 2,
+  /**
+   * Cycles in which the thread is halted and its clock stands still.
+   */
+  VM_PMU_SIGNAL_HALTED_CYCLES = 3,
+  /**
+   * Instructions that completed, exceptions and interrupts not among them.
+   */
+  VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED = 4,
+  /**
+   * Instructions sent to execution, those later discarded among them.
+   */
+  VM_PMU_SIGNAL_INSTRUCTIONS_DISPATCHED = 5,
+  /**
+   * Micro-operations that completed.
+   */
+  VM_PMU_SIGNAL_MICRO_OPS_RETIRED = 6,
+  /**
+   * Micro-operations sent to execution.
+   */
+  VM_PMU_SIGNAL_MICRO_OPS_DISPATCHED = 7,
+  /**
+   * Faults, traps and aborts delivered.
+   */
+  VM_PMU_SIGNAL_EXCEPTIONS_TAKEN = 8,
+  /**
+   * Hardware interrupts delivered, of any kind.
+   */
+  VM_PMU_SIGNAL_INTERRUPTS_TAKEN = 9,
+  /**
+   * Cycles in which maskable interrupts are disabled.
+   */
+  VM_PMU_SIGNAL_INTERRUPTS_MASKED_CYCLES = 10,
+  /**
+   * Times that maskable interrupts became disabled.
+   */
+  VM_PMU_SIGNAL_INTERRUPTS_MASKED_ENTRIES = 11,
+  /**
+   * Cycles in which maskable interrupts are disabled and one is pending.
+   */
+  VM_PMU_SIGNAL_INTERRUPTS_MASKED_PENDING_CYCLES = 12,
+  /**
+   * Times that an interrupt began to wait because interrupts are disabled.
+   */
+  VM_PMU_SIGNAL_INTERRUPTS_MASKED_PENDING_ENTRIES = 13,
+  /**
+   * Near branches completed: jumps, conditional branches, calls and returns.
+   */
+  VM_PMU_SIGNAL_BRANCHES_RETIRED = 14,
+  /**
+   * Near branches completed that left the next sequential address.
+   */
+  VM_PMU_SIGNAL_BRANCHES_TAKEN = 15,
+  /**
+   * Near branches completed whose direction or target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_BRANCHES_MISPREDICTED = 16,
+  /**
+   * Near branches completed, taken, and predicted wrongly.
+   */
+  VM_PMU_SIGNAL_BRANCHES_TAKEN_MISPREDICTED = 17,
+  /**
+   * Conditional near branches completed and taken.
+   */
+  VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN = 18,
+  /**
+   * Conditional near branches completed and not taken.
+   */
+  VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN = 19,
+  /**
+   * Unconditional near jumps to a fixed target completed.
+   */
+  VM_PMU_SIGNAL_DIRECT_JUMPS = 20,
+  /**
+   * Near jumps whose target came from a register or memory completed.
+   */
+  VM_PMU_SIGNAL_INDIRECT_JUMPS = 21,
+  /**
+   * Near calls of a fixed target completed.
+   */
+  VM_PMU_SIGNAL_DIRECT_CALLS = 22,
+  /**
+   * Near calls whose target came from a register or memory completed.
+   */
+  VM_PMU_SIGNAL_INDIRECT_CALLS = 23,
+  /**
+   * Near returns completed.
+   */
+  VM_PMU_SIGNAL_NEAR_RETURNS = 24,
+  /**
+   * Far control transfers completed by an instruction: far call, jump and return, system call and return, software interrupt.
+   */
+  VM_PMU_SIGNAL_FAR_TRANSFERS = 25,
+  /**
+   * Conditional near branches completed, taken, and predicted not taken.
+   */
+  VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN_MISPREDICTED = 26,
+  /**
+   * Conditional near branches completed, not taken, and predicted taken.
+   */
+  VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN_MISPREDICTED = 27,
+  /**
+   * Unconditional near jumps completed whose fixed target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_DIRECT_JUMPS_MISPREDICTED = 28,
+  /**
+   * Indirect near jumps completed whose target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_INDIRECT_JUMPS_MISPREDICTED = 29,
+  /**
+   * Near calls completed whose fixed target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_DIRECT_CALLS_MISPREDICTED = 30,
+  /**
+   * Indirect near calls completed whose target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_INDIRECT_CALLS_MISPREDICTED = 31,
+  /**
+   * Near returns completed whose address was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_NEAR_RETURNS_MISPREDICTED = 32,
+  /**
+   * Restarts of the pipeline that no misprediction caused.
+   */
+  VM_PMU_SIGNAL_PIPELINE_RESYNCS = 33,
+  /**
+   * Restarts of the pipeline because a store hit instructions already fetched.
+   */
+  VM_PMU_SIGNAL_SELF_MODIFYING_CODE_RESTARTS = 34,
+  /**
+   * Near returns that took their address from the return address stack.
+   */
+  VM_PMU_SIGNAL_RETURN_STACK_HITS = 35,
+  /**
+   * Near calls that pushed the oldest entry off the return address stack.
+   */
+  VM_PMU_SIGNAL_RETURN_STACK_OVERFLOWS = 36,
+  /**
+   * Accesses that match debug address register 0.
+   */
+  VM_PMU_SIGNAL_BREAKPOINT_MATCHES0 = 37,
+  /**
+   * Accesses that match debug address register 1.
+   */
+  VM_PMU_SIGNAL_BREAKPOINT_MATCHES1 = 38,
+  /**
+   * Accesses that match debug address register 2.
+   */
+  VM_PMU_SIGNAL_BREAKPOINT_MATCHES2 = 39,
+  /**
+   * Accesses that match debug address register 3.
+   */
+  VM_PMU_SIGNAL_BREAKPOINT_MATCHES3 = 40,
+  /**
+   * CPUID instructions completed.
+   */
+  VM_PMU_SIGNAL_CPUID_INSTRUCTIONS = 41,
+  /**
+   * Instructions completed that flush one cache line.
+   */
+  VM_PMU_SIGNAL_CACHE_LINE_FLUSHES = 42,
+  /**
+   * Atomic read-modify-write instructions executed with the bus or line locked.
+   */
+  VM_PMU_SIGNAL_LOCKED_INSTRUCTIONS = 43,
+  /**
+   * Cycles of locked instructions before they are certain to complete.
+   */
+  VM_PMU_SIGNAL_LOCKED_SPECULATIVE_CYCLES = 44,
+  /**
+   * Cycles of locked instructions from when they are certain to complete.
+   */
+  VM_PMU_SIGNAL_LOCKED_FINAL_CYCLES = 45,
+  /**
+   * Loads of segment register ES.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_ES = 46,
+  /**
+   * Loads of segment register CS.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_CS = 47,
+  /**
+   * Loads of segment register SS.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_SS = 48,
+  /**
+   * Loads of segment register DS.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_DS = 49,
+  /**
+   * Loads of segment register FS.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_FS = 50,
+  /**
+   * Loads of segment register GS.
+   */
+  VM_PMU_SIGNAL_SEGMENT_LOADS_GS = 51,
+  /**
+   * Prefetch instructions for reading.
+   */
+  VM_PMU_SIGNAL_PREFETCHES_FOR_LOAD = 52,
+  /**
+   * Prefetch instructions for writing.
+   */
+  VM_PMU_SIGNAL_PREFETCHES_FOR_STORE = 53,
+  /**
+   * Prefetch instructions of data that will not be used again.
+   */
+  VM_PMU_SIGNAL_PREFETCHES_NON_TEMPORAL = 54,
+  /**
+   * X87 instructions completed.
+   */
+  VM_PMU_SIGNAL_X87_INSTRUCTIONS = 55,
+  /**
+   * MMX and 3DNow! instructions completed.
+   */
+  VM_PMU_SIGNAL_MMX_INSTRUCTIONS = 56,
+  /**
+   * Packed SSE and SSE2 instructions completed.
+   */
+  VM_PMU_SIGNAL_PACKED_SSE_INSTRUCTIONS = 57,
+  /**
+   * Scalar SSE and SSE2 instructions completed.
+   */
+  VM_PMU_SIGNAL_SCALAR_SSE_INSTRUCTIONS = 58,
+  /**
+   * Operations sent to the floating-point adder.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_ADD_OPS = 59,
+  /**
+   * Operations sent to the floating-point multiplier.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_MULTIPLY_OPS = 60,
+  /**
+   * Operations sent to the floating-point store pipe.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_STORE_OPS = 61,
+  /**
+   * Operations with a memory operand sent to the floating-point adder.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_ADD_LOADS = 62,
+  /**
+   * Operations with a memory operand sent to the floating-point multiplier.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_MULTIPLY_LOADS = 63,
+  /**
+   * Operations with a memory operand sent to the floating-point store pipe.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_STORE_LOADS = 64,
+  /**
+   * Floating-point comparisons that write the integer flags.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_FLAG_OPS = 65,
+  /**
+   * Cycles in which no floating-point operation completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_IDLE_CYCLES = 66,
+  /**
+   * Load instructions completed.
+   */
+  VM_PMU_SIGNAL_LOADS = 67,
+  /**
+   * Store instructions completed.
+   */
+  VM_PMU_SIGNAL_STORES = 68,
+  /**
+   * Reads and writes of the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_ACCESSES = 69,
+  /**
+   * Reads and writes that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_MISSES = 70,
+  /**
+   * Accesses of locked instructions that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_MISSES_LOCKED = 71,
+  /**
+   * Lines taken into the first-level data cache from the second level, shared.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_L2_SHARED = 72,
+  /**
+   * Lines taken into the first-level data cache from the second level, exclusive.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_L2_EXCLUSIVE = 73,
+  /**
+   * Lines taken into the first-level data cache from the second level, owned.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_L2_OWNED = 74,
+  /**
+   * Lines taken into the first-level data cache from the second level, modified.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_L2_MODIFIED = 75,
+  /**
+   * Lines taken into the first-level data cache from the system that arrived invalid.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_SYSTEM_INVALID = 76,
+  /**
+   * Lines taken into the first-level data cache from the system, shared.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_SYSTEM_SHARED = 77,
+  /**
+   * Lines taken into the first-level data cache from the system, exclusive.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_SYSTEM_EXCLUSIVE = 78,
+  /**
+   * Lines taken into the first-level data cache from the system, owned.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_SYSTEM_OWNED = 79,
+  /**
+   * Lines taken into the first-level data cache from the system, modified.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_REFILLS_SYSTEM_MODIFIED = 80,
+  /**
+   * Lines displaced from the first-level data cache, invalid.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_EVICTIONS_INVALID = 81,
+  /**
+   * Lines displaced from the first-level data cache, shared.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_EVICTIONS_SHARED = 82,
+  /**
+   * Lines displaced from the first-level data cache, exclusive.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_EVICTIONS_EXCLUSIVE = 83,
+  /**
+   * Lines displaced from the first-level data cache, owned.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_EVICTIONS_OWNED = 84,
+  /**
+   * Lines displaced from the first-level data cache, modified.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_EVICTIONS_MODIFIED = 85,
+  /**
+   * Data accesses that cross the width of a data cache access.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_ACCESSES = 86,
+  /**
+   * Data accesses that missed the first-level translation buffer and hit the second.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L1_MISSES = 87,
+  /**
+   * Data accesses that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES = 88,
+  /**
+   * Requests to uncacheable memory.
+   */
+  VM_PMU_SIGNAL_UNCACHEABLE_REQUESTS = 89,
+  /**
+   * Write-combining buffers written out, those of streaming stores among them.
+   */
+  VM_PMU_SIGNAL_WRITE_COMBINING_FLUSHES = 90,
+  /**
+   * Write-combining buffers of streaming stores written out.
+   */
+  VM_PMU_SIGNAL_STREAMING_STORE_FLUSHES = 91,
+  /**
+   * Cycles in which the load/store buffer of missed requests and waiting stores is full.
+   */
+  VM_PMU_SIGNAL_LOAD_STORE_BUFFER_FULL_CYCLES = 92,
+  /**
+   * Reads of the first-level instruction cache by the fetcher.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_FETCHES = 93,
+  /**
+   * Fetches that missed the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_MISSES = 94,
+  /**
+   * Lines taken into the first-level instruction cache from the second level.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_REFILLS_L2 = 95,
+  /**
+   * Lines taken into the first-level instruction cache from the system.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_REFILLS_SYSTEM = 96,
+  /**
+   * Fetches that missed the first-level translation buffer and hit the second.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_L1_MISSES = 97,
+  /**
+   * Fetches that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_L2_MISSES = 98,
+  /**
+   * Cycles in which the fetcher stands still.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_FETCH_STALL_CYCLES = 99,
+  /**
+   * Reads of the second-level cache for the instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_REQUESTS_INSTRUCTION = 100,
+  /**
+   * Reads of the second-level cache for the data cache.
+   */
+  VM_PMU_SIGNAL_L2_REQUESTS_DATA = 101,
+  /**
+   * Reads of the second-level cache by page-table walks.
+   */
+  VM_PMU_SIGNAL_L2_REQUESTS_WALK = 102,
+  /**
+   * Tag look-ups of the second-level cache by other caches.
+   */
+  VM_PMU_SIGNAL_L2_REQUESTS_SNOOP = 103,
+  /**
+   * Reads for the instruction cache that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_MISSES_INSTRUCTION = 104,
+  /**
+   * Reads for the data cache that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_MISSES_DATA = 105,
+  /**
+   * Reads by page-table walks that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_MISSES_WALK = 106,
+  /**
+   * Lines written into the second-level cache.
+   */
+  VM_PMU_SIGNAL_L2_FILLS = 107,
+  /**
+   * Modified lines written from the second-level cache to the system.
+   */
+  VM_PMU_SIGNAL_L2_WRITEBACKS = 108,
+  /**
+   * Requests by the hardware data prefetcher.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCH_ATTEMPTS = 109,
+  /**
+   * Requests by the hardware data prefetcher whose line was already cached.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_CANCELLED = 110,
+  /**
+   * Lines the system answered a refill with, exclusive.
+   */
+  VM_PMU_SIGNAL_SYSTEM_READS_EXCLUSIVE = 111,
+  /**
+   * Lines the system answered a refill with, modified.
+   */
+  VM_PMU_SIGNAL_SYSTEM_READS_MODIFIED = 112,
+  /**
+   * Lines the system answered a refill with, shared.
+   */
+  VM_PMU_SIGNAL_SYSTEM_READS_SHARED = 113,
+  /**
+   * Pieces of eight bytes that the processor sent to the system.
+   */
+  VM_PMU_SIGNAL_SYSTEM_QUADWORDS_WRITTEN = 114,
+  /**
+   * Cycles in which the decoder has nothing to dispatch.
+   */
+  VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES = 115,
+  /**
+   * Cycles in which the decoder has instructions but cannot dispatch.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_CYCLES = 116,
+  /**
+   * Cycles of dispatch stall while the pipeline drains after a mispredicted branch.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_BRANCH_ABORT_CYCLES = 117,
+  /**
+   * Cycles of dispatch stall by a serialising operation.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_SERIALIZATION_CYCLES = 118,
+  /**
+   * Cycles of dispatch stall behind an earlier segment load.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_SEGMENT_LOAD_CYCLES = 119,
+  /**
+   * Cycles of dispatch stall because the reorder buffer is full.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_REORDER_BUFFER_CYCLES = 120,
+  /**
+   * Cycles of dispatch stall because a reservation station is full.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_RESERVATION_STATION_CYCLES = 121,
+  /**
+   * Cycles of dispatch stall because the floating-point scheduler is full.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_FLOATING_POINT_CYCLES = 122,
+  /**
+   * Cycles of dispatch stall for want of room in the load/store unit.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_LOAD_STORE_CYCLES = 123,
+  /**
+   * Cycles of dispatch stall until every outstanding request is answered.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_ALL_QUIET_CYCLES = 124,
+  /**
+   * Cycles of dispatch stall while the pipeline drains for a far transfer or resync.
+   */
+  VM_PMU_SIGNAL_DISPATCH_STALL_FAR_TRANSFER_CYCLES = 125,
+  /**
+   * Memory controller accesses to an open page.
+   */
+  VM_PMU_SIGNAL_DRAM_PAGE_HITS = 126,
+  /**
+   * Memory controller accesses that opened a page.
+   */
+  VM_PMU_SIGNAL_DRAM_PAGE_MISSES = 127,
+  /**
+   * Memory controller accesses that closed one page to open another.
+   */
+  VM_PMU_SIGNAL_DRAM_PAGE_CONFLICTS = 128,
+  /**
+   * Requests for a new page when the most pages are already open.
+   */
+  VM_PMU_SIGNAL_DRAM_PAGE_TABLE_OVERFLOWS = 129,
+  /**
+   * Turnarounds of the memory bus between chip selects.
+   */
+  VM_PMU_SIGNAL_DRAM_TURNAROUNDS_CHIP_SELECT = 130,
+  /**
+   * Turnarounds of the memory bus from reading to writing.
+   */
+  VM_PMU_SIGNAL_DRAM_TURNAROUNDS_READ_TO_WRITE = 131,
+  /**
+   * Turnarounds of the memory bus from writing to reading.
+   */
+  VM_PMU_SIGNAL_DRAM_TURNAROUNDS_WRITE_TO_READ = 132,
+  /**
+   * Lines written back to the system.
+   */
+  VM_PMU_SIGNAL_VICTIM_BLOCKS = 133,
+  /**
+   * Lines requested from the system to be read.
+   */
+  VM_PMU_SIGNAL_READ_BLOCKS = 134,
+  /**
+   * Lines requested from the system to be executed.
+   */
+  VM_PMU_SIGNAL_READ_BLOCKS_SHARED = 135,
+  /**
+   * Lines requested from the system to be written.
+   */
+  VM_PMU_SIGNAL_READ_BLOCKS_MODIFIED = 136,
+  /**
+   * Requests to write a clean line already held.
+   */
+  VM_PMU_SIGNAL_CHANGES_TO_DIRTY = 137,
+  /**
+   * Probes of other caches that found nothing.
+   */
+  VM_PMU_SIGNAL_PROBE_MISSES = 138,
+  /**
+   * Probes of other caches that found a clean line.
+   */
+  VM_PMU_SIGNAL_PROBE_HITS_CLEAN = 139,
+  /**
+   * Probes that found a dirty line and let the memory access go on.
+   */
+  VM_PMU_SIGNAL_PROBE_HITS_DIRTY = 140,
+  /**
+   * Probes that found a dirty line and cancelled the memory access.
+   */
+  VM_PMU_SIGNAL_PROBE_HITS_DIRTY_CANCELLED = 141,
+  /**
+   * Reads by devices to refresh a display.
+   */
+  VM_PMU_SIGNAL_UPSTREAM_DISPLAY_READS = 142,
+  /**
+   * Other reads by devices.
+   */
+  VM_PMU_SIGNAL_UPSTREAM_READS = 143,
+  /**
+   * Writes by devices.
+   */
+  VM_PMU_SIGNAL_UPSTREAM_WRITES = 144,
+  /**
+   * Cycles in which at least one instruction completed.
+   */
+  VM_PMU_SIGNAL_RETIREMENT_CYCLES = 145,
+  /**
+   * Ticks of the processor utilisation register of the thread.
+   */
+  VM_PMU_SIGNAL_UTILIZATION_TICKS = 146,
+  /**
+   * Ticks of the scaled processor utilisation register of the thread.
+   */
+  VM_PMU_SIGNAL_SCALED_UTILIZATION_TICKS = 147,
+  /**
+   * Changes of the privilege level.
+   */
+  VM_PMU_SIGNAL_PRIVILEGE_CHANGES = 148,
+  /**
+   * Times that the core turned to another thread.
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES = 149,
+  /**
+   * Instructions completed that do nothing.
+   */
+  VM_PMU_SIGNAL_NOPS_RETIRED = 150,
+  /**
+   * Instructions completed whose qualifying predicate was false.
+   */
+  VM_PMU_SIGNAL_PREDICATED_OFF_RETIRED = 151,
+  /**
+   * Instructions handed to the issue ports.
+   */
+  VM_PMU_SIGNAL_INSTRUCTIONS_DISPERSED = 152,
+  /**
+   * Micro-operations completed that came from the microcode sequencer.
+   */
+  VM_PMU_SIGNAL_MICROCODED_OPS_RETIRED = 153,
+  /**
+   * Scalar vector-unit micro-operations completed.
+   */
+  VM_PMU_SIGNAL_SCALAR_VECTOR_OPS_RETIRED = 154,
+  /**
+   * Packed vector-unit micro-operations completed.
+   */
+  VM_PMU_SIGNAL_PACKED_VECTOR_OPS_RETIRED = 155,
+  /**
+   * Near branches completed with a target below their own address.
+   */
+  VM_PMU_SIGNAL_BRANCHES_BACKWARD = 156,
+  /**
+   * Times that the fetcher was sent to another address by a later stage.
+   */
+  VM_PMU_SIGNAL_FRONT_END_RESTEERS = 157,
+  /**
+   * Times that the pipeline discarded instructions it had begun.
+   */
+  VM_PMU_SIGNAL_PIPELINE_FLUSHES = 158,
+  /**
+   * Times that the pipeline discarded instructions because of the order of memory accesses.
+   */
+  VM_PMU_SIGNAL_MEMORY_ORDERING_FLUSHES = 159,
+  /**
+   * Floating-point operations that needed a slow path.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_ASSISTS = 160,
+  /**
+   * Operations of the integer units.
+   */
+  VM_PMU_SIGNAL_INTEGER_OPS = 161,
+  /**
+   * Operations of the vector units.
+   */
+  VM_PMU_SIGNAL_VECTOR_OPS = 162,
+  /**
+   * Vector load instructions completed.
+   */
+  VM_PMU_SIGNAL_VECTOR_LOADS = 163,
+  /**
+   * Vector store instructions completed.
+   */
+  VM_PMU_SIGNAL_VECTOR_STORES = 164,
+  /**
+   * Scalar floating-point arithmetic instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_OPS = 165,
+  /**
+   * Scalar fused multiply-add instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_SCALAR_FUSED_OPS = 166,
+  /**
+   * Vector double-precision arithmetic instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_OPS = 167,
+  /**
+   * Vector double-precision fused multiply-add instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_DOUBLE_FUSED_OPS = 168,
+  /**
+   * Vector single-precision arithmetic instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_OPS = 169,
+  /**
+   * Vector single-precision fused multiply-add instructions completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_VECTOR_SINGLE_FUSED_OPS = 170,
+  /**
+   * Floating-point instructions completed that do no arithmetic.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_MOVES = 171,
+  /**
+   * Floating-point divisions and square roots completed.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_DIVIDES = 172,
+  /**
+   * Floating-point operations completed, a fused multiply-add being two.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_OPERATIONS = 173,
+  /**
+   * Floating-point results replaced by zero.
+   */
+  VM_PMU_SIGNAL_FLOATING_POINT_FLUSHES_TO_ZERO = 174,
+  /**
+   * Load-and-reserve instructions completed.
+   */
+  VM_PMU_SIGNAL_LOAD_RESERVES = 175,
+  /**
+   * Store-conditional instructions completed.
+   */
+  VM_PMU_SIGNAL_STORE_CONDITIONALS = 176,
+  /**
+   * Store-conditional instructions that did not store.
+   */
+  VM_PMU_SIGNAL_STORE_CONDITIONALS_FAILED = 177,
+  /**
+   * Full memory barriers completed.
+   */
+  VM_PMU_SIGNAL_BARRIERS_FULL = 178,
+  /**
+   * Lightweight memory barriers completed.
+   */
+  VM_PMU_SIGNAL_BARRIERS_LIGHT = 179,
+  /**
+   * Page-table barriers completed.
+   */
+  VM_PMU_SIGNAL_BARRIERS_TRANSLATION = 180,
+  /**
+   * Context-synchronising instructions completed.
+   */
+  VM_PMU_SIGNAL_CONTEXT_SYNCHRONIZATIONS = 181,
+  /**
+   * Translation invalidations broadcast.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_INVALIDATIONS = 182,
+  /**
+   * Translation invalidations received from other processors.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_INVALIDATIONS_RECEIVED = 183,
+  /**
+   * No-operations that mark a place for sampling.
+   */
+  VM_PMU_SIGNAL_PROBE_INSTRUCTIONS = 184,
+  /**
+   * Instructions completed that the opcode match array matched.
+   */
+  VM_PMU_SIGNAL_MATCHED_INSTRUCTIONS = 185,
+  /**
+   * Instructions completed of the classes that take long.
+   */
+  VM_PMU_SIGNAL_LONG_LATENCY_INSTRUCTIONS = 186,
+  /**
+   * Outermost transactions begun.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_BEGUN = 187,
+  /**
+   * Outermost transactions committed.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_COMMITTED = 188,
+  /**
+   * Transactions aborted.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED = 189,
+  /**
+   * Transactions aborted because they outgrew what can be tracked.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_ABORTED_CAPACITY = 190,
+  /**
+   * Exchange, compare-and-exchange and fetch-and-add instructions completed.
+   */
+  VM_PMU_SIGNAL_SEMAPHORE_INSTRUCTIONS = 191,
+  /**
+   * Load instructions completed that went to uncacheable memory.
+   */
+  VM_PMU_SIGNAL_UNCACHEABLE_LOADS = 192,
+  /**
+   * Store instructions completed that went to uncacheable memory.
+   */
+  VM_PMU_SIGNAL_UNCACHEABLE_STORES = 193,
+  /**
+   * Control-speculative load instructions completed.
+   */
+  VM_PMU_SIGNAL_SPECULATIVE_LOADS = 194,
+  /**
+   * Checks of control-speculative values.
+   */
+  VM_PMU_SIGNAL_SPECULATION_CHECKS = 195,
+  /**
+   * Checks of control-speculative values that went to recovery.
+   */
+  VM_PMU_SIGNAL_SPECULATION_CHECKS_FAILED = 196,
+  /**
+   * Data-speculative (advanced) load instructions completed.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOADS = 197,
+  /**
+   * Checks of advanced loads.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS = 198,
+  /**
+   * Checks of advanced loads whose entry was gone.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS_FAILED = 199,
+  /**
+   * Entries of the advanced load address table lost for want of room.
+   */
+  VM_PMU_SIGNAL_ADVANCED_LOAD_TABLE_OVERFLOWS = 200,
+  /**
+   * Loads and stores made by the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_ACCESSES = 201,
+  /**
+   * Cycles in which the pipeline waits for the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_STALL_CYCLES = 202,
+  /**
+   * Loads that cross a cache line.
+   */
+  VM_PMU_SIGNAL_LINE_SPLIT_LOADS = 203,
+  /**
+   * Stores that cross a cache line.
+   */
+  VM_PMU_SIGNAL_LINE_SPLIT_STORES = 204,
+  /**
+   * Loads that belong to a locked operation.
+   */
+  VM_PMU_SIGNAL_LOCKED_LOADS = 205,
+  /**
+   * Loads that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_LOAD_MISSES = 206,
+  /**
+   * Stores that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_STORE_MISSES = 207,
+  /**
+   * Lines prefetched into the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_PREFETCH_FILLS = 208,
+  /**
+   * Lines of the first-level data cache invalidated from outside.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_INVALIDATIONS = 209,
+  /**
+   * Fetches that hit the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_HITS = 210,
+  /**
+   * Lines prefetched into the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_PREFETCH_FILLS = 211,
+  /**
+   * Lines of the first-level instruction cache invalidated from outside.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_INVALIDATIONS = 212,
+  /**
+   * Loads that the second-level cache answered.
+   */
+  VM_PMU_SIGNAL_L2_LOAD_HITS = 213,
+  /**
+   * Loads that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_LOAD_MISSES = 214,
+  /**
+   * Stores that the second-level cache took.
+   */
+  VM_PMU_SIGNAL_L2_STORE_HITS = 215,
+  /**
+   * Stores that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_STORE_MISSES = 216,
+  /**
+   * Instruction fetches that the second-level cache answered.
+   */
+  VM_PMU_SIGNAL_L2_FETCH_HITS = 217,
+  /**
+   * Instruction fetches that missed the second level.
+   */
+  VM_PMU_SIGNAL_L2_FETCH_MISSES = 218,
+  /**
+   * Accesses of the second-level cache.
+   */
+  VM_PMU_SIGNAL_L2_REFERENCES = 219,
+  /**
+   * Accesses that missed the second-level cache.
+   */
+  VM_PMU_SIGNAL_L2_MISSES = 220,
+  /**
+   * Modified lines displaced from the second-level cache.
+   */
+  VM_PMU_SIGNAL_L2_CASTOUTS_MODIFIED = 221,
+  /**
+   * Clean lines displaced from the second-level cache.
+   */
+  VM_PMU_SIGNAL_L2_CASTOUTS_CLEAN = 222,
+  /**
+   * Accesses that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_L3_HITS = 223,
+  /**
+   * Accesses that missed the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_MISSES = 224,
+  /**
+   * Accesses of the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_REFERENCES = 225,
+  /**
+   * Reads of the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_READS = 226,
+  /**
+   * Writes of the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_WRITES = 227,
+  /**
+   * Loads that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_L3_LOAD_HITS = 228,
+  /**
+   * Loads that missed the third level.
+   */
+  VM_PMU_SIGNAL_L3_LOAD_MISSES = 229,
+  /**
+   * Lines displaced from the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_CASTOUTS = 230,
+  /**
+   * Lines moved in from the level above that were already there.
+   */
+  VM_PMU_SIGNAL_L3_CASTINS_HIT = 231,
+  /**
+   * Lines moved in from the level above that were new.
+   */
+  VM_PMU_SIGNAL_L3_CASTINS_MISS = 232,
+  /**
+   * Lines read from memory.
+   */
+  VM_PMU_SIGNAL_MEMORY_READS = 233,
+  /**
+   * Lines written to memory.
+   */
+  VM_PMU_SIGNAL_MEMORY_WRITES = 234,
+  /**
+   * Transactions on the processor bus.
+   */
+  VM_PMU_SIGNAL_BUS_TRANSACTIONS = 235,
+  /**
+   * Snoops received from other processors.
+   */
+  VM_PMU_SIGNAL_SNOOP_REQUESTS = 236,
+  /**
+   * Loads whose line came from the private second level.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L2 = 237,
+  /**
+   * Loads whose line came from the private third level.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_L3 = 238,
+  /**
+   * Loads whose line came clean from another core of the package.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_CORE_CLEAN = 239,
+  /**
+   * Loads whose line came modified from another core of the package.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_CORE_MODIFIED = 240,
+  /**
+   * Loads whose line came clean from another package's cache.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_PACKAGE_CLEAN = 241,
+  /**
+   * Loads whose line came modified from another package's cache.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_OTHER_PACKAGE_MODIFIED = 242,
+  /**
+   * Loads whose line came from the package's own memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_LOCAL_MEMORY = 243,
+  /**
+   * Loads whose line came from another package's memory.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_REMOTE_MEMORY = 244,
+  /**
+   * Loads whose line came from beyond the second level.
+   */
+  VM_PMU_SIGNAL_LOADS_BEYOND_L2 = 245,
+  /**
+   * Loads whose line came from beyond the third level.
+   */
+  VM_PMU_SIGNAL_LOADS_BEYOND_L3 = 246,
+  /**
+   * Instruction lines from the private second level.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L2 = 247,
+  /**
+   * Instruction lines from the private third level.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_L3 = 248,
+  /**
+   * Instruction lines from another core of the package.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_CORE = 249,
+  /**
+   * Instruction lines from another package's cache.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_OTHER_PACKAGE = 250,
+  /**
+   * Instruction lines from the package's own memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_LOCAL_MEMORY = 251,
+  /**
+   * Instruction lines from another package's memory.
+   */
+  VM_PMU_SIGNAL_FETCHES_FROM_REMOTE_MEMORY = 252,
+  /**
+   * Instruction lines from beyond the third level.
+   */
+  VM_PMU_SIGNAL_FETCHES_BEYOND_L3 = 253,
+  /**
+   * Page-table entries for data read from the second level.
+   */
+  VM_PMU_SIGNAL_DATA_WALKS_FROM_L2 = 254,
+  /**
+   * Page-table entries for data read from the third level.
+   */
+  VM_PMU_SIGNAL_DATA_WALKS_FROM_L3 = 255,
+  /**
+   * Page-table entries for data read from another core of the package.
+   */
+  VM_PMU_SIGNAL_DATA_WALKS_FROM_OTHER_CORE = 256,
+  /**
+   * Page-table entries for data read from memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALKS_FROM_MEMORY = 257,
+  /**
+   * Page-table entries for instructions read from the second level.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L2 = 258,
+  /**
+   * Page-table entries for instructions read from the third level.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_L3 = 259,
+  /**
+   * Page-table entries for instructions read from another core of the package.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_CORE = 260,
+  /**
+   * Page-table entries for instructions read from memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_MEMORY = 261,
+  /**
+   * Data accesses that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_ALL = 262,
+  /**
+   * Fetches that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_ALL = 263,
+  /**
+   * Translations that the second-level buffer had.
+   */
+  VM_PMU_SIGNAL_TRANSLATION_L2_HITS = 264,
+  /**
+   * Page-table walks for data.
+   */
+  VM_PMU_SIGNAL_DATA_WALKS = 265,
+  /**
+   * Cycles of page-table walks for data.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_CYCLES = 266,
+  /**
+   * Page-table walks for instructions.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS = 267,
+  /**
+   * Cycles of page-table walks for instructions.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALK_CYCLES = 268,
+  /**
+   * Page-table walks that the walk cache could not shorten.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_MISSES = 269,
+  /**
+   * Data accesses whose segment was not in the segment buffer.
+   */
+  VM_PMU_SIGNAL_SEGMENT_MISSES_DATA = 270,
+  /**
+   * Fetches whose segment was not in the segment buffer.
+   */
+  VM_PMU_SIGNAL_SEGMENT_MISSES_INSTRUCTION = 271,
+  /**
+   * Translations that a hashed page-table walk put in.
+   */
+  VM_PMU_SIGNAL_HASH_WALK_INSERTS = 272,
+  /**
+   * Cycles without an instruction to dispatch.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_CYCLES = 273,
+  /**
+   * Cycles in which no instruction completed although some are in flight.
+   */
+  VM_PMU_SIGNAL_STALL_CYCLES = 274,
+  /**
+   * Cycles of stall behind a load that missed the first-level cache.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_MISS_CYCLES = 275,
+  /**
+   * Cycles of stall behind an execution unit.
+   */
+  VM_PMU_SIGNAL_STALL_EXECUTION_CYCLES = 276,
+  /**
+   * Cycles of stall behind the floating-point unit.
+   */
+  VM_PMU_SIGNAL_STALL_FLOATING_POINT_CYCLES = 277,
+  /**
+   * Cycles of stall behind a translation.
+   */
+  VM_PMU_SIGNAL_STALL_TRANSLATION_CYCLES = 278,
+  /**
+   * Cycles lost to a flush after a misprediction or exception.
+   */
+  VM_PMU_SIGNAL_STALL_FLUSH_CYCLES = 279,
+  /**
+   * Cycles of stall behind the register stack engine.
+   */
+  VM_PMU_SIGNAL_STALL_REGISTER_STACK_CYCLES = 280,
+  /**
+   * Cycles in which the divider is busy.
+   */
+  VM_PMU_SIGNAL_DIVIDER_BUSY_CYCLES = 281,
+  /**
+   * Lines read from memory inside the package.
+   */
+  VM_PMU_SIGNAL_NEAR_MEMORY_READS = 282,
+  /**
+   * Lines written to memory inside the package.
+   */
+  VM_PMU_SIGNAL_NEAR_MEMORY_WRITES = 283,
+  /**
+   * Accesses that a clean line of the memory-side cache answered.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_CLEAN = 284,
+  /**
+   * Accesses that a modified line of the memory-side cache answered.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_MODIFIED = 285,
+  /**
+   * Accesses that displaced a clean line of the memory-side cache.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_CLEAN = 286,
+  /**
+   * Accesses that displaced a modified line of the memory-side cache.
+   */
+  VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_MODIFIED = 287,
+  /**
+   * Cycles of the package's own clock.
+   */
+  VM_PMU_SIGNAL_PACKAGE_CYCLES = 288,
+  /**
+   * Cycles of the memory controllers' clock.
+   */
+  VM_PMU_SIGNAL_MEMORY_CYCLES = 289,
+  /**
+   * Cycles of the clock of memory inside the package.
+   */
+  VM_PMU_SIGNAL_NEAR_MEMORY_CYCLES = 290,
+  /**
+   * Cycles in which any thread of the core runs.
+   */
+  VM_PMU_SIGNAL_CORE_ACTIVE_CYCLES = 291,
+  /**
+   * Cycles of the reference clock in which any thread of the core runs.
+   */
+  VM_PMU_SIGNAL_CORE_ACTIVE_REFERENCE_CYCLES = 292,
+  /**
+   * Near branches to a relative target completed, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_RELATIVE_BRANCHES_NOT_TAKEN_PREDICTED = 293,
+  /**
+   * Near branches to a relative target completed, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_RELATIVE_BRANCHES_NOT_TAKEN_MISPREDICTED = 294,
+  /**
+   * Near branches to a relative target completed, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_RELATIVE_BRANCHES_TAKEN_PREDICTED = 295,
+  /**
+   * Near branches to a relative target completed, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_RELATIVE_BRANCHES_TAKEN_MISPREDICTED = 296,
+  /**
+   * Near branches to a relative target completed, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_RELATIVE_BRANCHES_TAKEN_WRONG_TARGET = 297,
+  /**
+   * Near returns completed, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_RETURN_BRANCHES_NOT_TAKEN_PREDICTED = 298,
+  /**
+   * Near returns completed, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_RETURN_BRANCHES_NOT_TAKEN_MISPREDICTED = 299,
+  /**
+   * Near returns completed, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_RETURN_BRANCHES_TAKEN_PREDICTED = 300,
+  /**
+   * Near returns completed, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_RETURN_BRANCHES_TAKEN_MISPREDICTED = 301,
+  /**
+   * Near returns completed, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_RETURN_BRANCHES_TAKEN_WRONG_TARGET = 302,
+  /**
+   * Near branches to an indirect target, returns not among them completed, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_INDIRECT_BRANCHES_NOT_TAKEN_PREDICTED = 303,
+  /**
+   * Near branches to an indirect target, returns not among them completed, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_INDIRECT_BRANCHES_NOT_TAKEN_MISPREDICTED = 304,
+  /**
+   * Near branches to an indirect target, returns not among them completed, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_INDIRECT_BRANCHES_TAKEN_PREDICTED = 305,
+  /**
+   * Near branches to an indirect target, returns not among them completed, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_INDIRECT_BRANCHES_TAKEN_MISPREDICTED = 306,
+  /**
+   * Near branches to an indirect target, returns not among them completed, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_INDIRECT_BRANCHES_TAKEN_WRONG_TARGET = 307,
+  /**
+   * Serialising instructions completed.
+   */
+  VM_PMU_SIGNAL_SERIALIZATIONS_RETIRED = 308,
+  /**
+   * Integer load instructions completed.
+   */
+  VM_PMU_SIGNAL_LOADS_INTEGER = 309,
+  /**
+   * Load instructions completed at a misaligned address.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_LOADS = 310,
+  /**
+   * Store instructions completed at a misaligned address.
+   */
+  VM_PMU_SIGNAL_MISALIGNED_STORES = 311,
+  /**
+   * References to memory issued.
+   */
+  VM_PMU_SIGNAL_MEMORY_REFERENCES = 312,
+  /**
+   * Reads of the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_READS = 313,
+  /**
+   * Reads that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_READ_MISSES = 314,
+  /**
+   * Reads of the register stack engine that missed the first-level data cache.
+   */
+  VM_PMU_SIGNAL_DATA_CACHE_READ_MISSES_REGISTER_STACK = 315,
+  /**
+   * Translations for data that a page-table walk put in.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_FILLS = 316,
+  /**
+   * Translations for instructions that a page-table walk put in.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALK_FILLS = 317,
+  /**
+   * Lines taken into the first-level instruction cache.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_FILLS = 318,
+  /**
+   * Requests to prefetch instructions.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_PREFETCHES = 319,
+  /**
+   * Requests to prefetch instructions that missed the first level.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_PREFETCH_MISSES = 320,
+  /**
+   * Demand fetches that the second-level instruction cache answered.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_HITS = 321,
+  /**
+   * Demand fetches that missed the second-level instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_DEMAND_MISSES = 322,
+  /**
+   * Instruction prefetches that the second-level instruction cache answered.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_HITS = 323,
+  /**
+   * Instruction prefetches that missed the second-level instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_PREFETCH_MISSES = 324,
+  /**
+   * Lines displaced from the second-level instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_EVICTIONS = 325,
+  /**
+   * Snoops that found a line in the second-level instruction cache.
+   */
+  VM_PMU_SIGNAL_L2_INSTRUCTION_SNOOP_HITS = 326,
+  /**
+   * Reads of the second-level data cache.
+   */
+  VM_PMU_SIGNAL_L2_DATA_READS = 327,
+  /**
+   * Writes of the second-level data cache.
+   */
+  VM_PMU_SIGNAL_L2_DATA_WRITES = 328,
+  /**
+   * Look-ups that the second-level data cache answered.
+   */
+  VM_PMU_SIGNAL_L2_DATA_LOOKUP_HITS = 329,
+  /**
+   * Look-ups that missed the second-level data cache.
+   */
+  VM_PMU_SIGNAL_L2_DATA_LOOKUP_MISSES = 330,
+  /**
+   * Lines that the second-level data cache asked for.
+   */
+  VM_PMU_SIGNAL_L2_DATA_LINE_REQUESTS = 331,
+  /**
+   * Stores that found a shared line in the second-level data cache.
+   */
+  VM_PMU_SIGNAL_L2_DATA_STORE_HITS_SHARED = 332,
+  /**
+   * Demand fetches that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_L3_INSTRUCTION_DEMAND_HITS = 333,
+  /**
+   * Demand fetches that missed the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_INSTRUCTION_DEMAND_MISSES = 334,
+  /**
+   * Instruction prefetches that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_L3_INSTRUCTION_PREFETCH_HITS = 335,
+  /**
+   * Instruction prefetches that missed the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_INSTRUCTION_PREFETCH_MISSES = 336,
+  /**
+   * Data reads that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_L3_DATA_READ_HITS = 337,
+  /**
+   * Data reads that missed the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_DATA_READ_MISSES = 338,
+  /**
+   * Data writes that the third-level cache took.
+   */
+  VM_PMU_SIGNAL_L3_DATA_WRITE_HITS = 339,
+  /**
+   * Data writes that missed the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_DATA_WRITE_MISSES = 340,
+  /**
+   * Lines written back that the third-level cache held.
+   */
+  VM_PMU_SIGNAL_L3_WRITEBACK_HITS = 341,
+  /**
+   * Lines written back that the third-level cache did not hold.
+   */
+  VM_PMU_SIGNAL_L3_WRITEBACK_MISSES = 342,
+  /**
+   * Lines put into the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_INSERTIONS = 343,
+  /**
+   * Lines displaced from the third-level cache.
+   */
+  VM_PMU_SIGNAL_L3_EVICTIONS = 344,
+  /**
+   * Cycles of the processor bus.
+   */
+  VM_PMU_SIGNAL_BUS_CYCLES = 345,
+  /**
+   * Line reads on the bus for data.
+   */
+  VM_PMU_SIGNAL_BUS_LINE_READS_DATA = 346,
+  /**
+   * Line reads on the bus for instructions.
+   */
+  VM_PMU_SIGNAL_BUS_LINE_READS_INSTRUCTION = 347,
+  /**
+   * Line reads on the bus that ask for ownership.
+   */
+  VM_PMU_SIGNAL_BUS_OWNERSHIP_READS = 348,
+  /**
+   * Requests on the bus that only invalidate.
+   */
+  VM_PMU_SIGNAL_BUS_INVALIDATIONS = 349,
+  /**
+   * Reads on the bus of less than a line.
+   */
+  VM_PMU_SIGNAL_BUS_PARTIAL_READS = 350,
+  /**
+   * Writes on the bus of less than a line.
+   */
+  VM_PMU_SIGNAL_BUS_PARTIAL_WRITES = 351,
+  /**
+   * Line writes on the bus.
+   */
+  VM_PMU_SIGNAL_BUS_LINE_WRITES = 352,
+  /**
+   * Reads of input/output space on the bus.
+   */
+  VM_PMU_SIGNAL_BUS_IO_READS = 353,
+  /**
+   * Writes of input/output space on the bus.
+   */
+  VM_PMU_SIGNAL_BUS_IO_WRITES = 354,
+  /**
+   * Line reads on the bus that another cache held clean.
+   */
+  VM_PMU_SIGNAL_BUS_READS_HIT_CLEAN = 355,
+  /**
+   * Line reads on the bus that another cache held modified.
+   */
+  VM_PMU_SIGNAL_BUS_READS_HIT_MODIFIED = 356,
+  /**
+   * Ownership reads on the bus that another cache held modified.
+   */
+  VM_PMU_SIGNAL_BUS_OWNERSHIP_READS_HIT_MODIFIED = 357,
+  /**
+   * Invalidations on the bus that another cache held modified.
+   */
+  VM_PMU_SIGNAL_BUS_INVALIDATIONS_HIT_MODIFIED = 358,
+  /**
+   * Cycles of stall behind the memory pipeline.
+   */
+  VM_PMU_SIGNAL_STALL_MEMORY_CYCLES = 359,
+  /**
+   * Cycles lost to a flush by an exception.
+   */
+  VM_PMU_SIGNAL_FLUSH_EXCEPTION_CYCLES = 360,
+  /**
+   * Cycles lost to a flush by a mispredicted branch.
+   */
+  VM_PMU_SIGNAL_FLUSH_BRANCH_CYCLES = 361,
+  /**
+   * Faults by a data breakpoint register.
+   */
+  VM_PMU_SIGNAL_DATA_BREAKPOINT_FAULTS = 362,
+  /**
+   * Checks of integer advanced loads.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS_INTEGER = 363,
+  /**
+   * Checks of floating-point advanced loads.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS_FLOATING_POINT = 364,
+  /**
+   * Checks of integer advanced loads whose entry was gone.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS_FAILED_INTEGER = 365,
+  /**
+   * Checks of floating-point advanced loads whose entry was gone.
+   */
+  VM_PMU_SIGNAL_ADVANCED_CHECKS_FAILED_FLOATING_POINT = 366,
+  /**
+   * Checks of integer speculative values that went to recovery.
+   */
+  VM_PMU_SIGNAL_SPECULATION_CHECKS_FAILED_INTEGER = 367,
+  /**
+   * Checks of floating-point speculative values that went to recovery.
+   */
+  VM_PMU_SIGNAL_SPECULATION_CHECKS_FAILED_FLOATING_POINT = 368,
+  /**
+   * Speculative loads that deferred their fault.
+   */
+  VM_PMU_SIGNAL_DEFERRED_LOADS = 369,
+  /**
+   * Loads made by the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_LOADS = 370,
+  /**
+   * Stores made by the register stack engine.
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_STORES = 371,
+  /**
+   * Cycles of stall behind a load that the second-level cache answered.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_L2_CYCLES = 372,
+  /**
+   * Cycles of stall behind a load that the third-level cache answered.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_L3_CYCLES = 373,
+  /**
+   * Cycles of stall behind a load that another core of the package answered.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_OTHER_CORE_CYCLES = 374,
+  /**
+   * Cycles of stall behind a load that the package's own memory answered.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_LOCAL_MEMORY_CYCLES = 375,
+  /**
+   * Cycles of stall behind a load that another package's cache or memory answered.
+   */
+  VM_PMU_SIGNAL_STALL_LOAD_REMOTE_CYCLES = 376,
+  /**
+   * Cycles of stall because no store can be buffered.
+   */
+  VM_PMU_SIGNAL_STALL_STORE_BUFFER_CYCLES = 377,
+  /**
+   * Cycles of stall behind a locked operation.
+   */
+  VM_PMU_SIGNAL_STALL_LOCKED_CYCLES = 378,
+  /**
+   * Cycles of stall behind a serialising operation.
+   */
+  VM_PMU_SIGNAL_STALL_SERIALIZATION_CYCLES = 379,
+  /**
+   * Cycles without an instruction to dispatch until the second-level cache delivers code.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_L2_CYCLES = 380,
+  /**
+   * Cycles without an instruction to dispatch until the third-level cache delivers code.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_L3_CYCLES = 381,
+  /**
+   * Cycles without an instruction to dispatch until code arrives from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_MEMORY_CYCLES = 382,
+  /**
+   * Cycles without an instruction to dispatch until the address of code is translated.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_TRANSLATION_CYCLES = 383,
+  /**
+   * Cycles without an instruction to dispatch because a taken branch moves the fetcher.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_BUBBLE_CYCLES = 384,
+  /**
+   * Cycles without an instruction to dispatch after a misprediction.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_MISPREDICTION_CYCLES = 385,
+  /**
+   * Cycles without an instruction to dispatch after an interrupt, an exception or a far transfer.
+   */
+  VM_PMU_SIGNAL_FRONT_END_EMPTY_EXCEPTION_CYCLES = 386,
+  /**
+   * Cycles in which nothing is handed to the issue ports.
+   */
+  VM_PMU_SIGNAL_DISPERSAL_STALL_CYCLES = 387,
+  /**
+   * Issue slots left empty in cycles that hand something to the issue ports.
+   */
+  VM_PMU_SIGNAL_SLOTS_NOT_DISPERSED = 388,
+  /**
+   * Issue slots counted as empty that were not.
+   */
+  VM_PMU_SIGNAL_SLOTS_OVERCOUNTED = 389,
+  /**
+   * Store-conditional instructions that stored.
+   */
+  VM_PMU_SIGNAL_STORE_CONDITIONALS_SUCCEEDED = 390,
+  /**
+   * Instructions of IA-32 completed by a processor whose own instruction set is another; they are not among `instructions_retired`.
+   */
+  VM_PMU_SIGNAL_IA32_INSTRUCTIONS_RETIRED = 391,
+  /**
+   * Changes between two instruction sets, in either direction.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_SET_CHANGES = 392,
+  /**
+   * times that the core turned to its other thread because this one missed the third-level cache
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_THIRD_LEVEL_MISS = 393,
+  /**
+   * times that the core turned to its other thread because this one's time was up
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_TIMER = 394,
+  /**
+   * times that the core turned to its other thread because this one gave a hint
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_HINT = 395,
+  /**
+   * times that the core turned to its other thread because this one went to low power
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_LOW_POWER = 396,
+  /**
+   * times that the core turned to its other thread for a debugger
+   */
+  VM_PMU_SIGNAL_THREAD_SWITCHES_DEBUG = 397,
+  /**
+   * instructions completed that affect the register stack: alloc, calls, returns, loadrs, flushrs, cover, rfi with a valid frame
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_EVENTS = 398,
+  /**
+   * bits 2:0 of the number of stacked registers of the current frame, just before each register_stack_events
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_FRAME_LOW = 399,
+  /**
+   * bits 5:3 of that number
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_FRAME_MIDDLE = 400,
+  /**
+   * bit 6 of that number
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_FRAME_HIGH = 401,
+  /**
+   * bits 2:0 of the number of stacked registers not yet written to memory, just before each register_stack_events
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_DIRTY_LOW = 402,
+  /**
+   * bits 5:3 of that number
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_DIRTY_MIDDLE = 403,
+  /**
+   * bit 6 of that number
+   */
+  VM_PMU_SIGNAL_REGISTER_STACK_DIRTY_HIGH = 404,
+  /**
+   * Far control transfers completed whose target was predicted wrongly.
+   */
+  VM_PMU_SIGNAL_FAR_TRANSFERS_MISPREDICTED = 405,
+  /**
+   * Loads that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_LOAD_TLB_MISSES_ALL = 406,
+  /**
+   * Loads that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_LOAD_TLB_L2_MISSES = 407,
+} VmPmuSignal;
+
+/*
+ * What follows is what generated code does, for interpreters written in C or C++. None of it calls the library.
+ */
+
+#if defined(__GNUC__) || defined(__clang__)
+#define VM_PMU_LOAD(cell) __atomic_load_n((cell), __ATOMIC_RELAXED)
+#define VM_PMU_STORE(cell, value) __atomic_store_n((cell), (value), __ATOMIC_RELAXED)
+#else
+#define VM_PMU_LOAD(cell) (*(const volatile uint64_t *)(cell))
+#define VM_PMU_STORE(cell, value) ((void)(*(volatile uint64_t *)(cell) = (value)))
+#endif
+
+/**
+ * Adds to the total of a signal, below VmPmuCells::signals, and returns the new total.
+ */
+static inline uint64_t vm_pmu_add(const VmPmuCells *cells, uint32_t signal, uint64_t amount) {
+  uint64_t total = VM_PMU_LOAD(cells->totals + signal) + amount;
+  VM_PMU_STORE(cells->totals + signal, total);
+  return total;
+}
+
+/**
+ * Whether the total of a signal has come to its deadline: then call vm_pmu_service().
+ */
+static inline bool vm_pmu_reached(const VmPmuCells *cells, uint32_t signal) {
+  return VM_PMU_LOAD(cells->totals + signal) >= VM_PMU_LOAD(cells->deadlines + signal);
+}
+
+/**
+ * Whether the horizon has been reached: one comparison, however many signals are counted. Then call vm_pmu_check().
+ */
+static inline bool vm_pmu_due(const VmPmuCells *cells) {
+  return VM_PMU_LOAD(cells->totals + cells->pace) >= VM_PMU_LOAD(cells->horizon);
+}
+
+/**
+ * How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
+ */
+static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
+  uint64_t total = VM_PMU_LOAD(cells->totals + cells->pace);
+  uint64_t horizon = VM_PMU_LOAD(cells->horizon);
+  return horizon > total ? horizon - total : 0;
+}
+
+/**
+ * Whether some counter follows a signal: else it need not be added.
+ */
+static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
+  return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
+}

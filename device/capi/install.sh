@@ -1,0 +1,39 @@
+#!/bin/sh
+# Installs the header, the shared and the static library and the pkg-config file. After
+#     cargo build --release -p vm-pmu-capi
+# run
+#     device/capi/install.sh --from target/release --prefix /usr/local
+# DESTDIR, if it is set, is put in front of where files go, and not written into them.
+set -eu
+
+from=target/release
+prefix=/usr/local
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --from) from="${2:?--from needs the folder where cargo left the libraries}"; shift 2 ;;
+        --prefix) prefix="${2:?--prefix needs the folder to install into}"; shift 2 ;;
+        *) echo "unknown option $1: there are --from FOLDER and --prefix FOLDER" >&2; exit 2 ;;
+    esac
+done
+case "$prefix" in
+    /*) ;;
+    *) echo "the prefix is $prefix: it must begin with /, as it is written into vm_pmu.pc" >&2; exit 2 ;;
+esac
+
+here="$(cd "$(dirname "$0")" && pwd)"
+root="${DESTDIR:-}$prefix"
+for library in libvm_pmu_capi.so libvm_pmu_capi.a; do
+    [ -f "$from/$library" ] || { echo "there is no $from/$library: build it with cargo build --release -p vm-pmu-capi" >&2; exit 1; }
+done
+# The workspace has the version, the interface its number.
+version="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/../../Cargo.toml" | head -n 1)"
+abi="$(sed -n 's/^#define VM_PMU_ABI \([0-9]*\)$/\1/p' "$here/include/vm_pmu.h")"
+
+mkdir -p "$root/include" "$root/lib/pkgconfig"
+cp "$here/include/vm_pmu.h" "$root/include/vm_pmu.h"
+cp "$from/libvm_pmu_capi.a" "$root/lib/libvm_pmu.a"
+cp "$from/libvm_pmu_capi.so" "$root/lib/libvm_pmu.so.$version"
+ln -sf "libvm_pmu.so.$version" "$root/lib/libvm_pmu.so.$abi"
+ln -sf "libvm_pmu.so.$abi" "$root/lib/libvm_pmu.so"
+sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/vm_pmu.pc.in" >"$root/lib/pkgconfig/vm_pmu.pc"
+echo "vm_pmu $version is in $root"

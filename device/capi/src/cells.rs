@@ -1,0 +1,179 @@
+//! Totals and deadlines, where generated code reaches them.
+
+use vm_pmu::topology::Source;
+use vm_pmu::{Deadlines, Signal, Totals};
+
+use crate::machine::{VmPmuMachine, package, signal, thread};
+use crate::pointer::{Growing, fill, list};
+use crate::status::{VmPmuStatus, argument, guarded};
+
+/// Where the running numbers of a thread, or of a package's devices, are.
+///
+/// The pointers hold until the machine is destroyed, and are the same at every call: translated code may have them as constants. Cells are
+/// 64-bit numbers in the host's byte order, one after the other; that of signal n lies 8 * n bytes from the first. A later library may
+/// have more signals, and never moves those it has.
+///
+/// One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, none that is atomic in
+/// itself. Other host threads may read totals, and may write deadlines and horizon: read those anew every time, by a load of 64 bits. In C and
+/// C++ the functions at the end of this header do so.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct VmPmuCells {
+    /// sizeof(VmPmuCells).
+    pub size: usize,
+    /// What has happened so far: the embedder adds to it.
+    pub totals: *mut u64,
+    /// The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where nothing is waited for. Only to be read.
+    pub deadlines: *const u64,
+    /// The total of the pace before which no deadline can come, as long as the promise of VmPmuOptions::pace_most is kept. Only to be read.
+    pub horizon: *const u64,
+    /// How many cells there are of totals, and of deadlines.
+    pub signals: u32,
+    /// The number of the signal that sets the pace.
+    pub pace: u32,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers and pointers.
+unsafe impl Growing for VmPmuCells {
+    const NAME: &'static str = "VmPmuCells";
+    const FIRST: usize = std::mem::offset_of!(VmPmuCells, pace) + size_of::<u32>();
+}
+
+/// The deadline of a signal that nothing waits for.
+pub const VM_PMU_NEVER: u64 = u64::MAX;
+
+const _: () = {
+    assert!(VM_PMU_NEVER == Deadlines::NEVER);
+    assert!(size_of::<Totals>() >= 8 * Signal::COUNT && align_of::<Totals>() >= 8);
+    assert!(Deadlines::CELLS_OFFSET.is_multiple_of(8) && Deadlines::HORIZON_OFFSET.is_multiple_of(8));
+    assert!(Deadlines::CELLS_OFFSET + 8 * Signal::COUNT <= size_of::<Deadlines>());
+    assert!(Signal::COUNT < u16::MAX as usize);
+};
+
+fn cells(totals: &Totals, deadlines: &Deadlines) -> VmPmuCells {
+    // All of a `Totals`, and the named parts of a `Deadlines`, are atomics of 64 bits: they may be written through a shared reference.
+    let start = std::ptr::from_ref(deadlines).cast::<u8>();
+    VmPmuCells {
+        size: size_of::<VmPmuCells>(),
+        totals: std::ptr::from_ref(totals).cast::<u64>().cast_mut(),
+        deadlines: start.wrapping_add(Deadlines::CELLS_OFFSET).cast::<u64>(),
+        horizon: start.wrapping_add(Deadlines::HORIZON_OFFSET).cast::<u64>(),
+        signals: Signal::COUNT as u32,
+        pace: deadlines.pace().signal.index() as u32,
+    }
+}
+
+/// Tells where the totals and deadlines of thread `thread` are.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_cells(machine: *const VmPmuMachine, thread: u32, cells: *mut VmPmuCells) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let thread = self::thread(machine, thread)?;
+            fill(cells, self::cells(thread.totals(), thread.deadlines()))
+        }
+    })
+}
+
+/// A deadline of thread `thread` has been reached: counts up to now, delivers what became due, sets new deadlines.
+///
+/// All signals of the instruction have been added before, and its record told if it is wanted.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_service(machine: *const VmPmuMachine, thread: u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.service();
+        Ok(())
+    })
+}
+
+/// The horizon of thread `thread` has been reached: services it if a deadline has been, and moves the horizon on.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_check(machine: *const VmPmuMachine, thread: u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.check();
+        Ok(())
+    })
+}
+
+/// Lets `cycles` go by, all of the `count` signals at `states` holding in each of them: adds to their totals and services the thread at
+/// every deadline on the way. The signal of cycles is one of the states.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_pass(
+    machine: *const VmPmuMachine,
+    thread: u32,
+    cycles: u64,
+    states: *const u32,
+    count: usize,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (thread, states) = unsafe { (self::thread(machine, thread)?, list(states, count, "the list of states")?) };
+        if states.len() > Signal::COUNT {
+            return Err(argument(format!("{count} states are too many: each signal is named once")));
+        }
+        let states = states.iter().map(|number| signal(*number)).collect::<Result<Vec<_>, _>>()?;
+        thread.pass(cycles, &states);
+        Ok(())
+    })
+}
+
+/// Tells where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
+///
+/// One host thread at a time adds to them.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_device_cells(machine: *const VmPmuMachine, package: u32, cells: *mut VmPmuCells) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (machine, number) = unsafe { self::package(machine, package) }?;
+        match machine.devices(number) {
+            // SAFETY: the caller's promise.
+            Some(Source { totals, deadlines, .. }) => unsafe { fill(cells, self::cells(totals, deadlines)) },
+            None => Err(crate::status::misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}"))),
+        }
+    })
+}
+
+/// A deadline of the devices of package `package` has been reached.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_service_devices(machine: *const VmPmuMachine, package: u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (machine, number) = unsafe { self::package(machine, package) }?;
+        machine.service_devices(number);
+        Ok(())
+    })
+}
+
+/// The horizon of the devices of package `package` has been reached: as vm_pmu_check() for a thread.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_check_devices(machine: *const VmPmuMachine, package: u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (machine, number) = unsafe { self::package(machine, package) }?;
+        machine.check_devices(number);
+        Ok(())
+    })
+}

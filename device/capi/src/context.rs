@@ -1,0 +1,220 @@
+//! A thread's state that filters what is counted, and resets.
+
+use vm_pmu::{Context, Reset};
+
+use crate::machine::{VmPmuMachine, levels, thread};
+use crate::pointer::{Growing, fill, offer, put, take, writable};
+use crate::status::{VmPmuStatus, argument, guarded};
+
+/// In VmPmuContext::flags: the thread's clock stands still (HLT, STPCLK); nothing of it counts.
+pub const VM_PMU_CONTEXT_HALTED: u32 = 1 << 0;
+
+/// In VmPmuContext::flags: the thread waits while its core executes another, where threads take turns (Montecito).
+pub const VM_PMU_CONTEXT_BACKGROUND: u32 = 1 << 1;
+
+/// The state of a thread that decides what is counted and who may look.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuContext {
+    /// sizeof(VmPmuContext).
+    pub size: usize,
+    /// The privilege level, 0 being the most privileged. x86: CPL; IA-64: PSR.cpl; POWER: 0 hypervisor, 1 privileged, 3 problem state.
+    pub privilege: u32,
+    /// VM_PMU_CONTEXT_HALTED, VM_PMU_CONTEXT_BACKGROUND.
+    pub flags: u32,
+    /// x86: RFLAGS; POWER: MSR; IA-64: PSR.
+    pub machine_state: u64,
+    /// x86: CR4; POWER: CTRL and more, see the book's chapter on POWER9; IA-64: DCR.
+    pub control: u64,
+    /// POWER: what the guest's time base reads, less the total of the signal time_base_ticks.
+    pub time_base: u64,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers.
+unsafe impl Growing for VmPmuContext {
+    const NAME: &'static str = "VmPmuContext";
+    const FIRST: usize = std::mem::offset_of!(VmPmuContext, time_base) + size_of::<u64>();
+}
+
+/// Tells thread `thread` its new state. What was added to the totals before this call happened in the old one.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_set_context(machine: *const VmPmuMachine, thread: u32, context: *const VmPmuContext) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (thread, given) = unsafe { (self::thread(machine, thread)?, take(context)?) };
+        let unknown = given.flags & !(VM_PMU_CONTEXT_HALTED | VM_PMU_CONTEXT_BACKGROUND);
+        if unknown != 0 {
+            return Err(argument(format!("the context has flags {unknown:#x} that this library does not know: they must be zero")));
+        }
+        if given.privilege > 3 {
+            return Err(argument(format!("there is no privilege level {}: 0 is the most privileged, 3 the least", given.privilege)));
+        }
+        thread.set_context(Context {
+            privilege: given.privilege as u8,
+            halted: given.flags & VM_PMU_CONTEXT_HALTED != 0,
+            foreground: given.flags & VM_PMU_CONTEXT_BACKGROUND == 0,
+            machine_state: given.machine_state,
+            control: given.control,
+            time_base: given.time_base,
+        });
+        Ok(())
+    })
+}
+
+/// vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_set_context_x86(machine: *const VmPmuMachine, thread: u32, cpl: u32, rflags: u64, cr4: u64) -> VmPmuStatus {
+    guarded(|| {
+        if cpl > 3 {
+            return Err(argument(format!("there is no CPL {cpl}: there are 0 to 3")));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.set_context(Context::x86(cpl as u8, rflags, cr4));
+        Ok(())
+    })
+}
+
+/// vm_pmu_set_context() for a running POWER thread with this MSR, from which the privilege follows. `control` and `time_base` are as in
+/// VmPmuContext.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_set_context_power(
+    machine: *const VmPmuMachine,
+    thread: u32,
+    msr: u64,
+    control: u64,
+    time_base: u64,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.set_context(Context { time_base, ..Context::power(msr, control) });
+        Ok(())
+    })
+}
+
+/// vm_pmu_set_context() for a running IA-64 thread in the foreground with this PSR, from which the privilege follows, and this DCR.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_set_context_ia64(machine: *const VmPmuMachine, thread: u32, psr: u64, dcr: u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.set_context(Context::ia64(psr, dcr));
+        Ok(())
+    })
+}
+
+/// Fills `context` with the state of thread `thread` as its PMU knows it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_context(machine: *const VmPmuMachine, thread: u32, context: *mut VmPmuContext) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let known = unsafe { self::thread(machine, thread) }?.context();
+        let halted = if known.halted { VM_PMU_CONTEXT_HALTED } else { 0 };
+        let told = VmPmuContext {
+            size: size_of::<VmPmuContext>(),
+            privilege: known.privilege.into(),
+            flags: halted | if known.foreground { 0 } else { VM_PMU_CONTEXT_BACKGROUND },
+            machine_state: known.machine_state,
+            control: known.control,
+            time_base: known.time_base,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { fill(context, told) }
+    })
+}
+
+/// Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Tell the
+/// context afterwards.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_reset(machine: *const VmPmuMachine, thread: u32, warm: bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.reset(if warm { Reset::Warm } else { Reset::Cold });
+        Ok(())
+    })
+}
+
+/// Writes to `levels` which requests of thread `thread` stay until the guest takes their cause away (VM_PMU_LINE_...).
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_lines(machine: *const VmPmuMachine, thread: u32, levels: *mut u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let lines = self::thread(machine, thread)?.lines();
+            put(levels, self::levels(lines), "where the levels are to be written")
+        }
+    })
+}
+
+/// Wishes for a deadline at every toggle of these pins of thread `thread`, one bit each.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_watch_pins(machine: *const VmPmuMachine, thread: u32, pins: u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::thread(machine, thread) }?.watch_pins(pins);
+        Ok(())
+    })
+}
+
+/// Writes to `toggles` how often pin `pin` of thread `thread` has toggled; its level is the lowest bit.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_pin_toggles(machine: *const VmPmuMachine, thread: u32, pin: u32, toggles: *mut u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let thread = unsafe { self::thread(machine, thread) }?;
+        writable(toggles, "where the toggles are to be written")?;
+        let told = thread.pin_toggles(pin);
+        // SAFETY: the caller's promise.
+        unsafe { put(toggles, told, "where the toggles are to be written") }
+    })
+}
+
+/// Writes to `value` and `mask` which instructions the signal matched_instructions counts: those whose encoding is `value` in the bits of
+/// `mask`. Writes to `any` whether there are such. Each of the pointers may be null. When it changes, so does the epoch of the demand.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_instruction_match(
+    machine: *const VmPmuMachine,
+    thread: u32,
+    any: *mut bool,
+    value: *mut u64,
+    mask: *mut u64,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let matched = self::thread(machine, thread)?.instruction_match();
+            let (chosen, bits) = matched.unwrap_or_default();
+            offer(any, matched.is_some(), "where the answer is to be written")?;
+            offer(value, chosen, "where the value is to be written")?;
+            offer(mask, bits, "where the mask is to be written")
+        }
+    })
+}

@@ -1,0 +1,173 @@
+//! What must be reported at the moment, and what no signal tells.
+
+use vm_pmu::{Demand, Occurrence, Records, Signal};
+
+use crate::machine::{VmPmuMachine, package, thread};
+use crate::pointer::{Growing, fill, offer, put};
+use crate::status::{VmPmuStatus, guarded, misuse};
+
+/// How many words of 64 bits a set of signals has.
+pub const VM_PMU_SIGNAL_WORDS: usize = 16;
+
+const _: () = assert!(Signal::COUNT <= 64 * VM_PMU_SIGNAL_WORDS);
+
+/// In VmPmuDemand::records: a record is wanted of the instruction at which a deadline is reached.
+pub const VM_PMU_RECORDS_AT_DEADLINE: u32 = 1 << 0;
+/// In VmPmuDemand::records: of every taken branch.
+pub const VM_PMU_RECORDS_TAKEN_BRANCHES: u32 = 1 << 1;
+/// In VmPmuDemand::records: of every control transfer, taken or not.
+pub const VM_PMU_RECORDS_BRANCHES: u32 = 1 << 2;
+/// In VmPmuDemand::records: of every access to memory.
+pub const VM_PMU_RECORDS_MEMORY: u32 = 1 << 3;
+/// In VmPmuDemand::records: of every instruction whose fetch missed a cache or a translation buffer.
+pub const VM_PMU_RECORDS_FETCHES: u32 = 1 << 4;
+/// In VmPmuDemand::records: of every instruction.
+pub const VM_PMU_RECORDS_EVERY: u32 = 1 << 5;
+/// In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
+pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
+
+/// What must be reported at the moment: an embedder may leave out the rest.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuDemand {
+    /// sizeof(VmPmuDemand).
+    pub size: usize,
+    /// A number that changes when anything else in here does.
+    pub epoch: u32,
+    /// VM_PMU_RECORDS_...: which instructions vm_pmu_record() is wanted for.
+    pub records: u32,
+    /// Not 0 if some counter looks at single cycles. The deadline of cycles then lies one cycle ahead.
+    pub per_cycle: u32,
+    /// Not 0 if nothing is wanted at all.
+    pub idle: u32,
+    /// The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
+    pub signals: [u64; VM_PMU_SIGNAL_WORDS],
+}
+
+// SAFETY: `repr(C)`, `size` first; integers.
+unsafe impl Growing for VmPmuDemand {
+    const NAME: &'static str = "VmPmuDemand";
+    const FIRST: usize = std::mem::offset_of!(VmPmuDemand, signals) + 8 * VM_PMU_SIGNAL_WORDS;
+}
+
+fn bits(records: Records) -> u32 {
+    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests } = records;
+    let bit = |wanted: bool, bit: u32| if wanted { bit } else { 0 };
+    bit(at_deadline, VM_PMU_RECORDS_AT_DEADLINE)
+        | bit(taken_branches, VM_PMU_RECORDS_TAKEN_BRANCHES)
+        | bit(branches, VM_PMU_RECORDS_BRANCHES)
+        | bit(memory, VM_PMU_RECORDS_MEMORY)
+        | bit(fetches, VM_PMU_RECORDS_FETCHES)
+        | bit(every, VM_PMU_RECORDS_EVERY)
+        | bit(requests, VM_PMU_RECORDS_REQUESTS)
+}
+
+fn told(demand: &Demand) -> VmPmuDemand {
+    let mut signals = [0; VM_PMU_SIGNAL_WORDS];
+    for number in demand.signals().iter().map(Signal::index) {
+        if let Some(word) = signals.get_mut(number / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+    VmPmuDemand {
+        size: size_of::<VmPmuDemand>(),
+        epoch: demand.epoch(),
+        records: bits(demand.records()),
+        per_cycle: demand.per_cycle().into(),
+        idle: demand.is_idle().into(),
+        signals,
+    }
+}
+
+/// Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_demand(machine: *const VmPmuMachine, thread: u32, demand: *mut VmPmuDemand) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let wanted = self::thread(machine, thread)?.demand();
+            fill(demand, told(&wanted))
+        }
+    })
+}
+
+/// Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: what another thread programs can change it too. Compare
+/// it once a block.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_epoch(machine: *const VmPmuMachine, thread: u32, epoch: *mut u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let now = self::thread(machine, thread)?.epoch();
+            put(epoch, now, "where the epoch is to be written")
+        }
+    })
+}
+
+/// Fills `demand` with what the devices of package `package` must report.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_device_demand(machine: *const VmPmuMachine, package: u32, demand: *mut VmPmuDemand) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (machine, number) = unsafe { self::package(machine, package) }?;
+        let wanted = machine.device_demand(number);
+        let wanted = wanted.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}")))?;
+        // SAFETY: the caller's promise.
+        unsafe { fill(demand, told(&wanted)) }
+    })
+}
+
+/// Something happened to thread `thread` `amount` times (or for `amount` cycles) that no signal tells, named as a guest would select it: the
+/// event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread took it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_inject(
+    machine: *const VmPmuMachine,
+    thread: u32,
+    select: u32,
+    umask: u32,
+    amount: u64,
+    taken: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let took = self::thread(machine, thread)?.inject(Occurrence { select, umask }, amount);
+            offer(taken, took, "where the answer is to be written")
+        }
+    })
+}
+
+/// The same for something that happens to the whole package `package`: whichever of its threads counts it takes it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_inject_package(
+    machine: *const VmPmuMachine,
+    package: u32,
+    select: u32,
+    umask: u32,
+    amount: u64,
+    taken: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (machine, number) = self::package(machine, package)?;
+            let took = machine.inject_package(number, Occurrence { select, umask }, amount);
+            offer(taken, took, "where the answer is to be written")
+        }
+    })
+}

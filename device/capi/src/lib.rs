@@ -1,0 +1,34 @@
+//! The C interface of vm-pmu.
+//!
+//! A shared library, a static one, and the header `include/vm_pmu.h`, which is made from this crate and documents every function for
+//! those who write C or C++. Who writes Rust takes the crate `vm-pmu`.
+//!
+//! # Rules
+//!
+//! - A machine is an opaque pointer; its threads, packages and boxes are numbers within it.
+//! - Every function that can fail returns a [`VmPmuStatus`](status::VmPmuStatus): 0, the fault that the guest must be given, or an error that
+//!   leaves everything as it was. [`vm_pmu_last_error`](status::vm_pmu_last_error) has a line on the error.
+//! - Structs that may grow begin with their size, which the caller sets. Zero in every other field means the usual. What a later header adds
+//!   is zero for programs of an earlier one.
+//! - Nothing unwinds into the caller.
+//!
+//! # Pointers
+//!
+//! Null pointers, misaligned ones and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is one
+//! that [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) made and nobody destroyed; a text ends with a zero byte; what is to be
+//! written can be written, and nobody else uses it during the call.
+//!
+//! # What is not in it
+//!
+//! Machines are not saved and restored through this interface, and POWER9's counters that post themselves into memory are not reached by
+//! it: both are for embedders in Rust.
+#![deny(missing_docs)]
+
+pub mod cells;
+pub mod context;
+pub mod demand;
+pub mod machine;
+mod pointer;
+pub mod registers;
+pub mod status;
+pub mod version;

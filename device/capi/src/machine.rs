@@ -1,0 +1,323 @@
+//! Machines: made, asked for their shape, and taken apart.
+
+use std::ffi::{c_char, c_void};
+
+use vm_pmu::irq::InterruptLine;
+use vm_pmu::topology::{Builder, Machine, Thread};
+use vm_pmu::untile::Buses;
+use vm_pmu::{Lines, Pace, Part, Signal};
+
+use crate::pointer::{Growing, borrow, put, take, text, writable};
+use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
+
+/// A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
+pub struct VmPmuMachine {
+    pub(crate) machine: Machine<Callbacks>,
+    packages: u32,
+}
+
+/// The most threads of a machine, in all its packages.
+pub const VM_PMU_MOST_THREADS: u32 = 16384;
+
+/// In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for events of their own.
+/// The K8's manual says that it is not; drivers that assume it is lose counts unless this is set.
+pub const VM_PMU_OPTION_SHARE_COUNTERS: u32 = 1 << 0;
+
+/// In VmPmuOptions::flags: irp_bus and memory_bus are set.
+pub const VM_PMU_OPTION_BUSES: u32 = 1 << 1;
+
+/// A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
+/// MSR[EE] allows.
+pub const VM_PMU_LINE_INTERRUPT: u32 = 1 << 0;
+
+/// A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR[GE]
+/// and problem state allow.
+pub const VM_PMU_LINE_EVENT_BASED_BRANCH: u32 = 1 << 1;
+
+/// How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
+///
+/// The callbacks are called with no lock held, on the host thread that noticed the event, which need not be the one that runs the guest's
+/// thread: they may call any function of this header but vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
+/// leave them.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct VmPmuOptions {
+    /// sizeof(VmPmuOptions).
+    pub size: usize,
+    /// The part's revision by its letter, or null for the usual one.
+    pub revision: *const c_char,
+    /// How many packages; 0 is one.
+    pub packages: u32,
+    /// How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Knights Landing it is a tile, of up to 8,
+    /// and its threads 0 to 3 are those of its first core.
+    pub threads: u32,
+    /// VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES.
+    pub flags: u32,
+    /// The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is kept always, demanded or not. Used if pace_most is
+    /// not 0.
+    pub pace_signal: u32,
+    /// The most that any signal grows while the pace grows by one; 0 stands for a pace of cycles and a most of 4.
+    pub pace_most: u32,
+    /// Knights Landing: the bus of the IRP, with VM_PMU_OPTION_BUSES; else 0.
+    pub irp_bus: u8,
+    /// Knights Landing: the bus of the memory controllers, MCDRAM controllers and M2PCIe, with VM_PMU_OPTION_BUSES; else FFh.
+    pub memory_bus: u8,
+    /// Zero.
+    pub reserved: u16,
+    /// Handed to the callbacks.
+    pub user: *mut c_void,
+    /// Counter `counter` of hardware thread `thread` asks for its interrupt, once; or null. On x86 the embedder delivers what the thread's
+    /// local APIC says of its performance-counter interrupt; on IA-64 it makes the vector of PMV pending.
+    pub raise: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, counter: u32)>,
+    /// The requests of a thread that stay until the guest takes their cause away now have these levels (VM_PMU_LINE_...); or null.
+    pub lines: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, levels: u32)>,
+    /// These pins, one bit each, have toggled at least once; or null.
+    pub pins: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, pins: u32)>,
+    /// An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
+    pub late: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, events: u64)>,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
+unsafe impl Growing for VmPmuOptions {
+    const NAME: &'static str = "VmPmuOptions";
+    const FIRST: usize = std::mem::offset_of!(VmPmuOptions, late) + size_of::<usize>();
+}
+
+impl VmPmuOptions {
+    const USUAL: VmPmuOptions = VmPmuOptions {
+        size: size_of::<VmPmuOptions>(),
+        revision: std::ptr::null(),
+        packages: 0,
+        threads: 0,
+        flags: 0,
+        pace_signal: 0,
+        pace_most: 0,
+        irp_bus: 0,
+        memory_bus: 0,
+        reserved: 0,
+        user: std::ptr::null_mut(),
+        raise: None,
+        lines: None,
+        pins: None,
+        late: None,
+    };
+}
+
+/// An interrupt line that leads to functions of the embedder.
+#[derive(Debug)]
+pub(crate) struct Callbacks {
+    user: *mut c_void,
+    raise: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
+    lines: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
+    pins: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
+    late: Option<unsafe extern "C" fn(*mut c_void, u32, u64)>,
+}
+
+// SAFETY: the pointer is only handed on, to functions that the embedder says may be called on any host thread that uses the machine.
+unsafe impl Send for Callbacks {}
+// SAFETY: the same.
+unsafe impl Sync for Callbacks {}
+
+/// Machines have no more than [`VM_PMU_MOST_THREADS`].
+fn narrow(thread: usize) -> u32 {
+    u32::try_from(thread).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn levels(lines: Lines) -> u32 {
+    let interrupt = if lines.interrupt { VM_PMU_LINE_INTERRUPT } else { 0 };
+    interrupt | if lines.event_based_branch { VM_PMU_LINE_EVENT_BASED_BRANCH } else { 0 }
+}
+
+impl InterruptLine for Callbacks {
+    fn raise(&self, thread: usize, counter: u32) {
+        if let Some(raise) = self.raise {
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { raise(self.user, narrow(thread), counter) };
+        }
+    }
+
+    fn lines(&self, thread: usize, lines: Lines) {
+        if let Some(told) = self.lines {
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { told(self.user, narrow(thread), levels(lines)) };
+        }
+    }
+
+    fn pins(&self, thread: usize, pins: u32) {
+        if let Some(told) = self.pins {
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { told(self.user, narrow(thread), pins) };
+        }
+    }
+
+    fn late(&self, thread: usize, events: u64) {
+        if let Some(told) = self.late {
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { told(self.user, narrow(thread), events) };
+        }
+    }
+}
+
+/// The signal of this number.
+pub(crate) fn signal(number: u32) -> Result<Signal, Failure> {
+    usize::try_from(number).ok().and_then(Signal::from_index).ok_or_else(|| {
+        misuse(VmPmuStatus::ErrorRange, format!("there is no signal {number}: this library has {}, from 0 on", Signal::COUNT))
+    })
+}
+
+/// The part of this name.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn part(name: *const c_char) -> Result<Part, Failure> {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name, "the part's name") }?;
+    Part::named(name).ok_or_else(|| {
+        let known = vm_pmu::arch::registry::NAMES.join(", ");
+        misuse(VmPmuStatus::ErrorName, format!("there is no part \"{name}\": there are {known}"))
+    })
+}
+
+/// The machine at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn machine<'a>(pointer: *const VmPmuMachine) -> Result<&'a VmPmuMachine, Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { borrow(pointer, "the machine") }
+}
+
+/// Thread `number` of the machine at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn thread<'a>(pointer: *const VmPmuMachine, number: u32) -> Result<Thread<'a, Callbacks>, Failure> {
+    // SAFETY: the caller's promise.
+    let machine = &unsafe { machine(pointer) }?.machine;
+    usize::try_from(number).ok().and_then(|number| machine.thread(number)).ok_or_else(|| {
+        misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the machine has {}, from 0 on", machine.threads()))
+    })
+}
+
+/// The machine at `pointer` and `number` as a package of it.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn package<'a>(pointer: *const VmPmuMachine, number: u32) -> Result<(&'a Machine<Callbacks>, usize), Failure> {
+    // SAFETY: the caller's promise.
+    let whole = unsafe { machine(pointer) }?;
+    match usize::try_from(number) {
+        Ok(place) if number < whole.packages => Ok((&whole.machine, place)),
+        _ => Err(misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}: the machine has {}, from 0 on", whole.packages))),
+    }
+}
+
+fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
+    let (packages, threads) = (options.packages.max(1), options.threads.max(1));
+    if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
+        return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
+    }
+    if packages > u32::from(u16::MAX) || threads > u32::from(u16::MAX) {
+        return Err(argument("a machine has at most 65,535 packages, and a package as many threads"));
+    }
+    let unknown = options.flags & !(VM_PMU_OPTION_SHARE_COUNTERS | VM_PMU_OPTION_BUSES);
+    if unknown != 0 || options.reserved != 0 {
+        return Err(argument(format!("the options set what this library does not know (flags {unknown:#x}): it must be zero")));
+    }
+    let mut builder = Builder::of(part).packages(wide(packages)).threads(wide(threads));
+    if options.flags & VM_PMU_OPTION_SHARE_COUNTERS != 0 {
+        builder = builder.share_counters();
+    }
+    if options.flags & VM_PMU_OPTION_BUSES != 0 {
+        builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
+    }
+    if options.pace_most != 0 {
+        builder = builder.pace(Pace { signal: signal(options.pace_signal)?, most: options.pace_most });
+    }
+    let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
+    Ok(VmPmuMachine { machine: builder.build(Callbacks { user, raise, lines, pins, late }), packages })
+}
+
+fn wide(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Makes a machine of the part of this name: "k8", "knl", "power9", "itanium", "montecito"; vm_pmu_part_name() lists them.
+///
+/// `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
+/// vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_machine_create(
+    name: *const c_char,
+    options: *const VmPmuOptions,
+    machine: *mut *mut VmPmuMachine,
+) -> VmPmuStatus {
+    guarded(|| {
+        writable(machine, "where the machine is to be written")?;
+        // SAFETY: the caller's promise.
+        let (part, options) = unsafe { (part(name)?, if options.is_null() { VmPmuOptions::USUAL } else { take(options)? }) };
+        let part = if options.revision.is_null() {
+            part
+        } else {
+            // SAFETY: the caller's promise.
+            let letter = unsafe { text(options.revision, "the revision") }?;
+            part.revision(letter).ok_or_else(|| {
+                misuse(VmPmuStatus::ErrorName, format!("{} has no revision \"{letter}\": the usual one is {part}", part.name()))
+            })?
+        };
+        let built = Box::new(build(part, &options)?);
+        // SAFETY: the caller's promise.
+        unsafe { put(machine, Box::into_raw(built), "where the machine is to be written") }
+    })
+}
+
+/// Takes a machine apart. Null is allowed and does nothing.
+///
+/// No other call may be using the machine, and nothing of it may be used afterwards: neither it nor pointers to its cells.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_machine_destroy(machine: *mut VmPmuMachine) -> VmPmuStatus {
+    guarded(|| {
+        if machine.is_null() {
+            return Ok(());
+        }
+        writable(machine, "the machine")?;
+        // SAFETY: vm_pmu_machine_create() made it of a box, and the caller gives it up.
+        drop(unsafe { Box::from_raw(machine) });
+        Ok(())
+    })
+}
+
+/// Writes how many packages the machine has, how many threads in all, and how many bytes it takes. Each of the pointers may be null.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_machine_shape(
+    machine: *const VmPmuMachine,
+    packages: *mut u32,
+    threads: *mut u32,
+    bytes: *mut usize,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let whole = self::machine(machine)?;
+            offer_all(packages, whole.packages)?;
+            offer_all(threads, narrow(whole.machine.threads()))?;
+            offer_all(bytes, whole.machine.footprint())
+        }
+    })
+}
+
+/// # Safety
+/// The rules for pointers hold.
+unsafe fn offer_all<T>(pointer: *mut T, value: T) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { crate::pointer::offer(pointer, value, "where a number is to be written") }
+}

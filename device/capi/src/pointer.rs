@@ -1,0 +1,154 @@
+//! What comes from a caller in C: checked, and then made into what Rust knows.
+//!
+//! A pointer that is neither null nor misaligned is taken to point to what the caller promises; no check can tell more.
+
+use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
+
+use crate::status::{Failure, argument};
+
+/// A struct of the interface that later versions may make longer.
+///
+/// # Safety
+/// It is `repr(C)`, begins with `size: usize`, and every pattern of bits is a value of every field.
+pub(crate) unsafe trait Growing: Copy {
+    /// Its name.
+    const NAME: &'static str;
+    /// How long its first version was, in bytes.
+    const FIRST: usize;
+}
+
+/// No struct of this interface comes near to it.
+const LONGEST: usize = 4096;
+
+fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Err(argument(format!("{what} is null: a pointer to it is needed")));
+    }
+    if !pointer.is_aligned() {
+        return Err(argument(format!("{what} is at {pointer:p}: a multiple of {} is needed", align_of::<T>())));
+    }
+    Ok(())
+}
+
+/// What is at `pointer`.
+///
+/// # Safety
+/// If it is not null, a `T` is there that nobody changes for as long as `'a`.
+pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
+    check(pointer, what)?;
+    // SAFETY: neither null nor misaligned, and the rest is the caller's promise.
+    Ok(unsafe { &*pointer })
+}
+
+/// Checks that something can be written to `pointer`: before anything is done that could not be told then.
+pub(crate) fn writable<T>(pointer: *mut T, what: &str) -> Result<(), Failure> {
+    check(pointer.cast_const(), what)
+}
+
+/// Writes `value` to `pointer`.
+///
+/// # Safety
+/// If it is not null, a `T` may be written there.
+pub(crate) unsafe fn put<T>(pointer: *mut T, value: T, what: &str) -> Result<(), Failure> {
+    writable(pointer, what)?;
+    // SAFETY: neither null nor misaligned, and the rest is the caller's promise.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// Writes `value` to `pointer`, if it is not null: for what the caller need not want.
+///
+/// # Safety
+/// As of [`put`].
+pub(crate) unsafe fn offer<T>(pointer: *mut T, value: T, what: &str) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the same promise.
+    unsafe { put(pointer, value, what) }
+}
+
+/// `count` of them, one behind the other; `pointer` may be null if there are none.
+///
+/// # Safety
+/// If it is not null, `count` of `T` are there that nobody changes for as long as `'a`.
+pub(crate) unsafe fn list<'a, T>(pointer: *const T, count: usize, what: &str) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check(pointer, what)?;
+    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+        return Err(argument(format!("{what} has {count} elements: no memory has so many")));
+    }
+    // SAFETY: neither null nor misaligned, no longer than a slice may be, and the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
+/// A text that ends with a zero byte.
+///
+/// # Safety
+/// If it is not null, such a text is there that nobody changes for as long as `'a`.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    check(pointer, what)?;
+    // SAFETY: not null, and the rest is the caller's promise.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| argument(format!("{what} is no UTF-8 text: names are ASCII")))
+}
+
+/// How long the caller's struct is.
+///
+/// # Safety
+/// If it is not null, a struct is there whose first field says how long it is.
+unsafe fn length<T: Growing>(pointer: *const T) -> Result<usize, Failure> {
+    check(pointer, T::NAME)?;
+    // SAFETY: neither null nor misaligned, and the struct begins with its size.
+    let size = unsafe { pointer.cast::<usize>().read() };
+    if !(T::FIRST..=LONGEST).contains(&size) {
+        let right = size_of::<T>();
+        return Err(argument(format!("the size of {0} is {size}: it must be set to sizeof({0}), here {right}", T::NAME)));
+    }
+    Ok(size)
+}
+
+/// The caller's struct; what an older one does not have is zero.
+///
+/// # Safety
+/// If it is not null, a struct is there whose first field says how long it is.
+pub(crate) unsafe fn take<T: Growing>(pointer: *const T) -> Result<T, Failure> {
+    // SAFETY: the same promise.
+    let size = unsafe { length(pointer) }?;
+    let known = size.min(size_of::<T>());
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: `known` bytes are there, and as many in `value`.
+    unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known) };
+    // SAFETY: `size` bytes are there, more than `known` or as many.
+    let beyond = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
+    if beyond.iter().any(|byte| *byte != 0) {
+        let right = size_of::<T>();
+        return Err(argument(format!(
+            "{} has something set behind its first {right} bytes, which are all that this library knows",
+            T::NAME
+        )));
+    }
+    // SAFETY: all of it is zero or copied, and every pattern of bits is a value: the promise of the trait.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// Fills the caller's struct, as far as it is long; what this library does not know is zero. Its size stays.
+///
+/// # Safety
+/// If it is not null, a struct is there that may be written, and whose first field says how long it is.
+pub(crate) unsafe fn fill<T: Growing>(pointer: *mut T, value: T) -> Result<(), Failure> {
+    // SAFETY: the same promise.
+    let size = unsafe { length(pointer.cast_const()) }?;
+    let known = size.min(size_of::<T>());
+    // SAFETY: `size` bytes may be written there, of which `known` are no more than `value` has.
+    unsafe {
+        let bytes = pointer.cast::<u8>();
+        std::ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), bytes, known);
+        bytes.add(known).write_bytes(0, size - known);
+        pointer.cast::<usize>().write(size);
+    }
+    Ok(())
+}

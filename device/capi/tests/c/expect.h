@@ -1,0 +1,22 @@
+/* What the programs of this folder check with. */
+#ifndef EXPECT_H
+#define EXPECT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <vm_pmu.h>
+
+/* Ends the program when something is not as it should be, and says where. */
+#define EXPECT(holds)                                                                                                                 \
+  do {                                                                                                                                \
+    if (!(holds)) {                                                                                                                   \
+      char why[256];                                                                                                                  \
+      vm_pmu_last_error(why, sizeof why);                                                                                             \
+      fprintf(stderr, "%s:%d: expected %s; the last error is: %s\n", __FILE__, __LINE__, #holds, why);                                \
+      exit(1);                                                                                                                        \
+    }                                                                                                                                 \
+  } while (0)
+
+#define EXPECT_OK(call) EXPECT((call) == VM_PMU_STATUS_OK)
+
+#endif

@@ -1,0 +1,121 @@
+//! Programs in C and C++, compiled against the installed libraries and run.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use support::{is_there, libraries, root, succeed};
+
+/// What a program of the static library needs beside it, as `vm_pmu.pc` says.
+const STATIC_NEEDS: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
+
+/// Installs everything once, as a user would, and returns where.
+fn installed() -> &'static Path {
+    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+        let script = root().join("install.sh");
+        succeed(Command::new("sh").arg(script).arg("--from").arg(libraries()).arg("--prefix").arg(&prefix).env_remove("DESTDIR"));
+        prefix
+    })
+}
+
+/// Compiles a program of `tests/c` with `options` and the installed header.
+fn compile(compiler: &str, source: &str, name: &str, options: &[&str]) -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut command = Command::new(compiler);
+    command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-missing-field-initializers", "-O1", "-g", "-pthread"]);
+    command.arg("-I").arg(installed().join("include")).arg(root().join("tests/c").join(source)).arg("-o").arg(&program);
+    succeed(command.args(options));
+    program
+}
+
+fn run(program: &Path) {
+    let output = succeed(Command::new(program).env("LD_LIBRARY_PATH", installed().join("lib")));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("all is well"));
+}
+
+/// The static library, by its file: beside it lies the shared one.
+fn statically() -> Vec<String> {
+    let library = installed().join("lib/libvm_pmu.a").display().to_string();
+    std::iter::once(library).chain(STATIC_NEEDS.map(str::to_owned)).collect()
+}
+
+fn shared() -> Vec<String> {
+    vec![format!("-L{}", installed().join("lib").display()), "-lvm_pmu".to_owned()]
+}
+
+fn compile_and_run(compiler: &str, source: &str, name: &str, standard: &str, library: &[String]) {
+    let options: Vec<&str> = std::iter::once(standard).chain(library.iter().map(String::as_str)).collect();
+    run(&compile(compiler, source, name, &options));
+}
+
+#[test]
+fn a_c_program_counts_to_an_overflow() {
+    if is_there("cc", "a_c_program_counts_to_an_overflow") {
+        compile_and_run("cc", "counting.c", "counting-static", "-std=c11", &statically());
+        compile_and_run("cc", "counting.c", "counting-shared", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_is_told_of_its_misuse() {
+    if is_there("cc", "a_c_program_is_told_of_its_misuse") {
+        compile_and_run("cc", "misuse.c", "misuse", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_cpp_program_drives_machines() {
+    if is_there("c++", "a_cpp_program_drives_machines") {
+        compile_and_run("c++", "machine.cpp", "machine", "-std=c++11", &shared());
+    }
+}
+
+#[test]
+fn the_header_is_valid_in_every_standard() {
+    let header = installed().join("include/vm_pmu.h");
+    for (compiler, language, standards) in
+        [("cc", "c", ["c99", "c11", "c17"].as_slice()), ("c++", "c++", ["c++11", "c++17", "c++20"].as_slice())]
+    {
+        if !is_there(compiler, "the_header_is_valid_in_every_standard") {
+            continue;
+        }
+        for standard in standards {
+            let mut command = Command::new(compiler);
+            command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-x", language]).arg(format!("-std={standard}"));
+            succeed(command.args(["-include", "stddef.h"]).arg(&header));
+        }
+    }
+}
+
+#[test]
+fn addresses_are_clean_under_the_sanitizer() {
+    let test = "addresses_are_clean_under_the_sanitizer";
+    if !is_there("cc", test) {
+        return;
+    }
+    let probe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe.c");
+    std::fs::write(&probe, "int main(void) { return 0; }\n").expect("a file for the compiler can be written");
+    let compiled = Command::new("cc").args(["-fsanitize=address"]).arg(&probe).arg("-o").arg(probe.with_extension("run")).output();
+    let works = compiled.is_ok_and(|output| output.status.success())
+        && Command::new(probe.with_extension("run")).output().is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("skipped: {test}, as cc has no AddressSanitizer");
+        return;
+    }
+    let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
+    compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
+    compile_and_run("cc", "misuse.c", "misuse-sanitized", "-std=c11", &sanitized);
+}
+
+#[test]
+fn the_pkg_config_file_names_what_is_installed() {
+    let text = std::fs::read_to_string(installed().join("lib/pkgconfig/vm_pmu.pc")).expect("it is installed");
+    assert!(text.contains(&format!("prefix={}\n", installed().display())), "{text}");
+    assert!(text.contains(&format!("Version: {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+    let needs = text.lines().find_map(|line| line.strip_prefix("Libs.private: ")).expect("it says what the static library needs");
+    assert_eq!(needs.split(' ').collect::<Vec<_>>(), STATIC_NEEDS);
+}
