@@ -6,12 +6,30 @@ use std::path::{Path, PathBuf};
 
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 use vm_pmu::Signal;
+use vm_pmu::arch::feed::{LineStates, Traits};
 
 /// The files of the interface, in the order in which the header has them.
-const SOURCES: &[&str] = &["version", "status", "machine", "registers", "cells", "context", "demand"];
+const SOURCES: &[&str] =
+    &["version", "status", "machine", "registers", "cells", "context", "demand", "vocabulary", "record", "untile", "catalogue", "litmus"];
 
 /// Types that functions take as plain numbers.
-const NUMBERS: &[&str] = &["VmPmuSpace"];
+const NUMBERS: &[&str] = &[
+    "VmPmuSpace",
+    "VmPmuBranch",
+    "VmPmuPrediction",
+    "VmPmuData",
+    "VmPmuTranslation",
+    "VmPmuUnit",
+    "VmPmuFetchSource",
+    "VmPmuStoreOutcome",
+    "VmPmuFabricCommand",
+    "VmPmuRequestKind",
+    "VmPmuSupplier",
+    "VmPmuSnoop",
+    "VmPmuStage",
+    "VmPmuClock",
+    "VmPmuFidelity",
+];
 
 /// Where the header is checked in.
 pub(crate) fn place() -> PathBuf {
@@ -33,7 +51,7 @@ pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
         no_includes: true,
         header: Some(include_str!("top.h").trim_end().to_owned()),
         after_includes: Some(preface()),
-        trailer: Some(format!("{}\n{}", signals()?, include_str!("inline.h").trim_end())),
+        trailer: Some(format!("{}\n{}", numbers()?, include_str!("inline.h").trim_end())),
         line_length: 140,
         usize_is_size_t: true,
         enumeration: EnumConfig { rename_variants: RenameRule::QualifiedScreamingSnakeCase, ..EnumConfig::default() },
@@ -60,8 +78,8 @@ fn preface() -> String {
     )
 }
 
-/// One name a signal.
-fn signals() -> Result<String, std::fmt::Error> {
+/// A name for every signal, trait of an instruction and state of a line.
+fn numbers() -> Result<String, std::fmt::Error> {
     let mut text = String::from(
         "/**\n * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never\n * renumbers those it has.\n */\n\
          typedef enum VmPmuSignal {\n",
@@ -70,5 +88,13 @@ fn signals() -> Result<String, std::fmt::Error> {
         writeln!(text, "  /**\n   * {}\n   */\n  VM_PMU_SIGNAL_{} = {},", signal.summary(), signal.name().to_uppercase(), signal.index())?;
     }
     writeln!(text, "}} VmPmuSignal;")?;
+    writeln!(text, "\n/*\n * VmPmuRecord::traits: what else an instruction was, and what befell it.\n */")?;
+    for (name, bit) in Traits::all().iter_names() {
+        writeln!(text, "#define VM_PMU_TRAIT_{name} (UINT32_C(1) << {})", bit.bits().trailing_zeros())?;
+    }
+    writeln!(text, "\n/*\n * VmPmuRecord::line_states.\n */")?;
+    for (name, bit) in LineStates::all().iter_names() {
+        writeln!(text, "#define VM_PMU_LINE_STATE_{name} (1 << {})", bit.bits().trailing_zeros())?;
+    }
     Ok(text)
 }

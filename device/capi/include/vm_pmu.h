@@ -62,12 +62,12 @@
 
 /**
  * A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
- * MSR[EE] allows.
+ * MSR.EE allows.
  */
 #define VM_PMU_LINE_INTERRUPT (1 << 0)
 
 /**
- * A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR[GE]
+ * A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR.GE
  * and problem state allow.
  */
 #define VM_PMU_LINE_EVENT_BASED_BRANCH (1 << 1)
@@ -126,6 +126,101 @@
  * In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
  */
 #define VM_PMU_RECORDS_REQUESTS (1 << 6)
+
+/**
+ * In VmPmuRecord::flags: the branch was taken.
+ */
+#define VM_PMU_RECORD_TAKEN (1 << 0)
+
+/**
+ * In VmPmuRecord::flags: the instruction read memory.
+ */
+#define VM_PMU_RECORD_LOAD (1 << 1)
+
+/**
+ * In VmPmuRecord::flags: the instruction wrote memory.
+ */
+#define VM_PMU_RECORD_STORE (1 << 2)
+
+/**
+ * In VmPmuRecord::flags: the fetch fields tell what the instruction's fetch missed.
+ */
+#define VM_PMU_RECORD_FETCH (1 << 3)
+
+/**
+ * In VmPmuRecord::flags: its first-level instruction cache missed.
+ */
+#define VM_PMU_RECORD_FETCH_MISS (1 << 4)
+
+/**
+ * In VmPmuRecord::flags: its line was on its way already.
+ */
+#define VM_PMU_RECORD_FETCH_PENDING (1 << 5)
+
+/**
+ * In VmPmuRecord::flags: it was no demand but a prefetch, of an address that may lie anywhere.
+ */
+#define VM_PMU_RECORD_FETCH_PREFETCH (1 << 6)
+
+/**
+ * In VmPmuRecord::flags: reload_source is known.
+ */
+#define VM_PMU_RECORD_RELOAD_SOURCE (1 << 7)
+
+/**
+ * In VmPmuRecord::flags: walk_source is known.
+ */
+#define VM_PMU_RECORD_WALK_SOURCE (1 << 8)
+
+/**
+ * In VmPmuRecord::flags: another cache that held the line in state T gave it.
+ */
+#define VM_PMU_RECORD_TAGGED_INTERVENTION (1 << 9)
+
+/**
+ * How many stages of an instruction's life there are: VmPmuStage.
+ */
+#define VM_PMU_STAGES 12
+
+/**
+ * In VmPmuTransaction::flags: a cache answered it, rather than memory.
+ */
+#define VM_PMU_TRANSACTION_HIT (1 << 0)
+
+/**
+ * In VmPmuTransaction::flags: it is of another node; the part has one.
+ */
+#define VM_PMU_TRANSACTION_REMOTE (1 << 1)
+
+/**
+ * In VmPmuTransaction::flags: it is for near memory, as filter 1 tells it from other memory.
+ */
+#define VM_PMU_TRANSACTION_NEAR_MEMORY (1 << 2)
+
+/**
+ * In VmPmuTransaction::flags: it is not coherent.
+ */
+#define VM_PMU_TRANSACTION_NON_COHERENT (1 << 3)
+
+/**
+ * In VmPmuTransaction::flags: it is isochronous.
+ */
+#define VM_PMU_TRANSACTION_ISOCHRONOUS (1 << 4)
+
+/**
+ * In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
+ */
+#define VM_PMU_EVENT_UMASK (1 << 0)
+
+/**
+ * In VmPmuEvent::flags: it is counted by a counter that counts nothing else.
+ */
+#define VM_PMU_EVENT_FIXED (1 << 1)
+
+/**
+ * In VmPmuEvent::flags: it is posted into memory, at offset bytes from the start of its region.
+ */
+#define VM_PMU_EVENT_POSTED (1 << 2)
 
 /**
  * What a call returns: 0 when it is done, a positive number for a fault to deliver to the guest, a negative one for misuse.
@@ -290,6 +385,636 @@ enum VmPmuSpace
 typedef enum VmPmuSpace VmPmuSpace;
 #else
 typedef uint32_t VmPmuSpace;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The kind of a control transfer.
+ */
+enum VmPmuBranch
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The instruction is none.
+   */
+  VM_PMU_BRANCH_NONE = 0,
+  /**
+   * A conditional near branch.
+   */
+  VM_PMU_BRANCH_CONDITIONAL = 1,
+  /**
+   * An unconditional near jump to a fixed target.
+   */
+  VM_PMU_BRANCH_DIRECT_JUMP = 2,
+  /**
+   * A near jump whose target comes from a register or memory.
+   */
+  VM_PMU_BRANCH_INDIRECT_JUMP = 3,
+  /**
+   * A near call of a fixed target.
+   */
+  VM_PMU_BRANCH_DIRECT_CALL = 4,
+  /**
+   * A near call whose target comes from a register or memory.
+   */
+  VM_PMU_BRANCH_INDIRECT_CALL = 5,
+  /**
+   * A near return.
+   */
+  VM_PMU_BRANCH_RETURN = 6,
+  /**
+   * A far transfer: system call and return, interrupt return, far call and jump; on IA-64 rfi.
+   */
+  VM_PMU_BRANCH_FAR = 7,
+  /**
+   * A fault or trap left the flow of instructions, for its handler.
+   */
+  VM_PMU_BRANCH_EXCEPTION = 8,
+  /**
+   * A speculation check failed and went to its recovery code: on IA-64 chk.s, chk.a, fchkf.
+   */
+  VM_PMU_BRANCH_FAILED_CHECK = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuBranch VmPmuBranch;
+#else
+typedef uint8_t VmPmuBranch;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What the predictor made of a control transfer.
+ */
+enum VmPmuPrediction
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It was not predicted, or nobody knows.
+   */
+  VM_PMU_PREDICTION_NONE = 0,
+  /**
+   * Direction and target were right.
+   */
+  VM_PMU_PREDICTION_RIGHT = 1,
+  /**
+   * The direction was wrong.
+   */
+  VM_PMU_PREDICTION_WRONG_DIRECTION = 2,
+  /**
+   * The direction was right, the target was not.
+   */
+  VM_PMU_PREDICTION_WRONG_TARGET = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuPrediction VmPmuPrediction;
+#else
+typedef uint8_t VmPmuPrediction;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Where the data of a load came from.
+ */
+enum VmPmuData
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody knows.
+   */
+  VM_PMU_DATA_UNKNOWN = 0,
+  /**
+   * The store buffer of the same thread.
+   */
+  VM_PMU_DATA_STORE_FORWARD = 1,
+  /**
+   * A cache of the same core, of VmPmuRecord::data_level.
+   */
+  VM_PMU_DATA_CACHE = 2,
+  /**
+   * A cache of another core of the same package, where the line was clean.
+   */
+  VM_PMU_DATA_OTHER_CORE = 3,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_OTHER_CORE_MODIFIED = 4,
+  /**
+   * A cache of another package, where the line was clean.
+   */
+  VM_PMU_DATA_OTHER_PACKAGE = 5,
+  /**
+   * The same, where the line was modified.
+   */
+  VM_PMU_DATA_OTHER_PACKAGE_MODIFIED = 6,
+  /**
+   * Memory of the same package.
+   */
+  VM_PMU_DATA_LOCAL_MEMORY = 7,
+  /**
+   * Memory of another package.
+   */
+  VM_PMU_DATA_REMOTE_MEMORY = 8,
+  /**
+   * A device, or uncacheable memory.
+   */
+  VM_PMU_DATA_DEVICE = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuData VmPmuData;
+#else
+typedef uint8_t VmPmuData;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What address translation cost.
+ */
+enum VmPmuTranslation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody knows.
+   */
+  VM_PMU_TRANSLATION_UNKNOWN = 0,
+  /**
+   * The first level of translation buffers had it.
+   */
+  VM_PMU_TRANSLATION_FIRST_LEVEL = 1,
+  /**
+   * The second level had it.
+   */
+  VM_PMU_TRANSLATION_SECOND_LEVEL = 2,
+  /**
+   * A walk of the page tables by hardware.
+   */
+  VM_PMU_TRANSLATION_WALK = 3,
+  /**
+   * A fault to software.
+   */
+  VM_PMU_TRANSLATION_FAULT = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuTranslation VmPmuTranslation;
+#else
+typedef uint8_t VmPmuTranslation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The unit that executed an instruction.
+ */
+enum VmPmuUnit
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody said: branch and memory access tell, and what has neither is fixed point.
+   */
+  VM_PMU_UNIT_UNKNOWN = 0,
+  /**
+   * The load/store unit; on IA-64 an M slot.
+   */
+  VM_PMU_UNIT_LOAD_STORE = 1,
+  /**
+   * The branch unit; on IA-64 a B slot.
+   */
+  VM_PMU_UNIT_BRANCH = 2,
+  /**
+   * Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle but brl.
+   */
+  VM_PMU_UNIT_FIXED_POINT = 3,
+  /**
+   * Vector and scalar floating point, decimal; on IA-64 an F slot.
+   */
+  VM_PMU_UNIT_VECTOR_SCALAR = 4,
+  /**
+   * None: the instruction is finished by the fetch unit.
+   */
+  VM_PMU_UNIT_FETCH = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuUnit VmPmuUnit;
+#else
+typedef uint8_t VmPmuUnit;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Where an instruction was fetched from.
+ */
+enum VmPmuFetchSource
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody said, which is taken for the first level.
+   */
+  VM_PMU_FETCH_SOURCE_UNKNOWN = 0,
+  /**
+   * The first-level instruction cache.
+   */
+  VM_PMU_FETCH_SOURCE_L1 = 1,
+  /**
+   * The second level.
+   */
+  VM_PMU_FETCH_SOURCE_L2 = 2,
+  /**
+   * The third level.
+   */
+  VM_PMU_FETCH_SOURCE_L3 = 3,
+  /**
+   * Beyond the third level.
+   */
+  VM_PMU_FETCH_SOURCE_BEYOND = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuFetchSource VmPmuFetchSource;
+#else
+typedef uint8_t VmPmuFetchSource;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What became of a store in the second-level cache.
+ */
+enum VmPmuStoreOutcome
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It is no store, or nobody said.
+   */
+  VM_PMU_STORE_OUTCOME_NONE = 0,
+  /**
+   * No machine of the second level was needed.
+   */
+  VM_PMU_STORE_OUTCOME_DIRECT = 1,
+  /**
+   * It completed in the second level.
+   */
+  VM_PMU_STORE_OUTCOME_COMPLETED = 2,
+  /**
+   * It completed after another cache gave up modified data.
+   */
+  VM_PMU_STORE_OUTCOME_INTERVENTION = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuStoreOutcome VmPmuStoreOutcome;
+#else
+typedef uint8_t VmPmuStoreOutcome;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A command to the fabric between caches.
+ */
+enum VmPmuFabricCommand
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * None was needed, or nobody said.
+   */
+  VM_PMU_FABRIC_COMMAND_NONE = 0,
+  /**
+   * Read.
+   */
+  VM_PMU_FABRIC_COMMAND_READ = 1,
+  /**
+   * Read with intent to modify.
+   */
+  VM_PMU_FABRIC_COMMAND_READ_TO_MODIFY = 2,
+  /**
+   * Claim a line that is held shared.
+   */
+  VM_PMU_FABRIC_COMMAND_CLAIM = 3,
+  /**
+   * Invalidate the copies of others.
+   */
+  VM_PMU_FABRIC_COMMAND_KILL = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuFabricCommand VmPmuFabricCommand;
+#else
+typedef uint8_t VmPmuFabricCommand;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a request beyond a core's own caches asked for.
+ */
+enum VmPmuRequestKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A line to read data from, for a load.
+   */
+  VM_PMU_REQUEST_KIND_DATA_READ = 0,
+  /**
+   * The same for a prefetch of the first-level data cache's own.
+   */
+  VM_PMU_REQUEST_KIND_DATA_READ_PREFETCH = 1,
+  /**
+   * A line for a prefetch instruction that reads.
+   */
+  VM_PMU_REQUEST_KIND_SOFTWARE_PREFETCH = 2,
+  /**
+   * A line to write, for a store.
+   */
+  VM_PMU_REQUEST_KIND_OWNERSHIP = 3,
+  /**
+   * A line to write, for a prefetch.
+   */
+  VM_PMU_REQUEST_KIND_OWNERSHIP_PREFETCH = 4,
+  /**
+   * A line to execute.
+   */
+  VM_PMU_REQUEST_KIND_CODE = 5,
+  /**
+   * A line to execute, for a prefetch of the second level.
+   */
+  VM_PMU_REQUEST_KIND_CODE_PREFETCH = 6,
+  /**
+   * Part of a line is read: uncacheable or write-combining memory.
+   */
+  VM_PMU_REQUEST_KIND_PARTIAL_READ = 7,
+  /**
+   * Part of a line is written: uncacheable, write-through or write-protected memory.
+   */
+  VM_PMU_REQUEST_KIND_PARTIAL_WRITE = 8,
+  /**
+   * Uncacheable instructions.
+   */
+  VM_PMU_REQUEST_KIND_UNCACHEABLE_CODE = 9,
+  /**
+   * The bus is locked, or a locked access is split between lines.
+   */
+  VM_PMU_REQUEST_KIND_BUS_LOCK = 10,
+  /**
+   * A whole line that was combined from streaming stores.
+   */
+  VM_PMU_REQUEST_KIND_FULL_STREAMING_STORE = 11,
+  /**
+   * Part of a line that was combined from streaming stores.
+   */
+  VM_PMU_REQUEST_KIND_PARTIAL_STREAMING_STORE = 12,
+  /**
+   * A modified line that a cache gave up: it is written back.
+   */
+  VM_PMU_REQUEST_KIND_WRITE_BACK = 13,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuRequestKind VmPmuRequestKind;
+#else
+typedef uint8_t VmPmuRequestKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Who supplied the data of a request.
+ */
+enum VmPmuSupplier
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * There is no data, or nobody knows.
+   */
+  VM_PMU_SUPPLIER_UNKNOWN = 0,
+  /**
+   * A cache of the same cluster (on Knights Landing: tile), which had the line modified.
+   */
+  VM_PMU_SUPPLIER_OWN_CLUSTER_MODIFIED = 1,
+  /**
+   * The same, exclusive.
+   */
+  VM_PMU_SUPPLIER_OWN_CLUSTER_EXCLUSIVE = 2,
+  /**
+   * The same, shared.
+   */
+  VM_PMU_SUPPLIER_OWN_CLUSTER_SHARED = 3,
+  /**
+   * The same, shared, and the one that answers for it (forward).
+   */
+  VM_PMU_SUPPLIER_OWN_CLUSTER_FORWARD = 4,
+  /**
+   * A cache of another cluster, near.
+   */
+  VM_PMU_SUPPLIER_OTHER_CLUSTER = 5,
+  /**
+   * A cache of another cluster, in another quadrant of the mesh.
+   */
+  VM_PMU_SUPPLIER_OTHER_CLUSTER_FAR = 6,
+  /**
+   * Memory on the package (MCDRAM), near.
+   */
+  VM_PMU_SUPPLIER_NEAR_MEMORY = 7,
+  /**
+   * Memory on the package, in another quadrant of the mesh.
+   */
+  VM_PMU_SUPPLIER_NEAR_MEMORY_FAR = 8,
+  /**
+   * Memory beside the package (DDR), near.
+   */
+  VM_PMU_SUPPLIER_MEMORY = 9,
+  /**
+   * Memory beside the package, in another quadrant of the mesh.
+   */
+  VM_PMU_SUPPLIER_MEMORY_FAR = 10,
+  /**
+   * No memory: a device.
+   */
+  VM_PMU_SUPPLIER_DEVICE = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuSupplier VmPmuSupplier;
+#else
+typedef uint8_t VmPmuSupplier;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What other caches were asked for a request.
+ */
+enum VmPmuSnoop
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * No other cache was asked.
+   */
+  VM_PMU_SNOOP_NONE = 0,
+  /**
+   * No other cache had to be asked.
+   */
+  VM_PMU_SNOOP_NOT_NEEDED = 1,
+  /**
+   * A cache of another cluster had the line and passed it on.
+   */
+  VM_PMU_SNOOP_FORWARDED = 2,
+  /**
+   * A cache of another cluster had the line modified.
+   */
+  VM_PMU_SNOOP_MODIFIED = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuSnoop VmPmuSnoop;
+#else
+typedef uint8_t VmPmuSnoop;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A stage of an instruction's life: its bit in VmPmuRecord::stages, its place in VmPmuRecord::stage_cycles.
+ */
+enum VmPmuStage
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Decoded.
+   */
+  VM_PMU_STAGE_DECODED = 0,
+  /**
+   * Dispatched.
+   */
+  VM_PMU_STAGE_DISPATCHED = 1,
+  /**
+   * Issued to its unit.
+   */
+  VM_PMU_STAGE_ISSUED = 2,
+  /**
+   * A load that the first-level data cache does not have.
+   */
+  VM_PMU_STAGE_FIRST_MISS = 3,
+  /**
+   * Taken up by a machine of the second level.
+   */
+  VM_PMU_STAGE_SECOND_LEVEL_DISPATCHED = 4,
+  /**
+   * That machine is done.
+   */
+  VM_PMU_STAGE_SECOND_LEVEL_DONE = 5,
+  /**
+   * The load's data has arrived.
+   */
+  VM_PMU_STAGE_RELOAD = 6,
+  /**
+   * Next to finish.
+   */
+  VM_PMU_STAGE_NEXT_TO_FINISH = 7,
+  /**
+   * Finished.
+   */
+  VM_PMU_STAGE_FINISHED = 8,
+  /**
+   * Next to complete.
+   */
+  VM_PMU_STAGE_NEXT_TO_COMPLETE = 9,
+  /**
+   * Completed.
+   */
+  VM_PMU_STAGE_COMPLETED = 10,
+  /**
+   * A store that has left the store queue.
+   */
+  VM_PMU_STAGE_DRAINED = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuStage VmPmuStage;
+#else
+typedef uint8_t VmPmuStage;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A clock of the untile.
+ */
+enum VmPmuClock
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * UCLK, the untile's.
+   */
+  VM_PMU_CLOCK_UCLK = 0,
+  /**
+   * ECLK, MCDRAM's.
+   */
+  VM_PMU_CLOCK_ECLK = 1,
+  /**
+   * DCLK, the DDR memory's.
+   */
+  VM_PMU_CLOCK_DCLK = 2,
+  /**
+   * All three side by side, for an embedder whose clocks run equally fast.
+   */
+  VM_PMU_CLOCK_ALL = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuClock VmPmuClock;
+#else
+typedef uint32_t VmPmuClock;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How nearly the count of an event matches that of the real part.
+ */
+enum VmPmuFidelity
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * An embedder that executes instructions knows the number.
+   */
+  VM_PMU_FIDELITY_EXACT = 0,
+  /**
+   * A signal drives it, with a difference that VmPmuEvent::rule names.
+   */
+  VM_PMU_FIDELITY_APPROXIMATE = 1,
+  /**
+   * No signal describes it: vm_pmu_inject() tells it.
+   */
+  VM_PMU_FIDELITY_INJECTED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuFidelity VmPmuFidelity;
+#else
+typedef uint32_t VmPmuFidelity;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -468,6 +1193,317 @@ typedef struct {
    */
   uint64_t signals[VM_PMU_SIGNAL_WORDS];
 } VmPmuDemand;
+
+/**
+ * One completed instruction. What is zero counts as not known.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuRecord).
+   */
+  size_t size;
+  /**
+   * The instruction's effective (virtual) address; on IA-64 that of its bundle.
+   */
+  uint64_t address;
+  /**
+   * Its encoding: up to eight bytes, 41 bits on IA-64, as a little-endian number.
+   */
+  uint64_t encoding;
+  /**
+   * Where its branch went, or would have gone.
+   */
+  uint64_t branch_target;
+  /**
+   * The effective (virtual) address of its access to memory, with VM_PMU_RECORD_LOAD or VM_PMU_RECORD_STORE.
+   */
+  uint64_t memory_address;
+  /**
+   * The effective (virtual) address that was fetched, with VM_PMU_RECORD_FETCH.
+   */
+  uint64_t fetch_address;
+  /**
+   * The real address of its data.
+   */
+  uint64_t real_address;
+  /**
+   * VM_PMU_RECORD_...
+   */
+  uint32_t flags;
+  /**
+   * VM_PMU_TRAIT_...: what else it was, and what befell it.
+   */
+  uint32_t traits;
+  /**
+   * The cycles from the completion of the instruction before it to its own: 1 where nobody counts them.
+   */
+  uint32_t cycles;
+  /**
+   * From issue to data, in cycles of the thread's clock; 0 when nobody knows.
+   */
+  uint32_t memory_latency;
+  /**
+   * From the fetch's request to the instructions, in cycles of the thread's clock; 0 when nobody knows.
+   */
+  uint32_t fetch_latency;
+  /**
+   * Cycles in which it was next to complete and something held it up.
+   */
+  uint32_t stall;
+  /**
+   * When it reached each stage, in cycles of its thread from when it was marked.
+   */
+  uint32_t stage_cycles[VM_PMU_STAGES];
+  /**
+   * The stages that it reached, one bit each; 0 without a pipeline.
+   */
+  uint16_t stages;
+  /**
+   * Its slot in the bundle on IA-64, else 0.
+   */
+  uint8_t slot;
+  /**
+   * VmPmuBranch: the control transfer that it is.
+   */
+  uint8_t branch;
+  /**
+   * VmPmuPrediction.
+   */
+  uint8_t prediction;
+  /**
+   * The size of its access to memory in bytes.
+   */
+  uint8_t memory_size;
+  /**
+   * VmPmuData: where its data came from.
+   */
+  uint8_t data;
+  /**
+   * With VM_PMU_DATA_CACHE the cache's level, from 1.
+   */
+  uint8_t data_level;
+  /**
+   * VmPmuTranslation of its access to memory.
+   */
+  uint8_t memory_translation;
+  /**
+   * VmPmuTranslation of its fetch.
+   */
+  uint8_t fetch_translation;
+  /**
+   * VmPmuUnit: the unit that executed it.
+   */
+  uint8_t unit;
+  /**
+   * VmPmuFetchSource: where it was fetched from.
+   */
+  uint8_t fetch_source;
+  /**
+   * The processor's own code of what reloaded the data cache (POWER9: 5 bits), with VM_PMU_RECORD_RELOAD_SOURCE.
+   */
+  uint8_t reload_source;
+  /**
+   * The same code for the page-table entry that was loaded, with VM_PMU_RECORD_WALK_SOURCE.
+   */
+  uint8_t walk_source;
+  /**
+   * VmPmuStoreOutcome: what became of a store.
+   */
+  uint8_t store_outcome;
+  /**
+   * The binary logarithm of the page's size in bytes; 0 when nobody knows.
+   */
+  uint8_t page_bits;
+  /**
+   * 4 bits: what held it up (POWER9: SIER.FIN_STALL_REASON).
+   */
+  uint8_t stall_reason;
+  /**
+   * VM_PMU_LINE_STATE_...: the states that the lines of the last-level cache had before it.
+   */
+  uint8_t line_states;
+  /**
+   * VmPmuFabricCommand: what it asked of the fabric.
+   */
+  uint8_t fabric_command;
+  /**
+   * Times that the fabric answered with a retry.
+   */
+  uint8_t fabric_retries;
+  /**
+   * 3 bits: the scope, as the processor's manual encodes it (POWER9: Table A-7).
+   */
+  uint8_t fabric_scope;
+  /**
+   * 5 bits: the combined response.
+   */
+  uint8_t fabric_response;
+  /**
+   * 3 bits: the type of the transaction.
+   */
+  uint8_t fabric_transaction;
+  /**
+   * 2 bits: how busy the local memory was.
+   */
+  uint8_t fabric_memory_busy;
+} VmPmuRecord;
+
+/**
+ * One request that left a core's own caches.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuRequest).
+   */
+  size_t size;
+  /**
+   * The physical address of the line.
+   */
+  uint64_t physical;
+  /**
+   * From the request to the data, in cycles of the thread's clock; 0 when nobody knows.
+   */
+  uint32_t latency;
+  /**
+   * VmPmuRequestKind: what it asked for.
+   */
+  uint8_t kind;
+  /**
+   * VmPmuSupplier: who supplied the data.
+   */
+  uint8_t supplier;
+  /**
+   * VmPmuSnoop: what other caches were asked.
+   */
+  uint8_t snoop;
+} VmPmuRequest;
+
+/**
+ * One request at a caching and home agent (CHA).
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuTransaction).
+   */
+  size_t size;
+  /**
+   * With stage 2, after how many clocks it will have left the table of requests.
+   */
+  uint64_t clocks;
+  /**
+   * VM_PMU_TRANSACTION_...
+   */
+  uint32_t flags;
+  /**
+   * Its opcode, 10 bits.
+   */
+  uint16_t opcode;
+  /**
+   * The queue it came through: 0 IRQ (a tile), 1 an eviction from the snoop filter, 2 PRQ (a device), 3 IPQ (a snoop).
+   */
+  uint8_t source;
+  /**
+   * What it looks for in the snoop filter: 0 data to read, 1 to write, 2 a snoop from outside, 3 something else.
+   */
+  uint8_t lookup;
+  /**
+   * How the snoop filter has the line: 0 invalid, 1 shared, 2 exclusive, 3 modified.
+   */
+  uint8_t state;
+  /**
+   * The tile that made it, 0 to 37.
+   */
+  uint8_t tile;
+  /**
+   * The thread of the tile that made it, 0 to 7.
+   */
+  uint8_t thread;
+  /**
+   * How far it has come: 0 it comes into the table of requests, 1 it leaves the table, 2 it comes and will have left after `clocks`, for an
+   * embedder that does not follow it.
+   */
+  uint8_t stage;
+} VmPmuTransaction;
+
+/**
+ * A text that lives as long as the program. It does not end with a zero byte: print it by "%.*s".
+ */
+typedef struct {
+  /**
+   * Its bytes, UTF-8.
+   */
+  const char *bytes;
+  /**
+   * How many.
+   */
+  size_t length;
+} VmPmuText;
+
+/**
+ * An event of a part, or one unit mask of an event.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuEvent).
+   */
+  size_t size;
+  /**
+   * Its name: EVENT, or EVENT.MASK.
+   */
+  VmPmuText name;
+  /**
+   * The unit of the part that it belongs to.
+   */
+  VmPmuText unit;
+  /**
+   * What it counts, in one line.
+   */
+  VmPmuText summary;
+  /**
+   * How an approximate count differs.
+   */
+  VmPmuText rule;
+  /**
+   * The section of the manual.
+   */
+  VmPmuText section;
+  /**
+   * The numbers of the signals whose sum it is; signal_count of them, which live as long as the program.
+   */
+  const uint16_t *signals;
+  /**
+   * How many there are.
+   */
+  uint32_t signal_count;
+  /**
+   * VM_PMU_EVENT_...
+   */
+  uint32_t flags;
+  /**
+   * The event select; of what is posted, its offset.
+   */
+  uint32_t select;
+  /**
+   * The unit mask, with VM_PMU_EVENT_UMASK.
+   */
+  uint32_t umask;
+  /**
+   * Where it is posted, with VM_PMU_EVENT_POSTED.
+   */
+  uint32_t offset;
+  /**
+   * The counters that take it, one bit each, by their numbers.
+   */
+  uint32_t counters;
+  /**
+   * The most increments in one cycle.
+   */
+  uint32_t max_per_cycle;
+  /**
+   * VmPmuFidelity.
+   */
+  uint32_t fidelity;
+} VmPmuEvent;
 
 #ifdef __cplusplus
 extern "C" {
@@ -741,6 +1777,177 @@ VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
                                   uint32_t umask,
                                   uint64_t amount,
                                   bool *taken);
+
+/**
+ * Tells one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached a
+ * deadline, before vm_pmu_service(). More records than are demanded do no harm.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_record(const VmPmuMachine *machine, uint32_t thread, const VmPmuRecord *record);
+
+/**
+ * Tells a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that made
+ * it have been added.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
+                           uint32_t thread,
+                           const VmPmuRequest *request);
+
+/**
+ * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox".
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
+
+/**
+ * Writes to `listens` whether some counter of box `number` listens to what happens in it: while none does, nothing needs to be told.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_listens(const VmPmuMachine *machine, uint32_t number, bool *listens);
+
+/**
+ * Something of event `select` and sub-event `umask` happens in box `number`: `each` in every one of the next `clocks` clocks. Writes to
+ * `taken`, which may be null, whether a counter counts it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_happen(const VmPmuMachine *machine,
+                              uint32_t number,
+                              uint8_t select,
+                              uint8_t umask,
+                              uint64_t each,
+                              uint64_t clocks,
+                              bool *taken);
+
+/**
+ * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before. Writes to `taken`, which may be
+ * null, whether a counter counts them.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, int64_t change, bool *taken);
+
+/**
+ * A request at CHA `cha`. Writes to `taken`, which may be null, whether a counter counts it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_transact(const VmPmuMachine *machine, uint32_t cha, const VmPmuTransaction *transaction, bool *taken);
+
+/**
+ * Writes to `clocks` how many clocks of `clock` (VmPmuClock, one of the three) have gone by.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_clocks(const VmPmuMachine *machine, uint32_t clock, uint64_t *clocks);
+
+/**
+ * Lets `clocks` of a clock (VmPmuClock) go by. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
+ * the rest goes by.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine, uint32_t clock, uint64_t clocks);
+
+/**
+ * Writes to `counting` whether some counter of some box counts: while none does, clocks need not be ticked.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_boxes_count(const VmPmuMachine *machine, bool *counting);
+
+/**
+ * Brings every register of the boxes to its value after power-on.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_boxes_reset(const VmPmuMachine *machine);
+
+/**
+ * A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as a bus does it: all ones
+ * where no function of the PMU is.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_pci_read(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t *value);
+
+/**
+ * A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as a bus does it: ignored where no function of the PMU is.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t value);
+
+/**
+ * Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_part_name(uint32_t number, VmPmuText *name);
+
+/**
+ * Fills `event` with entry `number` of the catalogue of the part of this name, counted from 0: each event is followed by its unit masks.
+ * VM_PMU_STATUS_ERROR_RANGE when there are no more.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_event(const char *part, uint32_t number, VmPmuEvent *event);
+
+/**
+ * Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, whatever the case; an event may be called by an alias.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_event_named(const char *part, const char *name, VmPmuEvent *event);
+
+/**
+ * Writes to `number` which signal has this name, such as "instructions_retired".
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_signal_named(const char *name, uint32_t *number);
+
+/**
+ * Writes to `name` and `summary` what signal `number` is called and what it is.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
+
+/**
+ * Replays a litmus file, of which `text` has `length` bytes, on a machine of its own. Writes to `checked`, which may be null, how many
+ * expectations came true.
+ *
+ * VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when a statement did not come true;
+ * vm_pmu_last_error() then has its line, what was seen, and what was to be seen.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -2386,6 +3593,49 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_LOAD_TLB_L2_MISSES = 407,
 } VmPmuSignal;
+
+/*
+ * VmPmuRecord::traits: what else an instruction was, and what befell it.
+ */
+#define VM_PMU_TRAIT_PROBE (UINT32_C(1) << 0)
+#define VM_PMU_TRAIT_RESERVE (UINT32_C(1) << 1)
+#define VM_PMU_TRAIT_CONDITIONAL (UINT32_C(1) << 2)
+#define VM_PMU_TRAIT_CONDITIONAL_FAILED (UINT32_C(1) << 3)
+#define VM_PMU_TRAIT_DIVIDE (UINT32_C(1) << 4)
+#define VM_PMU_TRAIT_LONG_LATENCY (UINT32_C(1) << 5)
+#define VM_PMU_TRAIT_LINK (UINT32_C(1) << 6)
+#define VM_PMU_TRAIT_DECIMAL (UINT32_C(1) << 7)
+#define VM_PMU_TRAIT_TRANSACTION_END (UINT32_C(1) << 8)
+#define VM_PMU_TRAIT_TRANSACTION_FAILED (UINT32_C(1) << 9)
+#define VM_PMU_TRAIT_FIRST_TRANSLATION_MISS (UINT32_C(1) << 10)
+#define VM_PMU_TRAIT_TRANSLATION_MISS (UINT32_C(1) << 11)
+#define VM_PMU_TRAIT_STORE_FORWARDED (UINT32_C(1) << 12)
+#define VM_PMU_TRAIT_LOAD_MERGED (UINT32_C(1) << 13)
+#define VM_PMU_TRAIT_COUNT_CACHE (UINT32_C(1) << 14)
+#define VM_PMU_TRAIT_AFTER_EMPTY (UINT32_C(1) << 15)
+#define VM_PMU_TRAIT_SLEW_UP (UINT32_C(1) << 16)
+#define VM_PMU_TRAIT_SLEW_DOWN (UINT32_C(1) << 17)
+#define VM_PMU_TRAIT_DISCARDED (UINT32_C(1) << 18)
+#define VM_PMU_TRAIT_RADIX_RELOAD (UINT32_C(1) << 19)
+#define VM_PMU_TRAIT_NONREPEATING (UINT32_C(1) << 20)
+#define VM_PMU_TRAIT_MATCHED (UINT32_C(1) << 21)
+#define VM_PMU_TRAIT_SECOND_BUNDLE (UINT32_C(1) << 22)
+#define VM_PMU_TRAIT_FLUSHED (UINT32_C(1) << 23)
+#define VM_PMU_TRAIT_ADVANCED_CHECK_FAILED (UINT32_C(1) << 24)
+#define VM_PMU_TRAIT_FLOATING_POINT (UINT32_C(1) << 25)
+#define VM_PMU_TRAIT_SEMAPHORE (UINT32_C(1) << 26)
+#define VM_PMU_TRAIT_REGISTER_STACK (UINT32_C(1) << 27)
+#define VM_PMU_TRAIT_PAGE_WALKER (UINT32_C(1) << 28)
+#define VM_PMU_TRAIT_PREDICTED_FIRST (UINT32_C(1) << 29)
+#define VM_PMU_TRAIT_PREDICTED_SECOND (UINT32_C(1) << 30)
+
+/*
+ * VmPmuRecord::line_states.
+ */
+#define VM_PMU_LINE_STATE_INVALID (1 << 0)
+#define VM_PMU_LINE_STATE_SHARED (1 << 1)
+#define VM_PMU_LINE_STATE_EXCLUSIVE (1 << 2)
+#define VM_PMU_LINE_STATE_MODIFIED (1 << 3)
 
 /*
  * What follows is what generated code does, for interpreters written in C or C++. None of it calls the library.

@@ -24,11 +24,16 @@
 //! it: both are for embedders in Rust.
 #![deny(missing_docs)]
 
+pub mod catalogue;
 pub mod cells;
 pub mod context;
 pub mod demand;
+pub mod litmus;
 pub mod machine;
 mod pointer;
+pub mod record;
 pub mod registers;
 pub mod status;
+pub mod untile;
 pub mod version;
+pub mod vocabulary;

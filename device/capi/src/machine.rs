@@ -27,10 +27,10 @@ pub const VM_PMU_OPTION_SHARE_COUNTERS: u32 = 1 << 0;
 pub const VM_PMU_OPTION_BUSES: u32 = 1 << 1;
 
 /// A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
-/// MSR[EE] allows.
+/// MSR.EE allows.
 pub const VM_PMU_LINE_INTERRUPT: u32 = 1 << 0;
 
-/// A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR[GE]
+/// A level in vm_pmu_lines() and the callback of that name. POWER: an event-based exception exists; the branch is taken when BESCR.GE
 /// and problem state allow.
 pub const VM_PMU_LINE_EVENT_BASED_BRANCH: u32 = 1 << 1;
 

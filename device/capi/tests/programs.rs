@@ -33,7 +33,11 @@ fn compile(compiler: &str, source: &str, name: &str, options: &[&str]) -> PathBu
 }
 
 fn run(program: &Path) {
-    let output = succeed(Command::new(program).env("LD_LIBRARY_PATH", installed().join("lib")));
+    run_with(program, &[]);
+}
+
+fn run_with(program: &Path, arguments: &[PathBuf]) {
+    let output = succeed(Command::new(program).args(arguments).env("LD_LIBRARY_PATH", installed().join("lib")));
     assert!(String::from_utf8_lossy(&output.stdout).contains("all is well"));
 }
 
@@ -64,6 +68,32 @@ fn a_c_program_counts_to_an_overflow() {
 fn a_c_program_is_told_of_its_misuse() {
     if is_there("cc", "a_c_program_is_told_of_its_misuse") {
         compile_and_run("cc", "misuse.c", "misuse", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_looks_up_events_and_tells_records_and_requests() {
+    if is_there("cc", "a_c_program_looks_up_events_and_tells_records_and_requests") {
+        compile_and_run("cc", "events.c", "events", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_reaches_the_boxes() {
+    if is_there("cc", "a_c_program_reaches_the_boxes") {
+        compile_and_run("cc", "boxes.c", "boxes", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_replays_litmus_files() {
+    if is_there("cc", "a_c_program_replays_litmus_files") {
+        let suite = root().join("../../guest-tests/litmus/k8");
+        let files = std::fs::read_dir(suite).expect("the suite is there").filter_map(|entry| Some(entry.ok()?.path()));
+        let files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "litmus")).collect();
+        let library = shared();
+        let options: Vec<&str> = std::iter::once("-std=c11").chain(library.iter().map(String::as_str)).collect();
+        run_with(&compile("cc", "replay.c", "replay", &options), &files);
     }
 }
 
@@ -108,7 +138,9 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    compile_and_run("cc", "misuse.c", "misuse-sanitized", "-std=c11", &sanitized);
+    for source in ["misuse", "events", "boxes"] {
+        compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
+    }
 }
 
 #[test]

@@ -1,0 +1,29 @@
+//! Litmus files, replayed.
+
+use std::ffi::c_char;
+
+use vm_pmu::litmus::Litmus;
+
+use crate::pointer::{list, offer};
+use crate::status::{VmPmuStatus, argument, guarded, misuse};
+
+/// Replays a litmus file, of which `text` has `length` bytes, on a machine of its own. Writes to `checked`, which may be null, how many
+/// expectations came true.
+///
+/// VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when a statement did not come true;
+/// vm_pmu_last_error() then has its line, what was seen, and what was to be seen.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_litmus_run(text: *const c_char, length: usize, checked: *mut u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { list(text.cast::<u8>(), length, "the litmus file") }?;
+        let text = std::str::from_utf8(bytes).map_err(|_| argument("the litmus file is no UTF-8 text"))?;
+        let litmus: Litmus = text.parse().map_err(|error| misuse(VmPmuStatus::ErrorLitmusText, format!("{error}")))?;
+        let came_true = litmus.run().map_err(|failure| misuse(VmPmuStatus::ErrorLitmusFailed, format!("{failure}")))?;
+        // SAFETY: the caller's promise.
+        unsafe { offer(checked, u64::try_from(came_true).unwrap_or(u64::MAX), "where the number is to be written") }
+    })
+}

@@ -1,0 +1,76 @@
+/* The boxes that all threads of Knights Landing share. */
+#include "expect.h"
+
+/* The first channel of the first memory controller: bus FFh, device 8, function 2. */
+#define CHANNEL ((0xFFu << 20) | (8u << 15) | (2u << 12))
+
+static void a_channel_counts_what_happens(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  uint32_t channel, value;
+  uint64_t clocks, dword;
+  bool answer;
+  options.threads = 8;
+  EXPECT_OK(vm_pmu_machine_create("knl", &options, &machine));
+  EXPECT_OK(vm_pmu_box_named("mc-dclk0", &channel));
+  EXPECT_OK(vm_pmu_pci_read(machine, CHANNEL, 4, &value));
+  EXPECT(value == 0x78438086);
+  EXPECT_OK(vm_pmu_pci_read(machine, CHANNEL, 2, &value));
+  EXPECT(value == 0x8086);
+  EXPECT_OK(vm_pmu_pci_read(machine, 0, 4, &value));
+  EXPECT(value == UINT32_MAX);
+  EXPECT_OK(vm_pmu_boxes_count(machine, &answer));
+  EXPECT(!answer);
+
+  EXPECT_OK(vm_pmu_pci_write(machine, CHANNEL | 0xB20, 4, 0x00400103)); /* CAS reads in counter 0 */
+  EXPECT_OK(vm_pmu_boxes_count(machine, &answer));
+  EXPECT(answer);
+  EXPECT_OK(vm_pmu_box_listens(machine, channel, &answer));
+  EXPECT(answer);
+  EXPECT_OK(vm_pmu_box_happen(machine, channel, 0x03, 0x01, 1, 5, &answer));
+  EXPECT(answer);
+  EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_DCLK, 100));
+  EXPECT_OK(vm_pmu_pci_read(machine, CHANNEL | 0xB00, 4, &value));
+  EXPECT(value == 5);
+  EXPECT_OK(vm_pmu_read(machine, 3, VM_PMU_SPACE_PCI, CHANNEL | 0xB00, &dword));
+  EXPECT(dword == 5);
+  EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_ALL, 20));
+  EXPECT_OK(vm_pmu_clocks(machine, VM_PMU_CLOCK_DCLK, &clocks));
+  EXPECT(clocks == 120);
+  EXPECT_OK(vm_pmu_box_queue(machine, channel, 0x80, 0, 1, NULL));
+  EXPECT_OK(vm_pmu_boxes_reset(machine));
+  EXPECT_OK(vm_pmu_boxes_count(machine, &answer));
+  EXPECT(!answer);
+
+  VmPmuTransaction request = {sizeof(VmPmuTransaction)};
+  request.opcode = 0x182;
+  request.stage = 2;
+  request.clocks = 10;
+  EXPECT_OK(vm_pmu_box_transact(machine, 37, &request, &answer));
+  EXPECT(!answer);
+  EXPECT(vm_pmu_box_transact(machine, 38, &request, NULL) == VM_PMU_STATUS_ERROR_RANGE);
+  request.stage = 3;
+  EXPECT(vm_pmu_box_transact(machine, 0, &request, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_box_named("cha38", &channel) == VM_PMU_STATUS_ERROR_NAME);
+  EXPECT(vm_pmu_box_listens(machine, 66, &answer) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_tick(machine, 4, 1) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_pci_read(machine, CHANNEL, 3, &value) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_pci_read(machine, CHANNEL | 1, 2, &value) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_pci_read(machine, 1u << 28, 4, &value) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
+static void other_parts_have_no_boxes(void) {
+  VmPmuMachine *machine = NULL;
+  bool answer;
+  EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
+  EXPECT(vm_pmu_boxes_count(machine, &answer) == VM_PMU_STATUS_ERROR_UNSUPPORTED);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
+int main(void) {
+  a_channel_counts_what_happens();
+  other_parts_have_no_boxes();
+  puts("boxes: all is well");
+  return 0;
+}
