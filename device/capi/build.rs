@@ -2,8 +2,9 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let target = |part: &str| std::env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
-    if target("OBJECT_FORMAT") == "elf" || target("OS") == "linux" {
+    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    if ["linux", "freebsd", "netbsd", "openbsd", "illumos"].contains(&system.as_str()) {
+        // The number is VM_PMU_ABI.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libvm_pmu.so.0");
     }
 }

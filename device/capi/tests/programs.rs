@@ -79,6 +79,14 @@ fn a_c_program_looks_up_events_and_tells_records_and_requests() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
+fn fields_and_numbers_are_where_compiled_programs_know_them() {
+    if is_there("cc", "fields_and_numbers_are_where_compiled_programs_know_them") {
+        compile_and_run("cc", "layout.c", "layout", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_reaches_the_boxes() {
     if is_there("cc", "a_c_program_reaches_the_boxes") {
         compile_and_run("cc", "boxes.c", "boxes", "-std=c11", &shared());

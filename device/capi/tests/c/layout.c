@@ -1,0 +1,144 @@
+/* The binary interface, as programs that are compiled already know it. When one of these fails, VM_PMU_ABI is a new number, or the change is
+ * taken back: only what comes behind the last field that is named here may be added. For hosts with 64-bit pointers. */
+#include "expect.h"
+
+#define AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+
+AT(VmPmuOptions, size, 0);
+AT(VmPmuOptions, revision, 8);
+AT(VmPmuOptions, packages, 16);
+AT(VmPmuOptions, threads, 20);
+AT(VmPmuOptions, flags, 24);
+AT(VmPmuOptions, pace_signal, 28);
+AT(VmPmuOptions, pace_most, 32);
+AT(VmPmuOptions, irp_bus, 36);
+AT(VmPmuOptions, memory_bus, 37);
+AT(VmPmuOptions, reserved, 38);
+AT(VmPmuOptions, user, 40);
+AT(VmPmuOptions, raise, 48);
+AT(VmPmuOptions, lines, 56);
+AT(VmPmuOptions, pins, 64);
+AT(VmPmuOptions, late, 72);
+
+AT(VmPmuCells, totals, 8);
+AT(VmPmuCells, deadlines, 16);
+AT(VmPmuCells, horizon, 24);
+AT(VmPmuCells, signals, 32);
+AT(VmPmuCells, pace, 36);
+
+AT(VmPmuContext, privilege, 8);
+AT(VmPmuContext, flags, 12);
+AT(VmPmuContext, machine_state, 16);
+AT(VmPmuContext, control, 24);
+AT(VmPmuContext, time_base, 32);
+
+AT(VmPmuDemand, epoch, 8);
+AT(VmPmuDemand, records, 12);
+AT(VmPmuDemand, per_cycle, 16);
+AT(VmPmuDemand, idle, 20);
+AT(VmPmuDemand, signals, 24);
+_Static_assert(VM_PMU_SIGNAL_WORDS == 16, "the set of signals");
+
+AT(VmPmuRecord, address, 8);
+AT(VmPmuRecord, encoding, 16);
+AT(VmPmuRecord, branch_target, 24);
+AT(VmPmuRecord, memory_address, 32);
+AT(VmPmuRecord, fetch_address, 40);
+AT(VmPmuRecord, real_address, 48);
+AT(VmPmuRecord, flags, 56);
+AT(VmPmuRecord, traits, 60);
+AT(VmPmuRecord, cycles, 64);
+AT(VmPmuRecord, memory_latency, 68);
+AT(VmPmuRecord, fetch_latency, 72);
+AT(VmPmuRecord, stall, 76);
+AT(VmPmuRecord, stage_cycles, 80);
+AT(VmPmuRecord, stages, 128);
+AT(VmPmuRecord, slot, 130);
+AT(VmPmuRecord, branch, 131);
+AT(VmPmuRecord, prediction, 132);
+AT(VmPmuRecord, memory_size, 133);
+AT(VmPmuRecord, data, 134);
+AT(VmPmuRecord, data_level, 135);
+AT(VmPmuRecord, memory_translation, 136);
+AT(VmPmuRecord, fetch_translation, 137);
+AT(VmPmuRecord, unit, 138);
+AT(VmPmuRecord, fetch_source, 139);
+AT(VmPmuRecord, reload_source, 140);
+AT(VmPmuRecord, walk_source, 141);
+AT(VmPmuRecord, store_outcome, 142);
+AT(VmPmuRecord, page_bits, 143);
+AT(VmPmuRecord, stall_reason, 144);
+AT(VmPmuRecord, line_states, 145);
+AT(VmPmuRecord, fabric_command, 146);
+AT(VmPmuRecord, fabric_memory_busy, 151);
+
+AT(VmPmuRequest, physical, 8);
+AT(VmPmuRequest, latency, 16);
+AT(VmPmuRequest, kind, 20);
+AT(VmPmuRequest, supplier, 21);
+AT(VmPmuRequest, snoop, 22);
+
+AT(VmPmuTransaction, clocks, 8);
+AT(VmPmuTransaction, flags, 16);
+AT(VmPmuTransaction, opcode, 20);
+AT(VmPmuTransaction, source, 22);
+AT(VmPmuTransaction, stage, 27);
+
+AT(VmPmuText, bytes, 0);
+AT(VmPmuText, length, 8);
+_Static_assert(sizeof(VmPmuText) == 16, "VmPmuText");
+
+AT(VmPmuEvent, name, 8);
+AT(VmPmuEvent, section, 72);
+AT(VmPmuEvent, signals, 88);
+AT(VmPmuEvent, signal_count, 96);
+AT(VmPmuEvent, flags, 100);
+AT(VmPmuEvent, select, 104);
+AT(VmPmuEvent, fidelity, 124);
+
+_Static_assert(sizeof(VmPmuStatus) == 4, "VmPmuStatus");
+_Static_assert(VM_PMU_ABI == 0, "the number that these offsets belong to");
+
+/* Numbers are found where they were, whatever has come behind them. */
+static void signals_keep_their_numbers(void) {
+  static const struct {
+    const char *name;
+    uint32_t number;
+  } known[] = {
+      {"cycles", 0}, {"instructions_retired", 4}, {"branches_retired", 14}, {"loads", 67}, {"stores", 68}, {"load_tlb_l2_misses", 407},
+  };
+  for (size_t place = 0; place < sizeof known / sizeof known[0]; place++) {
+    uint32_t number;
+    EXPECT_OK(vm_pmu_signal_named(known[place].name, &number));
+    EXPECT(number == known[place].number);
+  }
+}
+
+/* Every cell of the totals is that of its signal, and the cells of the deadlines follow a counter. */
+static void cells_are_where_they_are_said_to_be(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuCells cells = {sizeof(VmPmuCells)};
+  EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
+  EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
+  EXPECT(cells.signals > 407 && (uintptr_t)cells.totals % 64 == 0);
+  for (uint32_t signal = 0; signal < cells.signals; signal++) {
+    EXPECT(cells.deadlines[signal] == VM_PMU_NEVER);
+    EXPECT_OK(vm_pmu_pass(machine, 0, signal + 1, &signal, 1));
+  }
+  for (uint32_t signal = 0; signal < cells.signals; signal++) {
+    EXPECT(cells.totals[signal] == signal + 1);
+  }
+  EXPECT(*cells.horizon == VM_PMU_NEVER);
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010004, 0 - (uint64_t)100));
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010000, 0x00520076));
+  EXPECT(cells.deadlines[VM_PMU_SIGNAL_CYCLES] == cells.totals[VM_PMU_SIGNAL_CYCLES] + 100);
+  EXPECT(*cells.horizon > cells.totals[cells.pace] && *cells.horizon <= cells.totals[cells.pace] + 100);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
+int main(void) {
+  signals_keep_their_numbers();
+  cells_are_where_they_are_said_to_be();
+  puts("layout: all is well");
+  return 0;
+}

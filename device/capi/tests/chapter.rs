@@ -1,0 +1,35 @@
+//! The program of the book's chapter compiles and does what it says.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::{is_there, libraries, root, succeed};
+
+fn chapter() -> String {
+    std::fs::read_to_string(root().join("../../docs/src/c-interface.md")).expect("the chapter is there")
+}
+
+#[test]
+fn the_program_of_the_chapter_runs() {
+    if !is_there("cc", "the_program_of_the_chapter_runs") {
+        return;
+    }
+    let chapter = chapter();
+    let (_, rest) = chapter.split_once("```c\n").expect("the chapter has a program");
+    let (program, rest) = rest.split_once("```").expect("the program ends");
+    assert!(!rest.contains("```c\n"), "every program of the chapter is compiled: this test knows of one");
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chapter.c");
+    std::fs::write(&place, program).expect("a file for the compiler can be written");
+    // Linked by its file: the shared library may be anywhere then.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chapter");
+    std::fs::create_dir_all(&folder).expect("a folder for the library can be made");
+    std::fs::copy(libraries().join("libvm_pmu_capi.so"), folder.join("libvm_pmu.so.0")).expect("the library can be copied");
+    let binary = place.with_extension("run");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c11", "-Wall", "-Werror", "-I"]).arg(root().join("include")).arg(&place).arg(folder.join("libvm_pmu.so.0"));
+    succeed(compiler.arg("-o").arg(&binary));
+    let output = succeed(Command::new(&binary).env("LD_LIBRARY_PATH", &folder));
+    assert_eq!(output.stdout, b"3\n");
+}
