@@ -118,6 +118,12 @@ unsafe impl Send for Callbacks {}
 // SAFETY: the same.
 unsafe impl Sync for Callbacks {}
 
+/// Callers share a machine between host threads, and destroy it on another one than made it.
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<VmPmuMachine>();
+};
+
 /// Machines have no more than [`VM_PMU_MOST_THREADS`].
 fn narrow(thread: usize) -> u32 {
     u32::try_from(thread).unwrap_or(u32::MAX)
