@@ -9,8 +9,21 @@ use vm_pmu::Signal;
 use vm_pmu::arch::feed::{LineStates, Traits};
 
 /// The files of the interface, in the order in which the header has them.
-const SOURCES: &[&str] =
-    &["version", "status", "machine", "registers", "cells", "context", "demand", "vocabulary", "record", "untile", "catalogue", "litmus"];
+const SOURCES: &[&str] = &[
+    "version",
+    "status",
+    "machine",
+    "registers",
+    "cells",
+    "context",
+    "demand",
+    "vocabulary",
+    "record",
+    "untile",
+    "snapshot",
+    "catalogue",
+    "litmus",
+];
 
 /// Types that functions take as plain numbers.
 const NUMBERS: &[&str] = &[

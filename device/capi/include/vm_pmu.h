@@ -318,6 +318,10 @@ enum VmPmuStatus
    */
   VM_PMU_STATUS_ERROR_LITMUS_FAILED = -6,
   /**
+   * The snapshot is damaged, or of another machine; the machine is as it was.
+   */
+  VM_PMU_STATUS_ERROR_SNAPSHOT = -7,
+  /**
    * The library failed in itself. The machine may be used further; that it happened is worth a report.
    */
   VM_PMU_STATUS_ERROR_INTERNAL = -100,
@@ -1022,6 +1026,11 @@ typedef uint32_t VmPmuFidelity;
  * A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
  */
 typedef struct VmPmuMachine VmPmuMachine;
+
+/**
+ * What a machine remembers, as bytes. Only pointers to it are handed out.
+ */
+typedef struct VmPmuSnapshot VmPmuSnapshot;
 
 /**
  * How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
@@ -1895,6 +1904,46 @@ VmPmuStatus vm_pmu_pci_read(const VmPmuMachine *machine, uint32_t address, uint3
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t value);
+
+/**
+ * Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals and
+ * deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ *
+ * No thread of the guest runs meanwhile. An interrupt that comes due by saving is raised before this returns: save the interrupt
+ * controllers afterwards.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_save(const VmPmuMachine *machine, VmPmuSnapshot **snapshot);
+
+/**
+ * Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They hold until the snapshot is destroyed.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_snapshot_bytes(const VmPmuSnapshot *snapshot, const uint8_t **bytes, size_t *length);
+
+/**
+ * Gives a snapshot up. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() made and nobody destroyed.
+ */
+VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
+
+/**
+ * Makes the machine remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a machine of the same part, packages and
+ * threads, saved by this version of the library or an earlier one.
+ *
+ * What has been added to the totals so far is not counted. No thread of the guest runs meanwhile. Look at the demand and the lines
+ * afterwards. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of another machine: then nothing is changed.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_t length);
 
 /**
  * Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.

@@ -20,8 +20,7 @@
 //!
 //! # What is not in it
 //!
-//! Machines are not saved and restored through this interface, and POWER9's counters that post themselves into memory are not reached by
-//! it: both are for embedders in Rust.
+//! POWER9's counters that post themselves into memory, and the companion: they are for embedders in Rust.
 #![deny(missing_docs)]
 
 pub mod catalogue;
@@ -33,6 +32,7 @@ pub mod machine;
 mod pointer;
 pub mod record;
 pub mod registers;
+pub mod snapshot;
 pub mod status;
 pub mod untile;
 pub mod version;

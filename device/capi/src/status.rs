@@ -58,6 +58,8 @@ pub enum VmPmuStatus {
     ErrorLitmusText = -5,
     /// A statement of the litmus file did not come true.
     ErrorLitmusFailed = -6,
+    /// The snapshot is damaged, or of another machine; the machine is as it was.
+    ErrorSnapshot = -7,
     /// The library failed in itself. The machine may be used further; that it happened is worth a report.
     ErrorInternal = -100,
 }

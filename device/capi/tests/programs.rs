@@ -94,6 +94,13 @@ fn a_c_program_reaches_the_boxes() {
 }
 
 #[test]
+fn a_c_program_saves_and_restores() {
+    if is_there("cc", "a_c_program_saves_and_restores") {
+        compile_and_run("cc", "snapshot.c", "snapshot", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_replays_litmus_files() {
     if is_there("cc", "a_c_program_replays_litmus_files") {
         let suite = root().join("../../guest-tests/litmus/k8");
@@ -146,7 +153,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    for source in ["misuse", "events", "boxes"] {
+    for source in ["misuse", "events", "boxes", "snapshot"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
 }
