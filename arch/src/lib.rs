@@ -1,7 +1,8 @@
 //! The register files of performance monitoring units, for emulators and hypervisors.
 //!
 //! This crate is the architecture: what each register holds, who may touch it, what counts, what overflows. It knows no bus, no
-//! thread, no clock and no memory; it allocates nothing, and it has no unsafe code. The crate `vm-pmu` attaches it to an emulator.
+//! thread, no clock, and no memory but the cells that an embedder lends it; it allocates nothing, and it has no unsafe code. The crate
+//! `vm-pmu` attaches it to an emulator.
 //!
 //! | layer | what it knows | what it refuses to know |
 //! | --- | --- | --- |
