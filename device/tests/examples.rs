@@ -9,6 +9,11 @@ mod toy_cpu;
 #[path = "../examples/vmm_loop.rs"]
 mod vmm_loop;
 
+#[cfg(feature = "snapshot")]
+#[allow(dead_code, reason = "an example has a main function, which nobody calls here")]
+#[path = "../examples/snapshot.rs"]
+mod snapshot;
+
 #[test]
 fn the_toy_cpu_is_interrupted_every_hundred_events_of_its_program() {
     // A turn of the loop is three instructions. After 100, 200, 300 and 400 of the program's instructions there have been 33, 67, 100 and
@@ -48,4 +53,26 @@ vCPU 1: RDMSR C1h reads 0x0
 vCPU 1: #GP for WRMSR 186h
 ";
     assert_eq!(vmm_loop::run().unwrap(), expected);
+}
+
+#[cfg(feature = "snapshot")]
+#[test]
+fn a_machine_that_was_saved_in_its_middle_goes_on_in_another_and_a_file_that_was_cut_is_refused() {
+    let expected = "\
+saved after 63 additions and 1 interrupt
+interrupt after 99 additions, counter 0 reads 0
+interrupt after 148 additions, counter 0 reads 0
+interrupt after 197 additions, counter 0 reads 0
+ended after 200 additions
+interrupt after 99 additions, counter 0 reads 0
+interrupt after 148 additions, counter 0 reads 0
+interrupt after 197 additions, counter 0 reads 0
+ended after 200 additions
+both agree
+cut at its end: the snapshot is 381 bytes long and 380 were given: pass all that `save` returned and no more
+cut in the PMU's part: 10 bytes were given, which end before they say what they are: pass all that `save` returned
+cut in the CPU's part: a saved CPU takes 32 bytes and the file has 31
+nothing has changed
+";
+    assert_eq!(snapshot::run().unwrap(), expected);
 }

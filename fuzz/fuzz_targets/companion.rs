@@ -2,15 +2,19 @@
 //! companion that is saved and restored on the way goes on as if nothing had been.
 #![no_main]
 
+#[path = "shared/small.rs"]
+mod small;
+
 use arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, CacheGeometry, Class, Clock, Companion, Direction, Follower, Instruction, Invalidation, PageTables,
-    Profile, SecondLevel, Transfer, Walk, parts,
+    Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Invalidation, PageTables, Transfer, Walk, parts,
 };
 use vm_pmu::topology::{self, Machine};
+
+use small::small;
 
 /// Page tables out of an address.
 struct Tables;
@@ -100,27 +104,6 @@ fn followers(companion: &Companion) -> Vec<Follower<'_>> {
     let mut all: Vec<Follower<'_>> = (0..companion.threads()).filter_map(|number| companion.follower(number)).collect();
     all.iter_mut().for_each(|follower| follower.renew(&everything()));
     all
-}
-
-/// The same CPU with so little of everything that a few instructions fill it.
-fn small(profile: &Profile) -> Profile {
-    let mut small = *profile;
-    let shrink = |geometry: CacheGeometry, bytes: u64| CacheGeometry { bytes: bytes * u64::from(geometry.ways), ..geometry };
-    let caches = &mut small.caches;
-    caches.instruction = shrink(caches.instruction, 256);
-    caches.data = shrink(caches.data, 256);
-    caches.second = match caches.second {
-        SecondLevel::Unified(geometry) => SecondLevel::Unified(shrink(geometry, 512)),
-        SecondLevel::Split { instruction, data } => SecondLevel::Split { instruction: shrink(instruction, 512), data: shrink(data, 512) },
-    };
-    caches.third = caches.third.map(|(geometry, fill)| (shrink(geometry, 512), fill));
-    small.predictor.direction = match small.predictor.direction {
-        Direction::Global { history, .. } => Direction::Global { history, index: 6 },
-        Direction::Local { history, .. } => Direction::Local { history, histories: 3, index: 6 },
-    };
-    small.predictor.target_bits = 4;
-    small.memory.near_bytes = small.memory.near_bytes.min(1 << 12);
-    small
 }
 
 fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {

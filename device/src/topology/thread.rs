@@ -249,7 +249,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         if let Some(begins_to_heed) = changed {
             self.renew_wide_demand();
             if begins_to_heed {
-                self.with(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
+                self.with(|pmu, view| self.tell_common(pmu, view));
             }
         }
         value
@@ -257,7 +257,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
     pub(super) fn hear(&self) {
-        self.with_wide(|pmu, view| self.package.common.tell(self.number % self.machine.per_package, pmu, view));
+        self.with_wide(|pmu, view| self.tell_common(pmu, view));
+    }
+
+    fn tell_common(&self, pmu: &mut Pmu, view: &View<'_>) {
+        self.package.common.tell(self.number % self.machine.per_package, pmu, view);
     }
 
     /// Counters of package scope may want something else than before.
@@ -402,7 +406,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// What the PMU remembers; as [`Machine::states`] for one thread.
     #[must_use]
     pub fn state(&self) -> State {
-        self.with(|pmu, view| pmu.state(view))
+        // What others of its package do it was told only while it heeded that: a state has it as it is now, so that equal machines have
+        // equal states.
+        self.with_wide(|pmu, view| {
+            self.tell_common(pmu, view);
+            pmu.state(view)
+        })
     }
 
     /// The registers there are.
