@@ -6,3 +6,4 @@ pub mod itanium;
 pub mod memory;
 pub mod pages;
 pub mod power;
+mod turn;
