@@ -64,6 +64,10 @@ fn goes_on(guest: &Guest, config: &Config) {
 /// Handlers for a timer and for faults, and work with flags, vectors and strings in between.
 fn busy() -> Guest {
     Guest::new(|a| {
+        // Vectors are switched on.
+        a.mov(rax, cr4)?;
+        a.or(eax, 0x200)?;
+        a.mov(cr4, rax)?;
         a.mov(rsp, DATA + 0x8000)?;
         a.mov(rbx, 0xfee0_0000u64)?;
         a.mov(dword_ptr(rbx + 0xf0), 0x1ff)?;
@@ -307,7 +311,7 @@ fn what_was_saved_goes_through_formats_of_serde() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// Whatever the bytes, and wherever the cut.
     #[test]
