@@ -210,7 +210,7 @@ fn impossible(state: &CpuState) -> Option<(&'static str, u64)> {
     ];
     let registers = registers.into_iter().find(|(_, _, wrong)| *wrong).map(|(name, value, _)| (name, value));
     let translation = || {
-        let outside = translations().find(|(page, frame)| page >> 52 != 0 || frame * PAGE >> PHYSICAL_BITS != 0 || frame >> 52 != 0);
+        let outside = translations().find(|(page, frame)| page >> 52 != 0 || *frame > physical / PAGE);
         let outside = outside.map(|(page, _)| ("a translation's page", page));
         let grants = state.translations.iter().find(|known| known.grants & !grant::RIGHTS != 0);
         outside.or(grants.map(|known| ("what a translation grants", known.grants.into())))
