@@ -23,6 +23,7 @@ use vm_pmu::Part;
 use vm_pmu::snapshot::SnapshotError;
 
 use super::{Engine, Options, RunError};
+use crate::attach::Refusal;
 use crate::report::Report;
 
 /// The version of the form of a saved run. No other is read.
@@ -105,6 +106,15 @@ impl std::error::Error for MigrateError {
         match self {
             Self::Snapshot(error) => Some(error),
             _ => None,
+        }
+    }
+}
+
+impl From<Refusal> for MigrateError {
+    fn from(refusal: Refusal) -> MigrateError {
+        match refusal {
+            Refusal::Snapshot(error) => MigrateError::Snapshot(error),
+            refusal => MigrateError::Engine { reason: refusal.to_string() },
         }
     }
 }

@@ -17,7 +17,7 @@ mod record;
 mod saved;
 mod signals;
 
-pub use saved::{CpuState, Rig, Saved};
+pub use saved::{Attached, CpuState, Rig};
 
 pub use signals::supplies;
 

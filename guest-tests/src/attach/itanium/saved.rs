@@ -1,4 +1,4 @@
-//! A machine of the engine with everything attached to it, saved and gone on from.
+//! What is attached to a machine of the engine, saved with it and gone on from.
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
@@ -11,11 +11,9 @@ use crate::attach::{LineState, Lines};
 use crate::engine::itanium::{self, Machine};
 use crate::report::Trace;
 
-/// A machine with everything attached to it, between two instructions.
+/// What remembers something beside the engine, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
-    /// The engine's part: cores and memory.
-    pub machine: itanium::Saved,
+pub struct Attached {
     /// The PMUs: [`topology::Machine::save`].
     pub pmus: Vec<u8>,
     /// Where their interrupt requests arrive, one a thread.
@@ -90,20 +88,21 @@ impl Rig<'_, '_> {
     ///
     /// # Errors
     /// [`SnapshotError`]: there is no memory for it, or the threads have not the followers of all of the companion's threads.
-    pub fn save(&mut self) -> Result<Saved, SnapshotError> {
+    pub fn save(&mut self) -> Result<(itanium::Saved, Attached), SnapshotError> {
         // An interrupt may come due by saving: before its line is saved.
         let pmus = self.pmus.save()?;
         let cpus = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).map(Cpu::state).collect();
         let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
         let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
-        Ok(Saved { machine: self.machine.save(), pmus, lines: self.lines.state(), cpus, companion })
+        let attached = Attached { pmus, lines: self.lines.state(), cpus, companion };
+        Ok((self.machine.save(), attached))
     }
 
     /// Goes on from what was saved, all of it or nothing; to be called between two runs.
     ///
     /// # Errors
     /// [`Refusal`], and everything is as it was.
-    pub fn restore(&mut self, saved: &Saved) -> Result<(), Refusal> {
+    pub fn restore(&mut self, machine: &itanium::Saved, saved: &Attached) -> Result<(), Refusal> {
         let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
         count("threads", saved.cpus.len(), cpus.len())?;
         for (cpu, state) in cpus.iter().zip(&saved.cpus) {
@@ -111,17 +110,17 @@ impl Rig<'_, '_> {
         }
         count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
         count("interrupt lines", saved.lines.len(), self.lines.state().len())?;
-        let before = self.save()?;
-        let put = self.put(saved);
+        let (before, attached) = self.save()?;
+        let put = self.put(machine, saved);
         if put.is_err() {
-            self.put(&before)?;
+            self.put(&before, &attached)?;
         }
         put
     }
 
     /// Puts each part into place; what comes behind one that refuses is not.
-    fn put(&mut self, saved: &Saved) -> Result<(), Refusal> {
-        self.machine.restore(&saved.machine)?;
+    fn put(&mut self, machine: &itanium::Saved, saved: &Attached) -> Result<(), Refusal> {
+        self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
         // Behind the PMUs, which may ask while they are put in place for what has been asked for already.
         self.lines.restore(&saved.lines);

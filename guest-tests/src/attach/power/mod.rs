@@ -26,7 +26,7 @@ mod signals;
 
 pub use beside::{Beside, BesideState};
 pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
-pub use saved::{CpuState, Rig, Saved};
+pub use saved::{Attached, CpuState, Rig};
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};

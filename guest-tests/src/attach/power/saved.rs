@@ -1,4 +1,4 @@
-//! A machine of the engine with everything attached to it, saved and gone on from.
+//! What is attached to a machine of the engine, saved with it and gone on from.
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
@@ -11,11 +11,9 @@ use crate::attach::refusal::{Refusal, count};
 use crate::engine::power::{self, Machine};
 use crate::report::Trace;
 
-/// A machine with everything attached to it, between two instructions.
+/// What remembers something beside the engine, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
-    /// The engine's part: CPUs and memory.
-    pub machine: power::Saved,
+pub struct Attached {
     /// The PMUs and what cores post into memory: [`topology::Machine::save`].
     pub pmus: Vec<u8>,
     /// What stands between each CPU and its PMU.
@@ -103,21 +101,22 @@ impl Rig<'_, '_> {
     ///
     /// # Errors
     /// [`SnapshotError`]: there is no memory for it, or the CPUs have not the followers of all of the companion's threads.
-    pub fn save(&mut self) -> Result<Saved, SnapshotError> {
+    pub fn save(&mut self) -> Result<(power::Saved, Attached), SnapshotError> {
         // Counters that are folded by saving may post: before memory is saved. What the companion has to tell the chips is told.
         let pmus = self.pmus.save()?;
         let firmware = self.firmware.map(Firmware::state).transpose()?;
         let cpus = self.machine.observers_mut().map(Cpu::state).collect();
         let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
         let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
-        Ok(Saved { machine: self.machine.save(), pmus, cpus, companion, firmware })
+        let attached = Attached { pmus, cpus, companion, firmware };
+        Ok((self.machine.save(), attached))
     }
 
     /// Goes on from what was saved, all of it or nothing; to be called between two runs.
     ///
     /// # Errors
     /// [`Refusal`], and everything is as it was.
-    pub fn restore(&mut self, saved: &Saved) -> Result<(), Refusal> {
+    pub fn restore(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
         let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
         count("CPUs", saved.cpus.len(), cpus.len())?;
         for (cpu, state) in cpus.iter().zip(&saved.cpus) {
@@ -125,17 +124,17 @@ impl Rig<'_, '_> {
         }
         count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
         count("chips", chips(saved.firmware.as_ref()), self.firmware.map_or(0, |firmware| firmware.platform().chips().len()))?;
-        let before = self.save()?;
-        let put = self.put(saved);
+        let (before, attached) = self.save()?;
+        let put = self.put(machine, saved);
         if put.is_err() {
-            self.put(&before)?;
+            self.put(&before, &attached)?;
         }
         put
     }
 
     /// Puts each part into place; what comes behind one that refuses is not.
-    fn put(&mut self, saved: &Saved) -> Result<(), Refusal> {
-        self.machine.restore(&saved.machine)?;
+    fn put(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
+        self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
         if let (Some(firmware), Some(state)) = (self.firmware, &saved.firmware) {
             firmware.restore(state)?;
