@@ -2,9 +2,11 @@
 
 mod engine;
 mod itanium;
+mod migrate;
 mod power;
 
 pub use engine::Engine;
+pub use migrate::{MigrateError, RUN_VERSION};
 
 use std::fmt;
 use std::path::Path;
@@ -56,6 +58,10 @@ pub struct Options {
     pub big_endian: bool,
     /// How many of the things that pass between each CPU and its PMU are kept for the report.
     pub trace: usize,
+    /// After so many steps the run is saved, with everything beside it, and goes on in a new machine.
+    pub save_at: Option<u64>,
+    /// The engine of that machine; the same if there is none.
+    pub go_on_with: Option<Engine>,
 }
 
 impl Default for Options {
@@ -71,6 +77,8 @@ impl Default for Options {
             chips: 0,
             big_endian: false,
             trace: 0,
+            save_at: None,
+            go_on_with: None,
         }
     }
 }
@@ -142,6 +150,22 @@ pub enum RunError {
         /// Why, in one line.
         reason: String,
     },
+    /// The guest ended before it was to be saved.
+    EndedEarly {
+        /// After how many steps it was to be.
+        steps: u64,
+        /// How it ended, in one line.
+        ending: String,
+    },
+    /// The run was to be saved when it had been given up already.
+    SavedTooLate {
+        /// After how many steps it was to be saved.
+        steps: u64,
+        /// After how many it is given up.
+        limit: u64,
+    },
+    /// The run could not be saved, or did not go on.
+    Migrate(MigrateError),
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -170,6 +194,13 @@ impl fmt::Display for RunError {
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::ItaniumMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Engine { engine, reason } => write!(f, "the engine {engine} cannot run it: {reason}"),
+            Self::EndedEarly { steps, ending } => {
+                write!(f, "the guest ended before it had taken {} steps, so it was not saved: {ending}", grouped(*steps))
+            }
+            Self::SavedTooLate { steps, limit } => {
+                write!(f, "it cannot be saved after {} steps and given up after {}: save it earlier", grouped(*steps), grouped(*limit))
+            }
+            Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
@@ -184,6 +215,7 @@ impl std::error::Error for RunError {
             Self::Machine(error) => Some(error),
             Self::PowerMachine(error) => Some(error),
             Self::ItaniumMachine(error) => Some(error),
+            Self::Migrate(error) => Some(error),
             _ => None,
         }
     }

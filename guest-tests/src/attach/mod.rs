@@ -38,6 +38,7 @@ mod ledger;
 mod lines;
 pub mod power;
 mod record;
+mod refusal;
 mod signals;
 mod trace;
 mod untile;
@@ -45,8 +46,9 @@ mod untile;
 pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
 pub use ledger::Ledger;
-pub use lines::Lines;
+pub use lines::{LineState, Lines};
 pub use record::record;
+pub use refusal::Refusal;
 pub use signals::supplies;
 pub use untile::Boxes;
 

@@ -21,6 +21,11 @@ impl Recorder {
         &self.kept
     }
 
+    /// Goes on from what another has kept.
+    pub(super) fn resume(&mut self, kept: &[Trace]) {
+        self.kept = kept.to_vec();
+    }
+
     /// Keeps what `action` says, while there is room.
     #[inline]
     pub(super) fn keep(&mut self, thread: usize, instruction: u64, address: u64, action: impl FnOnce() -> Option<Action>) {

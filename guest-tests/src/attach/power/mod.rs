@@ -21,10 +21,12 @@ mod firmware;
 mod following;
 mod ledger;
 mod record;
+mod saved;
 mod signals;
 
-pub use beside::Beside;
-pub use firmware::{Firmware, MAX_CHIPS, Pace, chip_id};
+pub use beside::{Beside, BesideState};
+pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use saved::{Attached, CpuState, Rig};
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
@@ -194,6 +196,15 @@ impl<'a> Cpu<'a> {
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
     }
 
+    /// Looks at the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
+    #[inline]
+    fn keep_up(&mut self) {
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
+    }
+
     /// Ticks of the time base in the first `cycles` cycles.
     fn ticks_in(&self, cycles: u64) -> u64 {
         let TimeBase { ticks, cycles: every } = self.time_base;
@@ -223,7 +234,8 @@ impl<'a> Cpu<'a> {
         control.set_hfscr_no_bhrb(cpu.hfscr() & HFSCR_BHRB == 0);
         control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
         control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
-        let time_base = cpu.time_base().wrapping_sub(self.ticks_in(cpu.cycles()));
+        // What the totals have from before the CPU went on from what was saved is no part of its time.
+        let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
         Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
     }
 
@@ -415,11 +427,7 @@ impl Observer for Cpu<'_> {
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.last = step.address;
-        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
-        if stale || self.epoch != self.thread.epoch() {
-            // This CPU's write changed what it must report, or another's did, or a nest wants it.
-            self.renew_demand();
-        }
+        self.keep_up();
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
         let cycles = if active {
             self.complete_accompanied(step)
@@ -437,6 +445,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
         }
@@ -459,6 +468,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn waited(&mut self, cycles: u64) {
+        self.keep_up();
         self.pass(cycles, self.last);
     }
 
