@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
 use vm_pmu::irq::InterruptLine;
 
+use super::saved::LineState;
 use crate::report::Interrupts;
 
 /// The most counters of a thread.
@@ -16,17 +16,6 @@ struct Line {
     waiting: AtomicBool,
     requested: [AtomicU64; COUNTERS],
     late: AtomicU64,
-}
-
-/// What the input of one thread remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LineState {
-    /// A request waits for the thread's next instruction.
-    pub waiting: bool,
-    /// How often each counter has asked, up to 32 of them.
-    pub requested: Vec<u64>,
-    /// The most events by which a request came late.
-    pub late: u64,
 }
 
 /// The performance-counter inputs of a machine's local APICs: requests wait here until their CPU's next instruction.
@@ -64,26 +53,30 @@ impl Lines {
         self.lines.get(thread).map_or(0, |line| line.late.load(Ordering::Relaxed))
     }
 
-    /// What the inputs remember, one a thread.
+    /// What each line remembers.
     #[must_use]
-    pub fn state(&self) -> Vec<LineState> {
+    pub fn states(&self) -> Vec<LineState> {
         let state = |line: &Line| LineState {
-            waiting: line.waiting.load(Ordering::Relaxed),
+            waiting: line.waiting.load(Ordering::Acquire),
             requested: line.requested.iter().map(|requested| requested.load(Ordering::Relaxed)).collect(),
             late: line.late.load(Ordering::Relaxed),
         };
         self.lines.iter().map(state).collect()
     }
 
-    /// Goes on from what was saved; what is missing there is as at the start.
-    pub fn restore(&self, state: &[LineState]) {
-        let missing = LineState::default();
-        for (number, line) in self.lines.iter().enumerate() {
-            let state = state.get(number).unwrap_or(&missing);
-            line.waiting.store(state.waiting, Ordering::Relaxed);
+    /// Whether these lines can remember `states`: as many, each of as many counters.
+    #[must_use]
+    pub fn fit(&self, states: &[LineState]) -> bool {
+        states.len() == self.lines.len() && states.iter().all(|state| state.requested.len() == COUNTERS)
+    }
+
+    /// Makes each line remember what it is given, which [`fit`](Lines::fit)s.
+    pub fn go_on(&self, states: &[LineState]) {
+        for (line, state) in self.lines.iter().zip(states) {
+            line.waiting.store(state.waiting, Ordering::Release);
             line.late.store(state.late, Ordering::Relaxed);
-            for (counter, requested) in line.requested.iter().enumerate() {
-                requested.store(state.requested.get(counter).copied().unwrap_or(0), Ordering::Relaxed);
+            for (requested, saved) in line.requested.iter().zip(&state.requested) {
+                requested.store(*saved, Ordering::Relaxed);
             }
         }
     }

@@ -25,6 +25,8 @@ pub enum Refusal {
         /// How many the machine has.
         target: usize,
     },
+    /// There is not one interrupt line a thread, or one has other counters.
+    Lines,
     /// What was counted on one thread was saved as another's.
     Ledger {
         /// The number of the thread that was saved.
@@ -43,6 +45,7 @@ impl fmt::Display for Refusal {
             Self::Count { what, saved, target } => {
                 write!(f, "{saved} {what} were saved and the machine has {target}: make one with as many")
             }
+            Self::Lines => f.write_str("the saved interrupt lines must be one a thread, each with 32 counters"),
             Self::Ledger { saved, target } => {
                 write!(f, "the counts of thread {saved} were saved where those of thread {target} belong: keep the threads in their order")
             }

@@ -22,8 +22,8 @@ impl Recorder {
     }
 
     /// Goes on from what another has kept.
-    pub(super) fn resume(&mut self, kept: &[Trace]) {
-        self.kept = kept.to_vec();
+    pub(super) fn go_on(&mut self, kept: &[Trace]) {
+        self.kept = kept.iter().take(self.most).cloned().collect();
     }
 
     /// Keeps what `action` says, while there is room.

@@ -43,11 +43,11 @@ fn any_program_goes_on_from_anywhere_as_if_nothing_had_been() {
 fn a_store_comes_too_late_for_the_bundle_that_runs() {
     // The first instruction of a bundle stores over the bundle.
     let mut a = Assembler::new(BASE);
-    a.load(R14, BASE + 0x100);
-    a.load(R15, 0);
-    a.skip_to(BASE + 0x100);
-    a.put(st8(R14, R15));
-    a.put(mov_imm(R16, 7));
+    let bundle = a.label();
+    a.load_address(R14, bundle);
+    a.here(bundle);
+    let at = a.address();
+    a.bundle(Template::MII, [st8(R14, R0), adds(R16, 7, R0), nop(0)]);
     let whole = a.finish().expect("assembles");
     let make = || {
         let image = Image::raw(BASE, whole.clone());
@@ -59,7 +59,7 @@ fn a_store_comes_too_late_for_the_bundle_that_runs() {
         machine.run(Limits::steps(steps));
         let saved = machine.save();
         let thread = &saved.cores[0].threads[0];
-        if thread.ip == BASE + 0x100 && thread.bundle.is_some() {
+        if thread.ip == at && thread.bundle.is_some() {
             break saved;
         }
         steps += 1;

@@ -74,7 +74,7 @@ impl Cpu<'_> {
         (self.breakpoints, self.foreground) = (state.breakpoints, state.foreground);
         self.instructions = state.instructions;
         self.ledger = state.ledger.clone();
-        self.trace.resume(&state.trace);
+        self.trace.go_on(&state.trace);
         self.renew_demand();
     }
 
@@ -94,7 +94,7 @@ impl Rig<'_, '_> {
         let cpus = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).map(Cpu::state).collect();
         let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
         let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
-        let attached = Attached { pmus, lines: self.lines.state(), cpus, companion };
+        let attached = Attached { pmus, lines: self.lines.states(), cpus, companion };
         Ok((self.machine.save(), attached))
     }
 
@@ -109,7 +109,9 @@ impl Rig<'_, '_> {
             cpu.check(state)?;
         }
         count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
-        count("interrupt lines", saved.lines.len(), self.lines.state().len())?;
+        if !self.lines.fit(&saved.lines) {
+            return Err(Refusal::Lines);
+        }
         let (before, attached) = self.save()?;
         let put = self.put(machine, saved);
         if put.is_err() {
@@ -123,7 +125,7 @@ impl Rig<'_, '_> {
         self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
         // Behind the PMUs, which may ask while they are put in place for what has been asked for already.
-        self.lines.restore(&saved.lines);
+        self.lines.go_on(&saved.lines);
         // What is demanded is known once the PMUs are in place, and the followers look at it.
         for (cpu, state) in self.machine.observers_mut().zip(&saved.cpus) {
             cpu.resume(state);

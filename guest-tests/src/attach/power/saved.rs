@@ -85,7 +85,7 @@ impl Cpu<'_> {
         (self.instructions, self.last) = (state.instructions, state.last);
         self.interrupting = state.interrupting;
         self.ledger = state.ledger.clone();
-        self.trace.resume(&state.trace);
+        self.trace.go_on(&state.trace);
         self.beside.restore(&state.beside, self.thread.totals());
         self.look_at_bescr();
         self.renew_demand();

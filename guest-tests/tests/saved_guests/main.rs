@@ -1,8 +1,11 @@
 //! Guests of POWER and IA-64 that are saved in their middle and go on in a new machine: nothing of their report shows it.
 
+mod refused;
+
+use vm_pmu::arch::power9::encode::{self, EventCode, RUN_CYCLES, RUN_INSTRUCTIONS, encode};
 use vm_pmu_guest_tests::guests::{self, Guest};
 use vm_pmu_guest_tests::report::Report;
-use vm_pmu_guest_tests::runner::{Options, RunError, run};
+use vm_pmu_guest_tests::runner::{Options, RunError, count, run};
 
 /// Keeps what passes between a guest and its PMU, so that it is compared too.
 fn options() -> Options {
@@ -73,4 +76,18 @@ fn a_guest_that_has_ended_is_not_saved() {
     let guest = guests::named("power9", "count").expect("a guest");
     let error = run(guest.pmu, guest.name, &Options { save_at: Some(50_000_000), ..options() }).expect_err("it is over");
     assert!(matches!(error, RunError::EndedEarly { .. }), "{error}");
+}
+
+#[test]
+fn what_is_counted_beside_a_guest_goes_on_with_it() {
+    let cycles = EventCode::from_bits(0x1_001E);
+    let beside = [encode(&[cycles, RUN_INSTRUCTIONS, RUN_CYCLES], encode::Options::default()).expect("an encoding")];
+    for name in ["count", "measured", "four-threads"] {
+        let (whole, counts) = count("power9", name, &options(), &beside).expect("runs");
+        let options = Options { save_at: Some(whole.instructions / 2), ..options() };
+        let (report, again) = count("power9", name, &options, &beside).expect("runs");
+        assert_eq!(text(&whole), text(&report), "{name}");
+        assert_eq!(counts, again, "{name}");
+        assert!(counts.iter().flatten().any(|count| *count != 0), "{name}");
+    }
 }
