@@ -21,6 +21,11 @@ const SOURCES: &[&str] = &[
     "record",
     "untile",
     "snapshot",
+    "memory",
+    "cores",
+    "platform",
+    "companion",
+    "follow",
     "catalogue",
     "litmus",
 ];
@@ -42,6 +47,10 @@ const NUMBERS: &[&str] = &[
     "VmPmuStage",
     "VmPmuClock",
     "VmPmuFidelity",
+    "VmPmuClockOwner",
+    "VmPmuAccessKind",
+    "VmPmuClass",
+    "VmPmuForgotten",
 ];
 
 /// Where the header is checked in.

@@ -11,13 +11,14 @@
  * - Structs that may grow begin with their size. Set it to sizeof of the struct, and every other field that is not needed to zero:
  *       VmPmuOptions options = { sizeof(VmPmuOptions) };
  * - What a function takes as a number and an enum lists (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
- * - A machine may be used from several host threads at once. Totals are added to by one host thread a guest's thread.
+ * - A machine, a platform and a companion may be used from several host threads at once. Totals are added to by one host thread a guest's
+ *   thread.
  * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
  *
  * Pointers
  *
  * Null pointers, misaligned ones, and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is
- * one that vm_pmu_machine_create() made and nobody destroyed; a text is UTF-8 and ends with a zero byte; what is to be written can be
+ * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions and snapshots; a text is UTF-8 and ends with a zero byte; what is to be written can be
  * written, and nobody else uses it during the call.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
@@ -246,6 +247,81 @@
  * In VmPmuTransaction::flags: it is isochronous.
  */
 #define VM_PMU_TRANSACTION_ISOCHRONOUS (1 << 4)
+
+/**
+ * The most chips of a platform: a PIR has seven bits for a chip's number.
+ */
+#define VM_PMU_MOST_CHIPS 128
+
+/**
+ * In VmPmuCompanionOptions::flags: every thread is followed even while nobody counts what the companion makes, so that caches are warm.
+ */
+#define VM_PMU_COMPANION_ALWAYS (1 << 0)
+
+/**
+ * How many entries of page tables can lead to a page.
+ */
+#define VM_PMU_WALK_ENTRIES 5
+
+/**
+ * In VmPmuAccess::flags: it is part of a locked read-modify-write.
+ */
+#define VM_PMU_ACCESS_LOCKED (1 << 0)
+
+/**
+ * In VmPmuAccess::flags: it goes to a device, or to memory that is not cached.
+ */
+#define VM_PMU_ACCESS_UNCACHED (1 << 1)
+
+/**
+ * In VmPmuInstruction::flags: it is one of the floating-point or vector unit.
+ */
+#define VM_PMU_INSTRUCTION_FLOATING_POINT (1 << 0)
+
+/**
+ * In VmPmuInstruction::flags: its transfer left the next sequential address.
+ */
+#define VM_PMU_INSTRUCTION_TAKEN (1 << 1)
+
+/**
+ * In VmPmuInstruction::flags: it reaches over into a page that does not follow in physical memory, which next_page has.
+ */
+#define VM_PMU_INSTRUCTION_NEXT_PAGE (1 << 2)
+
+/**
+ * The most accesses of one instruction: tell longer ones in parts.
+ */
+#define VM_PMU_MOST_ACCESSES 64
+
+/**
+ * In VmPmuOutcome::flags: the fetch fields tell what the instruction's fetch missed.
+ */
+#define VM_PMU_OUTCOME_FETCH (1 << 0)
+
+/**
+ * In VmPmuOutcome::flags: its first-level instruction cache missed.
+ */
+#define VM_PMU_OUTCOME_FETCH_MISS (1 << 1)
+
+/**
+ * In VmPmuOutcome::flags: its line was on its way already.
+ */
+#define VM_PMU_OUTCOME_FETCH_PENDING (1 << 2)
+
+/**
+ * In VmPmuOutcome::flags: it was no demand but a prefetch.
+ */
+#define VM_PMU_OUTCOME_FETCH_PREFETCH (1 << 3)
+
+/**
+ * In VmPmuOutcome::flags: the companion keeps time, and `cycles` is known.
+ */
+#define VM_PMU_OUTCOME_CYCLES (1 << 4)
+
+/**
+ * The most states that can be said to hold in a delivery.
+ */
+#define VM_PMU_MOST_HELD 48
 
 /**
  * In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
@@ -1063,12 +1139,166 @@ typedef uint32_t VmPmuFidelity;
 #endif // __cplusplus
 
 /**
+ * Who keeps the clock.
+ */
+enum VmPmuClockOwner
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The embedder: it adds cycles itself, and the companion tells events alone.
+   */
+  VM_PMU_CLOCK_OWNER_EMBEDDER = 0,
+  /**
+   * The companion: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the follower is active.
+   */
+  VM_PMU_CLOCK_OWNER_COMPANION = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuClockOwner VmPmuClockOwner;
+#else
+typedef uint32_t VmPmuClockOwner;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an access does.
+ */
+enum VmPmuAccessKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It reads.
+   */
+  VM_PMU_ACCESS_KIND_LOAD = 0,
+  /**
+   * It writes.
+   */
+  VM_PMU_ACCESS_KIND_STORE = 1,
+  /**
+   * It writes around the caches, through the write-combining buffers.
+   */
+  VM_PMU_ACCESS_KIND_STREAMING_STORE = 2,
+  /**
+   * It asks for a line to be read soon.
+   */
+  VM_PMU_ACCESS_KIND_PREFETCH_LOAD = 3,
+  /**
+   * It asks for a line to be written soon.
+   */
+  VM_PMU_ACCESS_KIND_PREFETCH_STORE = 4,
+  /**
+   * It asks for a line that will be read once.
+   */
+  VM_PMU_ACCESS_KIND_PREFETCH_ONCE = 5,
+  /**
+   * It drives a line out of every cache.
+   */
+  VM_PMU_ACCESS_KIND_FLUSH = 6,
+  /**
+   * The register stack engine reads.
+   */
+  VM_PMU_ACCESS_KIND_REGISTER_STACK_LOAD = 7,
+  /**
+   * The register stack engine writes.
+   */
+  VM_PMU_ACCESS_KIND_REGISTER_STACK_STORE = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuAccessKind VmPmuAccessKind;
+#else
+typedef uint8_t VmPmuAccessKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What decides how long an instruction takes.
+ */
+enum VmPmuClass
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * One that takes a cycle, accesses aside.
+   */
+  VM_PMU_CLASS_SIMPLE = 0,
+  /**
+   * A division.
+   */
+  VM_PMU_CLASS_DIVIDE = 1,
+  /**
+   * One that waits until the stores before it are done.
+   */
+  VM_PMU_CLASS_FENCE = 2,
+  /**
+   * One that waits until everything before it is done, and begins anew.
+   */
+  VM_PMU_CLASS_SERIALIZING = 3,
+  /**
+   * No instruction: an interrupt or exception that is taken.
+   */
+  VM_PMU_CLASS_EXCEPTION = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuClass VmPmuClass;
+#else
+typedef uint8_t VmPmuClass;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What translations a processor forgets.
+ */
+enum VmPmuForgotten
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * All of the core.
+   */
+  VM_PMU_FORGOTTEN_ALL = 0,
+  /**
+   * All but those of global pages.
+   */
+  VM_PMU_FORGOTTEN_NON_GLOBAL = 1,
+  /**
+   * That of the page with the address that is given.
+   */
+  VM_PMU_FORGOTTEN_PAGE = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuForgotten VmPmuForgotten;
+#else
+typedef uint32_t VmPmuForgotten;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Only pointers to it are handed out.
+ */
+typedef struct VmPmuCompanion VmPmuCompanion;
+
+/**
  * A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
  */
 typedef struct VmPmuMachine VmPmuMachine;
 
 /**
- * What a machine remembers, as bytes. Only pointers to it are handed out.
+ * The chips of a POWER9 machine, and the PIRs by which calls name its threads. Only pointers to it are handed out.
+ */
+typedef struct VmPmuPlatform VmPmuPlatform;
+
+/**
+ * What a machine, a chip or a companion remembers, as bytes. Only pointers to it are handed out.
  */
 typedef struct VmPmuSnapshot VmPmuSnapshot;
 
@@ -1473,6 +1703,341 @@ typedef struct {
    */
   uint8_t stage;
 } VmPmuTransaction;
+
+/**
+ * The guest's memory: three functions of the embedder, for POWER9's counters that post themselves there.
+ *
+ * A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value as
+ * a number. They return false where the guest has no memory, or another address than a multiple of 8 was given: what was to be added is kept
+ * then and added when memory takes it. They are called on the host thread that called the library, while what posts is locked: they call no
+ * function of this header, and they must return: no C++ exception and no longjmp may leave them.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuMemory).
+   */
+  size_t size;
+  /**
+   * Handed to the functions.
+   */
+  void *user;
+  /**
+   * Writes the value of the cell at `address` to `value`.
+   */
+  bool (*load)(void *user, uint64_t address, uint64_t *value);
+  /**
+   * Makes `value` the value of the cell at `address`.
+   */
+  bool (*store)(void *user, uint64_t address, uint64_t value);
+  /**
+   * Adds `amount` to the cell at `address`, whatever CPUs of the guest do to it meanwhile; a sum beyond 64 bits wraps.
+   */
+  bool (*add)(void *user, uint64_t address, uint64_t amount);
+} VmPmuMemory;
+
+/**
+ * What posting did.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuPassed).
+   */
+  size_t size;
+  /**
+   * The address of the first access that memory refused, if any was.
+   */
+  uint64_t refused_address;
+  /**
+   * The slots that the engine did not have, as too many came due at once; of a core, the postings that one stands for.
+   */
+  uint64_t late;
+  /**
+   * The slots that the engine had; of a core, the postings that were made: 0 or 1.
+   */
+  uint32_t slots;
+  /**
+   * The accesses that memory refused.
+   */
+  uint32_t refused;
+} VmPmuPassed;
+
+/**
+ * How a chip is made. Set `size` to its sizeof; zero means the usual of everything but `home` and `id`.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuChip).
+   */
+  size_t size;
+  /**
+   * Its home base in bytes, a multiple of 8: where in the guest's memory the region lies that it posts to.
+   */
+  uint64_t home;
+  /**
+   * The cycles of the nest from one slot of the engine to the next; 0 is the usual.
+   */
+  uint64_t slot_cycles;
+  /**
+   * The units that it has, one bit each, the most significant being the SMP interconnect; 0 is those of the guide's table 6-10.
+   */
+  uint64_t units;
+  /**
+   * The frequency of the nest in hertz; 0 is 2 GHz.
+   */
+  uint64_t nest_hertz;
+  /**
+   * The frequency of the host bridges in hertz; 0 is 2 GHz.
+   */
+  uint64_t host_bridge_hertz;
+  /**
+   * The frequency of the memory modules in hertz, half of their data rate; 0 is that of DDR4-2667.
+   */
+  uint64_t memory_hertz;
+  /**
+   * The number by which the device tree knows it (chip-id): 0 to 127.
+   */
+  uint32_t id;
+} VmPmuChip;
+
+/**
+ * How a platform is made.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuPlatformOptions).
+   */
+  size_t size;
+  /**
+   * Pointers to the chips; null if there are none.
+   */
+  const VmPmuChip *const *chips;
+  /**
+   * How many chips: VM_PMU_MOST_CHIPS at most.
+   */
+  size_t chip_count;
+  /**
+   * The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits 2
+   * to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
+   */
+  const uint32_t *pirs;
+  /**
+   * How many PIRs: VM_PMU_MOST_THREADS at most.
+   */
+  size_t pir_count;
+} VmPmuPlatformOptions;
+
+/**
+ * What leads to the page of an address. The library sets it to a page of the usual size that no table is read for; the embedder changes what
+ * it knows better.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuWalk) of the library: fields behind it are not looked at.
+   */
+  size_t size;
+  /**
+   * Physical addresses of the table entries that lead to the page, root first.
+   */
+  uint64_t entries[VM_PMU_WALK_ENTRIES];
+  /**
+   * How many of them there are.
+   */
+  uint8_t levels;
+  /**
+   * Bits of an address within the page.
+   */
+  uint8_t page_bits;
+  /**
+   * Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+   */
+  uint8_t global;
+} VmPmuWalk;
+
+/**
+ * How a companion is made. Set `size` to its sizeof; zero means the usual.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuCompanionOptions).
+   */
+  size_t size;
+  /**
+   * How many packages; 0 is one.
+   */
+  uint32_t packages;
+  /**
+   * How many threads a package has; 0 is one. They fill one core after the other.
+   */
+  uint32_t threads;
+  /**
+   * VmPmuClockOwner.
+   */
+  uint32_t clock;
+  /**
+   * VM_PMU_COMPANION_ALWAYS.
+   */
+  uint32_t flags;
+  /**
+   * Where random replacement begins; 0 is the usual.
+   */
+  uint64_t seed;
+  /**
+   * How many bytes of physical memory belong to each package, from address 0 up; 0 means that all belong to the first.
+   */
+  uint64_t memory_per_package;
+  /**
+   * Handed to `walk`.
+   */
+  void *user;
+  /**
+   * Asked when no translation buffer holds `address`: what leads to its page is written to `walk`. Null if nobody knows: pages then have
+   * `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function but those that
+   * follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+   */
+  void (*walk)(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk);
+  /**
+   * Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
+   */
+  uint32_t page_bits;
+} VmPmuCompanionOptions;
+
+/**
+ * One access to memory. One that crosses a page whose parts lie apart in physical memory is told in two.
+ */
+typedef struct {
+  /**
+   * The virtual address.
+   */
+  uint64_t address;
+  /**
+   * The physical address of the first byte.
+   */
+  uint64_t physical;
+  /**
+   * Bytes.
+   */
+  uint8_t bytes;
+  /**
+   * VmPmuAccessKind.
+   */
+  uint8_t kind;
+  /**
+   * VM_PMU_ACCESS_...
+   */
+  uint8_t flags;
+  /**
+   * Zero.
+   */
+  uint8_t reserved[5];
+} VmPmuAccess;
+
+/**
+ * One executed instruction, or an interrupt or exception that was taken.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuInstruction).
+   */
+  size_t size;
+  /**
+   * Its virtual address.
+   */
+  uint64_t address;
+  /**
+   * Its physical address.
+   */
+  uint64_t physical;
+  /**
+   * The physical address of the next page, with VM_PMU_INSTRUCTION_NEXT_PAGE.
+   */
+  uint64_t next_page;
+  /**
+   * Where its transfer went, or would have gone.
+   */
+  uint64_t target;
+  /**
+   * What it accesses, in order; null if nothing.
+   */
+  const VmPmuAccess *accesses;
+  /**
+   * How many accesses: VM_PMU_MOST_ACCESSES at most.
+   */
+  size_t access_count;
+  /**
+   * VM_PMU_INSTRUCTION_...
+   */
+  uint32_t flags;
+  /**
+   * Its bytes; 0 where nothing was fetched.
+   */
+  uint8_t bytes;
+  /**
+   * Places that it takes in the width of a cycle; 0 is one.
+   */
+  uint8_t micro_ops;
+  /**
+   * VmPmuClass.
+   */
+  uint8_t instruction_class;
+  /**
+   * Segment registers that it loads.
+   */
+  uint8_t segment_loads;
+  /**
+   * VmPmuBranch: the control transfer that it is.
+   */
+  uint8_t branch;
+} VmPmuInstruction;
+
+/**
+ * What became of the last instruction: what a VmPmuRecord says beyond addresses.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuOutcome) of the library: fields behind it are not there.
+   */
+  size_t size;
+  /**
+   * The address that was fetched, with VM_PMU_OUTCOME_FETCH.
+   */
+  uint64_t fetch_address;
+  /**
+   * VM_PMU_OUTCOME_...
+   */
+  uint32_t flags;
+  /**
+   * From issue to data, in cycles: the longest of its accesses.
+   */
+  uint32_t latency;
+  /**
+   * From the fetch's request to the instructions, in cycles.
+   */
+  uint32_t fetch_latency;
+  /**
+   * The cycles that went by with it, with VM_PMU_OUTCOME_CYCLES.
+   */
+  uint32_t cycles;
+  /**
+   * VmPmuPrediction.
+   */
+  uint8_t prediction;
+  /**
+   * VmPmuData: where the data of the longest access came from.
+   */
+  uint8_t data;
+  /**
+   * With VM_PMU_DATA_CACHE the level of the cache.
+   */
+  uint8_t data_level;
+  /**
+   * VmPmuTranslation: what the translation of its first access cost.
+   */
+  uint8_t translation;
+  /**
+   * VmPmuTranslation: what that of its fetch cost.
+   */
+  uint8_t fetch_translation;
+} VmPmuOutcome;
 
 /**
  * A text that lives as long as the program. It does not end with a zero byte: print it by "%.*s".
@@ -1970,7 +2535,7 @@ VmPmuStatus vm_pmu_snapshot_bytes(const VmPmuSnapshot *snapshot, const uint8_t *
  * Gives a snapshot up. Null is allowed and does nothing.
  *
  * # Safety
- * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() made and nobody destroyed.
+ * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or its like made and nobody destroyed.
  */
 VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
 
@@ -1985,6 +2550,342 @@ VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_t length);
+
+/**
+ * Core `core` (a package of the machine) posts to memory from `address` on, and does not run: what OPAL_IMC_COUNTERS_INIT does.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_init(const VmPmuMachine *machine, uint32_t core, uint64_t address);
+
+/**
+ * The engine of core `core` starts: what happens from now on is counted, and every thread of the core is asked to report what its events
+ * follow. Look at the demand afterwards.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_start(const VmPmuMachine *machine, uint32_t core);
+
+/**
+ * The engine of core `core` stops. What is to be in memory by then is posted before, by vm_pmu_core_post().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_stop(const VmPmuMachine *machine, uint32_t core);
+
+/**
+ * Writes to `running` whether the engine of core `core` runs.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_running(const VmPmuMachine *machine, uint32_t core, bool *running);
+
+/**
+ * Core `core` posts every `cycles` of its cycles from now on, at least one.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_set_interval(const VmPmuMachine *machine, uint32_t core, uint64_t cycles);
+
+/**
+ * Writes to `cycles` how many cycles of core `core` there are to its next posting.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_until_posting(const VmPmuMachine *machine, uint32_t core, uint64_t *cycles);
+
+/**
+ * Lets `cycles` of core `core` go by, and posts to `memory` if that comes due. What that did is told in `passed`, which may be null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_pass(const VmPmuMachine *machine, uint32_t core, uint64_t cycles, const VmPmuMemory *memory, VmPmuPassed *passed);
+
+/**
+ * Posts to `memory` everything that core `core` has counted up to now, if its engine runs. What that did is told in `passed`, which may be
+ * null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_post(const VmPmuMachine *machine, uint32_t core, const VmPmuMemory *memory, VmPmuPassed *passed);
+
+/**
+ * Something that no signal tells happened `amount` times in thread `thread` of the machine: what its core posts `offset` bytes from the start
+ * of its memory. Writes to `taken`, which may be null, whether it is counted.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine,
+                               uint32_t thread,
+                               uint32_t offset,
+                               uint64_t amount,
+                               bool *taken);
+
+/**
+ * Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from several
+ * host threads at once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_platform_create(const VmPmuPlatformOptions *options,
+                                   VmPmuPlatform **platform);
+
+/**
+ * Takes a platform apart. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and nobody destroyed.
+ */
+VmPmuStatus vm_pmu_platform_destroy(VmPmuPlatform *platform);
+
+/**
+ * Lets `cycles` of the nest go by on every chip, whose engines post to `memory` in their slots. What that did, all chips together, is told in
+ * `passed`, which may be null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_platform_pass(const VmPmuPlatform *platform,
+                                 uint64_t cycles,
+                                 const VmPmuMemory *memory,
+                                 VmPmuPassed *passed);
+
+/**
+ * On every chip, lets the slots go by after which an operating system finds the engine paused: for a guest that begins behind host firmware.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_platform_boot(const VmPmuPlatform *platform,
+                                 const VmPmuMemory *memory,
+                                 VmPmuPassed *passed);
+
+/**
+ * Answers a call of the guest to host firmware: OPAL_IMC_COUNTERS_INIT (149), START (150) or STOP (151), with its first three arguments. What
+ * the guest finds in its register, such as 0 for OPAL_SUCCESS, is written to `result`.
+ *
+ * Calls about cores reach those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed and do
+ * nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call is another's.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_platform_call(const VmPmuPlatform *platform,
+                                 const VmPmuMachine *machine,
+                                 const VmPmuMemory *memory,
+                                 uint64_t number,
+                                 uint64_t first,
+                                 uint64_t second,
+                                 uint64_t third,
+                                 int64_t *result);
+
+/**
+ * Writes to `offset` where the counter of the event of this name is posted, in bytes from the start of a chip's region, such as
+ * "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": by that vm_pmu_chip_add() knows it. Clocks and counts of updates are no such events.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_event_named(const char *name, uint32_t *offset);
+
+/**
+ * The event that is posted at `offset` happened `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_add(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t amount);
+
+/**
+ * Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest looks. What that
+ * did is told in `passed`, which may be null.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_post(const VmPmuPlatform *platform, uint32_t chip, const VmPmuMemory *memory, VmPmuPassed *passed);
+
+/**
+ * Writes to `cycles` how many cycles of the nest there are to the next slot of chip `chip`.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_until_slot(const VmPmuPlatform *platform, uint32_t chip, uint64_t *cycles);
+
+/**
+ * Writes to `running` whether the engine of chip `chip` posts.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_running(const VmPmuPlatform *platform, uint32_t chip, bool *running);
+
+/**
+ * Writes to `value` what the register holds whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_register(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t *value);
+
+/**
+ * Brings chip `chip` to where power-on leaves it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_reset(const VmPmuPlatform *platform, uint32_t chip);
+
+/**
+ * Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and what has happened. What it has posted is in the
+ * guest's memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_save(const VmPmuPlatform *platform, uint32_t chip, VmPmuSnapshot **snapshot);
+
+/**
+ * Makes chip `chip` remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a chip of the same number.
+ * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of something else: then nothing is changed.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const uint8_t *bytes, size_t length);
+
+/**
+ * Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
+ *
+ * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
+ * Nothing is allocated for it later but what vm_pmu_companion_save() returns. It may be used from several host threads at once, and each
+ * thread of the guest is followed by one of them at a time.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_create(const char *name, const VmPmuCompanionOptions *options, VmPmuCompanion **companion);
+
+/**
+ * Takes a companion apart. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and nobody destroyed.
+ */
+VmPmuStatus vm_pmu_companion_destroy(VmPmuCompanion *companion);
+
+/**
+ * A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches give up what it
+ * writes and answer what it reads. What that did is added to the totals of the package's devices, and their deadlines are looked at. At most
+ * 4,096 bytes are looked at: a longer transfer is told in parts. One host thread at a time calls it for a package.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
+                                           const VmPmuMachine *machine,
+                                           uint32_t package,
+                                           uint64_t physical,
+                                           uint64_t bytes,
+                                           bool writes);
+
+/**
+ * Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The snapshot
+ * is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion,
+                                  VmPmuSnapshot **snapshot);
+
+/**
+ * Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
+ * in the same way. Load the machine first, and call vm_pmu_follow_renew() for each thread afterwards.
+ *
+ * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
+ * nothing is changed, and one may start with cold caches instead.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion,
+                                  const uint8_t *bytes,
+                                  size_t length);
+
+/**
+ * Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing need be told, and what is told does nothing.
+ * vm_pmu_follow_deliver() follows it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow(const VmPmuCompanion *companion,
+                          uint32_t thread,
+                          const VmPmuInstruction *instruction);
+
+/**
+ * Tells the totals of thread `thread` of `machine` what its follower has made since the last call, servicing the PMU at each deadline on the
+ * way. Writes to `cycles`, which may be null, how many cycles went by: 0 unless the companion keeps the clock.
+ *
+ * `events` is called once, in the middle, with what became of the last instruction: there an embedder adds what it knows itself, tells the
+ * instruction's record where one is wanted, and compares the deadlines of its own events. It may be null, and is called while the follower is
+ * in use: it may call every function but those that follow the same thread, and it must return. `held` are `held_count` signals of states that
+ * hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_deliver(const VmPmuCompanion *companion,
+                                  const VmPmuMachine *machine,
+                                  uint32_t thread,
+                                  const uint32_t *held,
+                                  size_t held_count,
+                                  void (*events)(void *user, const VmPmuOutcome *outcome),
+                                  void *user,
+                                  uint64_t *cycles);
+
+/**
+ * The follower of thread `thread` looks at what `machine` counts now: to be called at the beginning and whenever vm_pmu_epoch() has moved, with
+ * everything delivered. Writes to `active`, which may be null, whether instructions need be told.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_renew(const VmPmuCompanion *companion,
+                                const VmPmuMachine *machine,
+                                uint32_t thread,
+                                bool *active);
+
+/**
+ * Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion,
+                                   uint32_t thread,
+                                   uint32_t signal,
+                                   bool *supplies);
+
+/**
+ * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
 
 /**
  * Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.

@@ -17,18 +17,19 @@
 //! Null pointers, misaligned ones and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is one
 //! that [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) made and nobody destroyed; a text ends with a zero byte; what is to be
 //! written can be written, and nobody else uses it during the call.
-//!
-//! # What is not in it
-//!
-//! POWER9's counters that post themselves into memory, and the companion: they are for embedders in Rust.
 #![deny(missing_docs)]
 
 pub mod catalogue;
 pub mod cells;
+pub mod companion;
 pub mod context;
+pub mod cores;
 pub mod demand;
+pub mod follow;
 pub mod litmus;
 pub mod machine;
+pub mod memory;
+pub mod platform;
 mod pointer;
 pub mod record;
 pub mod registers;

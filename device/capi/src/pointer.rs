@@ -111,6 +111,18 @@ unsafe fn length<T: Growing>(pointer: *const T) -> Result<usize, Failure> {
     Ok(size)
 }
 
+/// Checks that the caller's struct can be filled, or is not wanted (null): before anything is done that could not be told then.
+///
+/// # Safety
+/// If it is not null, a struct is there whose first field says how long it is.
+pub(crate) unsafe fn fillable<T: Growing>(pointer: *mut T) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the same promise.
+    unsafe { length(pointer.cast_const()) }.map(|_| ())
+}
+
 /// The caller's struct; what an older one does not have is zero.
 ///
 /// # Safety

@@ -4,12 +4,19 @@ use crate::machine::{VmPmuMachine, machine};
 use crate::pointer::{borrow, list, put, writable};
 use crate::status::{Failure, VmPmuStatus, guarded, misuse};
 
-/// What a machine remembers, as bytes. Only pointers to it are handed out.
+/// What a machine, a chip or a companion remembers, as bytes. Only pointers to it are handed out.
 pub struct VmPmuSnapshot {
     bytes: Vec<u8>,
 }
 
-fn refused(error: impl std::fmt::Display) -> Failure {
+impl VmPmuSnapshot {
+    /// A snapshot of these bytes, for the caller to destroy.
+    pub(crate) fn handed_out(bytes: Vec<u8>) -> *mut VmPmuSnapshot {
+        Box::into_raw(Box::new(VmPmuSnapshot { bytes }))
+    }
+}
+
+pub(crate) fn refused(error: impl std::fmt::Display) -> Failure {
     misuse(VmPmuStatus::ErrorSnapshot, format!("{error}"))
 }
 
@@ -27,9 +34,9 @@ pub unsafe extern "C" fn vm_pmu_save(machine: *const VmPmuMachine, snapshot: *mu
         // SAFETY: the caller's promise.
         let whole = unsafe { self::machine(machine) }?;
         writable(snapshot, "where the snapshot is to be written")?;
-        let saved = Box::new(VmPmuSnapshot { bytes: whole.machine.save().map_err(refused)? });
+        let saved = whole.machine.save().map_err(refused)?;
         // SAFETY: the caller's promise.
-        unsafe { put(snapshot, Box::into_raw(saved), "where the snapshot is to be written") }
+        unsafe { put(snapshot, VmPmuSnapshot::handed_out(saved), "where the snapshot is to be written") }
     })
 }
 
@@ -52,7 +59,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_bytes(snapshot: *const VmPmuSnapshot, b
 /// Gives a snapshot up. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or its like made and nobody destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -> VmPmuStatus {
     guarded(|| {
@@ -60,7 +67,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -
             return Ok(());
         }
         writable(snapshot, "the snapshot")?;
-        // SAFETY: vm_pmu_save() made it of a box, and the caller gives it up.
+        // SAFETY: it was made of a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(snapshot) });
         Ok(())
     })

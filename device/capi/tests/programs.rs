@@ -101,6 +101,20 @@ fn a_c_program_saves_and_restores() {
 }
 
 #[test]
+fn a_c_program_has_cores_and_chips_post_into_its_memory() {
+    if is_there("cc", "a_c_program_has_cores_and_chips_post_into_its_memory") {
+        compile_and_run("cc", "posting.c", "posting", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_is_followed_by_a_companion() {
+    if is_there("cc", "a_c_program_is_followed_by_a_companion") {
+        compile_and_run("cc", "companion.c", "companion", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_replays_litmus_files() {
     if is_there("cc", "a_c_program_replays_litmus_files") {
         let suite = root().join("../../guest-tests/litmus/k8");
@@ -153,7 +167,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    for source in ["misuse", "events", "boxes", "snapshot"] {
+    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
 }

@@ -96,6 +96,75 @@ AT(VmPmuEvent, flags, 100);
 AT(VmPmuEvent, select, 104);
 AT(VmPmuEvent, fidelity, 124);
 
+AT(VmPmuMemory, user, 8);
+AT(VmPmuMemory, load, 16);
+AT(VmPmuMemory, store, 24);
+AT(VmPmuMemory, add, 32);
+
+AT(VmPmuPassed, refused_address, 8);
+AT(VmPmuPassed, late, 16);
+AT(VmPmuPassed, slots, 24);
+AT(VmPmuPassed, refused, 28);
+
+AT(VmPmuChip, home, 8);
+AT(VmPmuChip, slot_cycles, 16);
+AT(VmPmuChip, units, 24);
+AT(VmPmuChip, nest_hertz, 32);
+AT(VmPmuChip, host_bridge_hertz, 40);
+AT(VmPmuChip, memory_hertz, 48);
+AT(VmPmuChip, id, 56);
+
+AT(VmPmuPlatformOptions, chips, 8);
+AT(VmPmuPlatformOptions, chip_count, 16);
+AT(VmPmuPlatformOptions, pirs, 24);
+AT(VmPmuPlatformOptions, pir_count, 32);
+
+AT(VmPmuCompanionOptions, packages, 8);
+AT(VmPmuCompanionOptions, threads, 12);
+AT(VmPmuCompanionOptions, clock, 16);
+AT(VmPmuCompanionOptions, flags, 20);
+AT(VmPmuCompanionOptions, seed, 24);
+AT(VmPmuCompanionOptions, memory_per_package, 32);
+AT(VmPmuCompanionOptions, user, 40);
+AT(VmPmuCompanionOptions, walk, 48);
+AT(VmPmuCompanionOptions, page_bits, 56);
+
+AT(VmPmuWalk, entries, 8);
+AT(VmPmuWalk, levels, 48);
+AT(VmPmuWalk, page_bits, 49);
+AT(VmPmuWalk, global, 50);
+
+AT(VmPmuAccess, address, 0);
+AT(VmPmuAccess, physical, 8);
+AT(VmPmuAccess, bytes, 16);
+AT(VmPmuAccess, kind, 17);
+AT(VmPmuAccess, flags, 18);
+_Static_assert(sizeof(VmPmuAccess) == 24, "VmPmuAccess");
+
+AT(VmPmuInstruction, address, 8);
+AT(VmPmuInstruction, physical, 16);
+AT(VmPmuInstruction, next_page, 24);
+AT(VmPmuInstruction, target, 32);
+AT(VmPmuInstruction, accesses, 40);
+AT(VmPmuInstruction, access_count, 48);
+AT(VmPmuInstruction, flags, 56);
+AT(VmPmuInstruction, bytes, 60);
+AT(VmPmuInstruction, micro_ops, 61);
+AT(VmPmuInstruction, instruction_class, 62);
+AT(VmPmuInstruction, segment_loads, 63);
+AT(VmPmuInstruction, branch, 64);
+
+AT(VmPmuOutcome, fetch_address, 8);
+AT(VmPmuOutcome, flags, 16);
+AT(VmPmuOutcome, latency, 20);
+AT(VmPmuOutcome, fetch_latency, 24);
+AT(VmPmuOutcome, cycles, 28);
+AT(VmPmuOutcome, prediction, 32);
+AT(VmPmuOutcome, data, 33);
+AT(VmPmuOutcome, data_level, 34);
+AT(VmPmuOutcome, translation, 35);
+AT(VmPmuOutcome, fetch_translation, 36);
+
 _Static_assert(sizeof(VmPmuStatus) == 4, "VmPmuStatus");
 _Static_assert(VM_PMU_ABI == 0, "the number that these offsets belong to");
 

@@ -1,0 +1,340 @@
+//! The companion: caches, translation buffers, predictors and timing of a modelled CPU, for emulators that have none.
+
+use std::ffi::{c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk, parts};
+
+use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
+use crate::pointer::{Growing, borrow, list, put, take, text, writable};
+use crate::snapshot::{VmPmuSnapshot, refused};
+use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
+
+/// Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Only pointers to it are handed out.
+pub struct VmPmuCompanion {
+    /// They borrow from the companion, and are gone before it.
+    followers: Box<[Mutex<Follower<'static>>]>,
+    companion: NonNull<Companion>,
+    tables: Tables,
+}
+
+// SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only handed on, to a function
+// that the embedder says may be called on any host thread that uses the companion.
+unsafe impl Send for VmPmuCompanion {}
+// SAFETY: the same; followers are behind locks.
+unsafe impl Sync for VmPmuCompanion {}
+
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<Companion>();
+    may_be_shared::<Mutex<Follower<'static>>>();
+};
+
+impl VmPmuCompanion {
+    fn new(builder: Builder, tables: Tables) -> VmPmuCompanion {
+        let companion = NonNull::from(Box::leak(Box::new(builder.build())));
+        // SAFETY: it is given back in `drop` alone, when nothing borrows from it any more.
+        let lasting: &'static Companion = unsafe { companion.as_ref() };
+        let followers = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
+        VmPmuCompanion { followers, companion, tables }
+    }
+
+    fn companion(&self) -> &Companion {
+        // SAFETY: it lives as long as `self`.
+        unsafe { self.companion.as_ref() }
+    }
+
+    /// The follower of thread `number`, for one call.
+    pub(crate) fn follower(&self, number: u32) -> Result<MutexGuard<'_, Follower<'static>>, Failure> {
+        let found = usize::try_from(number).ok().and_then(|number| self.followers.get(number));
+        let found = found.ok_or_else(|| {
+            misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the companion has {}, from 0 on", self.followers.len()))
+        })?;
+        alone(found, number)
+    }
+
+    /// All of them.
+    fn all(&self) -> Result<Vec<MutexGuard<'_, Follower<'static>>>, Failure> {
+        self.followers.iter().zip(0..).map(|(follower, number)| alone(follower, number)).collect()
+    }
+
+    /// The page tables of thread `number`.
+    pub(crate) fn tables(&self, number: u32) -> ThreadTables<'_> {
+        ThreadTables { tables: &self.tables, number }
+    }
+}
+
+impl Drop for VmPmuCompanion {
+    fn drop(&mut self) {
+        self.followers = Box::default();
+        // SAFETY: it was made of a box, and the followers, which alone borrowed from it, are gone.
+        drop(unsafe { Box::from_raw(self.companion.as_ptr()) });
+    }
+}
+
+/// Takes the lock, which nobody else holds if the caller keeps the rules.
+fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<MutexGuard<'l, Follower<'static>>, Failure> {
+    match follower.try_lock() {
+        Ok(follower) => Ok(follower),
+        // A call that failed in itself has left it in some state, and no state is unsound.
+        Err(TryLockError::Poisoned(follower)) => Ok(follower.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(argument(format!(
+            "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
+        ))),
+    }
+}
+
+/// Who keeps the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum VmPmuClockOwner {
+    /// The embedder: it adds cycles itself, and the companion tells events alone.
+    Embedder = 0,
+    /// The companion: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the follower is active.
+    Companion = 1,
+}
+
+/// In VmPmuCompanionOptions::flags: every thread is followed even while nobody counts what the companion makes, so that caches are warm.
+pub const VM_PMU_COMPANION_ALWAYS: u32 = 1 << 0;
+
+/// How many entries of page tables can lead to a page.
+pub const VM_PMU_WALK_ENTRIES: usize = 5;
+
+/// What leads to the page of an address. The library sets it to a page of the usual size that no table is read for; the embedder changes what
+/// it knows better.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuWalk {
+    /// sizeof(VmPmuWalk) of the library: fields behind it are not looked at.
+    pub size: usize,
+    /// Physical addresses of the table entries that lead to the page, root first.
+    pub entries: [u64; VM_PMU_WALK_ENTRIES],
+    /// How many of them there are.
+    pub levels: u8,
+    /// Bits of an address within the page.
+    pub page_bits: u8,
+    /// Not 0 if the translation survives VM_PMU_FORGOTTEN_NON_GLOBAL.
+    pub global: u8,
+}
+
+/// How a companion is made. Set `size` to its sizeof; zero means the usual.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct VmPmuCompanionOptions {
+    /// sizeof(VmPmuCompanionOptions).
+    pub size: usize,
+    /// How many packages; 0 is one.
+    pub packages: u32,
+    /// How many threads a package has; 0 is one. They fill one core after the other.
+    pub threads: u32,
+    /// VmPmuClockOwner.
+    pub clock: u32,
+    /// VM_PMU_COMPANION_ALWAYS.
+    pub flags: u32,
+    /// Where random replacement begins; 0 is the usual.
+    pub seed: u64,
+    /// How many bytes of physical memory belong to each package, from address 0 up; 0 means that all belong to the first.
+    pub memory_per_package: u64,
+    /// Handed to `walk`.
+    pub user: *mut c_void,
+    /// Asked when no translation buffer holds `address`: what leads to its page is written to `walk`. Null if nobody knows: pages then have
+    /// `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function but those that
+    /// follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+    pub walk: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, walk: *mut VmPmuWalk)>,
+    /// Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
+    pub page_bits: u32,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers, a pointer that is handed on, and a function that may be absent.
+unsafe impl Growing for VmPmuCompanionOptions {
+    const NAME: &'static str = "VmPmuCompanionOptions";
+    const FIRST: usize = std::mem::offset_of!(VmPmuCompanionOptions, page_bits) + 4;
+}
+
+/// The page tables that an embedder has, or has not.
+struct Tables {
+    user: *mut c_void,
+    walk: Option<unsafe extern "C" fn(*mut c_void, u32, u64, *mut VmPmuWalk)>,
+    page_bits: u8,
+}
+
+/// Those of one thread.
+pub(crate) struct ThreadTables<'t> {
+    tables: &'t Tables,
+    number: u32,
+}
+
+impl PageTables for ThreadTables<'_> {
+    fn walk(&mut self, address: u64) -> Walk {
+        let Tables { user, walk, page_bits } = *self.tables;
+        let Some(ask) = walk else { return Walk::direct(page_bits) };
+        let size = size_of::<VmPmuWalk>();
+        let mut told = VmPmuWalk { size, entries: [0; VM_PMU_WALK_ENTRIES], levels: 0, page_bits, global: 0 };
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        unsafe { ask(user, self.number, address, &raw mut told) };
+        Walk { entries: told.entries, levels: told.levels, page_bits: told.page_bits, global: told.global != 0 }
+    }
+}
+
+/// The companion at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn companion<'a>(pointer: *const VmPmuCompanion) -> Result<&'a VmPmuCompanion, Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { borrow(pointer, "the companion") }
+}
+
+fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Failure> {
+    let known = || parts::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>().join(", ");
+    let builder = Builder::new(name);
+    let builder =
+        builder.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("no companion is of a part \"{name}\": there are {}", known())))?;
+    let (packages, threads) = (given.packages.max(1), given.threads.max(1));
+    if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
+        return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
+    }
+    let unknown = given.flags & !VM_PMU_COMPANION_ALWAYS;
+    if unknown != 0 {
+        return Err(argument(format!("the companion's flags {unknown:#x} mean nothing to this library: they must be zero")));
+    }
+    let clock = match given.clock {
+        0 => Clock::Embedder,
+        1 => Clock::Companion,
+        other => return Err(argument(format!("clock is {other}: there are 0 and 1, VmPmuClockOwner"))),
+    };
+    let page_bits = match given.page_bits {
+        0 => 12,
+        bits @ 1..=63 => u8::try_from(bits).unwrap_or(12),
+        other => return Err(argument(format!("page_bits is {other}: an address has 64 bits"))),
+    };
+    let wide = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut builder = builder.packages(wide(packages)).threads(wide(threads)).clock(clock).memory_per_package(given.memory_per_package);
+    if given.seed != 0 {
+        builder = builder.seed(given.seed);
+    }
+    if given.flags & VM_PMU_COMPANION_ALWAYS != 0 {
+        builder = builder.always();
+    }
+    Ok(VmPmuCompanion::new(builder, Tables { user: given.user, walk: given.walk, page_bits }))
+}
+
+/// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
+///
+/// `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
+/// Nothing is allocated for it later but what vm_pmu_companion_save() returns. It may be used from several host threads at once, and each
+/// thread of the guest is followed by one of them at a time.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_create(
+    name: *const c_char,
+    options: *const VmPmuCompanionOptions,
+    companion: *mut *mut VmPmuCompanion,
+) -> VmPmuStatus {
+    guarded(|| {
+        writable(companion, "where the companion is to be written")?;
+        const USUAL: VmPmuCompanionOptions = VmPmuCompanionOptions {
+            size: size_of::<VmPmuCompanionOptions>(),
+            packages: 0,
+            threads: 0,
+            clock: 0,
+            flags: 0,
+            seed: 0,
+            memory_per_package: 0,
+            user: std::ptr::null_mut(),
+            walk: None,
+            page_bits: 0,
+        };
+        // SAFETY: the caller's promise.
+        let (name, given) = unsafe { (text(name, "the part's name")?, if options.is_null() { USUAL } else { take(options)? }) };
+        let made = Box::into_raw(Box::new(build(name, &given)?));
+        // SAFETY: the caller's promise.
+        unsafe { put(companion, made, "where the companion is to be written") }
+    })
+}
+
+/// Takes a companion apart. Null is allowed and does nothing.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and nobody destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_destroy(companion: *mut VmPmuCompanion) -> VmPmuStatus {
+    guarded(|| {
+        if companion.is_null() {
+            return Ok(());
+        }
+        writable(companion, "the companion")?;
+        // SAFETY: vm_pmu_companion_create() made it of a box, and the caller gives it up.
+        drop(unsafe { Box::from_raw(companion) });
+        Ok(())
+    })
+}
+
+/// A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches give up what it
+/// writes and answer what it reads. What that did is added to the totals of the package's devices, and their deadlines are looked at. At most
+/// 4,096 bytes are looked at: a longer transfer is told in parts. One host thread at a time calls it for a package.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_device_access(
+    companion: *const VmPmuCompanion,
+    machine: *const VmPmuMachine,
+    package: u32,
+    physical: u64,
+    bytes: u64,
+    writes: bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (companion, (machine, package)) = unsafe { (self::companion(companion)?, self::package(machine, package)?) };
+        if let (Some(devices), Some(demand)) = (machine.devices(package), machine.device_demand(package)) {
+            companion.companion().device_access(physical, bytes, writes, &devices.totals, &demand);
+            machine.check_devices(package);
+            if demand.signals().iter().any(|signal| devices.deadlines.reached(signal, &devices.totals)) {
+                machine.service_devices(package);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The snapshot
+/// is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_save(companion: *const VmPmuCompanion, snapshot: *mut *mut VmPmuSnapshot) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self::companion(companion) }?;
+        writable(snapshot, "where the snapshot is to be written")?;
+        let followers = whole.all()?;
+        let saved = whole.companion().save_snapshot(&followers.iter().map(|follower| &**follower).collect::<Vec<_>>()).map_err(refused)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(snapshot, VmPmuSnapshot::handed_out(saved), "where the snapshot is to be written") }
+    })
+}
+
+/// Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
+/// in the same way. Load the machine first, and call vm_pmu_follow_renew() for each thread afterwards.
+///
+/// VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
+/// nothing is changed, and one may start with cold caches instead.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_load(companion: *const VmPmuCompanion, bytes: *const u8, length: usize) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (whole, bytes) = unsafe { (self::companion(companion)?, list(bytes, length, "the snapshot")?) };
+        let mut followers = whole.all()?;
+        let mut followers: Vec<&mut Follower<'static>> = followers.iter_mut().map(|follower| &mut **follower).collect();
+        whole.companion().load_snapshot(bytes, &mut followers).map_err(refused)
+    })
+}

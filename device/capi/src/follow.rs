@@ -1,0 +1,420 @@
+//! What a thread of the guest executes, told to the companion, and what that made, told to the thread's PMU.
+
+use std::ffi::c_void;
+
+use vm_pmu::Signal;
+use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
+use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, Outcome, Transfer};
+
+use crate::companion::{VmPmuCompanion, companion};
+use crate::machine::{VmPmuMachine, signal, thread};
+use crate::pointer::{Growing, list, offer, put, take, writable};
+use crate::status::{Failure, VmPmuStatus, argument, guarded};
+use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, pick};
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum VmPmuAccessKind {
+    /// It reads.
+    Load = 0,
+    /// It writes.
+    Store = 1,
+    /// It writes around the caches, through the write-combining buffers.
+    StreamingStore = 2,
+    /// It asks for a line to be read soon.
+    PrefetchLoad = 3,
+    /// It asks for a line to be written soon.
+    PrefetchStore = 4,
+    /// It asks for a line that will be read once.
+    PrefetchOnce = 5,
+    /// It drives a line out of every cache.
+    Flush = 6,
+    /// The register stack engine reads.
+    RegisterStackLoad = 7,
+    /// The register stack engine writes.
+    RegisterStackStore = 8,
+}
+
+const KINDS: [AccessKind; 9] = [
+    AccessKind::Load,
+    AccessKind::Store,
+    AccessKind::StreamingStore,
+    AccessKind::PrefetchLoad,
+    AccessKind::PrefetchStore,
+    AccessKind::PrefetchOnce,
+    AccessKind::Flush,
+    AccessKind::RegisterStackLoad,
+    AccessKind::RegisterStackStore,
+];
+
+/// What decides how long an instruction takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum VmPmuClass {
+    /// One that takes a cycle, accesses aside.
+    Simple = 0,
+    /// A division.
+    Divide = 1,
+    /// One that waits until the stores before it are done.
+    Fence = 2,
+    /// One that waits until everything before it is done, and begins anew.
+    Serializing = 3,
+    /// No instruction: an interrupt or exception that is taken.
+    Exception = 4,
+}
+
+const CLASSES: [Class; 5] = [Class::Simple, Class::Divide, Class::Fence, Class::Serializing, Class::Exception];
+
+/// In VmPmuAccess::flags: it is part of a locked read-modify-write.
+pub const VM_PMU_ACCESS_LOCKED: u8 = 1 << 0;
+/// In VmPmuAccess::flags: it goes to a device, or to memory that is not cached.
+pub const VM_PMU_ACCESS_UNCACHED: u8 = 1 << 1;
+
+/// One access to memory. One that crosses a page whose parts lie apart in physical memory is told in two.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuAccess {
+    /// The virtual address.
+    pub address: u64,
+    /// The physical address of the first byte.
+    pub physical: u64,
+    /// Bytes.
+    pub bytes: u8,
+    /// VmPmuAccessKind.
+    pub kind: u8,
+    /// VM_PMU_ACCESS_...
+    pub flags: u8,
+    /// Zero.
+    pub reserved: [u8; 5],
+}
+
+/// In VmPmuInstruction::flags: it is one of the floating-point or vector unit.
+pub const VM_PMU_INSTRUCTION_FLOATING_POINT: u32 = 1 << 0;
+/// In VmPmuInstruction::flags: its transfer left the next sequential address.
+pub const VM_PMU_INSTRUCTION_TAKEN: u32 = 1 << 1;
+/// In VmPmuInstruction::flags: it reaches over into a page that does not follow in physical memory, which next_page has.
+pub const VM_PMU_INSTRUCTION_NEXT_PAGE: u32 = 1 << 2;
+
+/// One executed instruction, or an interrupt or exception that was taken.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuInstruction {
+    /// sizeof(VmPmuInstruction).
+    pub size: usize,
+    /// Its virtual address.
+    pub address: u64,
+    /// Its physical address.
+    pub physical: u64,
+    /// The physical address of the next page, with VM_PMU_INSTRUCTION_NEXT_PAGE.
+    pub next_page: u64,
+    /// Where its transfer went, or would have gone.
+    pub target: u64,
+    /// What it accesses, in order; null if nothing.
+    pub accesses: *const VmPmuAccess,
+    /// How many accesses: VM_PMU_MOST_ACCESSES at most.
+    pub access_count: usize,
+    /// VM_PMU_INSTRUCTION_...
+    pub flags: u32,
+    /// Its bytes; 0 where nothing was fetched.
+    pub bytes: u8,
+    /// Places that it takes in the width of a cycle; 0 is one.
+    pub micro_ops: u8,
+    /// VmPmuClass.
+    pub instruction_class: u8,
+    /// Segment registers that it loads.
+    pub segment_loads: u8,
+    /// VmPmuBranch: the control transfer that it is.
+    pub branch: u8,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers and a pointer that is checked before use.
+unsafe impl Growing for VmPmuInstruction {
+    const NAME: &'static str = "VmPmuInstruction";
+    const FIRST: usize = std::mem::offset_of!(VmPmuInstruction, branch) + 1;
+}
+
+/// The most accesses of one instruction: tell longer ones in parts.
+pub const VM_PMU_MOST_ACCESSES: usize = 64;
+
+fn access(given: &VmPmuAccess) -> Result<Access, Failure> {
+    let unknown = given.flags & !(VM_PMU_ACCESS_LOCKED | VM_PMU_ACCESS_UNCACHED);
+    if unknown != 0 || given.reserved != [0; 5] {
+        return Err(argument(format!("an access sets what this library does not know (flags {unknown:#x}): it must be zero")));
+    }
+    Ok(Access {
+        address: given.address,
+        physical: given.physical,
+        size: given.bytes,
+        kind: pick(&KINDS, given.kind, "the kind of an access")?,
+        locked: given.flags & VM_PMU_ACCESS_LOCKED != 0,
+        uncached: given.flags & VM_PMU_ACCESS_UNCACHED != 0,
+    })
+}
+
+/// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing need be told, and what is told does nothing.
+/// vm_pmu_follow_deliver() follows it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread: u32, instruction: *const VmPmuInstruction) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (whole, given) = unsafe { (self::companion(companion)?, take(instruction)?) };
+        if given.access_count > VM_PMU_MOST_ACCESSES {
+            return Err(argument(format!("{} accesses are too many: {VM_PMU_MOST_ACCESSES} are the most", given.access_count)));
+        }
+        let unknown = given.flags & !(VM_PMU_INSTRUCTION_FLOATING_POINT | VM_PMU_INSTRUCTION_TAKEN | VM_PMU_INSTRUCTION_NEXT_PAGE);
+        if unknown != 0 {
+            return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
+        }
+        let mut accesses = [Access::default(); VM_PMU_MOST_ACCESSES];
+        // SAFETY: the caller's promise.
+        let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
+        for (place, told) in accesses.iter_mut().zip(told) {
+            *place = access(told)?;
+        }
+        let kind = pick(&BRANCHES, given.branch, "branch")?;
+        let executed = Instruction {
+            address: given.address,
+            physical: given.physical,
+            length: given.bytes,
+            next_page: (given.flags & VM_PMU_INSTRUCTION_NEXT_PAGE != 0).then_some(given.next_page),
+            micro_ops: given.micro_ops.max(1),
+            class: pick(&CLASSES, given.instruction_class, "instruction_class")?,
+            floating_point: given.flags & VM_PMU_INSTRUCTION_FLOATING_POINT != 0,
+            segment_loads: given.segment_loads,
+            accesses: accesses.get(..told.len()).unwrap_or(&accesses),
+            transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
+        };
+        whole.follower(thread)?.execute(&executed, &mut whole.tables(thread));
+        Ok(())
+    })
+}
+
+/// In VmPmuOutcome::flags: the fetch fields tell what the instruction's fetch missed.
+pub const VM_PMU_OUTCOME_FETCH: u32 = 1 << 0;
+/// In VmPmuOutcome::flags: its first-level instruction cache missed.
+pub const VM_PMU_OUTCOME_FETCH_MISS: u32 = 1 << 1;
+/// In VmPmuOutcome::flags: its line was on its way already.
+pub const VM_PMU_OUTCOME_FETCH_PENDING: u32 = 1 << 2;
+/// In VmPmuOutcome::flags: it was no demand but a prefetch.
+pub const VM_PMU_OUTCOME_FETCH_PREFETCH: u32 = 1 << 3;
+/// In VmPmuOutcome::flags: the companion keeps time, and `cycles` is known.
+pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
+
+/// What became of the last instruction: what a VmPmuRecord says beyond addresses.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuOutcome {
+    /// sizeof(VmPmuOutcome) of the library: fields behind it are not there.
+    pub size: usize,
+    /// The address that was fetched, with VM_PMU_OUTCOME_FETCH.
+    pub fetch_address: u64,
+    /// VM_PMU_OUTCOME_...
+    pub flags: u32,
+    /// From issue to data, in cycles: the longest of its accesses.
+    pub latency: u32,
+    /// From the fetch's request to the instructions, in cycles.
+    pub fetch_latency: u32,
+    /// The cycles that went by with it, with VM_PMU_OUTCOME_CYCLES.
+    pub cycles: u32,
+    /// VmPmuPrediction.
+    pub prediction: u8,
+    /// VmPmuData: where the data of the longest access came from.
+    pub data: u8,
+    /// With VM_PMU_DATA_CACHE the level of the cache.
+    pub data_level: u8,
+    /// VmPmuTranslation: what the translation of its first access cost.
+    pub translation: u8,
+    /// VmPmuTranslation: what that of its fetch cost.
+    pub fetch_translation: u8,
+}
+
+/// The place of `value` in a table of the interface.
+fn number<T: PartialEq>(table: &[T], value: &T) -> u8 {
+    table.iter().position(|known| known == value).and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+}
+
+fn translation(value: Translation) -> u8 {
+    // The interface names two levels of buffers, as no part has more.
+    number(&TRANSLATIONS, &if matches!(value, Translation::Hit(3..)) { Translation::Hit(2) } else { value })
+}
+
+fn told(outcome: &Outcome) -> VmPmuOutcome {
+    let flag = |holds: bool, flag: u32| if holds { flag } else { 0 };
+    let nothing = Fetch { address: 0, cache_miss: false, pending: false, prefetch: false, latency: 0, translation: Translation::Unknown };
+    let fetch = outcome.fetch.unwrap_or(nothing);
+    let (data, data_level) = match outcome.source {
+        DataSource::Cache(level) => (number(&DATA, &DataSource::Cache(1)), level),
+        other => (number(&DATA, &other), 0),
+    };
+    VmPmuOutcome {
+        size: size_of::<VmPmuOutcome>(),
+        fetch_address: fetch.address,
+        flags: flag(outcome.fetch.is_some(), VM_PMU_OUTCOME_FETCH)
+            | flag(fetch.cache_miss, VM_PMU_OUTCOME_FETCH_MISS)
+            | flag(fetch.pending, VM_PMU_OUTCOME_FETCH_PENDING)
+            | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
+            | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES),
+        latency: outcome.latency,
+        fetch_latency: fetch.latency,
+        cycles: outcome.cycles.unwrap_or(0),
+        prediction: number(&PREDICTIONS, &outcome.prediction),
+        data,
+        data_level,
+        translation: translation(outcome.translation),
+        fetch_translation: translation(fetch.translation),
+    }
+}
+
+/// The most states that can be said to hold in a delivery.
+pub const VM_PMU_MOST_HELD: usize = 48;
+
+/// Tells the totals of thread `thread` of `machine` what its follower has made since the last call, servicing the PMU at each deadline on the
+/// way. Writes to `cycles`, which may be null, how many cycles went by: 0 unless the companion keeps the clock.
+///
+/// `events` is called once, in the middle, with what became of the last instruction: there an embedder adds what it knows itself, tells the
+/// instruction's record where one is wanted, and compares the deadlines of its own events. It may be null, and is called while the follower is
+/// in use: it may call every function but those that follow the same thread, and it must return. `held` are `held_count` signals of states that
+/// hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_deliver(
+    companion: *const VmPmuCompanion,
+    machine: *const VmPmuMachine,
+    thread: u32,
+    held: *const u32,
+    held_count: usize,
+    events: Option<unsafe extern "C" fn(user: *mut c_void, outcome: *const VmPmuOutcome)>,
+    user: *mut c_void,
+    cycles: *mut u64,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (whole, cpu) = unsafe { (self::companion(companion)?, self::thread(machine, thread)?) };
+        if held_count > VM_PMU_MOST_HELD {
+            return Err(argument(format!("{held_count} states are too many: {VM_PMU_MOST_HELD} are the most")));
+        }
+        let mut states = [Signal::Cycles; VM_PMU_MOST_HELD];
+        // SAFETY: the caller's promise.
+        let numbers = unsafe { list(held, held_count, "the list of states") }?;
+        for (state, held) in states.iter_mut().zip(numbers) {
+            *state = signal(*held)?;
+        }
+        if !cycles.is_null() {
+            writable(cycles, "where the cycles are to be written")?;
+        }
+        let passed = whole.follower(thread)?.deliver(&cpu, states.get(..numbers.len()).unwrap_or(&[]), |outcome| {
+            if let Some(events) = events {
+                let outcome = told(outcome);
+                // SAFETY: the embedder gave the function for this, and its pointer with it.
+                unsafe { events(user, &raw const outcome) };
+            }
+        });
+        // SAFETY: the caller's promise.
+        unsafe { offer(cycles, passed, "where the cycles are to be written") }
+    })
+}
+
+/// The follower of thread `thread` looks at what `machine` counts now: to be called at the beginning and whenever vm_pmu_epoch() has moved, with
+/// everything delivered. Writes to `active`, which may be null, whether instructions need be told.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_renew(
+    companion: *const VmPmuCompanion,
+    machine: *const VmPmuMachine,
+    thread: u32,
+    active: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (whole, cpu) = unsafe { (self::companion(companion)?, self::thread(machine, thread)?) };
+        let mut follower = whole.follower(thread)?;
+        if !active.is_null() {
+            writable(active, "where the answer is to be written")?;
+        }
+        follower.renew(&cpu.demand());
+        // SAFETY: the caller's promise.
+        unsafe { offer(active, follower.is_active(), "where the answer is to be written") }
+    })
+}
+
+/// Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_supplies(
+    companion: *const VmPmuCompanion,
+    thread: u32,
+    signal: u32,
+    supplies: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self::companion(companion) }?;
+        let answer = whole.follower(thread)?.supplies(self::signal(signal)?);
+        // SAFETY: the caller's promise.
+        unsafe { put(supplies, answer, "where the answer is to be written") }
+    })
+}
+
+/// What translations a processor forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum VmPmuForgotten {
+    /// All of the core.
+    All = 0,
+    /// All but those of global pages.
+    NonGlobal = 1,
+    /// That of the page with the address that is given.
+    Page = 2,
+}
+
+/// Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_invalidate(companion: *const VmPmuCompanion, thread: u32, what: u32, address: u64) -> VmPmuStatus {
+    guarded(|| {
+        let forgotten = match what {
+            0 => Invalidation::All,
+            1 => Invalidation::NonGlobal,
+            2 => Invalidation::Page(address),
+            other => return Err(argument(format!("{other} is nothing to forget: VmPmuForgotten has 0 to 2"))),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self::companion(companion) }?.follower(thread)?.invalidate(forgotten);
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_for_what_the_header_says() {
+        assert_eq!(KINDS[VmPmuAccessKind::StreamingStore as usize], AccessKind::StreamingStore);
+        assert_eq!(KINDS[VmPmuAccessKind::Flush as usize], AccessKind::Flush);
+        assert_eq!(KINDS[VmPmuAccessKind::RegisterStackStore as usize], AccessKind::RegisterStackStore);
+        assert_eq!(CLASSES[VmPmuClass::Fence as usize], Class::Fence);
+        assert_eq!(CLASSES[VmPmuClass::Exception as usize], Class::Exception);
+    }
+
+    #[test]
+    fn an_outcome_is_told_in_the_numbers_of_records() {
+        let mut outcome = Outcome::default();
+        (outcome.source, outcome.translation, outcome.cycles) = (DataSource::Cache(3), Translation::Hit(4), Some(7));
+        let told = told(&outcome);
+        assert_eq!((told.data, told.data_level, told.translation), (2, 3, 2));
+        assert_eq!((told.flags, told.cycles), (VM_PMU_OUTCOME_CYCLES, 7));
+    }
+}

@@ -1,0 +1,122 @@
+//! The guest's memory, as counters reach it that post themselves there.
+
+use std::ffi::c_void;
+
+use vm_pmu::memory::{Memory, Passed};
+
+use crate::pointer::{Growing, fill, take};
+use crate::status::{Failure, argument};
+
+/// The guest's memory: three functions of the embedder, for POWER9's counters that post themselves there.
+///
+/// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value as
+/// a number. They return false where the guest has no memory, or another address than a multiple of 8 was given: what was to be added is kept
+/// then and added when memory takes it. They are called on the host thread that called the library, while what posts is locked: they call no
+/// function of this header, and they must return: no C++ exception and no longjmp may leave them.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct VmPmuMemory {
+    /// sizeof(VmPmuMemory).
+    pub size: usize,
+    /// Handed to the functions.
+    pub user: *mut c_void,
+    /// Writes the value of the cell at `address` to `value`.
+    pub load: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, value: *mut u64) -> bool>,
+    /// Makes `value` the value of the cell at `address`.
+    pub store: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, value: u64) -> bool>,
+    /// Adds `amount` to the cell at `address`, whatever CPUs of the guest do to it meanwhile; a sum beyond 64 bits wraps.
+    pub add: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, amount: u64) -> bool>,
+}
+
+// SAFETY: `repr(C)`, `size` first; a pointer that is handed on, and functions that may be absent.
+unsafe impl Growing for VmPmuMemory {
+    const NAME: &'static str = "VmPmuMemory";
+    const FIRST: usize = std::mem::offset_of!(VmPmuMemory, add) + size_of::<usize>();
+}
+
+/// The functions of a [`VmPmuMemory`], all of them there.
+pub(crate) struct Functions {
+    user: *mut c_void,
+    load: unsafe extern "C" fn(*mut c_void, u64, *mut u64) -> bool,
+    store: unsafe extern "C" fn(*mut c_void, u64, u64) -> bool,
+    add: unsafe extern "C" fn(*mut c_void, u64, u64) -> bool,
+}
+
+/// The memory at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold, and the functions are what [`VmPmuMemory`] says.
+pub(crate) unsafe fn memory(pointer: *const VmPmuMemory) -> Result<Functions, Failure> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { take(pointer) }?;
+    match (given.load, given.store, given.add) {
+        (Some(load), Some(store), Some(add)) => Ok(Functions { user: given.user, load, store, add }),
+        _ => Err(argument("a function of VmPmuMemory is null: load, store and add are all needed")),
+    }
+}
+
+/// The address that memory does not have, or `Ok`.
+fn had(taken: bool, address: u64) -> Result<(), u64> {
+    if taken { Ok(()) } else { Err(address) }
+}
+
+impl Memory for Functions {
+    type Error = u64;
+
+    fn load(&self, address: u64) -> Result<u64, u64> {
+        let mut value = 0;
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        had(unsafe { (self.load)(self.user, address, &raw mut value) }, address).map(|()| value)
+    }
+
+    fn store(&self, address: u64, value: u64) -> Result<(), u64> {
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        had(unsafe { (self.store)(self.user, address, value) }, address)
+    }
+
+    fn add(&self, address: u64, amount: u64) -> Result<(), u64> {
+        // SAFETY: the embedder gave the function for this, and its pointer with it.
+        had(unsafe { (self.add)(self.user, address, amount) }, address)
+    }
+}
+
+/// What posting did.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuPassed {
+    /// sizeof(VmPmuPassed).
+    pub size: usize,
+    /// The address of the first access that memory refused, if any was.
+    pub refused_address: u64,
+    /// The slots that the engine did not have, as too many came due at once; of a core, the postings that one stands for.
+    pub late: u64,
+    /// The slots that the engine had; of a core, the postings that were made: 0 or 1.
+    pub slots: u32,
+    /// The accesses that memory refused.
+    pub refused: u32,
+}
+
+// SAFETY: `repr(C)`, `size` first; integers.
+unsafe impl Growing for VmPmuPassed {
+    const NAME: &'static str = "VmPmuPassed";
+    const FIRST: usize = std::mem::offset_of!(VmPmuPassed, refused) + 4;
+}
+
+/// Tells the caller what posting did, if it wants to know.
+///
+/// # Safety
+/// The rules for pointers hold.
+pub(crate) unsafe fn tell(pointer: *mut VmPmuPassed, passed: &Passed<u64>) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    let told = VmPmuPassed {
+        size: size_of::<VmPmuPassed>(),
+        refused_address: passed.error.unwrap_or(0),
+        late: passed.late,
+        slots: passed.slots,
+        refused: passed.refused,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { fill(pointer, told) }
+}

@@ -1,0 +1,209 @@
+/* An emulator without caches is followed by a companion of a K8: misses are counted, translations walked, and what is saved goes on as warm. */
+#include <string.h>
+
+#include "expect.h"
+
+#define MISSES UINT64_C(0x00420041) /* DATA_CACHE_MISSES, OS, EN */
+
+static bool told(const char *part) {
+  char message[256];
+  vm_pmu_last_error(message, sizeof message);
+  return strstr(message, part) != NULL;
+}
+
+static VmPmuMachine *counting(uint64_t select) {
+  VmPmuMachine *machine = NULL;
+  EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010000, select));
+  return machine;
+}
+
+static uint64_t counted(VmPmuMachine *machine) {
+  uint64_t value = 0;
+  EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_RDPMC, 0, &value));
+  return value;
+}
+
+struct seen {
+  VmPmuCompanion *companion;
+  VmPmuMachine *machine;
+  int events, walks, hits;
+};
+
+static void events(void *user, const VmPmuOutcome *outcome) {
+  struct seen *seen = user;
+  bool supplies;
+  VmPmuCells cells = {sizeof(VmPmuCells)};
+  EXPECT(outcome->size >= sizeof(VmPmuOutcome));
+  EXPECT_OK(vm_pmu_cells(seen->machine, 0, &cells));
+  vm_pmu_add(&cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, 1);
+  seen->events++;
+  seen->hits += outcome->data == VM_PMU_DATA_CACHE && outcome->data_level == 1;
+  /* The follower is in use. */
+  EXPECT(vm_pmu_follow_supplies(seen->companion, 0, 0, &supplies) == VM_PMU_STATUS_ERROR_ARGUMENT && told("in use"));
+}
+
+static void walk(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk) {
+  struct seen *seen = user;
+  EXPECT(thread == 0 && walk->size >= sizeof(VmPmuWalk) && walk->levels == 0 && walk->page_bits == 12);
+  walk->levels = 1;
+  walk->entries[0] = 0x10000 + (address >> 12) * 8;
+  walk->global = (uint8_t)(address >> 12 == 8);
+  seen->walks += address >> 12 >= 8; /* those of data */
+}
+
+/* Loads eight bytes. */
+static void load(struct seen *seen, uint64_t address) {
+  VmPmuAccess access = {0};
+  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  access.address = access.physical = address;
+  access.bytes = 8;
+  instruction.address = instruction.physical = 0x1000;
+  instruction.bytes = 4;
+  instruction.accesses = &access;
+  instruction.access_count = 1;
+  EXPECT_OK(vm_pmu_follow(seen->companion, 0, &instruction));
+  EXPECT_OK(vm_pmu_follow_deliver(seen->companion, seen->machine, 0, NULL, 0, events, seen, NULL));
+}
+
+static VmPmuCompanion *made(struct seen *seen) {
+  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  bool active = false, supplies = false;
+  options.user = seen;
+  options.walk = walk;
+  seen->machine = counting(MISSES);
+  EXPECT_OK(vm_pmu_companion_create("k8", &options, &seen->companion));
+  EXPECT_OK(vm_pmu_follow_renew(seen->companion, seen->machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_supplies(seen->companion, 0, VM_PMU_SIGNAL_DATA_CACHE_MISSES, &supplies));
+  EXPECT(active && supplies);
+  return seen->companion;
+}
+
+static void four_loads_from_one_line_miss_once(void) {
+  struct seen seen = {0};
+  made(&seen);
+  for (uint64_t place = 0; place < 4; place++) load(&seen, 0x8000 + 8 * place);
+  EXPECT(counted(seen.machine) == 1 && seen.events == 4 && seen.hits == 3 && seen.walks == 1);
+  load(&seen, 0x9000);
+  EXPECT(counted(seen.machine) == 2 && seen.walks == 2);
+  /* The first page is global, the second is not. */
+  EXPECT_OK(vm_pmu_follow_invalidate(seen.companion, 0, VM_PMU_FORGOTTEN_NON_GLOBAL, 0));
+  load(&seen, 0x8000);
+  EXPECT(seen.walks == 2);
+  load(&seen, 0x9000);
+  EXPECT(seen.walks == 3);
+  EXPECT_OK(vm_pmu_follow_invalidate(seen.companion, 0, VM_PMU_FORGOTTEN_PAGE, 0x8000));
+  load(&seen, 0x8000);
+  EXPECT(seen.walks == 4);
+  /* A device writes the line: it misses again. */
+  EXPECT_OK(vm_pmu_companion_device_access(seen.companion, seen.machine, 0, 0x8000, 64, true));
+  load(&seen, 0x8000);
+  EXPECT(counted(seen.machine) == 3);
+  EXPECT_OK(vm_pmu_companion_destroy(seen.companion));
+  EXPECT_OK(vm_pmu_machine_destroy(seen.machine));
+}
+
+static void what_is_saved_goes_on_as_warm(void) {
+  struct seen old = {0}, new = {0};
+  VmPmuSnapshot *snapshot = NULL;
+  const uint8_t *bytes;
+  size_t length;
+  made(&old);
+  made(&new);
+  load(&old, 0x8000);
+  EXPECT_OK(vm_pmu_companion_save(old.companion, &snapshot));
+  EXPECT_OK(vm_pmu_snapshot_bytes(snapshot, &bytes, &length));
+  EXPECT(vm_pmu_companion_load(new.companion, bytes, length - 1) == VM_PMU_STATUS_ERROR_SNAPSHOT);
+  EXPECT(vm_pmu_load(new.machine, bytes, length) == VM_PMU_STATUS_ERROR_SNAPSHOT && told("companion"));
+  EXPECT_OK(vm_pmu_companion_load(new.companion, bytes, length));
+  EXPECT_OK(vm_pmu_follow_renew(new.companion, new.machine, 0, NULL));
+  load(&new, 0x8008);
+  EXPECT(counted(new.machine) == 0 && new.hits == 1 && new.walks == 0);
+  EXPECT_OK(vm_pmu_snapshot_destroy(snapshot));
+  EXPECT_OK(vm_pmu_companion_destroy(old.companion));
+  EXPECT_OK(vm_pmu_companion_destroy(new.companion));
+  EXPECT_OK(vm_pmu_machine_destroy(old.machine));
+  EXPECT_OK(vm_pmu_machine_destroy(new.machine));
+}
+
+static void the_companion_keeps_the_clock(void) {
+  VmPmuMachine *machine = counting(0x00420076); /* cycles */
+  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuCompanion *companion = NULL;
+  uint64_t cycles = 0;
+  const uint32_t held[] = {VM_PMU_SIGNAL_INTERRUPTS_MASKED_CYCLES};
+  options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
+  options.flags = VM_PMU_COMPANION_ALWAYS;
+  EXPECT_OK(vm_pmu_companion_create("k8", &options, &companion));
+  EXPECT_OK(vm_pmu_follow_renew(companion, machine, 0, NULL));
+  instruction.bytes = 4;
+  EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
+  EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, &cycles));
+  EXPECT(cycles > 0 && counted(machine) == cycles);
+  EXPECT_OK(vm_pmu_companion_destroy(companion));
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
+static void misuse(void) {
+  VmPmuMachine *machine = counting(MISSES);
+  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
+  VmPmuAccess access = {0};
+  VmPmuCompanion *companion = NULL;
+  const uint32_t unknown[] = {1u << 30};
+  EXPECT(vm_pmu_companion_create("z80", NULL, &companion) == VM_PMU_STATUS_ERROR_NAME && told("montecito"));
+  EXPECT(vm_pmu_companion_create("k8", NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  options.clock = 2;
+  EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("clock"));
+  options.clock = 0;
+  options.page_bits = 64;
+  EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("page_bits"));
+  options.page_bits = 0;
+  options.flags = 2;
+  EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags"));
+  options.flags = 0;
+  options.threads = options.packages = 65535;
+  EXPECT(vm_pmu_companion_create("k8", &options, &companion) == VM_PMU_STATUS_ERROR_ARGUMENT && told("too many"));
+  EXPECT(companion == NULL);
+  EXPECT_OK(vm_pmu_companion_create("k8", NULL, &companion));
+  EXPECT(vm_pmu_follow(companion, 1, &instruction) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_follow(NULL, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow(companion, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  instruction.access_count = 1;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("list of accesses"));
+  instruction.accesses = &access;
+  instruction.access_count = SIZE_MAX;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("too many"));
+  instruction.access_count = 1;
+  access.kind = 9;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("kind"));
+  access.kind = 0;
+  access.flags = 4;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("access"));
+  access.flags = 0;
+  instruction.instruction_class = 5;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("class"));
+  instruction.instruction_class = 0;
+  instruction.flags = 8;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags"));
+  EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 1, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 49, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow_deliver(companion, machine, 1, NULL, 0, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_follow_invalidate(companion, 0, 3, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow_renew(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_companion_device_access(companion, machine, 1, 0, 1, false) == VM_PMU_STATUS_ERROR_RANGE);
+  EXPECT(vm_pmu_companion_save(companion, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT_OK(vm_pmu_companion_destroy(companion));
+  EXPECT_OK(vm_pmu_companion_destroy(NULL));
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
+int main(void) {
+  four_loads_from_one_line_miss_once();
+  what_is_saved_goes_on_as_warm();
+  the_companion_keeps_the_clock();
+  misuse();
+  puts("companion: all is well");
+  return 0;
+}
