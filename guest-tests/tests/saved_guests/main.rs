@@ -1,6 +1,8 @@
 //! Guests of POWER and IA-64 that are saved in their middle and go on in a new machine: nothing of their report shows it.
 
+mod again;
 mod refused;
+mod rigs;
 
 use vm_pmu::arch::power9::encode::{self, EventCode, RUN_CYCLES, RUN_INSTRUCTIONS, encode};
 use vm_pmu_guest_tests::guests::{self, Guest};

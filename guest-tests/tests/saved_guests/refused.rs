@@ -1,56 +1,10 @@
 //! What was saved of another machine, or damaged, is refused, and everything is as it was.
 
-use vm_pmu::Part;
-use vm_pmu::companion;
-use vm_pmu::topology::Builder;
-use vm_pmu_guest_tests::attach::{Lines, Refusal, itanium, power};
+use vm_pmu_guest_tests::attach::{Refusal, itanium, power};
 use vm_pmu_guest_tests::engine::itanium as ia64;
 use vm_pmu_guest_tests::engine::power as engine;
-use vm_pmu_guest_tests::guests;
 
-const RAM: u64 = 32 << 20;
-
-fn part(name: &str) -> Part {
-    Part::named(name).expect("a part")
-}
-
-/// Does `work` with four CPUs on two chips that have run so many steps of the guest `nest-linux`.
-fn on_power<T>(steps: u64, work: impl FnOnce(&mut power::Rig<'_, '_>) -> T) -> T {
-    let image = guests::named("power9", "nest-linux").expect("a guest").image(true).expect("assembles");
-    let pmus = Builder::of(part("power9")).packages(2).threads(2).build(Lines::new(4));
-    let companion = companion::Builder::new("power9").expect("a companion").packages(2).threads(2).build();
-    let firmware = power::Firmware::new(2, &pmus, Some(&companion), power::Pace::default());
-    let plain = engine::Config { ram: RAM, cpus: 4, ..engine::Config::default() };
-    let config = engine::Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain };
-    let attach = |index: usize| {
-        let mut cpu = power::Cpu::new(pmus.thread(index).expect("a thread"), config.time_base);
-        cpu.call_firmware(&firmware);
-        cpu.follow(companion.follower(index).expect("a follower"));
-        cpu
-    };
-    let mut machine = engine::Machine::new(&config, &image, attach).expect("a machine");
-    firmware.boot(machine.memory()).expect("boots");
-    assert_eq!(machine.run(engine::Limits::steps(steps)), engine::Exit::Limit);
-    work(&mut power::Rig { machine: &mut machine, pmus: &pmus, companion: Some(&companion), firmware: Some(&firmware) })
-}
-
-/// Does `work` with the two threads of a core that have run so many steps of the guest `two-threads`.
-fn on_montecito<T>(steps: u64, work: impl FnOnce(&mut itanium::Rig<'_, '_>) -> T) -> T {
-    let image = guests::named("montecito", "two-threads").expect("a guest").image(true).expect("assembles");
-    let lines = Lines::new(2);
-    let pmus = Builder::of(part("montecito")).threads(2).build(lines.clone());
-    let companion = companion::Builder::new("montecito").expect("a companion").threads(2).build();
-    let attach = |index: usize| {
-        let thread = pmus.thread(index).expect("a thread");
-        let mut cpu = itanium::Cpu::new(thread, &lines, vm_pmu::arch::montecito::PERF_MON_INFO);
-        cpu.follow(companion.follower(index).expect("a follower"), true);
-        cpu
-    };
-    let config = ia64::Config { ram: RAM, threads: 2, ..ia64::Config::default() };
-    let mut machine = ia64::Machine::new(&config, &image, attach).expect("a machine");
-    assert_eq!(machine.run(ia64::Limits::steps(steps)), ia64::Exit::Limit);
-    work(&mut itanium::Rig { machine: &mut machine, pmus: &pmus, lines: &lines, companion: Some(&companion) })
-}
+use crate::rigs::{on_montecito, on_power};
 
 fn flip(bytes: &mut [u8]) {
     let middle = bytes.len() / 2;
