@@ -2002,8 +2002,6 @@ VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked
 }  // extern "C"
 #endif  // __cplusplus
 
-#endif  /* VM_PMU_H */
-
 /**
  * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never
  * renumbers those it has.
@@ -3736,3 +3734,5 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
 }
+
+#endif /* VM_PMU_H */
