@@ -52,7 +52,7 @@ extern "C" {
 typedef struct TcgBridge TcgBridge;
 
 /* What the bridge asks of the host. `user` is TcgBridgeOptions::user. Each of them may be null, except `context`. */
-typedef struct {
+typedef struct TcgBridgeHost {
   /*
    * The state of CPU `cpu` as it is now: fill in all but `size`. On the thread of that CPU. Returns the key of the blocks that may be
    * executed in this state: any number that differs where what filters does. On x86 that is the CPL. A halted CPU executes none: its
@@ -75,7 +75,7 @@ typedef struct {
 } TcgBridgeHost;
 
 /* How a bridge is made. Zero is the usual. */
-typedef struct {
+typedef struct TcgBridgeOptions {
   /* "k8", "knl", "power9", "itanium", "montecito". */
   const char *part;
   /* Its revision, or null. */
@@ -96,7 +96,7 @@ typedef struct {
 } TcgBridgeOptions;
 
 /* One virtual CPU. Generated code uses the fields up to `open`, by offsetof; those of all CPUs lie alike. */
-typedef struct {
+typedef struct TcgBridgeCpu {
   /* The cells of its totals: that of signal n is totals[n]. */
   uint64_t *totals;
   /* The total of the pace before which no deadline can come. Load it anew each time. */
@@ -117,14 +117,14 @@ typedef struct {
 } TcgBridgeCpu;
 
 /* What one instruction of a block adds to one slot. */
-typedef struct {
+typedef struct TcgBridgePart {
   uint32_t instruction;
   uint32_t slot;
   uint64_t amount;
 } TcgBridgePart;
 
 /* What is known of a block when it is translated. */
-typedef struct {
+typedef struct TcgBridgeBlock {
   /* What it adds in all, by slot; sums[TCG_BRIDGE_SLOT_PACE] is its cost. */
   uint64_t sums[TCG_BRIDGE_SLOTS];
   /* The slots that something counts, one bit each: what generated code deals with. */
@@ -219,7 +219,7 @@ typedef enum {
 } TcgBridgeAnswer;
 
 /* An exception for the guest. */
-typedef struct {
+typedef struct TcgBridgeException {
   /* x86: the number of the exception, 13 for #GP; POWER and IA-64: the offset of the vector. */
   uint32_t vector;
   /* x86: its error code; IA-64: ISR.code; POWER: the cause for FSCR or HFSCR bits 0:7, with vectors F60h and F80h. */
