@@ -100,6 +100,41 @@ fn a_c_program_saves_and_restores() {
     }
 }
 
+/// What the program of the translator has beside it: the bridge that emulators copy, as they would compile it.
+fn bridge() -> Vec<String> {
+    let examples = root().join("examples");
+    vec![format!("-I{}", examples.display()), examples.join("tcg_bridge.c").display().to_string()]
+}
+
+#[test]
+fn a_translator_on_the_bridge_sees_what_an_interpreter_sees() {
+    if is_there("cc", "a_translator_on_the_bridge_sees_what_an_interpreter_sees") {
+        let beside: Vec<String> = bridge().into_iter().chain(shared()).collect();
+        compile_and_run("cc", "translator.c", "translator", "-std=c11", &beside);
+    }
+}
+
+#[test]
+fn the_header_of_the_bridge_is_valid_in_cpp() {
+    if is_there("c++", "the_header_of_the_bridge_is_valid_in_cpp") {
+        let mut command = Command::new("c++");
+        command.args([
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-fsyntax-only",
+            "-x",
+            "c++",
+            "-std=c++11",
+            "-include",
+            "stddef.h",
+            "-I",
+        ]);
+        succeed(command.arg(installed().join("include")).arg(root().join("examples/tcg_bridge.h")));
+    }
+}
+
 #[test]
 fn a_c_program_has_cores_and_chips_post_into_its_memory() {
     if is_there("cc", "a_c_program_has_cores_and_chips_post_into_its_memory") {
@@ -145,7 +180,8 @@ fn the_header_is_valid_in_every_standard() {
         for standard in standards {
             let mut command = Command::new(compiler);
             command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-x", language]).arg(format!("-std={standard}"));
-            succeed(command.args(["-include", "stddef.h"]).arg(&header));
+            // Twice, as when two headers of an emulator include it.
+            succeed(command.args(["-include", "stddef.h", "-include"]).arg(&header).arg(&header));
         }
     }
 }
@@ -170,6 +206,8 @@ fn addresses_are_clean_under_the_sanitizer() {
     for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
+    let beside: Vec<String> = bridge().into_iter().chain(sanitized).collect();
+    compile_and_run("cc", "translator.c", "translator-sanitized", "-std=c11", &beside);
 }
 
 #[test]

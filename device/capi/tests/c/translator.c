@@ -1,0 +1,464 @@
+/*
+ * A translator of a toy instruction set, on tcg_bridge.c: whatever the size of its blocks, it counts, is interrupted and reads the same as
+ * an interpreter that looks after each instruction.
+ */
+#include "expect.h"
+#include "tcg_bridge.h"
+
+#include <string.h>
+
+#define PERF_EVT_SEL 0xC0010000
+#define PERF_CTR 0xC0010004
+
+enum operation { ADD, LOAD, BRANCH, FAULT, SWITCH, ARM, READ };
+
+struct instruction {
+  enum operation operation;
+  unsigned operand;
+};
+
+/* What a guest has seen: after how many of its instructions, and what. */
+struct sight {
+  char what;
+  unsigned long after;
+  uint64_t value;
+};
+
+#define PROGRAM 400
+#define STEPS 20000
+#define SIGHTS 40000
+#define MOST_BLOCK 64
+
+struct machine {
+  struct instruction program[PROGRAM];
+  unsigned long select, period;
+  /* The CPU. */
+  unsigned pc, level, pending;
+  uint64_t accumulator;
+  unsigned long executed, late, flushes;
+  struct sight *sights;
+  unsigned long sight_count;
+  /* The translator: a block for each address and length that was needed. */
+  TcgBridge *bridge;
+  TcgBridgeCpu *cpu;
+  TcgBridgeBlock *blocks[PROGRAM][MOST_BLOCK + 1];
+  bool stale;
+};
+
+static void see(struct machine *machine, char what, uint64_t value) {
+  struct sight sight = {what, machine->executed, value};
+  EXPECT(machine->sight_count < SIGHTS);
+  machine->sights[machine->sight_count++] = sight;
+}
+
+static void write_program(struct machine *machine, unsigned long select, unsigned long period) {
+  uint32_t random = 12345;
+  unsigned index;
+  memset(machine, 0, sizeof *machine);
+  machine->sights = calloc(SIGHTS, sizeof *machine->sights);
+  EXPECT(machine->sights != NULL);
+  machine->select = select;
+  machine->period = period;
+  for (index = 0; index < PROGRAM; index++) {
+    random = random * 1664525 + 1013904223;
+    machine->program[index].operand = random >> 20;
+    switch (random >> 27) {
+    case 0: case 1: case 2: case 3: case 4: case 5: machine->program[index].operation = LOAD; break;
+    case 6: case 7: case 8: case 9: machine->program[index].operation = BRANCH; break;
+    case 10: machine->program[index].operation = FAULT; break;
+    case 11: machine->program[index].operation = index % 3 == 0 ? SWITCH : ADD; break;
+    case 12: machine->program[index].operation = READ; break;
+    default: machine->program[index].operation = ADD; break;
+    }
+  }
+  machine->program[0].operation = ARM;
+  machine->program[PROGRAM / 2].operation = ARM;
+}
+
+static bool ends_block(enum operation operation) { return operation >= BRANCH && operation != FAULT; }
+
+/* What the instruction does but for counting; returns false if it faults. Accesses to the PMU are the caller's. */
+static bool execute(struct machine *machine, const struct instruction *instruction, bool *taken) {
+  *taken = false;
+  if (instruction->operation == FAULT && (machine->accumulator + instruction->operand) % 3 == 0) {
+    machine->pc = (machine->pc + 1) % PROGRAM; /* the handler returns behind it */
+    machine->accumulator += 1;
+    return false;
+  }
+  machine->executed += 1;
+  machine->accumulator = machine->accumulator * 3 + instruction->operand;
+  *taken = instruction->operation == BRANCH && machine->accumulator % 5 < 2;
+  machine->pc = *taken ? instruction->operand % PROGRAM : (machine->pc + 1) % PROGRAM;
+  if (instruction->operation == SWITCH) machine->level = 3 - machine->level;
+  return true;
+}
+
+/* ---- The interpreter, by vm_pmu.h alone ---- */
+
+static void interpreter_raise(void *user, uint32_t thread, uint32_t counter) {
+  (void)thread, (void)counter;
+  ((struct machine *)user)->pending += 1;
+}
+
+static void interpreter_late(void *user, uint32_t thread, uint64_t events) {
+  (void)thread;
+  ((struct machine *)user)->late += (unsigned long)events;
+}
+
+static void interpret(struct machine *machine) {
+  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  VmPmuMachine *pmu;
+  VmPmuCells cells = {sizeof(VmPmuCells)};
+  uint64_t value;
+  options.user = machine;
+  options.raise = interpreter_raise;
+  options.late = interpreter_late;
+  EXPECT_OK(vm_pmu_machine_create("k8", &options, &pmu));
+  EXPECT_OK(vm_pmu_cells(pmu, 0, &cells));
+  while (machine->executed < STEPS) {
+    const struct instruction *instruction = &machine->program[machine->pc];
+    bool taken, retired;
+    uint32_t rflags = 0x202;
+    EXPECT_OK(vm_pmu_set_context_x86(pmu, 0, machine->level, rflags, 1 << 8));
+    if (machine->pending != 0) {
+      see(machine, 'i', machine->pending);
+      machine->pending = 0;
+      vm_pmu_add(&cells, VM_PMU_SIGNAL_INTERRUPTS_TAKEN, 1);
+      vm_pmu_add(&cells, VM_PMU_SIGNAL_CYCLES, 1);
+      EXPECT_OK(vm_pmu_check(pmu, 0));
+      continue;
+    }
+    if (instruction->operation == ARM && machine->level == 0) {
+      EXPECT_OK(vm_pmu_write(pmu, 0, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)machine->period));
+      EXPECT_OK(vm_pmu_write(pmu, 0, VM_PMU_SPACE_MSR, PERF_EVT_SEL, machine->select));
+    }
+    if (instruction->operation == READ) {
+      EXPECT_OK(vm_pmu_read(pmu, 0, VM_PMU_SPACE_RDPMC, 0, &value));
+      see(machine, 'r', value);
+    }
+    retired = execute(machine, instruction, &taken);
+    vm_pmu_add(&cells, VM_PMU_SIGNAL_CYCLES, 1);
+    if (retired) {
+      vm_pmu_add(&cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, 1);
+      if (instruction->operation == LOAD) vm_pmu_add(&cells, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, 1);
+      if (instruction->operation == BRANCH) vm_pmu_add(&cells, VM_PMU_SIGNAL_BRANCHES_RETIRED, 1);
+      if (taken) vm_pmu_add(&cells, VM_PMU_SIGNAL_BRANCHES_TAKEN, 1);
+    } else {
+      vm_pmu_add(&cells, VM_PMU_SIGNAL_EXCEPTIONS_TAKEN, 1);
+    }
+    EXPECT_OK(vm_pmu_check(pmu, 0));
+  }
+  EXPECT_OK(vm_pmu_set_context_x86(pmu, 0, 0, 0x202, 1 << 8));
+  EXPECT_OK(vm_pmu_read(pmu, 0, VM_PMU_SPACE_MSR, PERF_CTR, &value));
+  see(machine, 'e', value);
+  EXPECT_OK(vm_pmu_machine_destroy(pmu));
+}
+
+/* ---- The translator ---- */
+
+static uint32_t host_context(void *user, uint32_t cpu, VmPmuContext *context) {
+  struct machine *machine = user;
+  EXPECT(cpu == 0);
+  context->privilege = machine->level;
+  context->machine_state = 0x202;
+  context->control = 1 << 8;
+  return machine->level;
+}
+
+/* Problem state: MSR.PR. */
+static uint32_t power_context(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user, (void)cpu;
+  context->privilege = 3;
+  context->machine_state = 1 << 14;
+  return 3;
+}
+
+static void host_interrupt(void *user, uint32_t cpu) {
+  EXPECT(cpu == 0);
+  ((struct machine *)user)->pending += 1;
+}
+
+static void host_retranslate(void *user) { ((struct machine *)user)->stale = true; }
+
+static void build(struct machine *machine) {
+  static const uint32_t sums[] = {VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, VM_PMU_SIGNAL_BRANCHES_RETIRED};
+  TcgBridgeOptions options;
+  char why[200];
+  memset(&options, 0, sizeof options);
+  options.part = "k8";
+  options.sums = sums;
+  options.sum_count = 2;
+  options.user = machine;
+  options.host.context = host_context;
+  options.host.interrupt = host_interrupt;
+  options.host.retranslate = host_retranslate;
+  options.host.late = interpreter_late;
+  machine->bridge = tcg_bridge_create(&options, why, sizeof why);
+  EXPECT(machine->bridge != NULL);
+  machine->cpu = tcg_bridge_cpu(machine->bridge, 0);
+  EXPECT(machine->cpu != NULL && tcg_bridge_cpu(machine->bridge, 1) == NULL);
+}
+
+static void flush(struct machine *machine) {
+  unsigned pc, length;
+  for (pc = 0; pc < PROGRAM; pc++) {
+    for (length = 0; length <= MOST_BLOCK; length++) {
+      if (machine->blocks[pc][length] == NULL) continue;
+      tcg_bridge_block_free(machine->blocks[pc][length]);
+      free(machine->blocks[pc][length]);
+      machine->blocks[pc][length] = NULL;
+    }
+  }
+  machine->stale = false;
+  machine->flushes += 1;
+}
+
+static const TcgBridgeBlock *translate(struct machine *machine, uint32_t length) {
+  TcgBridgeBlock **place = &machine->blocks[machine->pc][length];
+  unsigned pc = machine->pc;
+  if (*place != NULL && (*place)->key == machine->level) return *place;
+  if (*place == NULL) *place = calloc(1, sizeof **place);
+  EXPECT(*place != NULL);
+  tcg_bridge_block_free(*place);
+  tcg_bridge_block_begin(*place, machine->bridge, machine->level);
+  for (;;) {
+    enum operation operation = machine->program[pc].operation;
+    EXPECT(tcg_bridge_block_instruction(*place, 1));
+    if (operation == LOAD) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, 1));
+    if (operation == BRANCH) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_BRANCHES_RETIRED, 1));
+    pc = (pc + 1) % PROGRAM;
+    if (ends_block(operation) || (*place)->instructions == length) return *place;
+  }
+}
+
+/* Executes the block that was entered. */
+static void run_block(struct machine *machine, const TcgBridgeBlock *block) {
+  uint32_t index;
+  uint64_t value;
+  TcgBridgeException exception;
+  for (index = 0; index < block->instructions; index++) {
+    const struct instruction *instruction = &machine->program[machine->pc];
+    bool taken;
+    if (instruction->operation == ARM && machine->level == 0) {
+      EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)machine->period, &exception) == TCG_BRIDGE_DONE);
+      EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, machine->select, &exception) == TCG_BRIDGE_DONE);
+    }
+    if (instruction->operation == READ) {
+      EXPECT(tcg_bridge_read(machine->cpu, VM_PMU_SPACE_RDPMC, 0, &value, &exception) == TCG_BRIDGE_DONE);
+      see(machine, 'r', value);
+    }
+    if (!execute(machine, instruction, &taken)) {
+      tcg_bridge_left(machine->cpu, block, index);
+      tcg_bridge_taken(machine->cpu, false);
+      return;
+    }
+    if (taken && tcg_bridge_wants(machine->bridge, VM_PMU_SIGNAL_BRANCHES_TAKEN)) {
+      tcg_bridge_count(machine->cpu, VM_PMU_SIGNAL_BRANCHES_TAKEN, 1);
+    }
+  }
+}
+
+static void save_and_restore(struct machine *machine) {
+  size_t length = 0;
+  uint8_t *bytes = tcg_bridge_save(machine->bridge, &length);
+  EXPECT(bytes != NULL);
+  tcg_bridge_destroy(machine->bridge);
+  flush(machine);
+  build(machine);
+  EXPECT(!tcg_bridge_load(machine->bridge, bytes, length - 1));
+  EXPECT(tcg_bridge_load(machine->bridge, bytes, length));
+  free(bytes);
+}
+
+static void translate_and_run(struct machine *machine, uint32_t size, unsigned long save_every) {
+  unsigned long entries = 0;
+  uint64_t value;
+  TcgBridgeException exception;
+  build(machine);
+  while (machine->executed < STEPS) {
+    const TcgBridgeBlock *block;
+    uint64_t allowed;
+    uint32_t length = size;
+    if (machine->stale) flush(machine);
+    if (machine->pending != 0) {
+      see(machine, 'i', machine->pending);
+      machine->pending = 0;
+      tcg_bridge_taken(machine->cpu, true);
+      continue;
+    }
+    /* The run ends at the same instruction whatever the size. */
+    if (length > STEPS - machine->executed) length = (uint32_t)(STEPS - machine->executed);
+    block = translate(machine, length);
+    allowed = tcg_bridge_enter(machine->cpu, machine->bridge, block);
+    if (allowed == TCG_BRIDGE_LOOK) continue;
+    if (allowed != TCG_BRIDGE_GO) {
+      block = translate(machine, tcg_bridge_block_fit(block, allowed));
+      EXPECT(tcg_bridge_enter(machine->cpu, machine->bridge, block) == TCG_BRIDGE_GO);
+    }
+    run_block(machine, block);
+    if (save_every != 0 && ++entries % save_every == 0) save_and_restore(machine);
+  }
+  machine->level = 0;
+  tcg_bridge_sync(machine->cpu);
+  EXPECT(tcg_bridge_read(machine->cpu, VM_PMU_SPACE_MSR, PERF_CTR, &value, &exception) == TCG_BRIDGE_DONE);
+  see(machine, 'e', value);
+  tcg_bridge_destroy(machine->bridge);
+  flush(machine);
+}
+
+static struct machine interpreted, translated;
+
+static void sees_the_same(unsigned long select, unsigned long period) {
+  static const uint32_t sizes[] = {1, 2, 3, 7, 32, MOST_BLOCK};
+  static const unsigned long saves[] = {0, 0, 101, 0, 50, 370};
+  unsigned run;
+  unsigned long sight, interrupts = 0;
+  write_program(&interpreted, select, period);
+  interpret(&interpreted);
+  EXPECT(interpreted.late == 0);
+  for (run = 0; run < sizeof sizes / sizeof *sizes; run++) {
+    write_program(&translated, select, period);
+    translate_and_run(&translated, sizes[run], saves[run]);
+    EXPECT(translated.late == 0);
+    for (sight = 0; sight < interpreted.sight_count && sight < translated.sight_count; sight++) {
+      const struct sight *one = &interpreted.sights[sight], *other = &translated.sights[sight];
+      if (one->what != other->what || one->after != other->after || one->value != other->value) {
+        fprintf(stderr, "select %lx, period %lu, blocks of %u, sight %lu: %c after %lu of %llx, not %c after %lu of %llx\n", select, period,
+                sizes[run], sight, one->what, one->after, (unsigned long long)one->value, other->what, other->after,
+                (unsigned long long)other->value);
+        exit(1);
+      }
+      interrupts += one->what == 'i';
+    }
+    EXPECT(interpreted.sight_count == translated.sight_count);
+    /* Once for what the program selects, not for every time that it selects it. */
+    EXPECT(saves[run] != 0 || translated.flushes <= 3);
+    free(translated.sights);
+  }
+  EXPECT(interrupts != 0);
+  free(interpreted.sights);
+}
+
+/* ---- What needs no translator ---- */
+
+static void faults_are_the_exceptions_of_their_architecture(void) {
+  static struct machine machine;
+  TcgBridgeOptions options;
+  TcgBridgeException exception;
+  TcgBridge *bridge;
+  uint64_t value = 0;
+  memset(&options, 0, sizeof options);
+  options.user = &machine;
+  options.host.context = host_context;
+  machine.level = 3;
+
+  options.part = "k8";
+  bridge = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(tcg_bridge_read(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_MSR, 0xC0000080, &value, &exception) == TCG_BRIDGE_NOT_OURS);
+  EXPECT(tcg_bridge_read(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_RDPMC, 4, &value, &exception) == TCG_BRIDGE_RAISE);
+  EXPECT(exception.vector == 13 && exception.code == 0);
+  EXPECT(tcg_bridge_read(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_SPR, 795, &value, &exception) == TCG_BRIDGE_NOT_OURS);
+  tcg_bridge_destroy(bridge);
+
+  options.part = "montecito";
+  bridge = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(tcg_bridge_write(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_PMC, 4, 0, &exception) == TCG_BRIDGE_RAISE);
+  EXPECT(exception.vector == 0x5400 && exception.code == 0x10);
+  tcg_bridge_destroy(bridge);
+
+  options.part = "power9";
+  options.host.context = power_context;
+  bridge = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(tcg_bridge_write(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_SPR, 795, 0, &exception) == TCG_BRIDGE_RAISE); /* MMCR0 */
+  EXPECT(exception.vector == 0x700 && exception.code == 0);
+  tcg_bridge_destroy(bridge);
+}
+
+static void a_bridge_says_why_it_cannot_be(void) {
+  static const uint32_t sums[] = {60000};
+  TcgBridgeOptions options;
+  char why[200] = "";
+  memset(&options, 0, sizeof options);
+  options.part = "k8";
+  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "context") != NULL);
+  options.host.context = host_context;
+  options.part = "k88";
+  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "k88") != NULL);
+  options.part = "k8";
+  options.sums = sums;
+  options.sum_count = 1;
+  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "sums") != NULL);
+}
+
+static void the_vector_tables_say_what_is_delivered(void) {
+  static struct machine machine;
+  TcgBridgeOptions options;
+  TcgBridge *amd, *intel;
+  uint32_t entry = 0x400;
+  uint8_t vector = 0;
+  memset(&options, 0, sizeof options);
+  options.user = &machine;
+  options.host.context = host_context;
+  options.part = "k8";
+  amd = tcg_bridge_create(&options, NULL, 0);
+  options.part = "knl";
+  intel = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(tcg_bridge_lvt(amd, &entry, true, &vector) == TCG_BRIDGE_DELIVER_NMI && entry == 0x400);
+  EXPECT(tcg_bridge_lvt(amd, &entry, false, &vector) == TCG_BRIDGE_DELIVER_NOTHING);
+  EXPECT(tcg_bridge_lvt(intel, &entry, true, &vector) == TCG_BRIDGE_DELIVER_NMI && entry == 0x10400);
+  EXPECT(tcg_bridge_lvt(intel, &entry, true, &vector) == TCG_BRIDGE_DELIVER_NOTHING);
+  entry = 0xE1;
+  EXPECT(tcg_bridge_lvt(amd, &entry, true, &vector) == TCG_BRIDGE_DELIVER_VECTOR && vector == 0xE1);
+  EXPECT(tcg_bridge_pmv(0x31, &vector) && vector == 0x31);
+  EXPECT(!tcg_bridge_pmv(0x10031, &vector));
+  tcg_bridge_destroy(amd);
+  tcg_bridge_destroy(intel);
+}
+
+static void a_sleep_ends_at_its_deadline(void) {
+  static const uint32_t states[] = {VM_PMU_SIGNAL_CYCLES};
+  static struct machine machine;
+  TcgBridgeException exception;
+  build(&machine);
+  EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == VM_PMU_NEVER);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)1000, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x520076, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_look(machine.cpu) && !tcg_bridge_look(machine.cpu));
+  EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == 1000);
+  tcg_bridge_pass(machine.cpu, 999, states, 1);
+  EXPECT(machine.pending == 0);
+  tcg_bridge_pass(machine.cpu, 1, states, 1);
+  EXPECT(machine.pending == 1 && tcg_bridge_look(machine.cpu));
+  tcg_bridge_reset(machine.cpu, false);
+  EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == VM_PMU_NEVER);
+  tcg_bridge_destroy(machine.bridge);
+}
+
+static void an_interpreter_retires_one_by_one(void) {
+  static struct machine machine;
+  TcgBridgeException exception;
+  unsigned instruction;
+  build(&machine);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)9, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x5200C0, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_look(machine.cpu));
+  for (instruction = 1; instruction <= 9; instruction++) EXPECT(tcg_bridge_retire(machine.cpu, 1, 1) == (instruction == 9));
+  EXPECT(machine.pending == 1);
+  tcg_bridge_destroy(machine.bridge);
+}
+
+int main(void) {
+  faults_are_the_exceptions_of_their_architecture();
+  a_bridge_says_why_it_cannot_be();
+  the_vector_tables_say_what_is_delivered();
+  a_sleep_ends_at_its_deadline();
+  an_interpreter_retires_one_by_one();
+  sees_the_same(0x5300C0, 300);  /* retired instructions, exceptions and interrupts among them */
+  sees_the_same(0x5200C0, 7);    /* at level 0 alone */
+  sees_the_same(0x510076, 100);  /* cycles, above it */
+  sees_the_same(0x5300C2, 50);   /* branches */
+  sees_the_same(0x5300C4, 1);    /* branches taken */
+  sees_the_same(0x530040, 90);   /* accesses to the data cache */
+  puts("translator: all is well");
+  return 0;
+}
