@@ -7,16 +7,19 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use vm_pmu::arch::feed::{Branch, BranchKind, DataSource, Fetch, Prediction, Request, RequestKind, Translation};
+use spin::Mutex;
+
+use vm_pmu::arch::feed::{Branch, BranchKind, DataSource, Fetch, Prediction, Request, RequestKind, SignalSet, Translation};
 use vm_pmu::arch::memory::Memory;
 use vm_pmu::arch::montecito;
 use vm_pmu::arch::power9::nest::{Event, Nest};
 use vm_pmu::arch::power9::spr;
+use vm_pmu::companion::{self, Access, AccessKind, Clock, Follower, Instruction, Invalidation, Transfer, Untranslated};
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::memory::{Chip, REGION};
 use vm_pmu::topology::{Builder, Machine, Thread};
 use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
-use vm_pmu::{Context, Lines, Occasion, Occurrence, Record, Reset, Signal};
+use vm_pmu::{Context, Demand, Lines, Occasion, Occurrence, Record, Records, Reset, Signal};
 
 const VCPUS: usize = 8;
 
@@ -478,4 +481,76 @@ fn a_chip_loses_no_pump_that_a_thread_tells_of_while_another_posts() {
     assert!(chip.is_running());
     // In steps of 256.
     assert_eq!(ram.load(RAM + REGION + u64::from(pump.offset())), Ok(VCPUS as u64 * EVENTS / 256));
+}
+
+/// An access to one of a few lines that all vCPUs want.
+fn load_or_store(follower: &mut Follower<'_>, random: &mut Random) {
+    let kinds = [AccessKind::Load, AccessKind::Store, AccessKind::PrefetchLoad, AccessKind::StreamingStore, AccessKind::Flush];
+    let address = 0x8000 + 0x40 * (random.next() % 512);
+    let locked = random.below(8) == 0;
+    let accesses = [Access { address, physical: address, size: 8, kind: kinds[random.below(kinds.len())], locked, ..Access::default() }];
+    let at = 0x1000 + 0x40 * (random.next() % 64);
+    let transfer = Transfer { kind: BranchKind::Conditional, taken: at & 0x40 != 0, target: 0x1000 };
+    let transfer = Some(transfer).filter(|_| random.below(4) == 0);
+    follower.execute(
+        &Instruction { address: at, physical: at, length: 4, accesses: &accesses, transfer, ..Instruction::default() },
+        &mut Untranslated(12),
+    );
+    if random.below(200) == 0 {
+        follower.invalidate(Invalidation::All);
+    }
+}
+
+/// Every vCPU is followed, on lines that all of them write. Afterwards what was followed is saved and loaded elsewhere.
+fn followed(part: &str, packages: usize) {
+    let machine = build(part, packages);
+    let build = || {
+        let builder = companion::Builder::new(part).unwrap().packages(packages).threads(VCPUS / packages);
+        builder.clock(Clock::Companion).memory_per_package(1 << 14).build()
+    };
+    let (companion, other) = (build(), build());
+    companion.watch_places(true);
+    let followers: [Mutex<Follower<'_>>; VCPUS] = std::array::from_fn(|number| Mutex::new(companion.follower(number).unwrap()));
+    at_once(|number, gate| {
+        let (cpu, mut random) = (machine.thread(number).unwrap(), Random::of(number));
+        let mut follower = followers[number].lock();
+        let mut everything = Demand::default();
+        everything.replace(SignalSet::all(), false, Records::REQUESTS);
+        follower.renew(&everything);
+        gate.meet();
+        for step in 0..STEPS {
+            load_or_store(&mut follower, &mut random);
+            follower.deliver(&cpu, &[], |_| {});
+            if step % 64 == number {
+                companion.take_places(|_, _, _| {});
+                companion.take_interconnects(|_, _| {});
+            }
+        }
+    });
+    let mut followers = followers.map(Mutex::into_inner);
+    let saved = companion.save(&followers.iter().collect::<Vec<_>>()).unwrap();
+    let mut others: [Follower<'_>; VCPUS] = std::array::from_fn(|number| other.follower(number).unwrap());
+    other.restore(&saved, &mut others.iter_mut().collect::<Vec<_>>()).unwrap();
+    assert!(other.save(&others.iter().collect::<Vec<_>>()).unwrap() == saved, "{part}: another companion does not remember what it loaded");
+    companion.restore(&saved, &mut followers.iter_mut().collect::<Vec<_>>()).unwrap();
+    for cpu in (0..VCPUS).filter_map(|number| machine.thread(number)) {
+        let of = |signal| cpu.totals().get(signal);
+        let causes = of(Signal::RetirementCycles) + of(Signal::StallCycles) + of(Signal::FrontEndEmptyCycles);
+        assert_eq!((of(Signal::Cycles), of(Signal::Cycles) >= STEPS as u64 / 4), (causes, true), "{part}: thread {}", cpu.number());
+    }
+}
+
+#[test]
+fn eight_threads_are_followed_through_the_caches_of_two_k8_packages() {
+    followed("k8", 2);
+}
+
+#[test]
+fn eight_threads_are_followed_through_the_caches_of_a_tile_of_knights_landing() {
+    followed("knl", 1);
+}
+
+#[test]
+fn eight_threads_are_followed_through_the_caches_of_two_power9_cores() {
+    followed("power9", 2);
 }
