@@ -116,6 +116,20 @@ impl Memory {
         &self.map
     }
 
+    /// Where RAM begins in the host's memory, for an emulator that accesses it by itself. What it writes to code must be told with
+    /// [`Memory::written`].
+    #[cfg(feature = "unicorn")]
+    pub(crate) fn host(&self) -> *mut u8 {
+        self.region.as_ptr()
+    }
+
+    /// Whether the decoder has looked at a line of 64 bytes among these since it was last written.
+    #[cfg(feature = "unicorn")]
+    #[inline]
+    pub(crate) fn is_code(&self, pa: u64, size: u64) -> bool {
+        self.code_page(pa).is_some_and(|page| page.lines.load(Ordering::Relaxed) & Self::lines(pa, size) != 0)
+    }
+
     fn cell<T: AtomicInteger>(&self, pa: u64) -> Option<&T> {
         self.region.get_atomic_ref::<T>(usize::try_from(pa).ok()?).ok()
     }
@@ -279,8 +293,9 @@ impl Memory {
         (u64::MAX << first) & (u64::MAX >> (63 - last))
     }
 
+    /// Says that `size` bytes at `pa` are written; whether that hits code, as [`Memory::write`] says.
     #[inline]
-    fn written(&self, pa: u64, size: u64) -> bool {
+    pub(crate) fn written(&self, pa: u64, size: u64) -> bool {
         let Some(page) = self.code_page(pa) else {
             return false;
         };

@@ -1,7 +1,10 @@
 //! Engines that execute guests.
 
+pub mod blocks;
 pub mod image;
 pub mod interp;
 pub mod itanium;
 pub mod memory;
 pub mod power;
+#[cfg(feature = "unicorn")]
+pub mod unicorn;
