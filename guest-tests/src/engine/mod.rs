@@ -5,6 +5,7 @@ pub mod image;
 pub mod interp;
 pub mod itanium;
 pub mod memory;
+pub mod pages;
 pub mod power;
 #[cfg(feature = "unicorn")]
 pub mod unicorn;
