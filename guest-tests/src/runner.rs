@@ -19,7 +19,11 @@ use vm_pmu::topology::Builder;
 use vm_pmu::{Address, Part, Signal};
 
 use crate::attach::{Board, Boxes, CoreClock, Cpu, Lines, Topology, supplies};
+#[cfg(feature = "unicorn")]
+use crate::engine::interp::Observer;
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
+#[cfg(feature = "unicorn")]
+use crate::engine::unicorn::x86::{UnicornError, execute_with_unicorn};
 use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
 use crate::report::{Check, Register, Report};
@@ -287,6 +291,9 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
+    if options.engine == Engine::Unicorn && options.parallel {
+        return Err(RunError::Engine { engine: options.engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
+    }
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
@@ -346,6 +353,8 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         cpu
     };
     let mut machine = Machine::new(&config, image, Arc::new(board), attach).map_err(RunError::Machine)?;
+    #[cfg(feature = "unicorn")]
+    execute_with(options.engine, &mut machine)?;
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
@@ -371,6 +380,16 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let limit = matches!(exit, Exit::Limit);
     (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
     Ok(report)
+}
+
+/// Has another engine execute the machine's instructions, if it is chosen.
+#[cfg(feature = "unicorn")]
+fn execute_with<O: Observer>(engine: Engine, machine: &mut Machine<O>) -> Result<(), RunError> {
+    if engine != Engine::Unicorn {
+        return Ok(());
+    }
+    let refused = |error: UnicornError| RunError::Engine { engine, reason: error.to_string() };
+    execute_with_unicorn(machine).map(|_| ()).map_err(refused)
 }
 
 /// The report of a run before anything of it is known.
