@@ -34,7 +34,9 @@ fn firmware(part: Part) -> PerfMonInfo {
 /// Runs an image.
 pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
     let Job { part, name, image, cpus, clock } = *job;
-    for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
+    for (chosen, option) in
+        [(options.parallel, "--parallel"), (options.big_endian, "--big-endian"), (options.save_at.is_some(), "--save-at")]
+    {
         if chosen {
             return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
         }

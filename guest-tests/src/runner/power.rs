@@ -32,6 +32,9 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if options.parallel {
         return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
     }
+    if options.save_at.is_some() {
+        return Err(RunError::NotForEngine { option: "--save-at", pmu: part.name().to_owned() });
+    }
     if !(1..=MAX_CPUS).contains(&cpus) {
         return Err(RunError::PowerMachine(MachineError::Cpus { cpus }));
     }

@@ -403,6 +403,11 @@ impl<O: Observer> Machine<O> {
         self.cpus.get_mut(index).map(|cpu| &mut cpu.observer)
     }
 
+    /// The observers of all CPUs, in order, to change them between runs.
+    pub fn observers_mut(&mut self) -> impl Iterator<Item = &mut O> {
+        self.cpus.iter_mut().map(|cpu| &mut cpu.observer)
+    }
+
     /// Guest RAM.
     #[must_use]
     pub fn memory(&self) -> &Arc<Memory> {

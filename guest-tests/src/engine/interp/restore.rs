@@ -119,6 +119,15 @@ impl<O: Observer> Machine<O> {
         }
     }
 
+    /// Whether the machine can go on from what was saved; nothing is changed.
+    ///
+    /// # Errors
+    /// [`RestoreError`], as [`restore`](Machine::restore) would say.
+    pub fn accepts(&self, saved: &Saved) -> Result<(), RestoreError> {
+        let (cpus, shared, _) = self.parts();
+        check(saved, cpus.len(), shared.memory.size())
+    }
+
     /// Makes the machine go on from what was saved, all of it or nothing. The next run tells every observer of the context first.
     ///
     /// ```
@@ -133,8 +142,8 @@ impl<O: Observer> Machine<O> {
     /// # Errors
     /// [`RestoreError`], and nothing is changed: another number of CPUs or size of RAM, or values that no machine has.
     pub fn restore(&mut self, saved: &Saved) -> Result<(), RestoreError> {
+        self.accepts(saved)?;
         let (cpus, shared, turn) = self.parts_mut();
-        check(saved, cpus.len(), shared.memory.size())?;
         shared.memory.replace(&saved.pages);
         shared.memory.set_decoded_lines(&saved.decoded);
         shared.console.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&saved.console);
@@ -210,7 +219,7 @@ fn impossible(state: &CpuState) -> Option<(&'static str, u64)> {
     ];
     let registers = registers.into_iter().find(|(_, _, wrong)| *wrong).map(|(name, value, _)| (name, value));
     let translation = || {
-        let outside = translations().find(|(page, frame)| page >> 52 != 0 || frame * PAGE >> PHYSICAL_BITS != 0 || frame >> 52 != 0);
+        let outside = translations().find(|(page, frame)| page >> 52 != 0 || *frame > physical / PAGE);
         let outside = outside.map(|(page, _)| ("a translation's page", page));
         let grants = state.translations.iter().find(|known| known.grants & !grant::RIGHTS != 0);
         outside.or(grants.map(|known| ("what a translation grants", known.grants.into())))
