@@ -19,6 +19,7 @@ use vm_pmu::topology::Builder;
 use vm_pmu::{Address, Part, Signal};
 
 use crate::attach::{Board, Boxes, CoreClock, Cpu, Lines, Topology, supplies};
+use crate::engine::interp::executor::Executor;
 use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
 use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
@@ -345,32 +346,59 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         }
         cpu
     };
-    let mut machine = Machine::new(&config, image, Arc::new(board), attach).map_err(RunError::Machine)?;
-    let exit = machine.run(Limits::steps(options.limit));
-
-    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref(), options.engine);
-    for index in 0..cpus {
-        if let Some(cpu) = machine.observer_mut(index) {
-            cpu.close();
-            report.instructions += cpu.instructions();
-            report.counts.extend(cpu.ledger().counts(part, &knows));
-            report.trace.extend_from_slice(cpu.trace());
-        }
-        if let Some(thread) = pmus.thread(index) {
-            report.registers.extend(registers(index, &thread));
-        }
+    let around = Around { part, name, cpus, pmus: &pmus, lines: &lines, companion: companion.as_ref(), options };
+    match options.engine {
+        #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+        Engine::Kvm => crate::engine::kvm::machine(&config, image, Arc::new(board), attach).map(|machine| around.run(machine)),
+        _ => Machine::new(&config, image, Arc::new(board), attach).map(|machine| around.run(machine)),
     }
-    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
-    report.interrupts = lines.requested();
-    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
-    let status = match exit {
-        Exit::Status { status, .. } => Some(status),
-        _ => None,
-    };
-    let limit = matches!(exit, Exit::Limit);
-    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
-    Ok(report)
+    .map_err(|error| match error {
+        MachineError::Executor { reason } => RunError::Engine { engine: options.engine, reason },
+        error => RunError::Machine(error),
+    })
+}
+
+/// What is around a machine of x86 that runs.
+struct Around<'a> {
+    part: Part,
+    name: &'a str,
+    cpus: usize,
+    pmus: &'a Arc<vm_pmu::topology::Machine<Lines>>,
+    lines: &'a Lines,
+    companion: Option<&'a companion::Companion>,
+    options: &'a Options,
+}
+
+impl Around<'_> {
+    /// Runs the machine and says what it showed.
+    fn run<E: Executor>(&self, mut machine: Machine<Cpu<'_>, E>) -> Report {
+        let Around { part, name, cpus, pmus, lines, companion, options } = *self;
+        let exit = machine.run(Limits::steps(options.limit));
+
+        let knows = |signal: Signal| supplies(signal) || companion.is_some_and(|companion| companion.supplies(signal));
+        let mut report = begin(part, name, companion, options.engine);
+        for index in 0..cpus {
+            if let Some(cpu) = machine.observer_mut(index) {
+                cpu.close();
+                report.instructions += cpu.instructions();
+                report.counts.extend(cpu.ledger().counts(part, &knows));
+                report.trace.extend_from_slice(cpu.trace());
+            }
+            if let Some(thread) = pmus.thread(index) {
+                report.registers.extend(registers(index, &thread));
+            }
+        }
+        (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+        report.interrupts = lines.requested();
+        report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+        let status = match exit {
+            Exit::Status { status, .. } => Some(status),
+            _ => None,
+        };
+        let limit = matches!(exit, Exit::Limit);
+        (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
+        report
+    }
 }
 
 /// The report of a run before anything of it is known.

@@ -1,16 +1,17 @@
 //! One CPU with its observer: steps, boundaries, halting.
 
 use super::cache::CodeCache;
-use super::exec::execute;
+use super::executor::Executor;
 use super::fault::{Fault, Stop, vector};
 use super::flags::{IF, TF};
 use super::observer::{CpuView, Observer};
 use super::state::{Core, RSP, Shadow};
 use super::step::StepKind;
 
-pub(crate) struct Cpu<O> {
+pub(crate) struct Cpu<O, E> {
     pub(crate) core: Box<Core>,
     pub(crate) observer: O,
+    executor: E,
     cache: CodeCache,
 }
 
@@ -25,9 +26,24 @@ pub(crate) enum Wait {
     Others,
 }
 
-impl<O: Observer> Cpu<O> {
-    pub(crate) fn new(core: Core, observer: O) -> Self {
-        Self { core: Box::new(core), observer, cache: CodeCache::new() }
+impl<O: Observer, E: Executor> Cpu<O, E> {
+    pub(crate) fn new(mut core: Core, observer: O, executor: E) -> Self {
+        core.rehearsal.possible = E::REHEARSES;
+        Self { core: Box::new(core), observer, executor, cache: CodeCache::new() }
+    }
+
+    /// What executes its instructions.
+    #[cfg_attr(not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")), expect(dead_code, reason = "only KVM is asked"))]
+    pub(crate) fn executor(&self) -> &E {
+        &self.executor
+    }
+
+    /// The CPU is about to run on.
+    pub(crate) fn begin(&mut self) {
+        self.core.stop = None;
+        self.core.attention = true;
+        self.executor.begin(&mut self.core);
+        self.announce();
     }
 
     /// One step: a taken interrupt, or an instruction. Only for a CPU that is not halted.
@@ -63,7 +79,7 @@ impl<O: Observer> Cpu<O> {
                 core.next = rip.wrapping_add(u64::from(decoded.info.length));
                 core.step.instruction = decoded.info;
                 core.gpr[usize::from(super::state::NEXT)] = core.next;
-                execute(core, decoded, &mut self.observer).map_err(|f| if decoded.stack { f.on_stack() } else { f })
+                self.executor.execute(core, decoded, &mut self.observer).map_err(|f| if decoded.stack { f.on_stack() } else { f })
             }
             Err(fault) => Err(fault),
         };
@@ -183,7 +199,7 @@ impl<O: Observer> Cpu<O> {
     }
 
     /// Tells the observer of the context at the start.
-    pub(crate) fn announce(&mut self) {
+    fn announce(&mut self) {
         if self.core.context_changed {
             self.core.context_changed = false;
             self.observer.context(&CpuView::new(&self.core));

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::apic::PerformanceMask;
 use super::boot::Layout;
 use super::cpu::{Cpu, Wait};
+use super::executor::{Executor, Interpreted};
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
 use super::observer::{CpuView, MachineBus, Observer};
@@ -72,6 +73,11 @@ pub enum MachineError {
     Memory(MemoryError),
     /// The image could not be loaded.
     Image(ImageError),
+    /// What is to execute instructions cannot.
+    Executor {
+        /// Why, in one line.
+        reason: String,
+    },
 }
 
 impl fmt::Display for MachineError {
@@ -83,6 +89,7 @@ impl fmt::Display for MachineError {
             }
             Self::Memory(e) => e.fmt(f),
             Self::Image(e) => e.fmt(f),
+            Self::Executor { reason } => f.write_str(reason),
         }
     }
 }
@@ -187,13 +194,13 @@ fn exit(cpu: usize, stop: Stop) -> Exit {
 /// table is that of [`selector`](super::selector), TR is loaded with a task-state segment that has
 /// RSP0 and IST1; there is no IDT. Upper-level page-table entries allow CPL 3, the 2 MiB entries do
 /// not unless [`Config::user`] says so.
-pub struct Machine<O> {
-    cpus: Vec<Cpu<O>>,
+pub struct Machine<O, E = Interpreted> {
+    cpus: Vec<Cpu<O, E>>,
     shared: Arc<Shared>,
     mode: Mode,
 }
 
-impl<O> fmt::Debug for Machine<O> {
+impl<O, E> fmt::Debug for Machine<O, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Machine").field("cpus", &self.cpus.len()).field("mode", &self.mode).finish_non_exhaustive()
     }
@@ -205,11 +212,19 @@ impl<O: Observer> Machine<O> {
     /// # Errors
     ///
     /// A variant of [`MachineError`]: a bad configuration, or an image that does not fit.
-    pub fn new(
+    pub fn new(config: &Config, image: &Image, bus: Arc<dyn MachineBus>, observer: impl FnMut(usize) -> O) -> Result<Self, MachineError> {
+        Self::executed_by(config, image, bus, observer, |_, _| Ok(Interpreted))
+    }
+}
+
+impl<O: Observer, E: Executor> Machine<O, E> {
+    /// Makes a machine whose CPUs have their instructions executed by what `executor` makes, for the number of each and the RAM.
+    pub(crate) fn executed_by(
         config: &Config,
         image: &Image,
         bus: Arc<dyn MachineBus>,
         mut observer: impl FnMut(usize) -> O,
+        mut executor: impl FnMut(usize, &Arc<Memory>) -> Result<E, MachineError>,
     ) -> Result<Self, MachineError> {
         if !(1..=255).contains(&config.cpus) {
             return Err(MachineError::Cpus { cpus: config.cpus });
@@ -227,20 +242,19 @@ impl<O: Observer> Machine<O> {
         });
         let cpus = (0..config.cpus)
             .map(|index| {
+                let executor = executor(index, &shared.memory)?;
                 let mut core = Core::new(index, Arc::clone(&shared), config.performance_mask);
                 layout.start(&mut core, image.entry);
-                Cpu::new(core, observer(index))
+                Ok(Cpu::new(core, observer(index), executor))
             })
-            .collect();
+            .collect::<Result<_, MachineError>>()?;
         Ok(Self { cpus, shared, mode: config.mode })
     }
 
     /// Runs until something ends it.
     pub fn run(&mut self, limits: Limits) -> Exit {
         for cpu in &mut self.cpus {
-            cpu.core.stop = None;
-            cpu.core.attention = true;
-            cpu.announce();
+            cpu.begin();
         }
         match self.mode {
             Mode::RoundRobin { quantum } => self.run_in_turn(quantum.max(1), limits),
@@ -363,6 +377,12 @@ impl<O: Observer> Machine<O> {
         self.cpus.get_mut(index).map(|cpu| &mut cpu.observer)
     }
 
+    /// What executes the instructions of a CPU.
+    #[cfg_attr(not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")), expect(dead_code, reason = "only KVM is asked"))]
+    pub(crate) fn executor(&self, index: usize) -> Option<&E> {
+        self.cpus.get(index).map(Cpu::executor)
+    }
+
     /// Guest RAM.
     #[must_use]
     pub fn memory(&self) -> &Arc<Memory> {
@@ -391,7 +411,7 @@ fn take(budget: &AtomicU64) -> u64 {
 }
 
 /// Runs one CPU on its own thread until it, or another, stops the machine.
-fn run_alone<O: Observer>(cpu: &mut Cpu<O>, interrupter: &Interrupter, budget: &AtomicU64, cycles: u64) -> Option<Exit> {
+fn run_alone<O: Observer, E: Executor>(cpu: &mut Cpu<O, E>, interrupter: &Interrupter, budget: &AtomicU64, cycles: u64) -> Option<Exit> {
     let index = cpu.core.index;
     let mut left = 0;
     let end = loop {

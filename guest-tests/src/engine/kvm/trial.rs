@@ -1,0 +1,149 @@
+//! Which operations this host's KVM executes as the engine needs it, found out by trying each.
+
+use std::sync::{Arc, OnceLock};
+
+use iced_x86::IcedError;
+use iced_x86::code_asm::*;
+
+use super::able::{Able, NEEDED};
+use super::host::Host;
+use super::processor::Processor;
+use crate::engine::interp::exec::execute;
+use crate::engine::interp::executor::Executor;
+use crate::engine::interp::fault::Fault;
+use crate::engine::interp::observer::Observer;
+use crate::engine::interp::op::{Decoded, Op};
+use crate::engine::interp::state::Core;
+use crate::engine::interp::{Config, EmptyBus, Exit, Image, Limits, Machine, MachineError, Unobserved};
+
+const CODE: u64 = 0x10_0000;
+const DATA: u64 = 0x20_0000;
+/// The port a guest ends at, and with what.
+const EXIT: u32 = 0xF4;
+const STEPS: u64 = 10_000;
+
+/// What KVM executes exactly on this host, or in one line why it cannot be the engine of a guest. Found out once.
+pub(super) fn able() -> Result<Able, String> {
+    static ABLE: OnceLock<Result<Able, String>> = OnceLock::new();
+    ABLE.get_or_init(try_all).clone()
+}
+
+fn try_all() -> Result<Able, String> {
+    let program = program().map_err(|error| format!("the trial of KVM does not assemble: {error}"))?;
+    let image = Image::raw(CODE, program);
+    let trial = |number: usize, memory: &_| {
+        let host = Arc::new(Host::new(memory).map_err(|reason| MachineError::Executor { reason })?);
+        let processor = Processor::new(&host, number, Able::offered(), true).map_err(|reason| MachineError::Executor { reason })?;
+        Ok(Trial { processor, tried: Vec::new(), refused: Vec::new() })
+    };
+    let mut machine =
+        Machine::executed_by(&Config::default(), &image, Arc::new(EmptyBus), |_| Unobserved, trial).map_err(|error| error.to_string())?;
+    let exit = machine.run(Limits::steps(STEPS));
+    if exit != (Exit::Status { cpu: 0, status: 0 }) {
+        return Err(format!("the trial of KVM ends otherwise than it should: {exit}"));
+    }
+    let Some(trial) = machine.executor(0) else { return Err("the trial of KVM has no CPU".to_owned()) };
+    if let Some((op, reason)) = trial.refused.iter().find(|(op, _)| NEEDED.contains(op)) {
+        return Err(format!("this KVM does not stop behind every instruction as it must: {op:?}: {reason}"));
+    }
+    let mut able = trial.processor.able().clone();
+    able.retain(&trial.tried);
+    Ok(able)
+}
+
+/// Has KVM execute what it can, and takes note of what it cannot.
+struct Trial {
+    processor: Processor,
+    tried: Vec<Op>,
+    refused: Vec<(Op, String)>,
+}
+
+impl Executor for Trial {
+    const REHEARSES: bool = true;
+
+    fn begin(&mut self, core: &mut Core) {
+        self.processor.begin(core);
+    }
+
+    fn execute<O: Observer>(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
+        if !self.processor.may(d) {
+            return execute(core, d, observer);
+        }
+        self.tried.push(d.op);
+        let before = self.processor.executed();
+        let outcome = self.processor.attempt(core, d, observer);
+        let refused = match &outcome {
+            Ok(_) if self.processor.executed().by_kvm > before.by_kvm => None,
+            Ok(_) => Some("it does not know the instruction".to_owned()),
+            Err(reason) => Some(reason.clone()),
+        };
+        if let Some(reason) = refused {
+            self.processor.leave(d.op);
+            self.refused.push((d.op, reason));
+        }
+        outcome.unwrap_or_else(|_| execute(core, d, observer))
+    }
+}
+
+/// Code in which every operation occurs, each followed by one that stops wherever anything does.
+fn program() -> Result<Vec<u8>, IcedError> {
+    let mut a = CodeAssembler::new(64)?;
+    let data = qword_ptr(DATA);
+    macro_rules! each {
+        ($($method:ident ( $($argument:expr),* );)*) => { $( a.$method($($argument),*)?; a.nop()?; )* };
+    }
+    // Vectors are on.
+    each! { mov(rax, cr4); or(eax, 0x200); mov(cr4, rax); mov(rax, cr3); mov(cr3, rax); }
+    each! {
+        mov(rax, 0x1234_5678_9abc_def0u64); mov(data, rax); mov(rbx, data); mov(rsi, DATA); mov(rdi, DATA + 0x100);
+        movzx(ecx, al); movsx(rdx, bx); lea(r8, qword_ptr(rsi + rdi * 2 + 5)); xchg(rax, rbx); xchg(data, rax);
+        push(rax); pop(r9); push(data); pop(qword_ptr(DATA + 8)); pushfq(); popfq(); lahf(); sahf(); cmovz(rax, rbx); setz(cl);
+        bswap(rax); movbe(rcx, data); xadd(data, rax); cmpxchg(data, rbx); cmpxchg8b(data); cmpxchg16b(xmmword_ptr(DATA));
+        cbw(); cwde(); cdqe(); cqo(); mov(rbx, DATA); xlatb(); movnti(data, rax);
+        add(rax, rbx); add(data, rax); or(rax, 1); adc(rax, 3); sbb(rax, 5); and(rax, rbx); sub(rax, 7); xor(rax, rbx); cmp(rax, rbx);
+        test(rax, rax); inc(rax); dec(rax); neg(rax); not(rax); andn(rax, rbx, rsi);
+        mov(rax, 1000u64); mov(rdx, 0u64); mov(rcx, 7u64); mul(rcx); div(rcx); imul(rcx); imul_2(rax, rcx); imul_3(rax, rcx, 9);
+        mov(rax, 1000u64); mov(rdx, 0u64); idiv(rcx);
+        shl(rax, 3); shr(rax, cl); sar(rax, 1); rol(rax, 5); ror(rax, 1); rcl(rax, 1); rcr(rax, 3); shld(rax, rbx, 4); shrd(rax, rbx, cl);
+        bt(rax, 3); bts(rax, 4); btr(data, 5); btc(rax, 6); bsf(rax, rsi); bsr(rax, rsi); popcnt(rax, rsi); lzcnt(rax, rsi);
+        tzcnt(rax, rsi); stc(); cmc(); clc(); std(); cld();
+    }
+    let mut next = a.create_label();
+    macro_rules! to {
+        ($($jump:ident),*) => { $(
+            a.$jump(next)?;
+            a.nop()?;
+            a.set_label(&mut next)?;
+            a.nop()?;
+            next = a.create_label();
+        )* };
+    }
+    each! { mov(rcx, 3u64); cmp(rcx, 3); }
+    to! { je, jne, jmp, loop_, loope, loopne, jrcxz }
+    let mut routine = a.create_label();
+    let mut behind = a.create_label();
+    a.jmp(behind)?;
+    a.set_label(&mut routine)?;
+    each! { enter(16, 0); leave(); ret(); }
+    a.set_label(&mut behind)?;
+    a.call(routine)?;
+    a.nop()?;
+    a.lea(rax, ptr(routine))?;
+    each! { call(rax); }
+    a.lea(rax, ptr(next))?;
+    a.jmp(rax)?;
+    a.set_label(&mut next)?;
+    each! { movsq(); lodsq(); stosq(); scasq(); cmpsq(); mov(rcx, 3u64); }
+    a.rep().movsq()?;
+    each! { mov(rcx, 3u64); }
+    a.repe().cmpsb()?;
+    each! {
+        nop(); fnop(); emms(); pause(); lfence(); mfence(); sfence(); invlpg(byte_ptr(DATA)); prefetcht0(byte_ptr(DATA));
+        prefetchnta(byte_ptr(DATA)); prefetchw(byte_ptr(DATA)); clflush(byte_ptr(DATA));
+        movaps(xmm0, xmmword_ptr(DATA)); movups(xmmword_ptr(DATA + 1), xmm0); movdqa(xmm1, xmm0); movq(xmm2, rsi); movq(rax, xmm2);
+        movq(xmm3, xmm2); pxor(xmm1, xmm0); xorps(xmm2, xmm0); movntdq(xmmword_ptr(DATA), xmm1);
+    }
+    a.xor(eax, eax)?;
+    a.out(EXIT, al)?;
+    a.assemble(CODE)
+}
