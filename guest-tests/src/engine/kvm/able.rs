@@ -23,42 +23,50 @@ pub(super) const OFFERED: [Op; 91] = [
 /// Vector moves, apart as they need the vector registers.
 pub(super) const VECTORS: [Op; 5] = [Op::MovX, Op::MovXLow, Op::MovXToGpr, Op::MovXFromGpr, Op::XorX];
 
+/// Operations that only CPL 0 may use.
+const PRIVILEGED: [Op; 2] = [Op::Invlpg, Op::MovToCr];
+
 /// Operations without which KVM executes too little of a guest to be called its engine.
 pub(super) const NEEDED: [Op; 11] = [Op::Mov, Op::Lea, Op::Add, Op::Sub, Op::Cmp, Op::Push, Op::Pop, Op::Jcc, Op::Jmp, Op::Call, Op::Ret];
 
-/// A set of operations.
+/// A set of operations at CPL 0, and another at the other levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Able([bool; OPS]);
+pub(super) struct Able([[bool; OPS]; 2]);
 
 impl Able {
     /// All that may be.
     pub(super) fn offered() -> Able {
-        let mut able = Able([false; OPS]);
-        OFFERED.into_iter().chain(VECTORS).for_each(|op| able.0[op as usize] = true);
+        let mut able = Able([[false; OPS]; 2]);
+        for op in OFFERED.into_iter().chain(VECTORS) {
+            able.0.iter_mut().for_each(|level| level[op as usize] = true);
+        }
         able
     }
 
-    /// Whether the operation is in it.
+    /// Whether the operation is in that of the level.
     #[inline]
-    pub(super) fn contains(&self, op: Op) -> bool {
-        self.0[op as usize]
+    pub(super) fn contains(&self, op: Op, cpl: u8) -> bool {
+        self.0[usize::from(cpl != 0)][op as usize]
     }
 
-    /// Those that may be and are not in it.
-    pub(super) fn missing(&self) -> impl Iterator<Item = Op> {
-        OFFERED.into_iter().chain(VECTORS).filter(|op| !self.contains(*op))
+    /// Those that may be and are not in that of the level, though they can be executed there.
+    pub(super) fn missing(&self, cpl: u8) -> impl Iterator<Item = Op> {
+        let possible = move |op: &Op| cpl == 0 || !PRIVILEGED.contains(op);
+        OFFERED.into_iter().chain(VECTORS).filter(possible).filter(move |op| !self.contains(*op, cpl))
     }
 
-    /// Leaves in it only those that are in `others` too.
-    pub(super) fn retain(&mut self, others: &[Op]) {
-        for op in OFFERED.into_iter().chain(VECTORS).filter(|op| !others.contains(op)) {
-            self.remove(op);
+    /// Leaves in it only those that are in `others`, with their levels, too.
+    pub(super) fn retain(&mut self, others: &[(Op, u8)]) {
+        for op in OFFERED.into_iter().chain(VECTORS) {
+            for cpl in [0, 3].into_iter().filter(|cpl| !others.contains(&(op, *cpl))) {
+                self.remove(op, cpl);
+            }
         }
     }
 
-    /// Takes an operation out.
-    pub(super) fn remove(&mut self, op: Op) {
-        self.0[op as usize] = false;
+    /// Takes an operation out of that of the level.
+    pub(super) fn remove(&mut self, op: Op, cpl: u8) {
+        self.0[usize::from(cpl != 0)][op as usize] = false;
     }
 }
 

@@ -40,7 +40,9 @@ mod trial;
 
 use std::sync::Arc;
 
+use super::interp::op::Op;
 use super::interp::{Config, Image, Machine, MachineBus, MachineError, Mode, Observer};
+use able::Able;
 use host::Host;
 use processor::Processor;
 
@@ -59,7 +61,9 @@ use processor::Processor;
 /// # Errors
 /// In one line, why not.
 pub fn ready() -> Result<Vec<String>, String> {
-    trial::able().map(|able| able.missing().map(|op| format!("{op:?}")).collect())
+    let named = |(op, cpl): (Op, u8)| format!("{op:?} at CPL {cpl}");
+    let left = |able: Able| [0, 3].into_iter().flat_map(|cpl| able.missing(cpl).map(move |op| (op, cpl))).map(named).collect();
+    trial::able().map(left)
 }
 
 /// Makes a machine as [`Machine::new`] does, whose instructions KVM executes.

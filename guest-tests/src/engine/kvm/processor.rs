@@ -7,12 +7,12 @@ use kvm_ioctls::{SyncReg, VcpuExit, VcpuFd};
 
 use super::able::{self, Able, VECTORS};
 use super::host::Host;
-use super::registers;
+use super::registers::{self, FLAGS};
 use crate::engine::interp::alu::mask;
 use crate::engine::interp::exec::execute;
 use crate::engine::interp::executor::Executor;
-use crate::engine::interp::fault::{Fault, Stop};
-use crate::engine::interp::flags::{RF, STATUS, TF, ZF};
+use crate::engine::interp::fault::{Fault, Stop, vector};
+use crate::engine::interp::flags::ZF;
 use crate::engine::interp::mnemonic::number;
 use crate::engine::interp::observer::Observer;
 use crate::engine::interp::op::{Decoded, Op, Repeat};
@@ -99,6 +99,7 @@ impl Processor {
         let mut vcpu = host.vcpu(number)?;
         let special = vcpu.get_sregs().map_err(|error| format!("KVM shows no registers: {error}"))?;
         vcpu.set_sync_valid_reg(SyncReg::Register);
+        vcpu.set_sync_valid_reg(SyncReg::VcpuEvents);
         let executed = Executed::default();
         let host = Arc::clone(host);
         Ok(Processor { vcpu, _host: host, able, compares, general: None, special, special_known: false, vectors: None, executed })
@@ -115,8 +116,8 @@ impl Processor {
     }
 
     /// KVM is not asked for an operation any more.
-    pub(super) fn leave(&mut self, op: Op) {
-        self.able.remove(op);
+    pub(super) fn leave(&mut self, op: Op, cpl: u8) {
+        self.able.remove(op, cpl);
     }
 
     /// Executes an instruction as [`Executor::execute`] does; tells in one line what KVM did otherwise, with the CPU as it was before.
@@ -157,9 +158,9 @@ impl Processor {
     }
 
     /// Whether KVM executes it.
-    pub(super) fn may(&self, d: &Decoded) -> bool {
+    pub(super) fn may(&self, core: &Core, d: &Decoded) -> bool {
         // Of control registers, only CR3 has an effect that is not seen in its value.
-        self.able.contains(d.op) && (d.op != Op::MovToCr || number(d.dst) == 3)
+        self.able.contains(d.op, core.cpl) && (d.op != Op::MovToCr || number(d.dst) == 3)
     }
 
     /// Has KVM execute one instruction on the state before it.
@@ -171,25 +172,25 @@ impl Processor {
             wanted.rcx = wanted.rcx & !mask(width) | 1;
         }
         self.load(core, before, d, &wanted)?;
-        loop {
+        let failure = loop {
             match self.vcpu.run() {
-                Ok(VcpuExit::Debug(_)) => break,
+                Ok(VcpuExit::Debug(_)) => break None,
                 Ok(VcpuExit::InternalError) => {
                     self.recover()?;
                     return Ok(Taken::Unknown);
                 }
-                Ok(VcpuExit::Shutdown) => {
-                    self.recover()?;
-                    return Err("an exception that the engine does not foresee".to_owned());
-                }
-                Ok(other) => {
-                    let reason = format!("an exit that nobody expects: {other:?}");
-                    self.recover()?;
-                    return Err(reason);
-                }
+                Ok(VcpuExit::Shutdown) => break Some("an exception that the engine does not foresee".to_owned()),
+                Ok(other) => break Some(format!("an exit that nobody expects, {other:?},")),
                 // A signal of the host.
                 Err(error) if again(error.errno()) => {}
                 Err(error) => return Err(format!("KVM does not run: {error}")),
+            }
+        };
+        if let Some(reason) = failure {
+            // The trap of the step may have gone to the guest, which has no IDT, rather than to the monitor: so do nested hosts at CPL 3.
+            if self.vcpu.sync_regs().events.exception.nr != vector::DB {
+                self.recover()?;
+                return Err(reason);
             }
         }
         let regs = self.vcpu.sync_regs().regs;
@@ -254,7 +255,7 @@ impl Processor {
             core.step.branch = core.step.branch.map(|branch| crate::engine::interp::Branch { target: regs.rip, ..branch });
         }
         let mut gpr = registers::numbered(regs);
-        let rflags = regs.rflags & !(TF | RF) | core.rflags & TF;
+        let rflags = regs.rflags & FLAGS | core.rflags & !FLAGS;
         if string {
             gpr[RCX] = core.gpr[RCX];
             let equal = rflags & ZF != 0;
@@ -290,17 +291,15 @@ impl Processor {
         Ok(fpu.xmm.map(u128::from_le_bytes))
     }
 
-    /// Flags are pushed with the one by which KVM steps, on processors that execute PUSHF themselves: memory gets the guest's.
+    /// PUSHF stores the vCPU's flags, of which those that are the engine's have other values: memory gets the engine's.
     fn mend_pushed(&self, core: &Core) {
-        let mut at = 0;
+        let memory = &core.shared.memory;
+        let mut shift = 0;
         for store in &core.rehearsal.stores {
-            // The flag is bit 0 of the second byte.
-            if (at..at + store.size).contains(&1) {
-                let address = store.address + u64::from(1 - at);
-                let byte = core.shared.memory.read(address, 1) & !1 | core.rflags >> 8 & 1;
-                core.shared.memory.write(address, 1, byte);
-            }
-            at += store.size;
+            let ours = u64::MAX & !(FLAGS >> shift);
+            let pushed = memory.read(store.address, usize::from(store.size));
+            memory.write(store.address, usize::from(store.size), pushed & !ours | store.value as u64 & ours);
+            shift += 8 * u32::from(store.size);
         }
     }
 }
@@ -314,7 +313,7 @@ impl Executor for Processor {
     }
 
     fn execute<O: Observer>(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
-        if !self.may(d) {
+        if !self.may(core, d) {
             self.executed.by_engine += 1;
             let outcome = execute(core, d, observer);
             if core.step.invalidation.is_some() {
@@ -338,7 +337,7 @@ fn is_string(op: Op) -> bool {
 fn compare(core: &Core, d: &Decoded, gpr: &[u64; 16], rflags: u64, xmm: Option<&[u128; 16]>) -> Result<(), String> {
     let free = able::undefined(d.op);
     let op = d.op;
-    if (rflags ^ core.rflags) & !(free & STATUS) & !RF != 0 {
+    if (rflags ^ core.rflags) & !free != 0 {
         return Err(format!("KVM leaves the flags {rflags:#x} and not {:#x} ({op:?})", core.rflags));
     }
     if let Some((number, (left, right))) = gpr.iter().zip(&core.gpr).enumerate().find(|(_, (left, right))| left != right) {

@@ -2,7 +2,7 @@
 
 use kvm_bindings::{kvm_dtable, kvm_fpu, kvm_regs, kvm_segment, kvm_sregs};
 
-use crate::engine::interp::flags::{RF, TF};
+use crate::engine::interp::flags::{DF, FIXED, STATUS};
 use crate::engine::interp::state::{Core, SS, Segment};
 
 /// CR4 bits that bear on what KVM executes: PSE, PAE, PGE, OSFXSR, OSXMMEXCPT.
@@ -13,10 +13,14 @@ const CR0_WITHOUT: u64 = 1 << 18 | 1 << 29 | 1 << 30;
 const FCW: u16 = 0x37F;
 const MXCSR: u32 = 0x1F80;
 
-/// General-purpose registers, RIP and flags. KVM has TF and RF for itself.
+/// The flags that instructions compute with. All others are the engine's: TF and RF KVM has for itself, and no other bears on what it
+/// executes.
+pub(super) const FLAGS: u64 = STATUS | DF;
+
+/// General-purpose registers, RIP and flags.
 pub(super) fn general(gpr: &[u64; 18], rip: u64, rflags: u64) -> kvm_regs {
     let [rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15, ..] = *gpr;
-    let rflags = rflags & !(TF | RF);
+    let rflags = rflags & FLAGS | FIXED;
     kvm_regs { rax, rbx, rcx, rdx, rsi, rdi, rsp, rbp, r8, r9, r10, r11, r12, r13, r14, r15, rip, rflags }
 }
 

@@ -14,10 +14,15 @@ use crate::engine::interp::fault::Fault;
 use crate::engine::interp::observer::Observer;
 use crate::engine::interp::op::{Decoded, Op};
 use crate::engine::interp::state::Core;
-use crate::engine::interp::{Config, EmptyBus, Exit, Image, Limits, Machine, MachineError, Unobserved};
+use crate::engine::interp::{Config, EmptyBus, Exit, Image, Limits, Machine, MachineError, Unobserved, selector};
 
 const CODE: u64 = 0x10_0000;
 const DATA: u64 = 0x20_0000;
+const STACK: u64 = 0x30_0000;
+/// Up to where CPL 3 may access memory.
+const USER_END: u64 = 0x40_0000;
+/// Flags at CPL 3: IOPL 3, to end from there.
+const USER_FLAGS: i32 = 0x3002;
 /// The port a guest ends at, and with what.
 const EXIT: u32 = 0xF4;
 const STEPS: u64 = 10_000;
@@ -36,15 +41,16 @@ fn try_all() -> Result<Able, String> {
         let processor = Processor::new(&host, number, Able::offered(), true).map_err(|reason| MachineError::Executor { reason })?;
         Ok(Trial { processor, tried: Vec::new(), refused: Vec::new() })
     };
+    let config = Config { user: std::iter::once(0..USER_END).collect(), ..Config::default() };
     let mut machine =
-        Machine::executed_by(&Config::default(), &image, Arc::new(EmptyBus), |_| Unobserved, trial).map_err(|error| error.to_string())?;
+        Machine::executed_by(&config, &image, Arc::new(EmptyBus), |_| Unobserved, trial).map_err(|error| error.to_string())?;
     let exit = machine.run(Limits::steps(STEPS));
     if exit != (Exit::Status { cpu: 0, status: 0 }) {
         return Err(format!("the trial of KVM ends otherwise than it should: {exit}"));
     }
     let Some(trial) = machine.executor(0) else { return Err("the trial of KVM has no CPU".to_owned()) };
-    if let Some((op, reason)) = trial.refused.iter().find(|(op, _)| NEEDED.contains(op)) {
-        return Err(format!("this KVM does not stop behind every instruction as it must: {op:?}: {reason}"));
+    if let Some((op, cpl, reason)) = trial.refused.iter().find(|(op, ..)| NEEDED.contains(op)) {
+        return Err(format!("this KVM does not stop behind every instruction as it must: {op:?} at CPL {cpl}: {reason}"));
     }
     let mut able = trial.processor.able().clone();
     able.retain(&trial.tried);
@@ -54,8 +60,8 @@ fn try_all() -> Result<Able, String> {
 /// Has KVM execute what it can, and takes note of what it cannot.
 struct Trial {
     processor: Processor,
-    tried: Vec<Op>,
-    refused: Vec<(Op, String)>,
+    tried: Vec<(Op, u8)>,
+    refused: Vec<(Op, u8, String)>,
 }
 
 impl Executor for Trial {
@@ -66,10 +72,11 @@ impl Executor for Trial {
     }
 
     fn execute<O: Observer>(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
-        if !self.processor.may(d) {
+        if !self.processor.may(core, d) {
             return execute(core, d, observer);
         }
-        self.tried.push(d.op);
+        let cpl = core.cpl;
+        self.tried.push((d.op, cpl));
         let before = self.processor.executed();
         let outcome = self.processor.attempt(core, d, observer);
         let refused = match &outcome {
@@ -78,22 +85,47 @@ impl Executor for Trial {
             Err(reason) => Some(reason.clone()),
         };
         if let Some(reason) = refused {
-            self.processor.leave(d.op);
-            self.refused.push((d.op, reason));
+            self.processor.leave(d.op, cpl);
+            self.refused.push((d.op, cpl, reason));
         }
         outcome.unwrap_or_else(|_| execute(core, d, observer))
     }
 }
 
-/// Code in which every operation occurs, each followed by one that stops wherever anything does.
+/// Code in which every operation occurs at CPL 0 and at CPL 3, each followed by one that stops wherever anything does.
 fn program() -> Result<Vec<u8>, IcedError> {
     let mut a = CodeAssembler::new(64)?;
+    // Vectors are on.
+    a.mov(rax, cr4)?;
+    a.or(eax, 0x200)?;
+    a.mov(cr4, rax)?;
+    a.mov(rax, cr3)?;
+    a.mov(cr3, rax)?;
+    a.nop()?;
+    a.invlpg(byte_ptr(DATA))?;
+    a.nop()?;
+    operations(&mut a)?;
+    let mut user = a.create_label();
+    a.push(i32::from(selector::USER_DATA))?;
+    a.push(STACK as i32)?;
+    a.push(USER_FLAGS)?;
+    a.push(i32::from(selector::USER_CODE))?;
+    a.lea(rax, ptr(user))?;
+    a.push(rax)?;
+    a.iretq()?;
+    a.set_label(&mut user)?;
+    operations(&mut a)?;
+    a.xor(eax, eax)?;
+    a.out(EXIT, al)?;
+    a.assemble(CODE)
+}
+
+/// Every operation that all levels have.
+fn operations(a: &mut CodeAssembler) -> Result<(), IcedError> {
     let data = qword_ptr(DATA);
     macro_rules! each {
         ($($method:ident ( $($argument:expr),* );)*) => { $( a.$method($($argument),*)?; a.nop()?; )* };
     }
-    // Vectors are on.
-    each! { mov(rax, cr4); or(eax, 0x200); mov(cr4, rax); mov(rax, cr3); mov(cr3, rax); }
     each! {
         mov(rax, 0x1234_5678_9abc_def0u64); mov(data, rax); mov(rbx, data); mov(rsi, DATA); mov(rdi, DATA + 0x100);
         movzx(ecx, al); movsx(rdx, bx); lea(r8, qword_ptr(rsi + rdi * 2 + 5)); xchg(rax, rbx); xchg(data, rax);
@@ -138,12 +170,10 @@ fn program() -> Result<Vec<u8>, IcedError> {
     each! { mov(rcx, 3u64); }
     a.repe().cmpsb()?;
     each! {
-        nop(); fnop(); emms(); pause(); lfence(); mfence(); sfence(); invlpg(byte_ptr(DATA)); prefetcht0(byte_ptr(DATA));
+        nop(); fnop(); emms(); pause(); lfence(); mfence(); sfence(); prefetcht0(byte_ptr(DATA));
         prefetchnta(byte_ptr(DATA)); prefetchw(byte_ptr(DATA)); clflush(byte_ptr(DATA));
         movaps(xmm0, xmmword_ptr(DATA)); movups(xmmword_ptr(DATA + 1), xmm0); movdqa(xmm1, xmm0); movq(xmm2, rsi); movq(rax, xmm2);
         movq(xmm3, xmm2); pxor(xmm1, xmm0); xorps(xmm2, xmm0); movntdq(xmmword_ptr(DATA), xmm1);
     }
-    a.xor(eax, eax)?;
-    a.out(EXIT, al)?;
-    a.assemble(CODE)
+    Ok(())
 }
