@@ -24,7 +24,7 @@ impl Host {
     /// Makes one whose RAM is `memory`. The reason in one line if there is none to be had.
     pub(super) fn new(memory: &Arc<Memory>) -> Result<Host, String> {
         let kvm = Kvm::new().map_err(|error| format!("/dev/kvm does not open: {error}"))?;
-        for needed in [Cap::SetGuestDebug, Cap::UserMemory, Cap::VcpuEvents, Cap::ExtCpuid] {
+        for needed in [Cap::SetGuestDebug, Cap::SyncRegs, Cap::UserMemory, Cap::VcpuEvents, Cap::ExtCpuid] {
             if !kvm.check_extension(needed) {
                 return Err(format!("this KVM has no {needed:?}"));
             }

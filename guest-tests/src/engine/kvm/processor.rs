@@ -12,7 +12,7 @@ use crate::engine::interp::alu::mask;
 use crate::engine::interp::exec::execute;
 use crate::engine::interp::executor::Executor;
 use crate::engine::interp::fault::{Fault, Stop, vector};
-use crate::engine::interp::flags::ZF;
+use crate::engine::interp::flags::{TF, ZF};
 use crate::engine::interp::mnemonic::number;
 use crate::engine::interp::observer::Observer;
 use crate::engine::interp::op::{Decoded, Op, Repeat};
@@ -98,6 +98,9 @@ impl Processor {
     pub(super) fn new(host: &Arc<Host>, number: usize, able: Able, compares: bool) -> Result<Processor, String> {
         let mut vcpu = host.vcpu(number)?;
         let special = vcpu.get_sregs().map_err(|error| format!("KVM shows no registers: {error}"))?;
+        let control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
+        let debug = kvm_guest_debug { control, ..kvm_guest_debug::default() };
+        vcpu.set_guest_debug(&debug).map_err(|error| format!("KVM does not step: {error}"))?;
         vcpu.set_sync_valid_reg(SyncReg::Register);
         vcpu.set_sync_valid_reg(SyncReg::VcpuEvents);
         let executed = Executed::default();
@@ -203,7 +206,8 @@ impl Processor {
     fn load(&mut self, core: &Core, before: &Before, d: &Decoded, wanted: &kvm_regs) -> Result<(), String> {
         let special = kvm_sregs { cr3: before.cr3, ..registers::special(core, &self.special) };
         if !self.special_known || special != self.special {
-            self.vcpu.set_sregs(&special).map_err(|error| format!("KVM refuses segments and control registers: {error}"))?;
+            self.vcpu.sync_regs_mut().sregs = special;
+            self.vcpu.set_sync_dirty_reg(SyncReg::SystemRegister);
             self.special = special;
             self.special_known = true;
             self.general = None;
@@ -213,11 +217,9 @@ impl Processor {
             self.vectors = Some(before.xmm);
         }
         if self.general.as_ref().is_none_or(|have| have != wanted) {
-            self.vcpu.set_regs(wanted).map_err(|error| format!("KVM refuses registers: {error}"))?;
-            // Each time, and behind the registers: writing the flags takes away the one by which KVM steps.
-            let control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
-            let debug = kvm_guest_debug { control, ..kvm_guest_debug::default() };
-            self.vcpu.set_guest_debug(&debug).map_err(|error| format!("KVM does not step: {error}"))?;
+            // With the flag by which KVM steps: it sets it by itself only where it stopped last.
+            self.vcpu.sync_regs_mut().regs = kvm_regs { rflags: wanted.rflags | TF, ..*wanted };
+            self.vcpu.set_sync_dirty_reg(SyncReg::Register);
         }
         Ok(())
     }
