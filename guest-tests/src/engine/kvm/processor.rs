@@ -298,7 +298,7 @@ impl Processor {
         let memory = &core.shared.memory;
         let mut shift = 0;
         for store in &core.rehearsal.stores {
-            let ours = u64::MAX & !(FLAGS >> shift);
+            let ours = !(FLAGS >> shift);
             let pushed = memory.read(store.address, usize::from(store.size));
             memory.write(store.address, usize::from(store.size), pushed & !ours | store.value as u64 & ours);
             shift += 8 * u32::from(store.size);
