@@ -33,7 +33,6 @@ impl<O: Observer, E: Executor> Cpu<O, E> {
     }
 
     /// What executes its instructions.
-    #[cfg_attr(not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")), expect(dead_code, reason = "only KVM is asked"))]
     pub(crate) fn executor(&self) -> &E {
         &self.executor
     }
