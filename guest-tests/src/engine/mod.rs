@@ -4,6 +4,8 @@ pub mod blocks;
 pub mod image;
 pub mod interp;
 pub mod itanium;
+#[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+pub mod kvm;
 pub mod memory;
 pub mod pages;
 pub mod power;

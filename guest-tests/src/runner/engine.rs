@@ -58,7 +58,7 @@ impl Engine {
     pub const fn is_built(self) -> bool {
         match self {
             Engine::Interp => true,
-            Engine::Kvm => false,
+            Engine::Kvm => cfg!(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),
             Engine::Unicorn => cfg!(feature = "unicorn"),
         }
     }

@@ -29,6 +29,8 @@ fn ram(part: Part) -> u64 {
 /// Has another engine execute the machine's instructions, if it is chosen.
 fn execute_with(engine: Engine, machine: &mut Machine<Cpu<'_>>) -> Result<(), RunError> {
     match engine {
+        #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+        Engine::Kvm => crate::engine::kvm::execute_with_kvm(machine).map_err(|reason| RunError::Engine { engine, reason }),
         #[cfg(feature = "unicorn")]
         Engine::Unicorn => {
             let refused = |error: unicorn::x86::UnicornError| RunError::Engine { engine, reason: error.to_string() };

@@ -15,7 +15,7 @@ pub(crate) struct Cpu<O> {
     pub(crate) core: Box<Core>,
     pub(crate) observer: O,
     /// What executes instead of the interpreter, if something does.
-    pub(crate) executor: Option<Box<dyn Executor<O>>>,
+    executor: Option<Box<dyn Executor<O>>>,
     cache: CodeCache,
 }
 
@@ -39,6 +39,22 @@ fn is_due(core: &Core) -> bool {
 impl<O: Observer> Cpu<O> {
     pub(crate) fn new(core: Core, observer: O) -> Self {
         Self { core: Box::new(core), observer, executor: None, cache: CodeCache::new() }
+    }
+
+    /// The CPU is about to run on.
+    pub(crate) fn begin(&mut self) {
+        self.core.stop = None;
+        self.core.attention = true;
+        if let Some(executor) = &mut self.executor {
+            executor.begin(&mut self.core);
+        }
+        self.announce();
+    }
+
+    /// Has something else execute the instructions of a CPU that has not run.
+    pub(crate) fn executed_by(&mut self, executor: Box<dyn Executor<O>>) {
+        self.core.rehearsal.possible = executor.rehearses();
+        self.executor = Some(executor);
     }
 
     /// At least one step, and at most `most` of them, if nothing is due between those; how many. Only for a CPU that is not halted.
@@ -230,7 +246,7 @@ impl<O: Observer> Cpu<O> {
     }
 
     /// Tells the observer of the context at the start.
-    pub(crate) fn announce(&mut self) {
+    fn announce(&mut self) {
         if self.core.context_changed {
             self.core.context_changed = false;
             self.observer.context(&CpuView::new(&self.core));

@@ -10,6 +10,8 @@ pub(crate) use super::exec::control::canonical;
 pub(crate) use super::exec::execute;
 pub(crate) use super::fault::{Fault, Stop};
 pub(crate) use super::op::{Decoded, Op, Operand, Repeat};
+#[cfg(feature = "kvm")]
+pub(crate) use super::saved::Shadow;
 pub(crate) use super::state::{Core, RBP, RDI, RSI, RSP};
 
 use super::flags;
@@ -23,11 +25,21 @@ pub(crate) const RFLAGS_TRAP: u64 = flags::TF;
 
 /// What executes the instructions of one CPU.
 pub(crate) trait Executor<O>: Send {
+    /// Whether instructions are [rehearsed](super::rehearsal::Rehearsal) before they are executed.
+    fn rehearses(&self) -> bool {
+        false
+    }
+
+    /// The CPU is about to run on: whatever was changed since it last ran, it was not by this.
+    fn begin(&mut self, _core: &mut Core) {}
+
     /// Executes the instruction that was decoded at RIP. As [`execute`] does, it leaves RIP to the caller; on a fault nothing has
     /// changed but what the caller restores.
     fn execute(&mut self, core: &mut Core, decoded: &Decoded, observer: &mut O) -> Result<(), Fault>;
 
     /// Executes at most `most` instructions at one go, nothing being due between them, tells the observer, and moves RIP and time on;
     /// how many those were. 0 where the next must go by itself.
-    fn run(&mut self, core: &mut Core, observer: &mut O, most: u32) -> u32;
+    fn run(&mut self, _core: &mut Core, _observer: &mut O, _most: u32) -> u32 {
+        0
+    }
 }

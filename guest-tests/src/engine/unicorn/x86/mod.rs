@@ -60,7 +60,7 @@ pub struct Tally {
 /// What Unicorn says when it refuses.
 pub fn execute_with_unicorn<O: Observer>(machine: &mut Machine<O>) -> Result<Tallies, UnicornError> {
     let tallies = Tallies::default();
-    machine.executed_by(|memory| {
+    machine.executed_by(|_, memory| {
         let unicorn = Unicorn::new(memory, &tallies)?;
         Ok::<Box<dyn Executor<O>>, UnicornError>(Box::new(unicorn))
     })?;
@@ -264,7 +264,7 @@ impl<O: Observer> Executor<O> for Unicorn {
             Ok(done) => done,
             Err(_) => {
                 // Nobody knows how far it got.
-                core.stop(Stop::UnsupportedMode { rip: core.rip, what: "Unicorn refused to go on" });
+                core.stop(Stop::Executor { rip: core.rip, reason: "Unicorn refused to go on".to_owned() });
                 return 0;
             }
         };
