@@ -89,26 +89,27 @@ fn guests_go_on_without_a_companion() {
 
 #[test]
 fn a_guest_that_is_moved_again_and_again_never_notices() {
-    let (mut machine, whole);
+    // In this order: machines go before what they stand in.
+    let (mut here, mut machine, whole): (Surroundings, Machine<Cpu<'_>>, Report);
     let count = guests::named("k8", "filter").unwrap();
     let image = count.image(true).unwrap();
     let surroundings = || around("k8", 1, &options());
     whole = run("k8", "filter", &options()).unwrap();
-    let mut around = surroundings();
+    here = surroundings();
     let mut saved: Option<Vec<u8>> = None;
     let mut moves = 0;
     loop {
-        machine = around.machine(&image, Engine::Interp).unwrap();
-        saved.iter().for_each(|saved| around.load(&mut machine, saved).unwrap());
+        machine = here.machine(&image, Engine::Interp).unwrap();
+        saved.iter().for_each(|saved| here.load(&mut machine, saved).unwrap());
         let exit = machine.run(Limits::steps(3));
         if exit != Exit::Limit {
             assert!(matches!(exit, Exit::Status { status: 0, .. }), "{exit}");
             break;
         }
-        saved = Some(around.save(&machine).unwrap());
+        saved = Some(here.save(&machine).unwrap());
         moves += 1;
         drop(machine);
-        around = surroundings();
+        here = surroundings();
     }
     assert!(moves > 300, "{moves}");
     assert_eq!(machine.observer(0).unwrap().instructions(), whole.instructions);
