@@ -42,7 +42,7 @@ mod pci;
 )]
 mod rehearsal;
 mod restore;
-mod saved;
+pub(crate) mod saved;
 pub(crate) mod state;
 pub(crate) mod step;
 mod timer;

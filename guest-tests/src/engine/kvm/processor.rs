@@ -10,12 +10,13 @@ use super::host::Host;
 use super::registers::{self, FLAGS};
 use crate::engine::interp::alu::mask;
 use crate::engine::interp::exec::execute;
-use crate::engine::interp::executor::{Executor, Shadow};
+use crate::engine::interp::executor::Executor;
 use crate::engine::interp::fault::{Fault, Stop, vector};
 use crate::engine::interp::flags::{TF, ZF};
 use crate::engine::interp::mnemonic::number;
 use crate::engine::interp::observer::Observer;
 use crate::engine::interp::op::{Decoded, Op, Repeat};
+use crate::engine::interp::saved::Shadow;
 use crate::engine::interp::state::{Core, RCX};
 use crate::engine::interp::step::{BranchKind, Step};
 

@@ -10,7 +10,7 @@
 //! - Moves of vectors that must be aligned and are not: Unicorn does not check.
 //! - A conditional branch to the next instruction: nobody could tell whether it was taken. PAUSE, which leaves Unicorn's loop.
 
-use crate::engine::interp::executor::{Core, Decoded, Op, Operand, RBP, RDI, RSI, RSP, Repeat};
+use crate::engine::interp::executor::inside::{Core, Decoded, Op, Operand, RBP, RDI, RSI, RSP, Repeat};
 
 /// Whether Unicorn executes an instruction, as far as its encoding tells.
 pub(super) fn is_executed(d: &Decoded) -> bool {

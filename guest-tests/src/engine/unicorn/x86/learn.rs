@@ -5,7 +5,7 @@ use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
 use super::block::{Block, in_one_page};
 use super::division::{is_conditional, is_executed, is_transfer, must_be_aligned};
 use crate::engine::blocks::Facts;
-use crate::engine::interp::executor::{Core, Decoded, LONGEST, Op, Outcome, decode};
+use crate::engine::interp::executor::inside::{Core, Decoded, LONGEST, Op, Outcome, decode};
 use crate::engine::interp::{Branch, BranchKind, Observer, Step};
 use crate::engine::memory::PAGE;
 

@@ -34,7 +34,8 @@ use self::learn::learn;
 use self::processor::{Pace, Processor};
 use self::tap::{Pause, Tap};
 use crate::engine::blocks::Balance;
-use crate::engine::interp::executor::{Core, Decoded, Executor, Fault, Op, RFLAGS_TRAP, Stop, canonical, execute};
+use crate::engine::interp::executor::Executor;
+use crate::engine::interp::executor::inside::{Core, Decoded, Fault, Op, RFLAGS_TRAP, Stop, canonical, execute};
 use crate::engine::interp::{CpuView, Machine, Observer};
 use crate::engine::memory::Memory;
 
@@ -55,6 +56,21 @@ pub struct Tally {
 /// What happened is in the tally after each run.
 ///
 /// [`Mode::Parallel`]: crate::engine::interp::Mode::Parallel
+///
+/// ```
+/// use std::sync::Arc;
+/// use vm_pmu_guest_tests::engine::interp::{Config, EmptyBus, Exit, Image, Limits, Machine, Unobserved};
+/// use vm_pmu_guest_tests::engine::unicorn::x86::execute_with_unicorn;
+///
+/// // MOV EAX, 7, then OUT F4h, AL.
+/// let image = Image::raw(0x10_0000, vec![0xB8, 7, 0, 0, 0, 0xE6, 0xF4]);
+/// let mut machine = Machine::new(&Config::default(), &image, Arc::new(EmptyBus), |_| Unobserved)?;
+/// let tallies = execute_with_unicorn(&mut machine)?;
+/// assert_eq!(machine.run(Limits::NONE), Exit::Status { cpu: 0, status: 7 });
+/// // Ports are the board's.
+/// assert_eq!(tallies.get().on_board, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// What Unicorn says when it refuses.

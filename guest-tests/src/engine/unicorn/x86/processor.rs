@@ -10,7 +10,7 @@ use unicorn_engine::{Arch, HookType, Mode, Prot, RegisterX86 as Register, Unicor
 
 use super::super::ram::Emulator;
 use super::tap::{Seen, Tap};
-use crate::engine::interp::executor::{Core, RFLAGS_FIXED, RFLAGS_STATUS_AND_DIRECTION};
+use crate::engine::interp::executor::inside::{Core, RFLAGS_FIXED, RFLAGS_STATUS_AND_DIRECTION};
 use crate::engine::memory::{Memory, PAGE};
 
 /// The general-purpose registers by their encoding.
