@@ -118,6 +118,20 @@ impl Memory {
         &self.map
     }
 
+    /// Where RAM begins in the host's memory, for an emulator that accesses it by itself. What it writes to code must be told with
+    /// [`Memory::written`].
+    #[cfg(feature = "unicorn")]
+    pub(crate) fn host(&self) -> *mut u8 {
+        self.region.as_ptr()
+    }
+
+    /// Whether the decoder has looked at a line of 64 bytes among these since it was last written.
+    #[cfg(feature = "unicorn")]
+    #[inline]
+    pub(crate) fn is_code(&self, pa: u64, size: u64) -> bool {
+        self.code_page(pa).is_some_and(|page| page.lines.load(Ordering::Relaxed) & Self::lines(pa, size) != 0)
+    }
+
     fn cell<T: AtomicInteger>(&self, pa: u64) -> Option<&T> {
         self.region.get_atomic_ref::<T>(usize::try_from(pa).ok()?).ok()
     }
@@ -179,9 +193,10 @@ impl Memory {
     }
 
     /// Writes 16 bytes as a little-endian integer, in two halves.
-    pub fn write_u128(&self, pa: u64, value: u128) {
-        self.write(pa, 8, value as u64);
-        self.write(pa.wrapping_add(8), 8, (value >> 64) as u64);
+    /// Whether what [`Memory::write`] tells was so.
+    pub fn write_u128(&self, pa: u64, value: u128) -> bool {
+        let low = self.write(pa, 8, value as u64);
+        self.write(pa.wrapping_add(8), 8, (value >> 64) as u64) || low
     }
 
     /// Replaces an integer of `size` (1, 2, 4 or 8) bytes by `f` of it, atomically; returns what
@@ -220,12 +235,12 @@ impl Memory {
         (out, self.write(pa, size, new))
     }
 
-    /// Replaces 16 bytes by `f` of them. Such updates exclude each other, not narrower accesses.
-    pub fn update_u128<T>(&self, pa: u64, f: impl FnOnce(u128) -> (u128, T)) -> T {
+    /// Replaces 16 bytes by `f` of them; returns what else `f` returned, and what [`Memory::write`] does. Such updates exclude each other,
+    /// not narrower accesses.
+    pub fn update_u128<T>(&self, pa: u64, f: impl FnOnce(u128) -> (u128, T)) -> (T, bool) {
         let _guard = self.split.lock().unwrap_or_else(PoisonError::into_inner);
         let (new, out) = f(self.read_u128(pa));
-        self.write_u128(pa, new);
-        out
+        (out, self.write_u128(pa, new))
     }
 
     /// Runs `f` while no misaligned locked operation of another CPU runs.
@@ -281,8 +296,9 @@ impl Memory {
         (u64::MAX << first) & (u64::MAX >> (63 - last))
     }
 
+    /// Says that `size` bytes at `pa` are written; whether that hits code, as [`Memory::write`] says.
     #[inline]
-    fn written(&self, pa: u64, size: u64) -> bool {
+    pub(crate) fn written(&self, pa: u64, size: u64) -> bool {
         let Some(page) = self.code_page(pa) else {
             return false;
         };

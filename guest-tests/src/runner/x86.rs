@@ -13,6 +13,8 @@ use super::migrate::{self, Bytes, Outcome, Stage};
 use super::{Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
+#[cfg(feature = "unicorn")]
+use crate::engine::unicorn;
 use crate::guests::protocol;
 use crate::report::Report;
 
@@ -22,6 +24,23 @@ const MAX_CPUS: usize = 255;
 /// Bytes of memory; where a memory-side cache is, twice what it holds more, so that two lines of memory can share one of its.
 fn ram(part: Part) -> u64 {
     RAM + companion::parts::named(part.name()).map_or(0, |profile| 2 * profile.memory.near_bytes)
+}
+
+/// Has another engine execute the machine's instructions, if it is chosen.
+fn execute_with(engine: Engine, machine: &mut Machine<Cpu<'_>>) -> Result<(), RunError> {
+    match engine {
+        #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+        Engine::Kvm => crate::engine::kvm::execute_with_kvm(machine).map_err(|reason| RunError::Engine { engine, reason }),
+        #[cfg(feature = "unicorn")]
+        Engine::Unicorn => {
+            let refused = |error: unicorn::x86::UnicornError| RunError::Engine { engine, reason: error.to_string() };
+            unicorn::x86::execute_with_unicorn(machine).map(|_| ()).map_err(refused)
+        }
+        _ => {
+            let _ = machine;
+            Ok(())
+        }
+    }
 }
 
 /// What is to be run.
@@ -164,6 +183,9 @@ impl Surroundings {
     /// [`RunError`], where the engine is not there or refuses the image.
     pub fn machine(&self, image: &Image, engine: Engine) -> Result<Machine<Cpu<'_>>, RunError> {
         engine.check(self.part.name())?;
+        if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
+            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
+        }
         let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
         let attach = |index: usize| {
             let mut cpu = Cpu::new(self.pmus.thread(index).unwrap_or(first), &self.lines);
@@ -179,7 +201,9 @@ impl Surroundings {
             }
             cpu
         };
-        Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)
+        let mut machine = Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)?;
+        execute_with(engine, &mut machine)?;
+        Ok(machine)
     }
 
     /// The machine and everything around it, between two runs, as bytes that [`load`](Surroundings::load) takes.

@@ -4,6 +4,7 @@ use super::alu;
 use super::fault::Fault;
 use super::paging::{Physical, grant};
 use super::pci::in_window;
+use super::rehearsal::Store;
 use super::state::{Core, RSP};
 use super::step::Access;
 use crate::engine::memory::PAGE;
@@ -18,7 +19,7 @@ pub(crate) struct Place {
 
 impl Core {
     #[inline]
-    fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
+    pub(crate) fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
         let access = Access { address: va, physical, size, is_write, locked };
         if !self.step.record(access) {
             self.match_unlisted(&access);
@@ -50,6 +51,13 @@ impl Core {
 
     #[cold]
     fn read_device(&mut self, address: u64, size: u8) -> u64 {
+        if self.is_ram(address) {
+            return self.shared.memory.read(address, usize::from(size));
+        }
+        if self.rehearsal.under_way {
+            self.rehearsal.device = true;
+            return 0;
+        }
         if self.is_apic(address) {
             // Only aligned 32-bit accesses are defined; others see the register they start in.
             let register = self.apic.read((address & 0xff0) as u32, self.cycles);
@@ -63,6 +71,19 @@ impl Core {
 
     #[cold]
     fn write_device(&mut self, address: u64, size: u8, value: u64) {
+        let ram = self.is_ram(address);
+        if self.rehearsal.under_way {
+            if ram {
+                self.rehearsal.stores.push(Store { address, size, value: u128::from(value & alu::mask(size)) });
+            } else {
+                self.rehearsal.device = true;
+            }
+            return;
+        }
+        if ram {
+            self.step.code_written |= self.shared.memory.write(address, usize::from(size), value);
+            return;
+        }
         if self.is_apic(address) {
             if size == 4 && address & 0xf == 0 {
                 self.write_apic((address & 0xff0) as u32, value as u32);
@@ -155,7 +176,7 @@ impl Core {
             self.write_place(place, size, new);
             return Ok(out);
         }
-        if place.second.is_none() && place.first.ram {
+        if place.second.is_none() && (place.first.ram || !self.rehearsal.under_way && self.is_ram(at)) {
             let (out, hit) = self.shared.memory.update(at, usize::from(size), f);
             self.step.code_written |= hit;
             return Ok(out);
@@ -177,7 +198,14 @@ impl Core {
         let at = place.first.address;
         self.record(va, at, 16, false, lock);
         self.record(va, at, 16, true, lock);
-        Ok(self.shared.memory.update_u128(at, f))
+        if self.rehearsal.under_way {
+            let (value, out) = f(self.shared.memory.read_u128(at));
+            self.rehearsal.stores.push(Store { address: at, size: 16, value });
+            return Ok(out);
+        }
+        let (out, hit) = self.shared.memory.update_u128(at, f);
+        self.step.code_written |= hit;
+        Ok(out)
     }
 
     /// Reads a descriptor table or task-state segment: a supervisor access, not counted as data.

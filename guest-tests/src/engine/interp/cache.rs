@@ -13,7 +13,7 @@ use crate::engine::memory::PAGE;
 /// Pages of decoded code kept before all are dropped.
 const PAGES: usize = 256;
 /// The longest instruction.
-const LONGEST: usize = 15;
+pub(crate) const LONGEST: usize = 15;
 const ABSENT: u16 = u16::MAX;
 
 struct CodePage {
@@ -102,7 +102,7 @@ impl CodeCache {
         let at = core.translate(core.rip, grant::EXECUTE)?;
         let frame = at.address & !(PAGE - 1);
         self.frame = frame;
-        self.current = if at.ram { self.page(frame) } else { usize::MAX };
+        self.current = if core.is_ram(frame) { self.page(frame) } else { usize::MAX };
         self.linear = core.rip >> 12;
         self.epoch = core.tlb.epoch();
         self.user = core.cpl == 3;
@@ -180,7 +180,7 @@ impl Core {
                     return (bytes, i, Some((fault, address)));
                 }
             };
-            *byte = if at.ram {
+            *byte = if self.is_ram(at.address) {
                 self.shared.memory.read(at.address, 1) as u8
             } else {
                 self.shared.bus.mmio_read(self.index, at.address, 1) as u8

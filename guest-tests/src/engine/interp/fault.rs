@@ -106,6 +106,13 @@ pub enum Stop {
         /// What was asked for.
         what: &'static str,
     },
+    /// What executes instructions for the engine failed, or did not do what the instruction does.
+    Executor {
+        /// Address of the instruction.
+        rip: u64,
+        /// What happened, in one line.
+        reason: String,
+    },
     /// An exception while delivering #DF.
     TripleFault {
         /// Address of the instruction that started it.
@@ -134,6 +141,7 @@ impl fmt::Display for Stop {
             Self::UnsupportedMode { rip, what } => {
                 write!(f, "unsupported mode at {rip:#x}: {what}")
             }
+            Self::Executor { rip, reason } => write!(f, "{reason} at {rip:#x}"),
             Self::TripleFault { rip, first, last, cr2 } => {
                 let (first, last) = (vector::name(*first), vector::name(*last));
                 write!(f, "triple fault at {rip:#x}: {first}, then {last} while delivering the double fault (CR2 {cr2:#x})")

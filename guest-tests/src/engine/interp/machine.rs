@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::apic::PerformanceMask;
 use super::boot::Layout;
 use super::cpu::{Cpu, Wait};
+use super::executor::Executor;
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
 use super::observer::{CpuView, MachineBus, Observer};
@@ -240,9 +241,7 @@ impl<O: Observer> Machine<O> {
     /// Runs until something ends it.
     pub fn run(&mut self, limits: Limits) -> Exit {
         for cpu in &mut self.cpus {
-            cpu.core.stop = None;
-            cpu.core.attention = true;
-            cpu.announce();
+            cpu.begin();
         }
         match self.mode {
             Mode::RoundRobin { quantum } => self.run_in_turn(quantum.max(1), limits),
@@ -251,6 +250,25 @@ impl<O: Observer> Machine<O> {
                 self.run_parallel(limits)
             }
         }
+    }
+
+    /// Has something else execute the instructions of each CPU of a machine that has not run; `executor` makes it from the CPU's number
+    /// and the RAM.
+    #[cfg_attr(not(any(feature = "unicorn", feature = "kvm")), expect(dead_code, reason = "the interpreter executes by itself"))]
+    pub(crate) fn executed_by<X>(
+        &mut self,
+        mut executor: impl FnMut(usize, &Arc<Memory>) -> Result<Box<dyn Executor<O>>, X>,
+    ) -> Result<(), X> {
+        for (index, cpu) in self.cpus.iter_mut().enumerate() {
+            cpu.executed_by(executor(index, &self.shared.memory)?);
+        }
+        Ok(())
+    }
+
+    /// How the CPUs share host threads.
+    #[cfg_attr(not(feature = "kvm"), expect(dead_code, reason = "only KVM asks"))]
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// The CPUs, what they share, and whose turn it is.
@@ -313,9 +331,10 @@ impl<O: Observer> Machine<O> {
                 if *steps == 0 || cpu.core.cycles >= cycles {
                     return Some(Exit::Limit);
                 }
-                cpu.step();
-                *steps -= 1;
-                turn.taken += 1;
+                let most = u64::from(quantum - turn.taken).min(*steps).min(cycles - cpu.core.cycles);
+                let done = cpu.advance(u32::try_from(most).unwrap_or(u32::MAX));
+                *steps -= u64::from(done);
+                turn.taken += done;
                 if let Some(stop) = cpu.core.stop.take() {
                     return Some(exit(turn.cpu, *stop));
                 }

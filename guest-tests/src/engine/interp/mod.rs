@@ -15,7 +15,7 @@
 //! modifies in parallel is seen once the executing CPU has serialised, as the manuals ask.
 
 mod access;
-mod alu;
+pub(crate) mod alu;
 mod apic;
 mod boot;
 mod breakpoint;
@@ -24,21 +24,27 @@ mod cpu;
 mod cpuid;
 mod decode;
 mod delivery;
-mod exec;
-mod fault;
-mod flags;
+pub(crate) mod exec;
+pub(crate) mod executor;
+pub(crate) mod fault;
+pub(crate) mod flags;
 mod machine;
 mod mailbox;
-mod mnemonic;
+pub(crate) mod mnemonic;
 mod msr;
-mod observer;
-mod op;
+pub(crate) mod observer;
+pub(crate) mod op;
 mod paging;
 mod pci;
+#[cfg_attr(
+    not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),
+    expect(dead_code, reason = "the interpreter itself rehearses nothing")
+)]
+mod rehearsal;
 mod restore;
-mod saved;
-mod state;
-mod step;
+pub(crate) mod saved;
+pub(crate) mod state;
+pub(crate) mod step;
 mod timer;
 
 pub use super::image::{Image, ImageError, Segment};

@@ -291,11 +291,6 @@ impl Core {
         self.step.invalidation = Some(which);
     }
 
-    /// Whether a physical page is RAM.
-    pub(crate) fn is_ram(&self, frame: u64) -> bool {
-        frame < self.shared.memory.size() && !self.is_apic(frame)
-    }
-
     /// Remembers these translations and no others.
     pub(crate) fn remember(&mut self, translations: &[Translation]) {
         self.tlb.flush();
@@ -306,7 +301,7 @@ impl Core {
 
     fn fill(&mut self, va: u64, address: u64, mut grants: u8) -> Physical {
         let frame = address & !(PAGE - 1);
-        let ram = self.is_ram(frame);
+        let ram = self.is_ram(frame) && !self.rehearsal.possible;
         if ram {
             grants |= grant::RAM;
         }
@@ -319,6 +314,11 @@ impl Core {
     fn page_fault(&mut self, va: u64, code: u16) -> Fault {
         self.cr2 = va;
         Fault::with(vector::PF, code)
+    }
+
+    /// Whether a physical address is RAM's.
+    pub(crate) fn is_ram(&self, address: u64) -> bool {
+        address < self.shared.memory.size() && !self.is_apic(address)
     }
 
     /// Whether a physical page is the local APIC's.

@@ -10,6 +10,7 @@ use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
 use super::observer::MachineBus;
 use super::paging::Tlb;
+use super::rehearsal::Rehearsal;
 use super::saved::Shadow;
 use super::step::{Branch, BranchKind, Step};
 use crate::engine::memory::Memory;
@@ -121,6 +122,7 @@ pub(crate) struct Core {
     /// The debug registers may match something.
     pub(crate) matching: bool,
     pub(crate) msrs: Msrs,
+    pub(crate) rehearsal: Rehearsal,
     pub(crate) stop: Option<Box<Stop>>,
 }
 
@@ -174,6 +176,7 @@ impl Core {
                 tsc_offset: 0,
                 sysenter: [0; 3],
             },
+            rehearsal: Rehearsal::default(),
             stop: None,
         }
     }
