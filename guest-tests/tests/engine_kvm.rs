@@ -55,6 +55,24 @@ fn runs_the_same(test: &str, pmu: &str, guest: &str) {
     }
 }
 
+/// The most instructions of a guest that is moved that KVM executes: the larger guests are moved early, or late.
+const ON_KVM: u64 = 60_000;
+
+/// Saved on one engine, the guest goes on with the other.
+fn goes_on(test: &str, pmu: &str, guest: &str) {
+    if ready(test) {
+        let whole = run(pmu, guest, &options(Engine::Interp)).expect("it runs everything");
+        let (middle, all) = (whole.instructions / 2, whole.instructions);
+        let early = (Engine::Kvm, Engine::Interp, middle.min(ON_KVM));
+        let late = (Engine::Interp, Engine::Kvm, middle.max(all.saturating_sub(ON_KVM)));
+        for (from, to, steps) in [early, late] {
+            let moved = Options { save_at: Some(steps), go_on_with: Some(to), ..options(from) };
+            let moved = run(pmu, guest, &moved).expect("what one saves the other restores");
+            assert_same(&format!("{guest} from {from} to {to}"), &moved, &whole);
+        }
+    }
+}
+
 macro_rules! guests {
     ($($pmu:ident { $($test:ident $guest:literal),* $(,)? })*) => {
         $(mod $pmu {
@@ -62,6 +80,13 @@ macro_rules! guests {
             fn $test() {
                 super::runs_the_same(concat!(stringify!($pmu), "::", stringify!($test)), stringify!($pmu), $guest);
             })*
+
+            mod moved {
+                $(#[test]
+                fn $test() {
+                    super::super::goes_on(concat!(stringify!($pmu), "::moved::", stringify!($test)), stringify!($pmu), $guest);
+                })*
+            }
         })*
 
         /// The guests that have a test.
