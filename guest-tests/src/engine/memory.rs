@@ -192,8 +192,7 @@ impl Memory {
         u128::from(self.read(pa, 8)) | u128::from(self.read(pa.wrapping_add(8), 8)) << 64
     }
 
-    /// Writes 16 bytes as a little-endian integer, in two halves.
-    /// Whether what [`Memory::write`] tells was so.
+    /// Writes 16 bytes as a little-endian integer, in two halves. Tells what [`Memory::write`] does.
     pub fn write_u128(&self, pa: u64, value: u128) -> bool {
         let low = self.write(pa, 8, value as u64);
         self.write(pa.wrapping_add(8), 8, (value >> 64) as u64) || low

@@ -22,7 +22,7 @@ mod breakpoint;
 mod cache;
 mod cpu;
 mod cpuid;
-mod decode;
+pub(crate) mod decode;
 mod delivery;
 pub(crate) mod exec;
 pub(crate) mod executor;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kvm_bindings::KVM_MAX_CPUID_ENTRIES;
 use kvm_ioctls::{Cap, Kvm, VcpuFd, VmFd};
 
-use super::slot;
+use super::unchecked;
 use crate::engine::memory::Memory;
 
 /// Where KVM may keep the task-state segment of real mode, on hosts whose processors need one. No guest's RAM is there.
@@ -24,7 +24,7 @@ impl Host {
     /// Makes one whose RAM is `memory`. The reason in one line if there is none to be had.
     pub(super) fn new(memory: &Arc<Memory>) -> Result<Host, String> {
         let kvm = Kvm::new().map_err(|error| format!("/dev/kvm does not open: {error}"))?;
-        for needed in [Cap::SetGuestDebug, Cap::SyncRegs, Cap::UserMemory, Cap::VcpuEvents, Cap::ExtCpuid] {
+        for needed in [Cap::SetGuestDebug, Cap::SyncRegs, Cap::UserMemory, Cap::VcpuEvents, Cap::Xsave, Cap::ExtCpuid] {
             if !kvm.check_extension(needed) {
                 return Err(format!("this KVM has no {needed:?}"));
             }
@@ -33,7 +33,7 @@ impl Host {
         // Refused by hosts that need none.
         let _ = vm.set_tss_address(REAL_MODE_TASK);
         let host = Host { kvm, vm, memory: Arc::clone(memory) };
-        slot::share(&host.vm, &host.memory)?;
+        unchecked::share(&host.vm, &host.memory)?;
         Ok(host)
     }
 

@@ -35,8 +35,8 @@ mod able;
 mod host;
 mod processor;
 mod registers;
-mod slot;
 mod trial;
+mod unchecked;
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use kvm_ioctls::{SyncReg, VcpuExit, VcpuFd};
 use super::able::{self, Able, VECTORS};
 use super::host::Host;
 use super::registers::{self, FLAGS};
+use super::unchecked;
 use crate::engine::interp::alu::mask;
 use crate::engine::interp::exec::execute;
 use crate::engine::interp::executor::Executor;
@@ -68,15 +69,6 @@ enum Taken {
     Unknown,
 }
 
-/// How many instructions who has executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Executed {
-    /// KVM: instructions and iterations.
-    pub(super) by_kvm: u64,
-    /// The engine, as they need the monitor, or KVM does not know them.
-    pub(super) by_engine: u64,
-}
-
 /// A vCPU that executes what it can of a CPU's instructions, one at a time.
 #[derive(Debug)]
 pub(crate) struct Processor {
@@ -91,7 +83,7 @@ pub(crate) struct Processor {
     special: kvm_sregs,
     special_known: bool,
     vectors: Option<[u128; 16]>,
-    executed: Executed,
+    executed: u64,
 }
 
 impl Processor {
@@ -104,9 +96,8 @@ impl Processor {
         vcpu.set_guest_debug(&debug).map_err(|error| format!("KVM does not step: {error}"))?;
         vcpu.set_sync_valid_reg(SyncReg::Register);
         vcpu.set_sync_valid_reg(SyncReg::VcpuEvents);
-        let executed = Executed::default();
         let host = Arc::clone(host);
-        Ok(Processor { vcpu, _host: host, able, compares, general: None, special, special_known: false, vectors: None, executed })
+        Ok(Processor { vcpu, _host: host, able, compares, general: None, special, special_known: false, vectors: None, executed: 0 })
     }
 
     /// Takes over the registers of a CPU of which nothing is known any more.
@@ -115,8 +106,8 @@ impl Processor {
         self.forget();
     }
 
-    /// How many instructions who has executed.
-    pub(super) fn executed(&self) -> Executed {
+    /// How many instructions and iterations KVM has executed.
+    pub(super) fn executed(&self) -> u64 {
         self.executed
     }
 
@@ -137,7 +128,6 @@ impl Processor {
         // A fault is the engine's to deliver. What was stored before it has to be stored.
         if core.rehearsal.device || foretold.is_err() {
             before.restore(core);
-            self.executed.by_engine += 1;
             return Ok(execute(core, d, observer));
         }
         let taken = match self.run(core, d, &before) {
@@ -147,12 +137,11 @@ impl Processor {
         };
         match taken {
             Ok(true) => {
-                self.executed.by_kvm += 1;
+                self.executed += 1;
                 Ok(Ok(()))
             }
             Ok(false) => {
                 before.restore(core);
-                self.executed.by_engine += 1;
                 Ok(execute(core, d, observer))
             }
             Err(reason) => {
@@ -215,7 +204,7 @@ impl Processor {
             self.general = None;
         }
         if VECTORS.contains(&d.op) && self.vectors != Some(before.xmm) {
-            self.vcpu.set_fpu(&registers::vector(&before.xmm)).map_err(|error| format!("KVM refuses vector registers: {error}"))?;
+            unchecked::give_vectors(&self.vcpu, &before.xmm)?;
             self.vectors = Some(before.xmm);
         }
         if self.general.as_ref().is_none_or(|have| have != wanted) {
@@ -319,7 +308,6 @@ impl<O: Observer> Executor<O> for Processor {
 
     fn execute(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
         if !self.may(core, d) {
-            self.executed.by_engine += 1;
             let outcome = execute(core, d, observer);
             if core.step.invalidation.is_some() {
                 self.forget();

@@ -1,6 +1,6 @@
 //! The engine's state of a CPU in the form of KVM, and back.
 
-use kvm_bindings::{kvm_dtable, kvm_fpu, kvm_regs, kvm_segment, kvm_sregs};
+use kvm_bindings::{kvm_dtable, kvm_regs, kvm_segment, kvm_sregs};
 
 use crate::engine::interp::flags::{DF, FIXED, STATUS};
 use crate::engine::interp::state::{Core, SS, Segment};
@@ -9,10 +9,6 @@ use crate::engine::interp::state::{Core, SS, Segment};
 const CR4: u64 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 9 | 1 << 10;
 /// CR0 bits of alignment checks, which the engine has not, and of the caches.
 const CR0_WITHOUT: u64 = 1 << 18 | 1 << 29 | 1 << 30;
-/// x87 control word and MXCSR after reset.
-const FCW: u16 = 0x37F;
-const MXCSR: u32 = 0x1F80;
-
 /// The flags that instructions compute with. All others are the engine's: TF and RF KVM has for itself, and no other bears on what it
 /// executes.
 pub(super) const FLAGS: u64 = STATUS | DF;
@@ -75,9 +71,4 @@ pub(super) fn special(core: &Core, other: &kvm_sregs) -> kvm_sregs {
         efer: core.msrs.efer,
         ..*other
     }
-}
-
-/// The vector registers.
-pub(super) fn vector(xmm: &[u128; 16]) -> kvm_fpu {
-    kvm_fpu { fcw: FCW, mxcsr: MXCSR, xmm: xmm.map(u128::to_le_bytes), ..kvm_fpu::default() }
 }

@@ -89,7 +89,7 @@ impl<O: Observer> Executor<O> for Trial {
         let before = self.processor.executed();
         let outcome = self.processor.attempt(core, d, observer);
         let refused = match &outcome {
-            Ok(_) if self.processor.executed().by_kvm > before.by_kvm => None,
+            Ok(_) if self.processor.executed() > before => None,
             Ok(_) => Some("it does not know the instruction".to_owned()),
             Err(reason) => Some(reason.clone()),
         };
@@ -188,4 +188,32 @@ fn operations(a: &mut CodeAssembler) -> Result<(), IcedError> {
         movq(xmm3, xmm2); pxor(xmm1, xmm0); xorps(xmm2, xmm0); movntdq(xmmword_ptr(DATA), xmm1);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::able::Able;
+    use super::*;
+    use crate::engine::interp::decode::{Outcome, decode};
+
+    /// The operations of the program, with the level each is executed at.
+    fn tried() -> Vec<(Op, u8)> {
+        let program = program().expect("it assembles");
+        let (mut at, mut cpl, mut tried) = (0, 0, Vec::new());
+        while at < program.len() {
+            let Outcome::Instruction(d) = decode(&program[at..], CODE + at as u64) else { panic!("no instruction at {at:#x}") };
+            tried.push((d.op, cpl));
+            cpl = if d.op == Op::Iret { 3 } else { cpl };
+            at += usize::from(d.info.length);
+        }
+        tried
+    }
+
+    #[test]
+    fn every_operation_that_kvm_is_offered_is_tried_at_its_levels() {
+        let mut able = Able::offered();
+        able.retain(&tried());
+        let untried: Vec<_> = [0, 3].into_iter().flat_map(|cpl| able.missing(cpl).map(move |op| (op, cpl))).collect();
+        assert!(untried.is_empty(), "{untried:?}");
+    }
 }
