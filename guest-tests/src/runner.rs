@@ -1,7 +1,10 @@
 //! Runs a guest and says what it showed.
 
+mod engine;
 mod itanium;
 mod power;
+
+pub use engine::Engine;
 
 use std::fmt;
 use std::path::Path;
@@ -21,8 +24,6 @@ use crate::guests::{self, protocol};
 use crate::lab::number::grouped;
 use crate::report::{Check, Register, Report};
 
-/// The engine's name in reports.
-const ENGINE: &str = "interp";
 /// The most CPUs that the engine takes.
 const MAX_CPUS: usize = 255;
 /// Bytes of memory, beside twice what the memory-side cache holds where there is one: so that two lines of memory can share one of its.
@@ -35,6 +36,8 @@ fn ram(part: Part) -> u64 {
 /// How a guest is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// What executes the guest.
+    pub engine: Engine,
     /// Every CPU on a host thread of its own, instead of in turn. Then the order of what CPUs do to each other is the host's.
     pub parallel: bool,
     /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
@@ -58,6 +61,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            engine: Engine::default(),
             parallel: false,
             limit: 1_000_000_000,
             revision: None,
@@ -131,6 +135,13 @@ pub enum RunError {
     },
     /// The engine of IA-64 refused the guest.
     ItaniumMachine(crate::engine::itanium::MachineError),
+    /// The engine does not run here, or not this guest.
+    Engine {
+        /// The engine.
+        engine: Engine,
+        /// Why, in one line.
+        reason: String,
+    },
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -158,6 +169,7 @@ impl fmt::Display for RunError {
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::ItaniumMachine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::Engine { engine, reason } => write!(f, "the engine {engine} cannot run it: {reason}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
@@ -274,6 +286,7 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
 /// [`RunError`], where there is nothing to run it on.
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
+    options.engine.check(pmu)?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
@@ -336,7 +349,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref());
+    let mut report = begin(part, name, companion.as_ref(), options.engine);
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();
@@ -361,7 +374,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
 }
 
 /// The report of a run before anything of it is known.
-fn begin(part: Part, name: &str, companion: Option<&companion::Companion>) -> Report {
+fn begin(part: Part, name: &str, companion: Option<&companion::Companion>, engine: Engine) -> Report {
     let made = match companion.map(companion::Companion::clock) {
         None => "off",
         Some(Clock::Embedder) => "events",
@@ -370,7 +383,7 @@ fn begin(part: Part, name: &str, companion: Option<&companion::Companion>) -> Re
     Report {
         guest: name.to_owned(),
         pmu: part.name().to_owned(),
-        engine: ENGINE.to_owned(),
+        engine: engine.name().to_owned(),
         companion: made.to_owned(),
         ..Report::default()
     }

@@ -61,7 +61,7 @@ pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
         style: Style::Type,
         sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
         no_includes: true,
-        // The guard is around all of it, and a trailer comes after the one that cbindgen would make.
+        // cbindgen would end a guard of its own before the trailer.
         header: Some(format!("{}\n\n#ifndef VM_PMU_H\n#define VM_PMU_H", include_str!("top.h").trim_end())),
         after_includes: Some(preface()),
         trailer: Some(format!("{}\n{}\n\n#endif /* VM_PMU_H */", numbers()?, include_str!("inline.h").trim_end())),

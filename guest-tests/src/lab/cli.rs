@@ -78,7 +78,7 @@ pub struct RunArguments {
     /// A guest's name, the path of an ELF file, or `all`; may be given several times
     #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
     pub guests: Vec<String>,
-    /// What executes the guest
+    /// What executes the guest: interp, or where the build has them kvm (the host's processor) or unicorn
     #[arg(long, default_value = "interp")]
     pub engine: String,
     /// Show the first COUNT things that pass between each CPU and its PMU

@@ -13,7 +13,7 @@ use super::number::counted;
 use super::output::Output;
 use super::{FAILED, PASSED, USAGE, litmus, metrics, render, select, suggest};
 use crate::report::Report;
-use crate::runner::Options;
+use crate::runner::{Engine, Options};
 
 /// The PMU of a guest that comes as a file and says nothing.
 const DEFAULT_PMU: &str = "k8";
@@ -72,6 +72,11 @@ pub trait Runner {
     /// The names of its engines.
     fn engines(&self) -> Vec<&'static str> {
         vec!["interp"]
+    }
+
+    /// Whether an engine executes guests for a PMU; those that it does not are left out of `all`.
+    fn executes(&self, _engine: &str, _pmu: &str) -> bool {
+        true
     }
 
     /// Runs a guest.
@@ -179,6 +184,9 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
     let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
     let engines = runner.engines();
     if !engines.contains(&arguments.engine.as_str()) {
+        if let Some(engine) = Engine::named(&arguments.engine) {
+            return Err(Error::usage(format!("this build has no engine `{engine}`: build with `--features {engine}`")));
+        }
         let otherwise = suggest::there_are(engines.iter().copied());
         let hint = suggest::did_you_mean(&arguments.engine, engines, &otherwise);
         return Err(Error::usage(format!("no engine is called `{}`{hint}", arguments.engine)));
@@ -199,7 +207,10 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
     let mut requests = Vec::new();
     for word in &arguments.guests {
         if word == ALL {
-            let wanted = guests.iter().filter(|guest| pmu.is_none_or(|pmu| guest.pmu == pmu));
+            let wanted = guests.iter().filter(|guest| match pmu {
+                Some(pmu) => guest.pmu == pmu,
+                None => runner.executes(&arguments.engine, &guest.pmu),
+            });
             let before = requests.len();
             requests.extend(wanted.map(|guest| request(&guest.pmu, Guest::Named(guest.name.clone()))));
             if requests.len() == before {

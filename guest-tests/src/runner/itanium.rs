@@ -63,7 +63,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunE
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref());
+    let mut report = begin(part, name, companion.as_ref(), options.engine);
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();

@@ -75,7 +75,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     let exit = machine.run(Limits::steps(options.limit));
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref());
+    let mut report = begin(part, name, companion.as_ref(), options.engine);
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; beside.len()];
