@@ -24,15 +24,15 @@ struct TcgBridge {
   uint32_t slot_count;
   /* What translated blocks add, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
-  uint64_t single;
+  uint64_t records;
   /* The demand of each CPU when it was looked at last. Only with `renewing` held, which is for as long as that takes. */
   VmPmuDemand *demands;
   atomic_flag renewing;
 };
 
-/* Records of which more than the instruction at a deadline is asked for. */
-#define SINGLE_RECORDS                                                                                                                \
-  (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES | VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
+/* Records of instructions that end their block, and of those that may be anywhere in it. */
+#define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
+#define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
 
 /* ---- A machine ---- */
 
@@ -137,7 +137,8 @@ uint32_t tcg_bridge_signal(const TcgBridge *bridge, uint32_t slot) { return brid
 /* Looks at the demand of every CPU that has another. What is no longer wanted stays, unless it is to be forgotten. */
 static void renew(TcgBridge *bridge, bool forget) {
   uint64_t wanted[VM_PMU_SIGNAL_WORDS] = {0};
-  bool single = false, more = false;
+  uint64_t records = 0;
+  bool more = false;
   uint32_t number, word;
   while (atomic_flag_test_and_set_explicit(&bridge->renewing, memory_order_acquire)) {
   }
@@ -147,15 +148,15 @@ static void renew(TcgBridge *bridge, bool forget) {
     vm_pmu_epoch(bridge->machine, number, &epoch);
     if (epoch != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
     for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) wanted[word] |= demand->signals[word];
-    single |= (demand->records & SINGLE_RECORDS) != 0;
+    records |= demand->records & (LAST_RECORDS | SINGLE_RECORDS);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
     uint64_t before = VM_PMU_LOAD(&bridge->wanted[word]);
     more |= (wanted[word] & ~before) != 0;
     VM_PMU_STORE(&bridge->wanted[word], forget ? wanted[word] : before | wanted[word]);
   }
-  more |= VM_PMU_LOAD(&bridge->single) != single;
-  VM_PMU_STORE(&bridge->single, single);
+  more |= VM_PMU_LOAD(&bridge->records) != records;
+  VM_PMU_STORE(&bridge->records, records);
   atomic_flag_clear_explicit(&bridge->renewing, memory_order_release);
   if (more) {
     if (bridge->host.retranslate != NULL) bridge->host.retranslate(bridge->user);
@@ -177,7 +178,9 @@ void tcg_bridge_trim(TcgBridge *bridge) {
   renew(bridge, true);
 }
 
-uint32_t tcg_bridge_limit(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->single) ? 1 : UINT32_MAX; }
+uint32_t tcg_bridge_limit(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) & SINGLE_RECORDS ? 1 : UINT32_MAX; }
+
+bool tcg_bridge_always(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) != 0; }
 
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (VM_PMU_LOAD(&bridge->wanted[signal / 64]) >> (signal % 64) & 1) != 0;
@@ -189,7 +192,7 @@ void tcg_bridge_block_begin(TcgBridgeBlock *block, const TcgBridge *bridge, uint
   uint32_t slot;
   memset(block, 0, sizeof *block);
   block->key = key;
-  block->always = tcg_bridge_limit(bridge) == 1;
+  block->always = tcg_bridge_always(bridge);
   /* The pace is always kept, and instructions with it: the one that starts a counter is the first that it counts. */
   block->slots = 1 << TCG_BRIDGE_SLOT_PACE | 1 << TCG_BRIDGE_SLOT_INSTRUCTIONS;
   for (slot = 2; slot < bridge->slot_count; slot++) {
@@ -274,8 +277,8 @@ static void tell_record(TcgBridgeCpu *cpu) {
   uint32_t asked = cpu->demand.records;
   bool news = completed != cpu->told;
   cpu->told = completed;
-  if (!news || bridge->host.record == NULL || (asked & (SINGLE_RECORDS | VM_PMU_RECORDS_AT_DEADLINE)) == 0) return;
-  if ((asked & SINGLE_RECORDS) == 0 && !reached(cpu)) return;
+  if (!news || bridge->host.record == NULL || (asked & (LAST_RECORDS | SINGLE_RECORDS | VM_PMU_RECORDS_AT_DEADLINE)) == 0) return;
+  if ((asked & (LAST_RECORDS | SINGLE_RECORDS)) == 0 && !reached(cpu)) return;
   if (bridge->host.record(bridge->user, cpu->number, &record)) vm_pmu_record(bridge->machine, cpu->number, &record);
 }
 

@@ -21,7 +21,7 @@
  *
  * - One TcgBridgeCpu a virtual CPU, used on one host thread at a time. Different ones may be used at once.
  * - An instruction that reads or writes registers of the PMU ends its block, and so does one that changes the key of the context.
- * - A block ends where tcg_bridge_limit() says.
+ * - A block ends at every control transfer, and where tcg_bridge_limit() says.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -133,7 +133,7 @@ typedef struct TcgBridgeBlock {
   uint32_t key;
   /* How many instructions it has. */
   uint32_t instructions;
-  /* Not 0 if its entry always goes by tcg_bridge_slow(): single instructions are asked for. */
+  /* Not 0 if its entry always goes by tcg_bridge_slow(): tcg_bridge_always(). */
   uint32_t always;
   /* What each instruction adds; part_count of them, in memory of malloc(). */
   TcgBridgePart *parts;
@@ -158,6 +158,11 @@ void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm);
 
 /* The most instructions that a block may have at the moment: 1 while single ones are asked for, else UINT32_MAX. */
 uint32_t tcg_bridge_limit(const TcgBridge *bridge);
+/*
+ * Whether the entry of every block must go by tcg_bridge_slow(), so that the last instruction of the block before it can be told: branches,
+ * or single instructions, are asked for.
+ */
+bool tcg_bridge_always(const TcgBridge *bridge);
 /* Forgets what was wanted once and is no longer: for when all blocks are thrown away for a reason of the host's own. No CPU runs. */
 void tcg_bridge_trim(TcgBridge *bridge);
 /* Whether something counts a signal: else no code for it need be made. */

@@ -447,7 +447,60 @@ static void an_interpreter_retires_one_by_one(void) {
   tcg_bridge_destroy(machine.bridge);
 }
 
+/* A POWER9 thread in hypervisor state, interrupts enabled, run latch on. */
+struct thread {
+  uint64_t address;
+  uint32_t levels;
+};
+
+static uint32_t thread_context(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user, (void)cpu;
+  context->machine_state = UINT64_C(1) << 60 | 1 << 15;
+  context->control = 1;
+  return 0;
+}
+
+static void thread_lines(void *user, uint32_t cpu, uint32_t levels) {
+  EXPECT(cpu == 0);
+  ((struct thread *)user)->levels = levels;
+}
+
+static bool thread_record(void *user, uint32_t cpu, VmPmuRecord *record) {
+  EXPECT(cpu == 0);
+  record->address = ((struct thread *)user)->address;
+  return true;
+}
+
+static void the_record_of_the_instruction_at_the_deadline_is_told(void) {
+  static struct thread thread;
+  TcgBridgeOptions options;
+  TcgBridgeException exception;
+  TcgBridge *bridge;
+  TcgBridgeCpu *cpu;
+  uint64_t value = 0;
+  memset(&options, 0, sizeof options);
+  options.part = "power9";
+  options.user = &thread;
+  options.host.context = thread_context;
+  options.host.lines = thread_lines;
+  options.host.record = thread_record;
+  bridge = tcg_bridge_create(&options, NULL, 0);
+  cpu = tcg_bridge_cpu(bridge, 0);
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 798, 0x02000000, &exception) == TCG_BRIDGE_DONE);     /* MMCR1: PMC1SEL */
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 787, 0x80000000 - 3, &exception) == TCG_BRIDGE_DONE); /* PMC1 */
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 795, 0x06008000, &exception) == TCG_BRIDGE_DONE);     /* MMCR0: PMAE, FCECE, PMC1CE */
+  EXPECT(tcg_bridge_look(cpu) && tcg_bridge_limit(bridge) == UINT32_MAX);
+  for (thread.address = 0x1000; thread.address < 0x1014; thread.address += 4) {
+    tcg_bridge_retire(cpu, 1, 1);
+    EXPECT(thread.levels == (thread.address >= 0x1008 ? VM_PMU_LINE_INTERRUPT : 0u));
+  }
+  EXPECT(tcg_bridge_read(cpu, VM_PMU_SPACE_SPR, 796, &value, &exception) == TCG_BRIDGE_DONE); /* SIAR */
+  EXPECT(value == 0x1008);
+  tcg_bridge_destroy(bridge);
+}
+
 int main(void) {
+  the_record_of_the_instruction_at_the_deadline_is_told();
   faults_are_the_exceptions_of_their_architecture();
   a_bridge_says_why_it_cannot_be();
   the_vector_tables_say_what_is_delivered();
