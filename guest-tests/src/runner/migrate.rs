@@ -16,9 +16,9 @@ use std::fmt;
 
 use cbor4ii::core::dec::Read;
 use cbor4ii::core::utils::SliceReader;
-use cbor4ii::serde::{Deserializer, to_vec};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use cbor4ii::serde::{Deserializer as CborDeserializer, to_vec};
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vm_pmu::Part;
 use vm_pmu::snapshot::SnapshotError;
 
@@ -115,6 +115,41 @@ impl From<SnapshotError> for MigrateError {
     }
 }
 
+/// A snapshot inside a saved run. Formats of serde have it as one string of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bytes(pub(super) Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        deserializer.deserialize_byte_buf(AnyBytes)
+    }
+}
+
+/// Reads a string of bytes.
+struct AnyBytes;
+
+impl Visitor<'_> for AnyBytes {
+    type Value = Bytes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string of bytes")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
+        Ok(Bytes(bytes.to_vec()))
+    }
+
+    fn visit_byte_buf<E: serde::de::Error>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+        Ok(Bytes(bytes))
+    }
+}
+
 /// A saved run of some processor: what `machine`, of type `M`, and everything beside it, of type `B`, remember.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved<M, B> {
@@ -186,7 +221,7 @@ pub(super) fn read<M: DeserializeOwned, B: DeserializeOwned>(part: Part, bytes: 
 
 /// A value that takes all of `content`.
 fn decode<T: DeserializeOwned>(content: &[u8]) -> Result<T, MigrateError> {
-    let mut deserializer = Deserializer::new(SliceReader::new(content));
+    let mut deserializer = CborDeserializer::new(SliceReader::new(content));
     let value = T::deserialize(&mut deserializer).map_err(|_| MigrateError::Content)?;
     let mut rest = deserializer.into_inner();
     let more = rest.fill(1).map_err(|_| MigrateError::Content)?;
@@ -277,11 +312,11 @@ mod tests {
     }
 
     fn bytes() -> Vec<u8> {
-        write(&Saved::new(part("k8"), 5u64, vec![1u8, 2, 3])).unwrap()
+        write(&Saved::new(part("k8"), 5u64, Bytes(vec![1, 2, 3]))).unwrap()
     }
 
     fn read_back(bytes: &[u8]) -> Result<(u64, Vec<u8>), MigrateError> {
-        read::<u64, Vec<u8>>(part("k8"), bytes).map(|saved| (saved.machine, saved.beside))
+        read::<u64, Bytes>(part("k8"), bytes).map(|saved| (saved.machine, saved.beside.0))
     }
 
     #[test]
@@ -308,8 +343,8 @@ mod tests {
         assert_eq!(read_back(&later), Err(MigrateError::Version { saved: 2 }));
         let of = |name: &str, letter: &str| (name.to_owned(), letter.to_owned());
         let (saved, target) = (of("k8", part("k8").revision_letter()), of("knl", part("knl").revision_letter()));
-        assert_eq!(read::<u64, Vec<u8>>(part("knl"), &bytes()).map(|_| ()), Err(MigrateError::Part { saved, target }));
-        assert_eq!(read::<String, Vec<u8>>(part("k8"), &bytes()).map(|_| ()), Err(MigrateError::Content));
+        assert_eq!(read::<u64, Bytes>(part("knl"), &bytes()).map(|_| ()), Err(MigrateError::Part { saved, target }));
+        assert_eq!(read::<String, Bytes>(part("k8"), &bytes()).map(|_| ()), Err(MigrateError::Content));
         assert_eq!(read_back(b"other"), Err(MigrateError::NotARun));
     }
 

@@ -9,7 +9,7 @@ use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::{self, Builder};
 use vm_pmu::{Part, Signal};
 
-use super::migrate::{self, Outcome, Stage};
+use super::migrate::{self, Bytes, Outcome, Stage};
 use super::{Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
@@ -126,8 +126,8 @@ pub struct Surroundings {
 /// What surroundings remember.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Beside {
-    pmus: Vec<u8>,
-    companion: Option<Vec<u8>>,
+    pmus: Bytes,
+    companion: Option<Bytes>,
     /// The glue of each CPU.
     glue: Vec<CpuGlue>,
     lines: Vec<LineState>,
@@ -212,12 +212,13 @@ impl Surroundings {
     /// [`MigrateError`], where there is no memory for them.
     pub fn save(&self, machine: &Machine<Cpu<'_>>) -> Result<Vec<u8>, MigrateError> {
         // The PMUs first: an interrupt that comes due by saving them arrives at the lines.
-        let pmus = self.pmus.save()?;
+        let pmus = Bytes(self.pmus.save()?);
         let cpus = || (0..self.cpus).filter_map(|index| machine.observer(index));
         let followers: Vec<_> = cpus().filter_map(Cpu::companion).collect();
+        let companion = self.companion.as_ref().map(|companion| companion.save_snapshot(&followers)).transpose()?;
         let beside = Beside {
             pmus,
-            companion: self.companion.as_ref().map(|companion| companion.save_snapshot(&followers)).transpose()?,
+            companion: companion.map(Bytes),
             glue: cpus().map(Cpu::glue).collect(),
             lines: self.lines.states(),
             cores: self.cores.iter().map(CoreClock::now).collect(),
@@ -236,11 +237,11 @@ impl Surroundings {
         let refused = |error: crate::engine::interp::RestoreError| MigrateError::Engine { reason: error.to_string() };
         machine.accepts(&engine).map_err(refused)?;
         let (pmus, lines) = (self.pmus.save()?, self.lines.states());
-        self.pmus.load(&beside.pmus)?;
+        self.pmus.load(&beside.pmus.0)?;
         // The companion behind the glue, which tells it what is counted.
         let glue: Vec<CpuGlue> = machine.observers_mut().map(|cpu| cpu.glue()).collect();
         machine.observers_mut().zip(&beside.glue).for_each(|(cpu, glue)| cpu.go_on(glue));
-        if let Err(error) = self.load_companion(machine, beside.companion.as_deref()) {
+        if let Err(error) = self.load_companion(machine, beside.companion.as_ref()) {
             self.pmus.load(&pmus)?;
             self.lines.go_on(&lines);
             machine.observers_mut().zip(&glue).for_each(|(cpu, glue)| cpu.go_on(glue));
@@ -268,10 +269,10 @@ impl Surroundings {
         if beside.glue.iter().all(CpuGlue::is_possible) { Ok(()) } else { Err(MigrateError::Content) }
     }
 
-    fn load_companion(&self, machine: &mut Machine<Cpu<'_>>, bytes: Option<&[u8]>) -> Result<(), SnapshotError> {
+    fn load_companion(&self, machine: &mut Machine<Cpu<'_>>, bytes: Option<&Bytes>) -> Result<(), SnapshotError> {
         let (Some(companion), Some(bytes)) = (&self.companion, bytes) else { return Ok(()) };
         let mut followers: Vec<_> = machine.observers_mut().filter_map(Cpu::companion_mut).collect();
-        companion.load_snapshot(bytes, &mut followers)
+        companion.load_snapshot(&bytes.0, &mut followers)
     }
 
     /// Tells what a run has shown that is over.

@@ -1,6 +1,7 @@
 //! The program `pmulab`, as somebody at a prompt or a script meets it.
 
 mod knl;
+mod moved;
 mod nest;
 
 use std::fs;
