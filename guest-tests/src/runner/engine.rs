@@ -56,7 +56,11 @@ impl Engine {
     /// Whether this build has it.
     #[must_use]
     pub const fn is_built(self) -> bool {
-        matches!(self, Engine::Interp)
+        match self {
+            Engine::Interp => true,
+            Engine::Kvm => false,
+            Engine::Unicorn => cfg!(feature = "unicorn"),
+        }
     }
 
     /// The engines that this build has.

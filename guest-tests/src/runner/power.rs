@@ -6,7 +6,7 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
-use super::{Options, RAM, RunError, begin, registers, verdict};
+use super::{Engine, Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
 use crate::attach::power::{Beside, Cpu, Firmware, MAX_CHIPS, Pace, supplies};
 use crate::engine::image::Image;
@@ -24,6 +24,14 @@ pub(super) struct Job<'a> {
     pub(super) clock: Clock,
     /// What other PMUs count beside the guest's own.
     pub(super) beside: &'a [Encoding],
+}
+
+/// Runs the machine on Unicorn.
+#[cfg(feature = "unicorn")]
+fn on_unicorn(machine: &mut Machine<Cpu<'_>>, limits: Limits) -> Result<Exit, RunError> {
+    use crate::engine::unicorn::power::Emulation;
+    let run = |machine: &mut Machine<Cpu<'_>>| Emulation::new(machine)?.run(machine, limits);
+    run(machine).map_err(|refusal| RunError::Engine { engine: Engine::Unicorn, reason: refusal.to_string() })
 }
 
 /// Runs an image. What PMC1 to PMC6 of each PMU beside the guest's own counted on all threads comes with the report.
@@ -72,7 +80,12 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if let Some(firmware) = &firmware {
         firmware.boot(machine.memory()).map_err(|reason| RunError::Firmware { reason })?;
     }
-    let exit = machine.run(Limits::steps(options.limit));
+    let limits = Limits::steps(options.limit);
+    let exit = match options.engine {
+        #[cfg(feature = "unicorn")]
+        Engine::Unicorn => on_unicorn(&mut machine, limits)?,
+        _ => machine.run(limits),
+    };
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), options.engine);

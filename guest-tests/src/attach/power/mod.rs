@@ -17,6 +17,8 @@
 //! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
 mod beside;
+#[cfg(feature = "unicorn")]
+mod blocks;
 mod firmware;
 mod following;
 mod ledger;
@@ -24,6 +26,8 @@ mod record;
 mod signals;
 
 pub use beside::Beside;
+#[cfg(feature = "unicorn")]
+pub use blocks::Sums;
 pub use firmware::{Firmware, MAX_CHIPS, Pace, chip_id};
 pub use signals::supplies;
 
@@ -177,6 +181,15 @@ impl<'a> Cpu<'a> {
         self.ledger.settle(&self.thread);
         self.beside.settle(self.thread.totals());
         self.thread.set_context(Context { time_base: context.time_base, ..Context::power(beside::hypervisor().bits(), context.control) });
+    }
+
+    /// Renews the demand if this CPU's write changed what it must report, or another's did, or a nest wants it.
+    #[inline]
+    fn keep_up(&mut self) {
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
     }
 
     fn renew_demand(&mut self) {
@@ -415,11 +428,7 @@ impl Observer for Cpu<'_> {
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
         self.last = step.address;
-        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
-        if stale || self.epoch != self.thread.epoch() {
-            // This CPU's write changed what it must report, or another's did, or a nest wants it.
-            self.renew_demand();
-        }
+        self.keep_up();
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
         let cycles = if active {
             self.complete_accompanied(step)

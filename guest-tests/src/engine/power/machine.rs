@@ -222,6 +222,15 @@ impl<O: Observer> Machine<O> {
 
     /// Runs until something ends it.
     pub fn run(&mut self, limits: Limits) -> Exit {
+        self.run_with(limits, |_, cpu, _| {
+            cpu.step();
+            1
+        })
+    }
+
+    /// The same, with somebody else to execute: `turn` gives the CPU of a number its turn, which takes at least one step and at most as many
+    /// as it is told, and says how many.
+    pub(crate) fn run_with(&mut self, limits: Limits, mut turn: impl FnMut(usize, &mut Cpu<O>, u64) -> u64) -> Exit {
         for cpu in &mut self.cpus {
             cpu.core.stop = None;
             cpu.announce();
@@ -249,8 +258,7 @@ impl<O: Observer> Machine<O> {
                     return Exit::Limit;
                 }
                 running = true;
-                steps -= 1;
-                cpu.step();
+                steps = steps.saturating_sub(turn(index, cpu, steps.min(limits.cycles - cpu.core.cycles)));
                 ran = ran.max(cpu.core.cycles.saturating_sub(*began));
                 match cpu.core.stop.take() {
                     Some(Stop::Status(status)) => return Exit::Status { cpu: index, status },
@@ -287,6 +295,12 @@ impl<O: Observer> Machine<O> {
             }
         }
         None
+    }
+
+    /// The CPUs themselves.
+    #[cfg(feature = "unicorn")]
+    pub(crate) fn each_cpu(&mut self) -> &mut [Cpu<O>] {
+        &mut self.cpus
     }
 
     /// How many CPUs there are.
