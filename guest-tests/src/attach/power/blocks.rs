@@ -2,8 +2,8 @@
 
 use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
 
-use super::Cpu;
 use super::signals::{self, Sink};
+use super::{Cpu, tell};
 use crate::engine::power::Step;
 use crate::engine::unicorn::power::Blocks;
 
@@ -35,10 +35,10 @@ fn variant(branch: &Step, taken: bool) -> Step {
 }
 
 impl Cpu<'_> {
-    /// Whether every instruction is told by itself.
+    /// Whether every instruction is told by itself. Branches are told in any case, as they stand at the ends of blocks.
     fn tells_each(&self) -> bool {
         let records = self.demand.records();
-        let each = records.taken_branches || records.branches || records.memory || records.fetches || records.every;
+        let each = records.memory || records.fetches || records.every;
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
         each || active || self.demand.per_cycle() || !self.beside.is_empty()
     }
@@ -50,6 +50,23 @@ impl Cpu<'_> {
             Signal::TimeBaseTicks => self.ticks_in(self.cycles + count) - self.ticks,
             _ => sums.get(signal) + branch.map_or(0, |branch| branch.get(signal)),
         }
+    }
+
+    /// Adds what a block did, as far as it is demanded.
+    fn add_block(&self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
+        if self.followed.is_empty() {
+            return;
+        }
+        let count = steps.len() as u64;
+        let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+        sink.add(Signal::Cycles, count);
+        sums.amounts.iter().for_each(|(signal, amount)| sink.add(*signal, *amount));
+        let matches = |step: &Step| self.matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
+        if let Some(branch) = branch {
+            signals::add(branch, false, &sink);
+        }
+        let matched = if self.matched.is_some() { steps.iter().filter(|step| matches(step)).count() as u64 } else { 0 };
+        sink.add(Signal::MatchedInstructions, matched);
     }
 }
 
@@ -82,17 +99,9 @@ impl Blocks for Cpu<'_> {
             self.last = last.address;
         }
         self.tick(count);
-        if self.followed.is_empty() {
-            return;
-        }
-        let sink = Sink { demand: &self.own, totals: self.thread.totals() };
-        sink.add(Signal::Cycles, count);
-        sums.amounts.iter().for_each(|(signal, amount)| sink.add(*signal, *amount));
-        let matches = |step: &Step| self.matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
+        self.add_block(steps, sums, branch);
         if let Some(branch) = branch {
-            signals::add(branch, false, &sink);
+            tell(branch, false, self.demand.records(), None, &self.thread);
         }
-        let matched = if self.matched.is_some() { steps.iter().filter(|step| matches(step)).count() as u64 } else { 0 };
-        sink.add(Signal::MatchedInstructions, matched);
     }
 }

@@ -100,7 +100,7 @@ impl From<uc_error> for Refusal {
 /// Who executed how many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// Blocks of more than one instruction that ran at one go in Unicorn.
+    /// Blocks of more than one instruction that ran at one go in Unicorn, as far as an instruction that did not complete there.
     pub blocks: u64,
     /// The instructions in them.
     pub in_blocks: u64,
@@ -239,7 +239,8 @@ impl<S> Executor<S> {
                 core.next = core.effective(step.next);
                 cpu.complete(Then::Untraced);
             }
-            self.shares.alone += done as u64;
+            self.shares.blocks += u64::from(done != 0);
+            self.shares.in_blocks += done as u64;
             return Ok((done != 0).then_some(done as u64));
         }
         let branch = match block.steps.last() {

@@ -64,8 +64,9 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
         Op::Crand | Op::Crandc | Op::Creqv | Op::Crnand | Op::Crnor | Op::Cror | Op::Crorc | Op::Crxor | Op::Mcrf => {
             step.class = Class::Condition;
         }
-        // One field: the others are undefined, and the two engines disagree.
+        // Moves of one field: what the others read, and a move that names several, are undefined.
         Op::Mfcr if word & 1 << 20 != 0 => return None,
+        Op::Mtcrf if word & 1 << 20 != 0 && !w.fxm().is_power_of_two() => return None,
         _ if multiplies(op) => step.marks = Marks { multiply: true, long_latency: true, ..Marks::default() },
         _ if divides(op) => step.marks = Marks { divide: true, long_latency: true, ..Marks::default() },
         _ if computes(op) => {}

@@ -1,5 +1,4 @@
-//! POWER guests on Unicorn: what they show must be what they show on the project's own engine.
-#![cfg(feature = "unicorn")]
+//! Every guest, by name.
 
 use vm_pmu_guest_tests::guests;
 use vm_pmu_guest_tests::report::Report;
