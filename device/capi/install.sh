@@ -3,16 +3,19 @@
 #     cargo build --release -p vm-pmu-capi
 # run
 #     device/capi/install.sh --from target/release --prefix /usr/local
+# With --strip the libraries are installed without debugging information.
 # DESTDIR, if it is set, is put in front of where files go, and not written into them.
 set -eu
 
 from=target/release
 prefix=/usr/local
+strip=
 while [ $# -gt 0 ]; do
     case "$1" in
         --from) from="${2:?--from needs the folder where cargo left the libraries}"; shift 2 ;;
         --prefix) prefix="${2:?--prefix needs the folder to install into}"; shift 2 ;;
-        *) echo "unknown option $1: there are --from FOLDER and --prefix FOLDER" >&2; exit 2 ;;
+        --strip) strip=yes; shift ;;
+        *) echo "unknown option $1: there are --from FOLDER, --prefix FOLDER and --strip" >&2; exit 2 ;;
     esac
 done
 case "$prefix" in
@@ -33,6 +36,9 @@ mkdir -p "$root/include" "$root/lib/pkgconfig"
 cp "$here/include/vm_pmu.h" "$root/include/vm_pmu.h"
 cp "$from/libvm_pmu_capi.a" "$root/lib/libvm_pmu.a"
 cp "$from/libvm_pmu_capi.so" "$root/lib/libvm_pmu.so.$version"
+if [ -n "$strip" ]; then
+    strip --strip-debug "$root/lib/libvm_pmu.a" "$root/lib/libvm_pmu.so.$version"
+fi
 ln -sf "libvm_pmu.so.$version" "$root/lib/libvm_pmu.so.$abi"
 ln -sf "libvm_pmu.so.$abi" "$root/lib/libvm_pmu.so"
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/vm_pmu.pc.in" >"$root/lib/pkgconfig/vm_pmu.pc"

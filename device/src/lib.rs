@@ -4,6 +4,26 @@
 //! guest's RDMSR, WRMSR and RDPMC, or mfspr and mtspr, or the moves from and to pmc, pmd, ibr and dbr, to it ([`bus`]); adds what it
 //! executes to the thread's [`Totals`], for the signals that the [`Demand`] names; compares with the [`Deadlines`]; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
 //!
+//! ```
+//! use vm_pmu::irq::Flags;
+//! use vm_pmu::topology::Builder;
+//! use vm_pmu::{Context, Signal};
+//!
+//! // An AMD K8 of one core. Where a CPU is a struct of its own, it keeps the machine in an `Arc` and asks it for the thread.
+//! let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+//! let pmu = machine.thread(0).unwrap();
+//! pmu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
+//!
+//! // What the guest does with its registers: PerfCtr0 overflows after seven retired instructions.
+//! pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(7)).unwrap();
+//! pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
+//!
+//! for instruction in 1..=10 {
+//!     pmu.retire(&[Signal::InstructionsRetired], 1);
+//!     assert_eq!(machine.line().take(0), instruction == 7);
+//! }
+//! ```
+//!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
 //! A monitor of the rust-vmm kind finds what its buses and interrupts ask for in [`pci`] and [`irq`].

@@ -1,6 +1,6 @@
 //! What a run of a guest showed, whatever engine ran it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One run of one guest.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -113,7 +113,7 @@ pub struct Sample {
 }
 
 /// Something that passed between a guest and its PMU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// The hardware thread.
     pub thread: usize,
@@ -127,7 +127,7 @@ pub struct Trace {
 }
 
 /// What passed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum Action {
     /// The guest wrote a register.

@@ -2,36 +2,30 @@
 
 mod engine;
 mod itanium;
+mod migrate;
 mod power;
+pub mod x86;
 
 pub use engine::Engine;
+use migrate::stages;
+pub use migrate::{MigrateError, RUN_VERSION};
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
-use vm_pmu::arch::feed::Context;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
-use vm_pmu::topology::Builder;
-use vm_pmu::{Address, Part, Signal};
+use vm_pmu::{Address, Part};
 
-use crate::attach::{Board, Boxes, CoreClock, Cpu, Lines, Topology, supplies};
-use crate::engine::interp::{Config, Exit, Image, ImageError, Limits, Machine, MachineError, Mode};
-use crate::guests::{self, protocol};
+use crate::engine::interp::{Image, ImageError, MachineError};
+use crate::guests;
 use crate::lab::number::grouped;
 use crate::report::{Check, Register, Report};
 
-/// The most CPUs that the engine takes.
-const MAX_CPUS: usize = 255;
-/// Bytes of memory, beside twice what the memory-side cache holds where there is one: so that two lines of memory can share one of its.
+/// Bytes of memory, as far as no part needs more.
 const RAM: u64 = 32 << 20;
-
-fn ram(part: Part) -> u64 {
-    RAM + companion::parts::named(part.name()).map_or(0, |profile| 2 * profile.memory.near_bytes)
-}
 
 /// How a guest is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +50,10 @@ pub struct Options {
     pub big_endian: bool,
     /// How many of the things that pass between each CPU and its PMU are kept for the report.
     pub trace: usize,
+    /// After so many steps the run is saved, with everything beside it, and goes on in a new machine.
+    pub save_at: Option<u64>,
+    /// The engine of that machine; the same if there is none.
+    pub go_on_with: Option<Engine>,
 }
 
 impl Default for Options {
@@ -71,6 +69,8 @@ impl Default for Options {
             chips: 0,
             big_endian: false,
             trace: 0,
+            save_at: None,
+            go_on_with: None,
         }
     }
 }
@@ -142,6 +142,22 @@ pub enum RunError {
         /// Why, in one line.
         reason: String,
     },
+    /// The guest ended before it was to be saved.
+    EndedEarly {
+        /// After how many steps it was to be.
+        steps: u64,
+        /// How it ended, in one line.
+        ending: String,
+    },
+    /// The run was to be saved when it had been given up already.
+    SavedTooLate {
+        /// After how many steps it was to be saved.
+        steps: u64,
+        /// After how many it is given up.
+        limit: u64,
+    },
+    /// The run could not be saved, or did not go on.
+    Migrate(MigrateError),
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -170,6 +186,13 @@ impl fmt::Display for RunError {
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
             Self::ItaniumMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Engine { engine, reason } => write!(f, "the engine {engine} cannot run it: {reason}"),
+            Self::EndedEarly { steps, ending } => {
+                write!(f, "the guest ended before it had taken {} steps, so it was not saved: {ending}", grouped(*steps))
+            }
+            Self::SavedTooLate { steps, limit } => {
+                write!(f, "it cannot be saved after {} steps and given up after {}: save it earlier", grouped(*steps), grouped(*limit))
+            }
+            Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
@@ -184,6 +207,7 @@ impl std::error::Error for RunError {
             Self::Machine(error) => Some(error),
             Self::PowerMachine(error) => Some(error),
             Self::ItaniumMachine(error) => Some(error),
+            Self::Migrate(error) => Some(error),
             _ => None,
         }
     }
@@ -296,81 +320,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
         }
         Part::K8(_) | Part::Knl(_) => {}
     }
-    if options.big_endian {
-        return Err(RunError::NotForEngine { option: "--big-endian", pmu: pmu.to_owned() });
-    }
-    if !(1..=MAX_CPUS).contains(&cpus) {
-        return Err(RunError::Machine(MachineError::Cpus { cpus }));
-    }
-    let lines = Lines::new(cpus);
-    let topology = Topology::of(part, cpus);
-    let cores: Vec<CoreClock> = (0..cpus.div_ceil(topology.core)).map(|_| CoreClock::new()).collect();
-    let mut builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
-    if options.share_counters {
-        builder = builder.share_counters();
-    }
-    let pmus = Arc::new(builder.build(lines.clone()));
-    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
-    // With a clock of the companion's, time must not change its pace with what is counted.
-    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
-    let boxes = pmus.untile().map(|_| Arc::new(Boxes::new(Arc::clone(&pmus))));
-    let board = match &boxes {
-        Some(boxes) => Board::new(part, cpus).with_configuration(boxes.clone()),
-        None => Board::new(part, cpus),
-    };
-    let config = Config {
-        ram: ram(part),
-        cpus,
-        performance_mask: board.performance_mask(),
-        mode: if options.parallel { Mode::Parallel } else { Mode::default() },
-        user: vec![protocol::USER],
-    };
-    let Some(first) = pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus })) };
-    // A package may have more threads than the machine has CPUs.
-    for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
-        thread.set_context(Context { halted: true, ..thread.context() });
-    }
-    let attach = |index: usize| {
-        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines);
-        cpu.record(options.trace);
-        if let Some(clock) = cores.get(index / topology.core).filter(|_| topology.core > 1) {
-            cpu.share_core(clock.clone());
-        }
-        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
-            cpu.follow(follower, ram(part));
-        }
-        if let (Some(boxes), Some(untile)) = (&boxes, pmus.untile()) {
-            cpu.stand_beside(Arc::clone(boxes), untile, companion.as_ref());
-        }
-        cpu
-    };
-    let mut machine = Machine::new(&config, image, Arc::new(board), attach).map_err(RunError::Machine)?;
-    let exit = machine.run(Limits::steps(options.limit));
-
-    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref(), options.engine);
-    for index in 0..cpus {
-        if let Some(cpu) = machine.observer_mut(index) {
-            cpu.close();
-            report.instructions += cpu.instructions();
-            report.counts.extend(cpu.ledger().counts(part, &knows));
-            report.trace.extend_from_slice(cpu.trace());
-        }
-        if let Some(thread) = pmus.thread(index) {
-            report.registers.extend(registers(index, &thread));
-        }
-    }
-    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
-    report.interrupts = lines.requested();
-    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
-    let status = match exit {
-        Exit::Status { status, .. } => Some(status),
-        _ => None,
-    };
-    let limit = matches!(exit, Exit::Limit);
-    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
-    Ok(report)
+    x86::run_image(&x86::Job { part, name, image, cpus, clock }, options)
 }
 
 /// The report of a run before anything of it is known.

@@ -60,6 +60,14 @@ pub struct Branch {
     pub prediction: Prediction,
 }
 
+impl Branch {
+    /// A transfer of which the predictor's part is not known.
+    #[must_use]
+    pub fn new(kind: BranchKind, taken: bool, target: u64) -> Branch {
+        Branch { kind, taken, target, prediction: Prediction::None }
+    }
+}
+
 /// Where the data of a load came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DataSource {
@@ -119,6 +127,20 @@ pub struct Memory {
     pub source: DataSource,
     /// What the translation cost.
     pub translation: Translation,
+}
+
+impl Memory {
+    /// A load of `size` bytes of which nothing else is known.
+    #[must_use]
+    pub fn load(address: u64, size: u8) -> Memory {
+        Memory { address, size, load: true, store: false, latency: 0, source: DataSource::Unknown, translation: Translation::Unknown }
+    }
+
+    /// A store of `size` bytes of which nothing else is known.
+    #[must_use]
+    pub fn store(address: u64, size: u8) -> Memory {
+        Memory { load: false, store: true, ..Memory::load(address, size) }
+    }
 }
 
 /// The fetch of an instruction's line, where the first-level instruction cache or translation buffer did not have it.

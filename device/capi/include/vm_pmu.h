@@ -88,6 +88,46 @@
 #define VM_PMU_CONTEXT_BACKGROUND (1 << 1)
 
 /**
+ * In the control word of POWER: CTRL's run latch. PMC5 and PMC6 stand still without it.
+ */
+#define VM_PMU_POWER_RUN (1 << 0)
+
+/**
+ * In the control word of POWER: an external interrupt is pending.
+ */
+#define VM_PMU_POWER_EXTERNAL_PENDING (1 << 1)
+
+/**
+ * In the control word of POWER: addresses are translated by a radix tree.
+ */
+#define VM_PMU_POWER_RADIX (1 << 2)
+
+/**
+ * In the control word of POWER: by how much the thread's priority, PPR\[PRI] of three bits, is shifted.
+ */
+#define VM_PMU_POWER_PRIORITY_SHIFT 8
+
+/**
+ * In the control word of POWER: FSCR\[EBB] is 0.
+ */
+#define VM_PMU_POWER_NO_FSCR_EBB (1 << 20)
+
+/**
+ * In the control word of POWER: HFSCR\[EBB] is 0.
+ */
+#define VM_PMU_POWER_NO_HFSCR_EBB (1 << 21)
+
+/**
+ * In the control word of POWER: HFSCR\[BHRB] is 0.
+ */
+#define VM_PMU_POWER_NO_HFSCR_BHRB (1 << 22)
+
+/**
+ * In the control word of POWER: HFSCR\[PM] is 0.
+ */
+#define VM_PMU_POWER_NO_HFSCR_PM (1 << 23)
+
+/**
  * How many words of 64 bits a set of signals has.
  */
 #define VM_PMU_SIGNAL_WORDS 16
@@ -1164,7 +1204,7 @@ typedef struct {
    */
   uint64_t machine_state;
   /**
-   * x86: CR4; POWER: CTRL and more, see the book's chapter on POWER9; IA-64: DCR.
+   * x86: CR4; POWER: VM_PMU_POWER_RUN and the others; IA-64: DCR.
    */
   uint64_t control;
   /**
@@ -1666,7 +1706,8 @@ VmPmuStatus vm_pmu_check_devices(const VmPmuMachine *machine, uint32_t package);
 VmPmuStatus vm_pmu_set_context(const VmPmuMachine *machine, uint32_t thread, const VmPmuContext *context);
 
 /**
- * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4.
+ * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. One in HLT is told by vm_pmu_set_context() with
+ * VM_PMU_CONTEXT_HALTED.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2001,8 +2042,6 @@ VmPmuStatus vm_pmu_litmus_run(const char *text, size_t length, uint64_t *checked
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
-
-#endif  /* VM_PMU_H */
 
 /**
  * The signals: what an embedder reports, by the numbers of their cells. A later library may have more, and never
@@ -3736,3 +3775,5 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
 }
+
+#endif /* VM_PMU_H */

@@ -12,6 +12,30 @@ pub const VM_PMU_CONTEXT_HALTED: u32 = 1 << 0;
 /// In VmPmuContext::flags: the thread waits while its core executes another, where threads take turns (Montecito).
 pub const VM_PMU_CONTEXT_BACKGROUND: u32 = 1 << 1;
 
+/// In the control word of POWER: CTRL's run latch. PMC5 and PMC6 stand still without it.
+pub const VM_PMU_POWER_RUN: u64 = 1 << 0;
+
+/// In the control word of POWER: an external interrupt is pending.
+pub const VM_PMU_POWER_EXTERNAL_PENDING: u64 = 1 << 1;
+
+/// In the control word of POWER: addresses are translated by a radix tree.
+pub const VM_PMU_POWER_RADIX: u64 = 1 << 2;
+
+/// In the control word of POWER: by how much the thread's priority, PPR\[PRI] of three bits, is shifted.
+pub const VM_PMU_POWER_PRIORITY_SHIFT: u32 = 8;
+
+/// In the control word of POWER: FSCR\[EBB] is 0.
+pub const VM_PMU_POWER_NO_FSCR_EBB: u64 = 1 << 20;
+
+/// In the control word of POWER: HFSCR\[EBB] is 0.
+pub const VM_PMU_POWER_NO_HFSCR_EBB: u64 = 1 << 21;
+
+/// In the control word of POWER: HFSCR\[BHRB] is 0.
+pub const VM_PMU_POWER_NO_HFSCR_BHRB: u64 = 1 << 22;
+
+/// In the control word of POWER: HFSCR\[PM] is 0.
+pub const VM_PMU_POWER_NO_HFSCR_PM: u64 = 1 << 23;
+
 /// The state of a thread that decides what is counted and who may look.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -24,7 +48,7 @@ pub struct VmPmuContext {
     pub flags: u32,
     /// x86: RFLAGS; POWER: MSR; IA-64: PSR.
     pub machine_state: u64,
-    /// x86: CR4; POWER: CTRL and more, see the book's chapter on POWER9; IA-64: DCR.
+    /// x86: CR4; POWER: VM_PMU_POWER_RUN and the others; IA-64: DCR.
     pub control: u64,
     /// POWER: what the guest's time base reads, less the total of the signal time_base_ticks.
     pub time_base: u64,
@@ -64,7 +88,8 @@ pub unsafe extern "C" fn vm_pmu_set_context(machine: *const VmPmuMachine, thread
     })
 }
 
-/// vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4.
+/// vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. One in HLT is told by vm_pmu_set_context() with
+/// VM_PMU_CONTEXT_HALTED.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -217,4 +242,26 @@ pub unsafe extern "C" fn vm_pmu_instruction_match(
             offer(mask, bits, "where the mask is to be written")
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vm_pmu::arch::power9::ThreadControl;
+
+    #[test]
+    fn the_control_word_of_power_is_that_of_the_library() {
+        let mut all = ThreadControl::default();
+        all.set_run(true);
+        all.set_external_pending(true);
+        all.set_radix(true);
+        all.set_priority(5);
+        all.set_fscr_no_ebb(true);
+        all.set_hfscr_no_ebb(true);
+        all.set_hfscr_no_bhrb(true);
+        all.set_hfscr_no_pm(true);
+        let withheld = VM_PMU_POWER_NO_FSCR_EBB | VM_PMU_POWER_NO_HFSCR_EBB | VM_PMU_POWER_NO_HFSCR_BHRB | VM_PMU_POWER_NO_HFSCR_PM;
+        let state = VM_PMU_POWER_RUN | VM_PMU_POWER_EXTERNAL_PENDING | VM_PMU_POWER_RADIX | 5 << VM_PMU_POWER_PRIORITY_SHIFT;
+        assert_eq!(all.bits(), withheld | state);
+    }
 }

@@ -1,10 +1,11 @@
 //! What leaves a PMU: interrupt requests, levels, pins, and word of a missed deadline.
 //!
-//! For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
+//! [`Flags`] is a line for an emulator that looks between two instructions: one flag a thread. For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
 //! `eventfd`, on Linux).
 
 #[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
 mod eventfd;
+mod flags;
 #[cfg(any(feature = "vm-superio", all(feature = "eventfd", any(target_os = "linux", target_os = "android"))))]
 mod requests;
 #[cfg(feature = "vm-superio")]
@@ -12,12 +13,16 @@ mod trigger;
 
 #[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
 pub use eventfd::EventFdLine;
+pub use flags::Flags;
 #[cfg(feature = "vm-superio")]
 pub use trigger::TriggerLine;
 
+use alloc::sync::Arc;
+
 use vm_pmu_arch::alert::Lines;
 
-/// Where a PMU's requests go. Any `Fn(usize, u32)` is one: it is given the thread and the counter.
+/// Where a PMU's requests go. Any `Fn(usize, u32)` is one: it is given the thread and the counter. An [`Arc`] of one is one too, for
+/// emulators that keep their interrupt controllers elsewhere as well.
 ///
 /// It is called on the host thread that noticed the event, with no lock held: it may call the machine again.
 ///
@@ -33,6 +38,11 @@ use vm_pmu_arch::alert::Lines;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no interrupt line",
+    note = "pass a closure `|thread: usize, counter: u32| ...`, `irq::Flags`, `irq::Unconnected`, an `Arc` of a line, or implement \
+            `InterruptLine` for a type of your own that holds what it needs"
+)]
 pub trait InterruptLine {
     /// Counter `counter` of hardware thread `thread` asks for its interrupt, once. On x86 the embedder delivers what the thread's local
     /// APIC says of its performance-counter interrupt: a fixed vector or an NMI, or nothing while it is masked.
@@ -68,6 +78,24 @@ pub trait InterruptLine {
 impl<F: Fn(usize, u32)> InterruptLine for F {
     fn raise(&self, thread: usize, counter: u32) {
         self(thread, counter);
+    }
+}
+
+impl<L: InterruptLine + ?Sized> InterruptLine for Arc<L> {
+    fn raise(&self, thread: usize, counter: u32) {
+        (**self).raise(thread, counter);
+    }
+
+    fn lines(&self, thread: usize, lines: Lines) {
+        (**self).lines(thread, lines);
+    }
+
+    fn pins(&self, thread: usize, pins: u32) {
+        (**self).pins(thread, pins);
+    }
+
+    fn late(&self, thread: usize, events: u64) {
+        (**self).late(thread, events);
     }
 }
 

@@ -81,7 +81,7 @@ pub enum SnapshotError {
 impl core::fmt::Display for SnapshotError {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            SnapshotError::NotASnapshot => formatter.write_str("these bytes are no snapshot: pass what `save` returned"),
+            SnapshotError::NotASnapshot => formatter.write_str("these bytes are no snapshot: pass what saving returned"),
             SnapshotError::Version { saved } => {
                 write!(formatter, "the snapshot has version {saved} and this library reads versions 1 to {FORMAT_VERSION}")
             }
@@ -121,7 +121,7 @@ impl core::fmt::Display for SnapshotError {
                 write!(formatter, "the snapshot is of chip {saved} and was to be loaded into chip {target}")
             }
             SnapshotError::Content => {
-                formatter.write_str("the content is none that `save` writes for this target: pass what `save` returned")
+                formatter.write_str("the content is none that `save` writes for this target: pass what saving returned")
             }
             SnapshotError::OutOfMemory => formatter.write_str("there is no memory for the snapshot"),
             #[cfg(feature = "companion")]

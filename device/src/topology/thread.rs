@@ -112,6 +112,37 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
+    /// An instruction, or whatever else the processor did as one thing, is done: adds one to each of `signals` and `cycles` to the cycles,
+    /// and services the PMU if a deadline has come. A signal that occurred twice is named twice. What is not demanded may be named too.
+    ///
+    /// This is the shortest way for an interpreter. One that counts whole blocks adds to the [totals](Thread::totals) itself.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::Signal;
+    ///
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let pmu = machine.thread(0).unwrap();
+    /// pmu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
+    /// pmu.wrmsr(0xC001_0001, 0x0042_0076).unwrap(); // PerfEvtSel1: cycles, OS, EN
+    /// pmu.retire(&[Signal::InstructionsRetired, Signal::BranchesRetired, Signal::BranchesTaken], 3);
+    /// assert_eq!([pmu.rdpmc(0), pmu.rdpmc(1)], [Ok(1), Ok(3)]);
+    /// ```
+    #[inline]
+    pub fn retire(&self, signals: &[Signal], cycles: u64) {
+        for signal in signals {
+            self.totals().add(*signal, 1);
+        }
+        if cycles == 1 {
+            self.totals().add(Signal::Cycles, 1);
+        } else {
+            self.pass(cycles, &[Signal::Cycles]);
+        }
+        if self.due() {
+            self.check();
+        }
+    }
+
     /// Lets `cycles` go by, all of `states` holding in each of them: adds to their totals and services the PMU at every deadline on the
     /// way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
     pub fn pass(&self, cycles: u64, states: &[Signal]) {

@@ -18,6 +18,25 @@ impl CoreClock {
         CoreClock::default()
     }
 
+    /// How far it is.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Puts it to `now`: whoever holds it goes on from there.
+    ///
+    /// ```
+    /// use vm_pmu_guest_tests::attach::CoreClock;
+    ///
+    /// let clock = CoreClock::new();
+    /// clock.set(100);
+    /// assert_eq!((clock.now(), clock.run(98, 5)), (100, 3));
+    /// ```
+    pub fn set(&self, now: u64) {
+        self.0.store(now, Ordering::Relaxed);
+    }
+
     /// A thread ran from `start`, of its own clock, for so many cycles; by how many the core's clock moved on.
     ///
     /// ```

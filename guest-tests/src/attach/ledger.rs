@@ -8,6 +8,7 @@ use vm_pmu::arch::k8::{PerfEvtSel, Register as K8Register, Slot};
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::Thread;
 
+use super::saved::{LedgerState, RowState};
 use crate::report::Count;
 
 /// The bits of PerfEvtSel that say what is counted: all but PC, INT and EN.
@@ -47,6 +48,21 @@ impl Ledger {
     #[must_use]
     pub fn new(thread: usize) -> Ledger {
         Ledger { thread, rows: Vec::new(), places: HashMap::new(), held: [0; 4], open: [None; 4] }
+    }
+
+    /// What it remembers.
+    #[must_use]
+    pub fn state(&self) -> LedgerState {
+        let row = |row: &Row| RowState { counter: row.counter, selection: row.selection, count: row.count };
+        LedgerState { rows: self.rows.iter().map(row).collect(), held: self.held, open: self.open }
+    }
+
+    /// Goes on from what another of the same thread remembered, which [is possible](LedgerState::is_possible).
+    pub fn go_on(&mut self, state: &LedgerState) {
+        let row = |row: &RowState| Row { counter: row.counter, selection: row.selection, count: row.count };
+        self.rows = state.rows.iter().map(row).collect();
+        self.places = self.rows.iter().enumerate().map(|(number, row)| ((row.counter, row.selection), number)).collect();
+        (self.held, self.open) = (state.held, state.open);
     }
 
     fn slot(msr: u32) -> Option<Slot> {

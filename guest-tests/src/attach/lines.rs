@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use vm_pmu::irq::InterruptLine;
 
+use super::saved::LineState;
 use crate::report::Interrupts;
 
 /// The most counters of a thread.
@@ -50,6 +51,34 @@ impl Lines {
     #[must_use]
     pub fn latest(&self, thread: usize) -> u64 {
         self.lines.get(thread).map_or(0, |line| line.late.load(Ordering::Relaxed))
+    }
+
+    /// What each line remembers.
+    #[must_use]
+    pub fn states(&self) -> Vec<LineState> {
+        let state = |line: &Line| LineState {
+            waiting: line.waiting.load(Ordering::Acquire),
+            requested: line.requested.iter().map(|requested| requested.load(Ordering::Relaxed)).collect(),
+            late: line.late.load(Ordering::Relaxed),
+        };
+        self.lines.iter().map(state).collect()
+    }
+
+    /// Whether these lines can remember `states`: as many, each of as many counters.
+    #[must_use]
+    pub fn fit(&self, states: &[LineState]) -> bool {
+        states.len() == self.lines.len() && states.iter().all(|state| state.requested.len() == COUNTERS)
+    }
+
+    /// Makes each line remember what it is given, which [`fit`](Lines::fit)s.
+    pub fn go_on(&self, states: &[LineState]) {
+        for (line, state) in self.lines.iter().zip(states) {
+            line.waiting.store(state.waiting, Ordering::Release);
+            line.late.store(state.late, Ordering::Relaxed);
+            for (requested, saved) in line.requested.iter().zip(&state.requested) {
+                requested.store(*saved, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Whether a request waits.

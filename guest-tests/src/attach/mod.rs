@@ -38,6 +38,8 @@ mod ledger;
 mod lines;
 pub mod power;
 mod record;
+mod refusal;
+mod saved;
 mod signals;
 mod trace;
 mod untile;
@@ -47,6 +49,8 @@ pub use core_clock::CoreClock;
 pub use ledger::Ledger;
 pub use lines::Lines;
 pub use record::record;
+pub use refusal::Refusal;
+pub use saved::{CpuGlue, LedgerState, LineState, RowState};
 pub use signals::supplies;
 pub use untile::Boxes;
 
@@ -144,6 +148,11 @@ impl<'a> Cpu<'a> {
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
+    }
+
+    /// The companion that follows the CPU, to change what it remembers between runs.
+    pub fn companion_mut(&mut self) -> Option<&mut Follower<'a>> {
+        self.companion.as_mut().map(|following| &mut following.follower)
     }
 
     /// The companion that follows the CPU, if one does.

@@ -136,6 +136,16 @@ impl Signals {
         self.groups = GROUPS.iter().filter(wanted).fold(0, |groups, (group, _)| groups | group);
     }
 
+    /// What lasts from step to step: whether an interrupt waits, and the piece of code that was fetched last.
+    pub(super) fn lasting(&self) -> (bool, Option<u64>) {
+        (self.pending, self.piece)
+    }
+
+    /// Goes on from what [`Signals::lasting`] was.
+    pub(super) fn go_on(&mut self, pending: bool, piece: Option<u64>) {
+        (self.pending, self.piece) = (pending, piece);
+    }
+
     /// Keeps track of what lasts from step to step, counted or not.
     #[inline]
     pub(super) fn track(&mut self, step: &Step) {

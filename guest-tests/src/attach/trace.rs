@@ -21,6 +21,11 @@ impl Recorder {
         &self.kept
     }
 
+    /// Goes on from what another has kept.
+    pub(super) fn go_on(&mut self, kept: &[Trace]) {
+        self.kept = kept.iter().take(self.most).cloned().collect();
+    }
+
     /// Keeps what `action` says, while there is room.
     #[inline]
     pub(super) fn keep(&mut self, thread: usize, instruction: u64, address: u64, action: impl FnOnce() -> Option<Action>) {

@@ -32,6 +32,12 @@ impl Boxes {
         Boxes { machine, revision: AtomicU32::new(0), clock: CoreClock::new() }
     }
 
+    /// The clock of the boxes, in the cycles of the furthest CPU.
+    #[must_use]
+    pub fn clock(&self) -> &CoreClock {
+        &self.clock
+    }
+
     /// A register of a box may have been written.
     fn touch(&self) {
         self.revision.fetch_add(1, Ordering::Release);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use vm_memory::{AtomicInteger, Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, MmapRegion, VolatileMemory};
 
+use super::pages::DecodedLines;
+
 /// Bytes in the smallest page.
 pub(crate) const PAGE: u64 = 4096;
 
@@ -321,6 +323,38 @@ impl Memory {
     pub(crate) fn mark_code(&self, pa: u64, size: u64) {
         if let Some(page) = self.code_page(pa) {
             page.lines.fetch_or(Self::lines(pa, size), Ordering::SeqCst);
+        }
+    }
+
+    /// The lines at which a decoder has looked since they were last written.
+    pub(crate) fn decoded_lines(&self) -> Vec<DecodedLines> {
+        let pages = (0u64..).zip(&self.code);
+        let lines = pages.map(|(page, code)| DecodedLines { page, lines: code.lines.load(Ordering::Acquire) });
+        lines.filter(|page| page.lines != 0).collect()
+    }
+
+    /// Says that a decoder has looked at these lines and no others. What it made of them is stale.
+    pub(crate) fn set_decoded_lines(&self, lines: &[DecodedLines]) {
+        self.forget_decoding();
+        for page in lines {
+            if let Some(code) = self.code_page(page.page.saturating_mul(PAGE)) {
+                code.lines.store(page.lines, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Says that no decoder has looked at anything yet. What one made of it is stale.
+    pub(crate) fn forget_decoding(&self) {
+        for code in &self.code {
+            code.lines.store(0, Ordering::SeqCst);
+            code.generation.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Replaces the page of this number, if there is one.
+    pub(crate) fn store_page(&self, number: u64, bytes: &[u8; PAGE as usize]) {
+        for (at, word) in (0u64..).step_by(8).zip(bytes.as_chunks::<8>().0) {
+            self.write(number * PAGE + at, 8, u64::from_le_bytes(*word));
         }
     }
 

@@ -5,11 +5,12 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
+use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::{Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
-use crate::attach::itanium::{Cpu, supplies};
+use crate::attach::itanium::{Attached, Cpu, Rig, supplies};
 use crate::engine::image::Image;
-use crate::engine::itanium::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError};
+use crate::engine::itanium::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError, Saved};
 use crate::guests::protocol;
 use crate::report::Report;
 
@@ -33,6 +34,10 @@ fn firmware(part: Part) -> PerfMonInfo {
 
 /// Runs an image.
 pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
+    stages(options, job.part.name(), |stage| run_stage(job, options, stage))
+}
+
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
     let Job { part, name, image, cpus, clock } = *job;
     for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
         if chosen {
@@ -60,7 +65,16 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunE
         cpu
     };
     let mut machine = Machine::new(&config, image, attach).map_err(RunError::ItaniumMachine)?;
-    let exit = machine.run(Limits::steps(options.limit));
+    let mut rig = Rig { machine: &mut machine, pmus: &pmus, lines: &lines, companion: companion.as_ref() };
+    if let Some(bytes) = stage.from {
+        let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
+        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+    }
+    let exit = rig.machine.run(Limits::steps(stage.steps));
+    if stage.save && exit == Exit::Limit {
+        let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
+        return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
+    }
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), options.engine);
@@ -83,5 +97,5 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunE
         _ => None,
     };
     (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
-    Ok(report)
+    Ok(Outcome::Ended(report))
 }

@@ -6,11 +6,12 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
+use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::{Engine, Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
-use crate::attach::power::{Beside, Cpu, Firmware, MAX_CHIPS, Pace, supplies};
+use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, supplies};
 use crate::engine::image::Image;
-use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError};
+use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
 use crate::guests::protocol;
 use crate::report::Report;
 
@@ -34,8 +35,15 @@ fn on_unicorn(machine: &mut Machine<Cpu<'_>>, limits: Limits) -> Result<Exit, Ru
     run(machine).map_err(|refusal| RunError::Engine { engine: Engine::Unicorn, reason: refusal.to_string() })
 }
 
-/// Runs an image. What PMC1 to PMC6 of each PMU beside the guest's own counted on all threads comes with the report.
-pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+/// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
+type Counted = (Report, Vec<[u64; COUNTERS]>);
+
+/// Runs an image.
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Counted, RunError> {
+    stages(options, job.part.name(), |stage| run_stage(job, options, stage))
+}
+
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Counted>, RunError> {
     let Job { part, name, image, cpus, clock, beside } = *job;
     if options.parallel {
         return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
@@ -80,12 +88,21 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if let Some(firmware) = &firmware {
         firmware.boot(machine.memory()).map_err(|reason| RunError::Firmware { reason })?;
     }
-    let limits = Limits::steps(options.limit);
-    let exit = match options.engine {
+    let mut rig = Rig { machine: &mut machine, pmus: &pmus, companion: companion.as_ref(), firmware: firmware.as_ref() };
+    if let Some(bytes) = stage.from {
+        let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
+        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+    }
+    let limits = Limits::steps(stage.steps);
+    let exit = match stage.engine {
         #[cfg(feature = "unicorn")]
-        Engine::Unicorn => on_unicorn(&mut machine, limits)?,
-        _ => machine.run(limits),
+        Engine::Unicorn => on_unicorn(rig.machine, limits)?,
+        _ => rig.machine.run(limits),
     };
+    if stage.save && exit == Exit::Limit {
+        let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
+        return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
+    }
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
     let mut report = begin(part, name, companion.as_ref(), options.engine);
@@ -116,5 +133,5 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<(Report, Vec
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
     }
-    Ok((report, counts))
+    Ok(Outcome::Ended((report, counts)))
 }

@@ -29,7 +29,7 @@ fn exit_port_and_console() {
 }
 
 /// CPU 0 waits for CPU 1 to answer its IPI with one of its own.
-fn ping_pong() -> Guest {
+pub(crate) fn ping_pong() -> Guest {
     Guest::new(|a| {
         let mut other = a.create_label();
         let mut wait = a.create_label();

@@ -7,4 +7,5 @@ mod machines;
 mod observed;
 mod pci;
 mod properties;
+mod saved;
 mod support;

@@ -7,6 +7,7 @@ mod integer;
 mod interruptions;
 mod observed;
 mod random;
+mod saved;
 mod storage;
 mod support;
 mod system;

@@ -17,7 +17,7 @@ impl Numbers {
 }
 
 /// Random bundles whose major opcodes are as likely as their slots have them, behind interruption vectors that go on with others.
-fn image(seed: u64) -> Image {
+pub(crate) fn image(seed: u64) -> Image {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let bytes: Vec<u8> = (0..0x4000)
         .flat_map(|_| {

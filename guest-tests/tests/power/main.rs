@@ -8,4 +8,5 @@ mod interrupts;
 mod monitor;
 mod observed;
 mod properties;
+mod saved;
 mod support;

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use crate::support::*;
 
-/// Runs words as a program; tells how it ended and what the CPU was.
-fn run_words(words: &[u32], state: u64, little_endian: bool) -> (Exit, String, usize) {
+/// Two CPUs that run words as a program, with an MSR like `state`.
+pub(crate) fn machine_of(words: &[u32], state: u64, little_endian: bool) -> Machine<Recorder> {
     let mut a = Assembler::new(CODE, little_endian);
     for word in words {
         a.word(*word);
@@ -33,14 +33,19 @@ fn run_words(words: &[u32], state: u64, little_endian: bool) -> (Exit, String, u
     image = image.with(0x1_0000, a.finish().expect("assembles"));
     image.entry = 0x1_0000;
     let config = Config { ram: 4 << 20, little_endian, cpus: 2, ..Config::default() };
-    let mut machine = Machine::new(&config, &image, |_| Recorder::default()).expect("a machine");
+    Machine::new(&config, &image, |_| Recorder::default()).expect("a machine")
+}
+
+/// Runs words as a program; tells how it ended and what the CPU was.
+fn run_words(words: &[u32], state: u64, little_endian: bool) -> (Exit, String, usize) {
+    let mut machine = machine_of(words, state, little_endian);
     let exit = machine.run(Limits::steps(400));
     let view = format!("{:?}", machine.cpu(0).expect("a CPU"));
     (exit, view, machine.observer(0).expect("a CPU").steps.len())
 }
 
 /// A word that is an instruction more often than chance has it.
-fn word() -> impl Strategy<Value = u32> {
+pub(crate) fn word() -> impl Strategy<Value = u32> {
     let primary = prop_oneof![4 => Just(31u32), 1 => Just(19), 1 => Just(30), 1 => Just(63), 1 => Just(59), 8 => 0u32..64];
     (primary, any::<u32>()).prop_map(|(primary, rest)| primary << 26 | rest & 0x03FF_FFFF)
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <vm_pmu.h>
+#include <vm_pmu.h> /* a second time, as happens where headers include each other */
 
 /* Ends the program when something is not as it should be, and says where. */
 #define EXPECT(holds)                                                                                                                 \

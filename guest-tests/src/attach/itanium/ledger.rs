@@ -1,5 +1,6 @@
 //! What was counted over a whole run, whatever the guest did to its registers in between.
 
+use serde::{Deserialize, Serialize};
 use vm_pmu::State;
 use vm_pmu::arch::event::{Drive, Entry};
 use vm_pmu::arch::feed::{Signal, Unit};
@@ -19,7 +20,7 @@ const COUNTERS: usize = 12;
 /// What a counter counts: event select and unit mask.
 type Code = (u8, u8);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Row {
     counter: u32,
     code: Code,
@@ -30,7 +31,7 @@ struct Row {
 ///
 /// It looks at the counters before each write of a register, so reloads and reprogramming lose nothing. Of a guest that selects more than
 /// 4096, the rest is not listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     thread: usize,
     rows: Vec<Row>,
@@ -72,6 +73,12 @@ impl Ledger {
     #[must_use]
     pub fn new(thread: usize) -> Ledger {
         Ledger { thread, rows: Vec::new(), held: [0; COUNTERS], codes: [(0, 0); COUNTERS] }
+    }
+
+    /// The number of the thread.
+    #[must_use]
+    pub fn thread(&self) -> usize {
+        self.thread
     }
 
     /// Books what the counters have grown by since they were last looked at.

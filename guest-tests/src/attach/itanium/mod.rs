@@ -14,7 +14,10 @@
 mod following;
 mod ledger;
 mod record;
+mod saved;
 mod signals;
+
+pub use saved::{Attached, CpuState, Rig};
 
 pub use signals::supplies;
 
@@ -139,6 +142,14 @@ impl<'a> Cpu<'a> {
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
     }
 
+    /// Looks at the demand again if this thread's write changed what it must report, or the other thread's did.
+    #[inline]
+    fn keep_up(&mut self) {
+        if self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
+    }
+
     fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
         let registers = self.thread.registers();
         self.trace.keep(self.thread.number(), self.instructions, cpu.ip(), || trace::access(registers, address, value?, wrote));
@@ -174,9 +185,7 @@ impl<'a> Cpu<'a> {
 
     /// Lets `cycles` go by in which nothing else happens.
     fn pass(&mut self, cycles: u64) {
-        if self.epoch != self.thread.epoch() {
-            self.renew_demand();
-        }
+        self.keep_up();
         // A companion that keeps the time makes the cycles of instructions; these are of none.
         Sink { demand: &self.demand, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.demand.wants(Signal::Cycles) && self.thread.reached(Signal::Cycles) {
@@ -294,10 +303,7 @@ impl Observer for Cpu<'_> {
     #[inline]
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
         self.instructions += 1;
-        if self.epoch != self.thread.epoch() {
-            // This thread's write changed what it must report, or the other thread's did.
-            self.renew_demand();
-        }
+        self.keep_up();
         if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
             self.complete(step);
             return Alerts::NONE;
@@ -308,6 +314,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.keep_up();
         if let Taken::Interruption(_) = notice.taken {
             let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
@@ -323,6 +330,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) {
+        self.keep_up();
         if self.foreground && !switch.foreground {
             let signal = signals::switched(switch.cause);
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);

@@ -1,10 +1,11 @@
 //! PMUs beside the guest's own: they count what the same thread does, and the guest knows nothing of them.
 
+use serde::{Deserialize, Serialize};
 use vm_pmu::arch::access::Address;
 use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
 use vm_pmu::arch::model::{Model, Shared};
 use vm_pmu::arch::power9::encode::Encoding;
-use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, spr};
+use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
 
 /// What the deadlines are compared with: no signal grows by more in a cycle.
 const PACE: Pace = Pace { signal: Signal::Cycles, most: 16 };
@@ -21,6 +22,17 @@ struct Unit {
     deadlines: Deadlines,
     held: [u32; COUNTERS],
     counts: [u64; COUNTERS],
+}
+
+/// What one of them remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BesideState {
+    /// The PMU.
+    pub pmu: State,
+    /// What PMC1 to PMC6 held when their counts were last taken.
+    pub held: [u32; COUNTERS],
+    /// What they have counted up to then.
+    pub counts: [u64; COUNTERS],
 }
 
 /// The thread's totals with deadlines of a unit's own.
@@ -94,6 +106,31 @@ impl Beside {
                 unit.deadlines.look(totals);
             }
         }
+    }
+
+    /// What each of them remembers.
+    #[must_use]
+    pub fn states(&mut self, totals: &Totals) -> Vec<BesideState> {
+        let state = |unit: &mut Unit| {
+            let pmu = unit.pmu.state(&View { totals, deadlines: &unit.deadlines });
+            BesideState { pmu, held: unit.held, counts: unit.counts }
+        };
+        self.units.iter_mut().map(state).collect()
+    }
+
+    /// Goes on from what was saved, of as many PMUs, on a thread whose totals are `totals`.
+    pub fn restore(&mut self, states: &[BesideState], totals: &Totals) {
+        for (unit, state) in self.units.iter_mut().zip(states) {
+            unit.deadlines = Deadlines::new(PACE);
+            unit.pmu = Power9::from_state(&state.pmu, &View { totals, deadlines: &unit.deadlines });
+            (unit.held, unit.counts) = (state.held, state.counts);
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.units.len()
     }
 
     /// Takes what the counters have grown by; to be called before 2^32 events of any kind went by since the last time.

@@ -11,12 +11,14 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use vm_pmu::arch::event::POWER9;
 use vm_pmu::companion::Companion;
 use vm_pmu::memory::{
     Bank, Call, Chip, DEFAULT_BANKS, FLEXIBLE_BANKS, Guest, Memory as _, MemoryError, Nest, Outcome, Passed, Platform, Prescaler, REGION,
     Traffic, Width,
 };
+use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::Machine;
 use vm_pmu::tree::power9::{self, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
@@ -83,6 +85,23 @@ pub struct Firmware<'a> {
     next: Cell<u64>,
     /// Accesses that memory refused.
     refused: Cell<u64>,
+}
+
+/// What the firmware and the nests remember. The firmware's code and the device tree are in the guest's memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirmwareState {
+    /// What [`Chip::save`] makes of each chip.
+    pub chips: Vec<Vec<u8>>,
+    /// The bytes that each chip has moved, within it and to or from others, where a companion tells of them.
+    pub moved: Vec<[u64; 2]>,
+    /// Cycles of a core so far.
+    pub cycles: u64,
+    /// Cycles of the nest so far.
+    pub passed: u64,
+    /// Cycles of a core at which the next slot comes.
+    pub next: u64,
+    /// Accesses that memory refused.
+    pub refused: u64,
 }
 
 /// The number of the chip that is counted as `chip`, from 0: machines of two sockets number their chips 0 and 8.
@@ -240,6 +259,45 @@ impl<'a> Firmware<'a> {
         // A number that is none is a bad parameter.
         let outcome = self.platform.call_with(self.cores, number, [first, second, third], &guest).unwrap_or(Outcome::Parameter);
         Some(outcome.value() as u64)
+    }
+
+    /// What it remembers. What caches and memory have moved so far is told to the chips first, which changes nothing that they post.
+    ///
+    /// # Errors
+    /// [`SnapshotError::OutOfMemory`].
+    pub fn state(&self) -> Result<FirmwareState, SnapshotError> {
+        let chips = self.platform.chips();
+        if let Some((companion, traffic)) = &self.companion {
+            traffic.tell(companion, chips);
+        }
+        Ok(FirmwareState {
+            chips: chips.iter().map(Chip::save).collect::<Result<_, _>>()?,
+            moved: self.companion.as_ref().map_or_else(Vec::new, |(_, traffic)| traffic.moved()),
+            cycles: self.cycles.get(),
+            passed: self.passed.get(),
+            next: self.next.get(),
+            refused: self.refused.get(),
+        })
+    }
+
+    /// Goes on from what was saved, after [`boot`](Firmware::boot), in a machine whose memory goes on from what was saved with it.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] of the first chip that refuses. Those before it then remember what was saved.
+    pub fn restore(&self, state: &FirmwareState) -> Result<(), SnapshotError> {
+        let chips = self.platform.chips();
+        for (chip, saved) in chips.iter().zip(&state.chips) {
+            chip.load(saved)?;
+        }
+        self.cycles.set(state.cycles);
+        self.passed.set(state.passed);
+        self.next.set(state.next);
+        self.refused.set(state.refused);
+        if let Some((companion, traffic)) = &self.companion {
+            traffic.restore(&state.moved);
+            traffic.renew(companion, chips);
+        }
+        Ok(())
     }
 
     /// A CPU has come to so many cycles.

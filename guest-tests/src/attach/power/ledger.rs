@@ -1,5 +1,6 @@
 //! What was counted over a whole run, whatever the guest did to its registers in between.
 
+use serde::{Deserialize, Serialize};
 use vm_pmu::State;
 use vm_pmu::arch::event::{Drive, Entry, Fidelity};
 use vm_pmu::arch::feed::{Signal, Unit};
@@ -16,7 +17,7 @@ const MAX_ROWS: usize = 4096;
 /// What PMC5 and PMC6 count, as codes that drivers use.
 const FIXED: [u64; 2] = [0x5_00FA, 0x6_00F4];
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Row {
     counter: usize,
     code: u64,
@@ -27,7 +28,7 @@ struct Row {
 ///
 /// It looks at the counters before each write of a register, so reloads, negative values and reprogramming lose nothing. Of a guest that
 /// selects more than 4096, the rest is not listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     thread: usize,
     rows: Vec<Row>,
@@ -40,6 +41,12 @@ impl Ledger {
     #[must_use]
     pub fn new(thread: usize) -> Ledger {
         Ledger { thread, rows: Vec::new(), held: [0; COUNTERS], codes: [0, 0, 0, 0, FIXED[0], FIXED[1]] }
+    }
+
+    /// The number of the thread.
+    #[must_use]
+    pub fn thread(&self) -> usize {
+        self.thread
     }
 
     /// Books what the counters have grown by since they were last looked at.

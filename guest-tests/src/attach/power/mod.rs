@@ -23,12 +23,14 @@ mod firmware;
 mod following;
 mod ledger;
 mod record;
+mod saved;
 mod signals;
 
-pub use beside::Beside;
+pub use beside::{Beside, BesideState};
 #[cfg(feature = "unicorn")]
 pub use blocks::Sums;
-pub use firmware::{Firmware, MAX_CHIPS, Pace, chip_id};
+pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use saved::{Attached, CpuState, Rig};
 pub use signals::supplies;
 
 use vm_pmu::arch::access::{Address, Fault};
@@ -183,15 +185,6 @@ impl<'a> Cpu<'a> {
         self.thread.set_context(Context { time_base: context.time_base, ..Context::power(beside::hypervisor().bits(), context.control) });
     }
 
-    /// Renews the demand if this CPU's write changed what it must report, or another's did, or a nest wants it.
-    #[inline]
-    fn keep_up(&mut self) {
-        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
-        if stale || self.epoch != self.thread.epoch() {
-            self.renew_demand();
-        }
-    }
-
     fn renew_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand().with(&self.watched);
@@ -205,6 +198,15 @@ impl<'a> Cpu<'a> {
         self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+    }
+
+    /// Looks at the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
+    #[inline]
+    fn keep_up(&mut self) {
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
     }
 
     /// Ticks of the time base in the first `cycles` cycles.
@@ -236,7 +238,8 @@ impl<'a> Cpu<'a> {
         control.set_hfscr_no_bhrb(cpu.hfscr() & HFSCR_BHRB == 0);
         control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
         control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
-        let time_base = cpu.time_base().wrapping_sub(self.ticks_in(cpu.cycles()));
+        // What the totals have from before the CPU went on from what was saved is no part of its time.
+        let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
         Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
     }
 
@@ -446,6 +449,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
         }
@@ -468,6 +472,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn waited(&mut self, cycles: u64) {
+        self.keep_up();
         self.pass(cycles, self.last);
     }
 

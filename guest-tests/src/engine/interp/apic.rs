@@ -1,5 +1,6 @@
 //! The local APIC in xAPIC mode.
 
+use super::saved::ApicState;
 use super::timer::Timer;
 
 /// Offset of the performance-counter LVT entry.
@@ -7,6 +8,8 @@ pub const LVT_PERFORMANCE_COUNTER: u32 = 0x340;
 
 const LVT_MASKED: u32 = 1 << 16;
 const LVT_WRITABLE: u32 = 0x0001_07ff;
+/// Polarity and trigger mode exist on the pins only.
+const LVT_PIN: u32 = LVT_WRITABLE | 1 << 13 | 1 << 15;
 const TIMER_PERIODIC: u32 = 1 << 17;
 const SVR_ENABLE: u32 = 1 << 8;
 const ESR_SEND_ILLEGAL: u32 = 1 << 5;
@@ -16,8 +19,6 @@ const ESR_ILLEGAL_REGISTER: u32 = 1 << 7;
 /// Indices into the LVT, in the order of their offsets from 320h.
 const TIMER: usize = 0;
 const PERFORMANCE: usize = 2;
-const LINT0: usize = 3;
-const LINT1: usize = 4;
 const ERROR: usize = 5;
 
 /// What the performance-counter LVT entry does to its own mask bit when it delivers.
@@ -114,6 +115,50 @@ impl Apic {
             deliverable: false,
         }
     }
+
+    pub(crate) fn state(&self) -> ApicState {
+        ApicState {
+            tpr: self.tpr,
+            ldr: self.ldr,
+            dfr: self.dfr,
+            svr: self.svr,
+            isr: self.isr,
+            irr: self.irr,
+            esr: self.esr,
+            esr_pending: self.esr_pending,
+            icr_low: self.icr_low,
+            icr_high: self.icr_high,
+            lvt: self.lvt,
+            timer: self.timer.state(),
+        }
+    }
+
+    /// Takes over the registers of `state`; the ID and what the performance counters' entry does to itself are those of the machine.
+    pub(crate) fn restore(&mut self, state: &ApicState, enabled: bool) {
+        *self = Self {
+            id: self.id,
+            tpr: state.tpr,
+            ldr: state.ldr,
+            dfr: state.dfr,
+            svr: state.svr,
+            isr: state.isr,
+            irr: state.irr,
+            esr: state.esr,
+            esr_pending: state.esr_pending,
+            icr_low: state.icr_low,
+            icr_high: state.icr_high,
+            lvt: state.lvt,
+            performance_mask: self.performance_mask,
+            enabled,
+            timer: Timer::of(&state.timer),
+            deliverable: false,
+        };
+        self.update();
+    }
+
+    /// The bits of each local vector table entry that exist.
+    pub(crate) const LVT_BITS: [u32; 6] =
+        [LVT_MASKED | TIMER_PERIODIC | 0xff, LVT_WRITABLE, LVT_WRITABLE, LVT_PIN, LVT_PIN, LVT_MASKED | 0xff];
 
     /// The APIC ID.
     #[must_use]
@@ -325,14 +370,7 @@ impl Apic {
     }
 
     fn write_lvt(&mut self, index: usize, value: u32) {
-        let writable = match index {
-            TIMER => LVT_MASKED | TIMER_PERIODIC | 0xff,
-            // Polarity and trigger mode exist on the pins only.
-            LINT0 | LINT1 => LVT_WRITABLE | 1 << 13 | 1 << 15,
-            ERROR => LVT_MASKED | 0xff,
-            _ => LVT_WRITABLE,
-        };
-        let mut entry = value & writable;
+        let mut entry = value & Self::LVT_BITS[index];
         if self.svr & SVR_ENABLE == 0 {
             entry |= LVT_MASKED;
         }

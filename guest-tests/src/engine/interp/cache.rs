@@ -6,6 +6,7 @@ use super::decode::{Outcome, decode, text};
 use super::fault::{Fault, Stop};
 use super::op::Decoded;
 use super::paging::grant;
+use super::saved::Fetching;
 use super::state::Core;
 use crate::engine::memory::PAGE;
 
@@ -55,6 +56,21 @@ impl CodeCache {
         self.pages.clear();
         self.by_frame.clear();
         self.linear = u64::MAX;
+    }
+
+    /// The translation by which instructions are fetched, as long as nothing was forgotten since `epoch`.
+    pub(crate) fn fetching(&self, epoch: u32) -> Option<Fetching> {
+        let known = self.linear != u64::MAX && self.epoch == epoch;
+        known.then_some(Fetching { page: self.linear, frame: self.frame / PAGE, user: self.user })
+    }
+
+    /// Fetches by `fetching`, whose page is of `ram` or a device's.
+    pub(crate) fn fetch_by(&mut self, fetching: Fetching, ram: bool, epoch: u32) {
+        self.frame = fetching.frame * PAGE;
+        self.current = if ram { self.page(self.frame) } else { usize::MAX };
+        self.linear = fetching.page;
+        self.epoch = epoch;
+        self.user = fetching.user;
     }
 
     /// The instruction at RIP.

@@ -5,8 +5,10 @@ use super::exec::execute;
 use super::fault::{Fault, Stop, vector};
 use super::flags::{IF, TF};
 use super::observer::{CpuView, Observer};
-use super::state::{Core, RSP, Shadow};
+use super::saved::{Fetching, Shadow};
+use super::state::{Core, RSP};
 use super::step::StepKind;
+use crate::engine::memory::PAGE;
 
 pub(crate) struct Cpu<O> {
     pub(crate) core: Box<Core>,
@@ -179,6 +181,20 @@ impl<O: Observer> Cpu<O> {
         if core.stop.is_none() {
             core.match_breakpoints();
             self.finish();
+        }
+    }
+
+    /// By which translation it fetches instructions.
+    pub(crate) fn fetching(&self) -> Option<Fetching> {
+        self.cache.fetching(self.core.tlb.epoch())
+    }
+
+    /// Decodes everything anew, and fetches by this translation.
+    pub(crate) fn fetch_by(&mut self, fetching: Option<Fetching>) {
+        self.cache = CodeCache::new();
+        if let Some(fetching) = fetching {
+            let ram = self.core.is_ram(fetching.frame * PAGE);
+            self.cache.fetch_by(fetching, ram, self.core.tlb.epoch());
         }
     }
 

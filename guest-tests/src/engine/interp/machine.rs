@@ -11,6 +11,7 @@ use super::cpu::{Cpu, Wait};
 use super::fault::Stop;
 use super::mailbox::{Interrupter, Woken};
 use super::observer::{CpuView, MachineBus, Observer};
+use super::saved::Turn;
 use super::state::{Core, Shared};
 use crate::engine::image::{Image, ImageError};
 use crate::engine::memory::{Memory, MemoryError};
@@ -191,6 +192,7 @@ pub struct Machine<O> {
     cpus: Vec<Cpu<O>>,
     shared: Arc<Shared>,
     mode: Mode,
+    turn: Turn,
 }
 
 impl<O> fmt::Debug for Machine<O> {
@@ -232,7 +234,7 @@ impl<O: Observer> Machine<O> {
                 Cpu::new(core, observer(index))
             })
             .collect();
-        Ok(Self { cpus, shared, mode: config.mode })
+        Ok(Self { cpus, shared, mode: config.mode, turn: Turn::default() })
     }
 
     /// Runs until something ends it.
@@ -244,8 +246,21 @@ impl<O: Observer> Machine<O> {
         }
         match self.mode {
             Mode::RoundRobin { quantum } => self.run_in_turn(quantum.max(1), limits),
-            Mode::Parallel => self.run_parallel(limits),
+            Mode::Parallel => {
+                self.turn = Turn::default();
+                self.run_parallel(limits)
+            }
         }
+    }
+
+    /// The CPUs, what they share, and whose turn it is.
+    pub(crate) fn parts(&self) -> (&[Cpu<O>], &Shared, &Turn) {
+        (&self.cpus, &self.shared, &self.turn)
+    }
+
+    /// The same, to change them between runs.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Cpu<O>], &Shared, &mut Turn) {
+        (&mut self.cpus, &self.shared, &mut self.turn)
     }
 
     fn run_in_turn(&mut self, quantum: u32, limits: Limits) -> Exit {
@@ -253,38 +268,15 @@ impl<O: Observer> Machine<O> {
         // Turns make no difference to a CPU that is alone.
         let alone = self.cpus.len() == 1;
         let quantum = if alone { 4096 } else { quantum };
-        let mut began = vec![0; self.cpus.len()];
+        let mut turn = std::mem::take(&mut self.turn);
+        turn.began.resize(self.cpus.len(), 0);
         loop {
-            let mut running = false;
-            // Cycles that passed on the CPU that ran longest.
-            let mut ran = 0;
-            // Cycles until the first halted CPU wakes by itself, if one does.
-            let mut wake: Option<u64> = None;
-            for (index, (cpu, began)) in self.cpus.iter_mut().zip(&mut began).enumerate() {
-                *began = cpu.core.cycles;
-                match cpu.wait() {
-                    Wait::Running => running = true,
-                    Wait::Cycles(n) => {
-                        wake = Some(wake.map_or(n, |w| w.min(n)));
-                        continue;
-                    }
-                    Wait::Others => continue,
-                }
-                for _ in 0..quantum {
-                    if steps == 0 || cpu.core.cycles >= limits.cycles {
-                        return Exit::Limit;
-                    }
-                    cpu.step();
-                    steps -= 1;
-                    if let Some(stop) = cpu.core.stop.take() {
-                        return exit(index, *stop);
-                    }
-                    if cpu.core.halted {
-                        break;
-                    }
-                }
-                ran = ran.max(cpu.core.cycles.saturating_sub(*began));
+            if let Some(exit) = self.round(&mut turn, quantum, &mut steps, limits.cycles) {
+                self.turn = turn;
+                return exit;
             }
+            let Turn { began, running, ran, wake, .. } = std::mem::take(&mut turn);
+            turn.began = began;
             let passed = match (running, wake) {
                 (true, _) if alone => continue,
                 (true, _) => ran,
@@ -292,12 +284,47 @@ impl<O: Observer> Machine<O> {
                 (false, None) if self.shared.interrupter.any_full() => continue,
                 (false, None) => return Exit::Halted,
             };
-            for (index, began) in began.iter().enumerate() {
+            for (index, began) in turn.began.iter().enumerate() {
                 if let Some(exit) = self.pass(index, began.saturating_add(passed), limits) {
                     return exit;
                 }
             }
         }
+    }
+
+    /// Gives each CPU from the turn's on its steps. If the machine stops meanwhile, the turn says where.
+    fn round(&mut self, turn: &mut Turn, quantum: u32, steps: &mut u64, cycles: u64) -> Option<Exit> {
+        while let Some(cpu) = self.cpus.get_mut(turn.cpu) {
+            let began = &mut turn.began[turn.cpu];
+            // One that has taken steps goes on with its turn.
+            if turn.taken == 0 {
+                *began = cpu.core.cycles;
+                let wait = cpu.wait();
+                if wait != Wait::Running {
+                    if let Wait::Cycles(n) = wait {
+                        turn.wake = Some(turn.wake.map_or(n, |w| w.min(n)));
+                    }
+                    turn.cpu += 1;
+                    continue;
+                }
+                turn.running = true;
+            }
+            while turn.taken < quantum && !cpu.core.halted {
+                if *steps == 0 || cpu.core.cycles >= cycles {
+                    return Some(Exit::Limit);
+                }
+                cpu.step();
+                *steps -= 1;
+                turn.taken += 1;
+                if let Some(stop) = cpu.core.stop.take() {
+                    return Some(exit(turn.cpu, *stop));
+                }
+            }
+            turn.ran = turn.ran.max(cpu.core.cycles.saturating_sub(*began));
+            turn.taken = 0;
+            turn.cpu += 1;
+        }
+        None
     }
 
     /// Lets a CPU that is halted be so until cycle `until`, in pieces its observer agrees with.
@@ -361,6 +388,11 @@ impl<O: Observer> Machine<O> {
     /// The observer of a CPU, to change it between runs.
     pub fn observer_mut(&mut self, index: usize) -> Option<&mut O> {
         self.cpus.get_mut(index).map(|cpu| &mut cpu.observer)
+    }
+
+    /// The observers of all CPUs, in order, to change them between runs.
+    pub fn observers_mut(&mut self) -> impl Iterator<Item = &mut O> {
+        self.cpus.iter_mut().map(|cpu| &mut cpu.observer)
     }
 
     /// Guest RAM.

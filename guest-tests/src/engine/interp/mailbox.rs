@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use super::saved::MailState;
+
 /// What waits for one local APIC. Posting is lock-free; two fixed interrupts of one vector that
 /// were not collected in between are one, as in the IRR.
 #[derive(Debug, Default)]
@@ -45,6 +47,25 @@ impl Mailbox {
     fn post_performance(&self) {
         self.performance.store(true, Ordering::SeqCst);
         self.full.store(true, Ordering::SeqCst);
+    }
+
+    /// What waits, left there.
+    pub(crate) fn waiting(&self) -> MailState {
+        MailState {
+            fixed: std::array::from_fn(|i| self.fixed[i].load(Ordering::SeqCst)),
+            nmi: self.nmi.load(Ordering::SeqCst),
+            performance: self.performance.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Has `mail` wait and nothing else.
+    pub(crate) fn replace(&self, mail: &MailState) {
+        for (set, saved) in self.fixed.iter().zip(mail.fixed) {
+            set.store(saved, Ordering::SeqCst);
+        }
+        self.nmi.store(mail.nmi, Ordering::SeqCst);
+        self.performance.store(mail.performance, Ordering::SeqCst);
+        self.full.store(*mail != MailState::default(), Ordering::SeqCst);
     }
 
     /// Takes everything.

@@ -35,6 +35,8 @@ mod observer;
 mod op;
 mod paging;
 mod pci;
+mod restore;
+mod saved;
 mod state;
 mod step;
 mod timer;
@@ -50,6 +52,10 @@ pub use mailbox::Interrupter;
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
 pub use paging::PageWalk;
 pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, PciFunction};
+pub use restore::RestoreError;
+pub use saved::{
+    ApicState, CpuState, Fetching, MailState, MsrState, Saved, SegmentState, Shadow, TableState, TimerState, Translation, Turn,
+};
 pub use step::{
     Access, Branch, BranchKind, InstructionClass, InstructionInfo, Invalidation, Prefetch, SegmentSet, SimdClass, Step, StepKind, Touched,
 };

@@ -3,6 +3,7 @@
 use super::exec::control::canonical;
 use super::fault::{Fault, vector};
 use super::flags::{CR0_WP, CR4_PGE, EFER_NXE};
+use super::saved::Translation;
 use super::state::Core;
 use super::step::Invalidation;
 use crate::engine::memory::PAGE;
@@ -29,6 +30,8 @@ pub(crate) mod grant {
     pub(crate) const EXECUTE: u8 = 4;
     /// Shift from the supervisor bits to the user bits.
     pub(crate) const USER_SHIFT: u8 = 3;
+    /// All of these bits.
+    pub(crate) const RIGHTS: u8 = 0x3f;
     /// The page is RAM.
     pub(crate) const RAM: u8 = 1 << 6;
 }
@@ -71,6 +74,12 @@ impl Tlb {
         let entry = &self.entries[page as usize & (ENTRIES - 1)];
         let known = entry.page == page && entry.epoch == self.epoch && entry.grants & bits == bits;
         known.then_some(Physical { address: entry.frame | va & (PAGE - 1), ram: entry.grants & grant::RAM != 0 })
+    }
+
+    /// What is remembered.
+    pub(crate) fn translations(&self) -> Vec<Translation> {
+        let known = self.entries.iter().filter(|entry| entry.epoch == self.epoch);
+        known.map(|entry| Translation { page: entry.page, frame: entry.frame / PAGE, grants: entry.grants & grant::RIGHTS }).collect()
     }
 
     /// Changes when translations were forgotten.
@@ -282,9 +291,22 @@ impl Core {
         self.step.invalidation = Some(which);
     }
 
+    /// Whether a physical page is RAM.
+    pub(crate) fn is_ram(&self, frame: u64) -> bool {
+        frame < self.shared.memory.size() && !self.is_apic(frame)
+    }
+
+    /// Remembers these translations and no others.
+    pub(crate) fn remember(&mut self, translations: &[Translation]) {
+        self.tlb.flush();
+        for translation in translations {
+            self.fill(translation.page << 12, translation.frame * PAGE, translation.grants);
+        }
+    }
+
     fn fill(&mut self, va: u64, address: u64, mut grants: u8) -> Physical {
         let frame = address & !(PAGE - 1);
-        let ram = frame < self.shared.memory.size() && !self.is_apic(frame);
+        let ram = self.is_ram(frame);
         if ram {
             grants |= grant::RAM;
         }

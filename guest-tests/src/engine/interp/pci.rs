@@ -20,7 +20,7 @@ pub const CONFIGURATION_WINDOW: u64 = 0xe000_0000;
 const WINDOW_BYTES: u64 = 256 << 20;
 const ENABLE: u32 = 1 << 31;
 /// The bits of the address that exist: enable, bus, device, function, register.
-const ADDRESS_BITS: u32 = ENABLE | 0x00ff_fffc;
+pub(crate) const ADDRESS_BITS: u32 = ENABLE | 0x00ff_fffc;
 
 /// A PCI function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,6 +10,7 @@ use super::flags::{self, CR0_ET, CR0_MP, CR0_NE, CR0_PE, CR0_PG, CR0_WP};
 use super::mailbox::Interrupter;
 use super::observer::MachineBus;
 use super::paging::Tlb;
+use super::saved::Shadow;
 use super::step::{Branch, BranchKind, Step};
 use crate::engine::memory::Memory;
 
@@ -32,17 +33,6 @@ pub(crate) const CS: usize = 1;
 pub(crate) const SS: usize = 2;
 pub(crate) const FS: usize = 4;
 pub(crate) const GS: usize = 5;
-
-/// What holds off interrupts for one instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Shadow {
-    #[default]
-    None,
-    /// STI with IF clear before: maskable interrupts wait.
-    Sti,
-    /// A load of SS: NMIs and debug traps wait too.
-    Stack,
-}
 
 /// A segment register with its cached descriptor.
 #[derive(Clone, Copy, Debug, Default)]

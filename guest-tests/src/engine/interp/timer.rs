@@ -1,5 +1,7 @@
 //! The local APIC timer, counting engine cycles.
 
+use super::saved::TimerState;
+
 /// One-shot and periodic count-down.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
@@ -16,6 +18,16 @@ pub(crate) struct Timer {
 impl Timer {
     pub(crate) fn new() -> Self {
         Self { initial: 0, divide: 0, start: 0, from: 0, deadline: u64::MAX }
+    }
+
+    pub(crate) fn state(&self) -> TimerState {
+        TimerState { initial: self.initial, divide: self.divide, start: self.start, from: self.from }
+    }
+
+    pub(crate) fn of(state: &TimerState) -> Self {
+        let mut timer = Self { initial: state.initial, divide: state.divide, ..Self::new() };
+        timer.arm(state.from, state.start);
+        timer
     }
 
     /// Cycles a count: 2 for divide configuration 0000b up to 128, and 1 for 1011b.

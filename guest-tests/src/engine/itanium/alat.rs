@@ -2,38 +2,55 @@
 
 use std::collections::VecDeque;
 
-const ENTRIES: usize = 32;
+use serde::{Deserialize, Serialize};
+
+/// How many entries there are.
+pub(crate) const ENTRIES: usize = 32;
 
 /// Whose load it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
     /// A general register, by its physical number: 0 to 31 static, then the stacked ones.
     General(u8),
     /// A floating-point register, by its physical number.
     Floating(u8),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    target: Target,
-    physical: u64,
-    size: u8,
+/// An advanced load that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdvancedLoad {
+    /// Whose load it was.
+    pub target: Target,
+    /// The physical address.
+    pub physical: u64,
+    /// Bytes.
+    pub size: u8,
 }
 
 /// The table of one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Alat {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<AdvancedLoad>,
 }
 
 impl Alat {
+    /// The table with these entries, the oldest first.
+    pub(crate) fn with(entries: &[AdvancedLoad]) -> Alat {
+        Alat { entries: entries.iter().copied().collect() }
+    }
+
+    /// Its entries, the oldest first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &AdvancedLoad> {
+        self.entries.iter()
+    }
+
     /// An advanced load of `size` bytes at `physical`.
     pub(crate) fn insert(&mut self, target: Target, physical: u64, size: u8) {
         self.remove(target);
         if self.entries.len() == ENTRIES {
             self.entries.pop_front();
         }
-        self.entries.push_back(Entry { target, physical, size });
+        self.entries.push_back(AdvancedLoad { target, physical, size });
     }
 
     pub(crate) fn remove(&mut self, target: Target) {

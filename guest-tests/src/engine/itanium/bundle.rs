@@ -65,6 +65,8 @@ const TEMPLATES: [Template; 32] = [
 /// A bundle that was fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bundle {
+    /// As it is in memory: its lower half, its upper half.
+    pub(crate) words: [u64; 2],
     slots: [u64; 3],
     units: [Unit; 3],
     stops: [bool; 3],
@@ -89,7 +91,7 @@ impl Bundle {
     pub(crate) fn new(low: u64, high: u64) -> Option<Self> {
         const SLOT: u64 = (1 << 41) - 1;
         let (units, stops) = TEMPLATES[(low & 31) as usize]?;
-        Some(Self { slots: [low >> 5 & SLOT, (low >> 46 | high << 18) & SLOT, high >> 23], units, stops })
+        Some(Self { words: [low, high], slots: [low >> 5 & SLOT, (low >> 46 | high << 18) & SLOT, high >> 23], units, stops })
     }
 
     /// The instruction in slot `index`; slot 1 is the long instruction of an MLX bundle.

@@ -1,11 +1,16 @@
 //! Floating-point registers, and what of their arithmetic the engine has.
 
-/// The contents of a floating-point register: sign, 17 bits of exponent, 64 bits of significand with the integer bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Float {
-    pub(crate) negative: bool,
-    pub(crate) exponent: u32,
-    pub(crate) significand: u64,
+use serde::{Deserialize, Serialize};
+
+/// The contents of a floating-point register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Float {
+    /// The sign.
+    pub negative: bool,
+    /// The exponent, 17 bits.
+    pub exponent: u32,
+    /// The significand with its integer bit, 64 bits.
+    pub significand: u64,
 }
 
 /// The exponent's bias.

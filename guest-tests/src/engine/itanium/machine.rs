@@ -7,10 +7,11 @@ use super::cpu::Cpu;
 use super::observer::{CpuView, Observer};
 use super::registers::cr;
 use super::state::{Core, Shared, Stop};
-use super::threads::{Threads, Turn};
+use super::threads::{Outcome, Threads};
 use super::unimplemented::Unimplemented;
 use crate::engine::image::{Image, ImageError};
 use crate::engine::memory::{Memory, MemoryError};
+use crate::engine::turn::Turn;
 
 /// The most cores of a machine.
 pub const MAX_CORES: usize = 4;
@@ -163,9 +164,11 @@ impl fmt::Display for Exit {
 /// translation off. r8 holds its number, r9 the number of threads, r10 the end of usable RAM, r12 the top of its memory stack, bspstore
 /// the bottom of its backing store. The frame is empty, RSC is 0, and the interval timer and the performance monitor vectors are masked.
 pub struct Machine<O> {
-    cores: Vec<Threads<O>>,
+    pub(super) cores: Vec<Threads<O>>,
     threads: usize,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
+    /// Where in a turn of its cores the machine stands.
+    pub(super) turn: Turn,
 }
 
 impl<O> fmt::Debug for Machine<O> {
@@ -211,48 +214,41 @@ impl<O: Observer> Machine<O> {
                 Threads::new(cpus, quantum)
             })
             .collect();
-        Ok(Self { cores, threads, shared })
+        Ok(Self { cores, threads, shared, turn: Turn::default() })
     }
 
-    /// Runs until something ends it.
+    /// Runs until something ends it. A machine that can run on does so from where it stopped, in the middle of a turn of its cores too: how
+    /// often it is stopped does not show.
     pub fn run(&mut self, limits: Limits) -> Exit {
         for cpu in self.cores.iter_mut().flat_map(|core| &mut core.cpus) {
             cpu.core.stop = None;
             cpu.announce();
         }
         let mut steps = limits.steps;
-        let mut began = vec![0; self.cores.len()];
         loop {
-            let mut running = false;
-            // Cycles until the first halted core could wake by itself, if one could.
-            let mut wake: Option<u64> = None;
-            // Cycles that passed on the core that ran longest in this turn.
-            let mut ran = 0;
-            for (index, began) in began.iter_mut().enumerate() {
-                let core = &mut self.cores[index];
-                *began = core.clock;
-                if steps == 0 || core.clock >= limits.cycles {
+            while let Some(core) = self.cores.get_mut(self.turn.began.len()) {
+                let began = core.clock;
+                if steps == 0 || began >= limits.cycles {
                     return Exit::Limit;
                 }
                 match core.turn() {
-                    Turn::Ran(step) => {
-                        running = true;
+                    Outcome::Ran(step) => {
                         steps -= u64::from(step);
+                        self.turn.did(began, core.clock);
                     }
-                    Turn::Idle => wake = [wake, core.deadline()].into_iter().flatten().min(),
+                    Outcome::Idle => self.turn.waits(began, core.deadline()),
                 }
-                ran = ran.max(core.clock.saturating_sub(*began));
-                if let Some(exit) = self.after(index) {
+                if let Some(exit) = self.after(self.turn.began.len() - 1) {
                     return exit;
                 }
             }
-            let passed = match (running, wake) {
-                (true, _) => ran,
-                (false, Some(cycles)) => cycles,
-                (false, None) => return Exit::Waiting,
-            };
-            for (core, began) in self.cores.iter_mut().zip(&began) {
-                core.idle_until(began.saturating_add(passed));
+            let passed = self.turn.cycles();
+            for (core, began) in self.cores.iter_mut().zip(&self.turn.began) {
+                core.idle_until(began.saturating_add(passed.unwrap_or(0)));
+            }
+            self.turn.renew();
+            if passed.is_none() {
+                return Exit::Waiting;
             }
         }
     }
@@ -310,6 +306,11 @@ impl<O: Observer> Machine<O> {
     pub fn observer_mut(&mut self, index: usize) -> Option<&mut O> {
         let threads = self.threads;
         self.cores.get_mut(index / threads)?.cpus.get_mut(index % threads).map(|cpu| &mut cpu.observer)
+    }
+
+    /// The observers of all threads in their order, to change them between runs.
+    pub fn observers_mut(&mut self) -> impl Iterator<Item = &mut O> {
+        self.cores.iter_mut().flat_map(|core| &mut core.cpus).map(|cpu| &mut cpu.observer)
     }
 
     /// Guest RAM.

@@ -121,6 +121,11 @@
 //! A byte stored to [`CONSOLE`] is printed, one stored to [`EXIT`] ends the run with it as its status. `break` of every number is the
 //! guest's.
 //!
+//! # Saving
+//!
+//! [`Machine::save`] says what a machine remembers in terms of the architecture, and [`Machine::restore`] goes on from it: see [`Saved`].
+//! Observers save themselves.
+//!
 //! # Sources
 //!
 //! Itanium Architecture Software Developer's Manual, revision 2.3; the Montecito manual, 2.4.1, for threads. The tests run programs of
@@ -138,8 +143,10 @@ mod interrupt;
 mod machine;
 mod observer;
 pub mod registers;
+mod restore;
 mod rse;
 mod sapic;
+mod saved;
 mod stack;
 mod state;
 mod step;
@@ -149,9 +156,14 @@ mod word;
 
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
+pub use super::turn::Turn;
+pub use alat::{AdvancedLoad, Target};
 pub use firmware::{PAL_HALT_LIGHT, PAL_PERF_MON_INFO, PAL_VERSION};
+pub use float::Float;
 pub use machine::{Config, Exit, Limits, MAX_CORES, MAX_THREADS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, L3Miss, Observer, PerformanceMonitorInfo, RegisterFault, Unobserved};
+pub use restore::{BadThread, RestoreError};
+pub use saved::{CoreState, Saved, StackState, ThreadState};
 pub use state::{CONSOLE, DEVICES, EXIT, PAL_ENTRY};
 pub use step::{Access, AccessKind, Branch, BranchKind, Check, Class, Notice, StackLevel, Step, Switch, SwitchCause, Taken, Unit};
 pub use threads::SWITCH_CYCLES;

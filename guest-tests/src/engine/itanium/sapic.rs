@@ -10,7 +10,8 @@ const MASK_ALL: u64 = 1 << 16;
 pub(crate) struct Sapic {
     /// IRR0 to IRR3.
     pub(crate) requested: [u64; 4],
-    serviced: [u64; 4],
+    /// The vectors in service.
+    pub(crate) serviced: [u64; 4],
     pub(crate) tpr: u64,
 }
 

@@ -24,10 +24,10 @@ pub(crate) const DEVICES_SIZE: u64 = 0x1000;
 pub const PAL_ENTRY: u64 = DEVICES + DEVICES_SIZE;
 
 /// Physical addresses: what is left of a virtual address when the region and the attribute bit are taken away.
-const PHYSICAL: u64 = (1 << 61) - 1;
+pub(crate) const PHYSICAL: u64 = (1 << 61) - 1;
 
 /// Bytes of console output that are kept.
-const CONSOLE_LIMIT: usize = 1 << 20;
+pub(crate) const CONSOLE_LIMIT: usize = 1 << 20;
 
 /// Why the machine stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub(crate) struct Core {
     /// NaT bits of r0 to r31.
     pub(crate) general_nats: u32,
     /// r16 to r31 of the other bank.
-    bank: [u64; 16],
-    bank_nats: u32,
+    pub(crate) bank: [u64; 16],
+    pub(crate) bank_nats: u32,
     pub(crate) stack: RegisterStack,
     pub(crate) floating: Box<[Float; 128]>,
     /// The predicates without rotation; bit 0 is always set.

@@ -13,9 +13,9 @@ const INTERRUPTED: u8 = 6;
 /// The urgency of a thread whose quantum ran out while it made progress.
 const PREEMPTED: u8 = 7;
 
-/// What a turn of a core came to.
+/// What a core came to in its part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Outcome {
     /// Time passed; an instruction ran, or an interruption was taken, if the flag is set.
     Ran(bool),
     /// All its threads halted.
@@ -25,16 +25,16 @@ pub(crate) enum Turn {
 /// One core.
 pub(crate) struct Threads<O> {
     pub(crate) cpus: Vec<Cpu<O>>,
-    foreground: usize,
+    pub(crate) foreground: usize,
     /// Cycles since the start.
     pub(crate) clock: u64,
     /// Cycles since the thread in the foreground went there.
-    used: u64,
-    quantum: u64,
+    pub(crate) used: u64,
+    pub(crate) quantum: u64,
     /// `hint @pause` was executed and its issue group goes on.
-    pause: bool,
+    pub(crate) pause: bool,
     /// Whose data is on its way.
-    due: [bool; 2],
+    pub(crate) due: [bool; 2],
 }
 
 impl<O: Observer> Threads<O> {
@@ -108,17 +108,17 @@ impl<O: Observer> Threads<O> {
     }
 
     /// Runs one instruction, or lets time pass in which there is none.
-    pub(crate) fn turn(&mut self) -> Turn {
+    pub(crate) fn turn(&mut self) -> Outcome {
         self.poll();
         if self.current().core.halted.is_some() {
-            let Some(other) = self.sibling() else { return Turn::Idle };
+            let Some(other) = self.sibling() else { return Outcome::Idle };
             self.switch(other, SwitchCause::LowPower);
-            return Turn::Ran(false);
+            return Outcome::Ran(false);
         }
         let ready = self.current().core.ready;
         if ready > self.clock {
             self.stall(ready - self.clock);
-            return Turn::Ran(false);
+            return Outcome::Ran(false);
         }
         let done = self.current().step();
         self.pass(u64::from(done.cycles));
@@ -132,7 +132,7 @@ impl<O: Observer> Threads<O> {
         }
         let Some(other) = self.sibling() else {
             self.pause = false;
-            return Turn::Ran(true);
+            return Outcome::Ran(true);
         };
         if done.miss.is_some() && self.urgency(self.foreground) < self.urgency(other) {
             self.switch(other, SwitchCause::L3Miss);
@@ -144,7 +144,7 @@ impl<O: Observer> Threads<O> {
             }
             self.switch(other, SwitchCause::TimeOut);
         }
-        Turn::Ran(true)
+        Outcome::Ran(true)
     }
 
     /// The thread in the foreground waits for data, up to the end of its quantum if the other one could run.

@@ -10,6 +10,7 @@ use super::registers::spr;
 use super::state::{Core, Shared, Stop, TimeBase};
 use crate::engine::image::{Image, ImageError};
 use crate::engine::memory::{Memory, MemoryError};
+use crate::engine::turn::Turn;
 
 /// The most CPUs of a machine.
 pub const MAX_CPUS: usize = 8;
@@ -172,8 +173,10 @@ impl fmt::Display for Exit {
 /// GPR 1 holds the top of its own stack, and [`Entry`] says what the others do. FSCR has TAR and DSCR, HFSCR all facilities, PPR normal
 /// priority; the run latch is off.
 pub struct Machine<O> {
-    cpus: Vec<Cpu<O>>,
-    shared: Arc<Shared>,
+    pub(super) cpus: Vec<Cpu<O>>,
+    pub(super) shared: Arc<Shared>,
+    /// Where in a turn the machine stands.
+    pub(super) turn: Turn,
 }
 
 impl<O> fmt::Debug for Machine<O> {
@@ -217,10 +220,11 @@ impl<O: Observer> Machine<O> {
                 Cpu { core, observer: observer(index) }
             })
             .collect();
-        Ok(Self { cpus, shared })
+        Ok(Self { cpus, shared, turn: Turn::default() })
     }
 
-    /// Runs until something ends it.
+    /// Runs until something ends it. A machine that can run on does so from where it stopped, in the middle of a turn too: how often it is
+    /// stopped does not show.
     pub fn run(&mut self, limits: Limits) -> Exit {
         self.run_with(limits, |_, cpu, _| {
             cpu.step();
@@ -236,50 +240,49 @@ impl<O: Observer> Machine<O> {
             cpu.announce();
         }
         let mut steps = limits.steps;
-        // The cycles of each CPU when the turn began.
-        let mut began = vec![0; self.cpus.len()];
         loop {
-            let mut running = false;
-            // Cycles until the first waiting CPU could wake by itself, if one could.
-            let mut wake: Option<u64> = None;
-            // Cycles that passed on the CPU that ran longest in this turn.
-            let mut ran = 0;
-            for (index, (cpu, began)) in self.cpus.iter_mut().zip(&mut began).enumerate() {
-                *began = cpu.core.cycles;
+            while let Some(cpu) = self.cpus.get_mut(self.turn.began.len()) {
+                let began = cpu.core.cycles;
                 match cpu.wait() {
                     Wait::Running => {}
                     Wait::Cycles(cycles) => {
-                        wake = Some(wake.map_or(cycles, |least| least.min(cycles)));
+                        self.turn.waits(began, Some(cycles));
                         continue;
                     }
-                    Wait::Forever => continue,
+                    Wait::Forever => {
+                        self.turn.waits(began, None);
+                        continue;
+                    }
                 }
                 if steps == 0 || cpu.core.cycles >= limits.cycles {
                     return Exit::Limit;
                 }
-                running = true;
-                steps = steps.saturating_sub(turn(index, cpu, steps.min(limits.cycles - cpu.core.cycles)));
-                ran = ran.max(cpu.core.cycles.saturating_sub(*began));
+                steps = steps.saturating_sub(turn(cpu.core.index, cpu, steps.min(limits.cycles - cpu.core.cycles)));
+                self.turn.did(began, cpu.core.cycles);
+                let index = cpu.core.index;
                 match cpu.core.stop.take() {
                     Some(Stop::Status(status)) => return Exit::Status { cpu: index, status },
                     Some(Stop::Observer) => return Exit::Observer { cpu: index },
                     None => {}
                 }
             }
-            let passed = match (running, wake) {
-                (true, _) => ran,
-                (false, Some(cycles)) => cycles,
-                (false, None) => return Exit::Waiting,
+            let exit = match self.turn.cycles() {
+                Some(cycles) => self.pass(cycles, limits),
+                None => Some(Exit::Waiting),
             };
-            if let Some(exit) = self.pass(&began, passed, limits) {
+            // With the limit on cycles reached, some CPUs may have to pass the rest of the turn's yet.
+            if exit != Some(Exit::Limit) {
+                self.turn.renew();
+            }
+            if let Some(exit) = exit {
                 return exit;
             }
         }
     }
 
     /// Lets the CPUs that wait do so until `cycles` cycles after the turn began, in pieces their observers agree with.
-    fn pass(&mut self, began: &[u64], cycles: u64, limits: Limits) -> Option<Exit> {
-        for (cpu, began) in self.cpus.iter_mut().zip(began) {
+    fn pass(&mut self, cycles: u64, limits: Limits) -> Option<Exit> {
+        for (cpu, began) in self.cpus.iter_mut().zip(&self.turn.began) {
             let mut left = began.saturating_add(cycles).saturating_sub(cpu.core.cycles);
             while left != 0 {
                 let piece = match cpu.wait() {
@@ -324,6 +327,11 @@ impl<O: Observer> Machine<O> {
     /// The observer of a CPU, to change it between runs.
     pub fn observer_mut(&mut self, index: usize) -> Option<&mut O> {
         self.cpus.get_mut(index).map(|cpu| &mut cpu.observer)
+    }
+
+    /// The observers of all CPUs in their order, to change them between runs.
+    pub fn observers_mut(&mut self) -> impl Iterator<Item = &mut O> {
+        self.cpus.iter_mut().map(|cpu| &mut cpu.observer)
     }
 
     /// Guest RAM.

@@ -93,6 +93,11 @@
 //!   MSR.HV=1 too. An interrupt leaves the tags mode, MSR bit 1, alone.
 //! - In 32-bit mode addresses, CR0 of record forms, XER and the count have 32 bits.
 //!
+//! # Saving
+//!
+//! [`Machine::save`] says what a machine remembers in terms of the architecture, and [`Machine::restore`] goes on from it, here or in another
+//! engine: see [`Saved`]. Observers save themselves.
+//!
 //! # Sources
 //!
 //! Power ISA 3.0B. POWER9's HILE, PVR and which state may ask for which priority are as in QEMU's `target/ppc`; numbers of registers
@@ -109,6 +114,8 @@ mod machine;
 mod observer;
 pub(crate) mod op;
 pub mod registers;
+mod restore;
+mod saved;
 pub(crate) mod state;
 mod step;
 mod transaction;
@@ -116,7 +123,11 @@ pub(crate) mod word;
 
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
+pub use super::turn::Turn;
 pub use machine::{Config, Entry, Exit, Limits, MAX_CPUS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, EventBased, Observer, Pending, SprFault, Unobserved};
+pub use restore::{BadCpu, RestoreError};
+pub use saved::{CpuState, Saved};
 pub use state::{CONSOLE, DEVICES, EXIT, TimeBase};
 pub use step::{Access, Barrier, Branch, Class, Conditional, Floating, Marks, Notice, Step, Taken, Through, Touch, Touched, Transaction};
+pub use transaction::Checkpoint;

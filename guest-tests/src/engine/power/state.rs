@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::registers::{POWER9_PVR, bescr, facility, lpcr, msr, spr};
 use super::step::Step;
 use super::transaction::Checkpoint;
@@ -24,7 +26,7 @@ pub(crate) const DEVICES_SIZE: u64 = 0x1000;
 const REAL: u64 = (1 << 60) - 1;
 
 /// Bytes of console output that are kept.
-const CONSOLE_LIMIT: usize = 1 << 20;
+pub(crate) const CONSOLE_LIMIT: usize = 1 << 20;
 
 /// Why the machine stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(crate) enum Stop {
 }
 
 /// How often the time base ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeBase {
     /// Ticks in `cycles` cycles.
     pub ticks: u32,

@@ -1,32 +1,44 @@
 //! Transactional memory in its simplest form: what a transaction stores is there at once, and is taken back if it fails. Nothing that
 //! other CPUs do makes one fail, so it is atomic only as far as others do not look.
 
+use serde::{Deserialize, Serialize};
+
 use super::registers::{msr, spr};
 use super::state::Core;
 
-/// What a transaction goes back to.
-#[derive(Clone, Debug)]
-pub(crate) struct Checkpoint {
-    gpr: [u64; 32],
-    fpr: [u64; 32],
-    fpscr: u64,
-    cr: u32,
-    lr: u64,
-    ctr: u64,
-    xer: u64,
-    tar: u64,
-    dscr: u64,
-    ppr: u64,
-    /// Transactions inside each other, this one included.
-    pub(crate) depth: u32,
+/// What a transaction goes back to if it fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The general purpose registers.
+    pub gpr: [u64; 32],
+    /// The bits of the floating-point registers.
+    pub fpr: [u64; 32],
+    /// The floating-point status and control register.
+    pub fpscr: u64,
+    /// The condition register.
+    pub cr: u32,
+    /// The link register.
+    pub lr: u64,
+    /// The count register.
+    pub ctr: u64,
+    /// The fixed-point exception register.
+    pub xer: u64,
+    /// The target address register.
+    pub tar: u64,
+    /// The data stream control register.
+    pub dscr: u64,
+    /// The program priority register.
+    pub ppr: u64,
+    /// Transactions inside each other, this one included: at least 1.
+    pub depth: u32,
     /// It failed while it was suspended.
-    pub(crate) doomed: bool,
-    /// The bytes that were stored over, the oldest first.
-    undo: Vec<(u64, u8)>,
+    pub doomed: bool,
+    /// The bytes that were stored over, the oldest first: each with its real address.
+    pub undo: Vec<(u64, u8)>,
 }
 
 /// The most bytes that a transaction stores before it fails for lack of room: what the store queue and the L2 hold of POWER9 is 8 KiB.
-const MOST: usize = 8 << 10;
+pub(crate) const MOST: usize = 8 << 10;
 
 impl Core {
     pub(crate) fn new_checkpoint(&self) -> Box<Checkpoint> {

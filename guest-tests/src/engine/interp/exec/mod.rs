@@ -5,7 +5,7 @@ pub(crate) mod control;
 mod operand;
 pub(crate) mod segment;
 mod string;
-mod system;
+pub(crate) mod system;
 mod vector;
 
 use super::alu::{self, Shift};

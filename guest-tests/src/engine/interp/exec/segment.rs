@@ -3,7 +3,8 @@
 use super::super::fault::{Fault, vector};
 use super::super::flags::CR4_FSGSBASE;
 use super::super::op::{Decoded, Op, Operand};
-use super::super::state::{CS, Core, FS, GS, RSP, SS, Segment, Shadow, Table};
+use super::super::saved::Shadow;
+use super::super::state::{CS, Core, FS, GS, RSP, SS, Segment, Table};
 use super::super::step::{BranchKind, SegmentSet};
 use super::control::canonical;
 

@@ -10,11 +10,12 @@ use super::super::flags::{
 use super::super::mnemonic::number;
 use super::super::op::{Decoded, Op, Operand};
 use super::super::paging::{PHYSICAL_BITS, grant};
-use super::super::state::{Core, RAX, RBX, RCX, RDX, Shadow};
+use super::super::saved::Shadow;
+use super::super::state::{Core, RAX, RBX, RCX, RDX};
 use super::super::step::{Invalidation, Touched};
 
 /// Bytes of console text kept; more is dropped, so that no guest can exhaust the host.
-const CONSOLE: usize = 1 << 20;
+pub(crate) const CONSOLE: usize = 1 << 20;
 
 impl Core {
     /// PUSHF.

@@ -21,6 +21,7 @@ use super::step::Class;
 use super::word::Word;
 
 pub(crate) use fixed::{CA, SO};
+pub(crate) use special::has as has_spr;
 
 /// What an instruction that completes goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

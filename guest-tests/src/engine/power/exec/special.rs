@@ -41,6 +41,11 @@ fn rule(number: u16) -> (Level, Level) {
     }
 }
 
+/// Whether the engine has a register of this number.
+pub(crate) fn has(number: u16) -> bool {
+    rule(number) != (Level::Nobody, Level::Nobody)
+}
+
 /// The registers whose moves belong to the fixed-point unit or the branch unit.
 fn plain(number: u16) -> bool {
     matches!(number, spr::XER | spr::LR | spr::CTR | spr::TAR)

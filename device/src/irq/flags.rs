@@ -1,0 +1,62 @@
+//! A flag for each thread.
+
+use alloc::boxed::Box;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use super::InterruptLine;
+
+/// One flag a thread, raised by its PMU's requests: a line for emulators that look between two instructions.
+///
+/// Several requests between two looks are one interrupt, as they are one bit of a local APIC's request register. Levels, pins and missed
+/// deadlines are not kept: [`Thread::lines`](crate::topology::Thread::lines) and
+/// [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tell the first two.
+///
+/// ```
+/// use vm_pmu::irq::Flags;
+/// use vm_pmu::topology::Builder;
+///
+/// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2));
+/// let pmu = machine.thread(1).unwrap();
+/// pmu.wrmsr(0xC001_0004, u64::MAX).unwrap(); // PerfCtr0: minus 1
+/// pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, INT, EN
+/// pmu.retire(&[vm_pmu::Signal::InstructionsRetired], 1);
+/// assert!(!machine.line().take(0));
+/// assert!(machine.line().take(1));
+/// assert!(!machine.line().take(1), "taken once");
+/// ```
+#[derive(Debug)]
+pub struct Flags(Box<[AtomicBool]>);
+
+impl Flags {
+    /// The flags of `threads` threads, counted through all packages. A thread without a flag loses its requests.
+    #[must_use]
+    pub fn new(threads: usize) -> Flags {
+        Flags((0..threads).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// Whether thread `thread` has asked since this was last called; lowers its flag.
+    #[must_use]
+    pub fn take(&self, thread: usize) -> bool {
+        // Most looks find nothing: a load costs less than an exchange.
+        self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Acquire))
+    }
+
+    /// Raises the flag of thread `thread`, as its PMU does: for requests that were pending in a saved machine.
+    pub fn set(&self, thread: usize) {
+        if let Some(flag) = self.0.get(thread) {
+            flag.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether the flag of thread `thread` is raised. It stays so.
+    #[must_use]
+    pub fn is_set(&self, thread: usize) -> bool {
+        self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Acquire))
+    }
+}
+
+impl InterruptLine for Flags {
+    fn raise(&self, thread: usize, _counter: u32) {
+        self.set(thread);
+    }
+}
