@@ -30,6 +30,7 @@
 //!   [clock of its core](CoreClock) on, in the totals of that thread; those of a thread alone on its core are its cycles. Where the
 //!   companion keeps the time they go by behind the step.
 
+mod blocks;
 mod board;
 mod core_clock;
 mod following;
@@ -62,6 +63,7 @@ use vm_pmu::companion::{Companion, Follower, Outcome};
 use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
 
+use crate::engine::blocks::{Balance, Facts};
 use crate::report::{Action, Trace};
 use trace::Recorder;
 
@@ -213,6 +215,14 @@ impl<'a> Cpu<'a> {
         self.accompanied = follower.is_some_and(Follower::is_active);
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
         self.signals.renew(&self.own);
+    }
+
+    /// This CPU's write may have changed what it must report, or another's.
+    #[inline]
+    fn renew_if_stale(&mut self) {
+        if self.epoch != self.thread.epoch() || self.beside.as_ref().is_some_and(Beside::is_stale) {
+            self.renew_demand();
+        }
     }
 
     /// Adds what the engine itself knows of a step, tells its record and services the PMU at a deadline, in this order.
@@ -389,10 +399,7 @@ impl Observer for Cpu<'_> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        if self.epoch != self.thread.epoch() || self.beside.as_ref().is_some_and(Beside::is_stale) {
-            // This CPU's write changed what it must report, or another's did.
-            self.renew_demand();
-        }
+        self.renew_if_stale();
         self.signals.track(step);
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
@@ -404,6 +411,18 @@ impl Observer for Cpu<'_> {
             beside.pass(cpu.cycles(), u64::from(step.cycles));
         }
         self.interrupts(step.next_rip)
+    }
+
+    fn headroom(&mut self, balance: &mut Balance, cpu: &CpuView<'_>) -> bool {
+        self.give_headroom(balance, cpu)
+    }
+
+    fn facts(&self, steps: &[Step]) -> Facts {
+        blocks::facts(steps)
+    }
+
+    fn ran(&mut self, balance: &Balance, cpu: &CpuView<'_>) {
+        self.take_balance(balance, cpu);
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {

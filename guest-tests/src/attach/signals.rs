@@ -159,6 +159,16 @@ impl Signals {
         }
     }
 
+    /// Whether an interrupt waited behind RFLAGS.IF in the last step.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending
+    }
+
+    /// Steps went by that were not tracked, while no fetches were wanted.
+    pub(super) fn jump(&mut self) {
+        self.piece = None;
+    }
+
     /// The core's clock moves on by `cycles` in this step.
     #[inline]
     pub(super) fn move_core(&mut self, cycles: u64) {

@@ -111,6 +111,11 @@ impl<'a> Beside<'a> {
         }
     }
 
+    /// Whether some counter must hear of each step.
+    pub(super) fn is_busy(&self) -> bool {
+        self.counts
+    }
+
     /// Whether the companion must tell requests, whatever the CPU's own PMU asks for.
     pub(super) fn wants_requests(&self) -> bool {
         self.requests

@@ -12,7 +12,11 @@ use vm_pmu::{Part, Signal};
 use super::migrate::{self, Outcome, Stage};
 use super::{Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
+#[cfg(feature = "unicorn")]
+use crate::engine::interp::Observer;
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
+#[cfg(feature = "unicorn")]
+use crate::engine::unicorn::x86::{UnicornError, execute_with_unicorn};
 use crate::guests::protocol;
 use crate::report::Report;
 
@@ -22,6 +26,16 @@ const MAX_CPUS: usize = 255;
 /// Bytes of memory; where a memory-side cache is, twice what it holds more, so that two lines of memory can share one of its.
 fn ram(part: Part) -> u64 {
     RAM + companion::parts::named(part.name()).map_or(0, |profile| 2 * profile.memory.near_bytes)
+}
+
+/// Has another engine execute the machine's instructions, if it is chosen.
+#[cfg(feature = "unicorn")]
+fn execute_with<O: Observer>(engine: Engine, machine: &mut Machine<O>) -> Result<(), RunError> {
+    if engine != Engine::Unicorn {
+        return Ok(());
+    }
+    let refused = |error: UnicornError| RunError::Engine { engine, reason: error.to_string() };
+    execute_with_unicorn(machine).map(|_| ()).map_err(refused)
 }
 
 /// What is to be run.
@@ -179,7 +193,11 @@ impl Surroundings {
             }
             cpu
         };
-        Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)
+        #[cfg_attr(not(feature = "unicorn"), expect(unused_mut))]
+        let mut machine = Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)?;
+        #[cfg(feature = "unicorn")]
+        execute_with(engine, &mut machine)?;
+        Ok(machine)
     }
 
     /// The machine and everything around it, between two runs, as bytes that [`load`](Surroundings::load) takes.

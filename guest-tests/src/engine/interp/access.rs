@@ -18,7 +18,7 @@ pub(crate) struct Place {
 
 impl Core {
     #[inline]
-    fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
+    pub(crate) fn record(&mut self, va: u64, physical: u64, size: u8, is_write: bool, locked: bool) {
         let access = Access { address: va, physical, size, is_write, locked };
         if !self.step.record(access) {
             self.match_unlisted(&access);

@@ -13,7 +13,7 @@ use crate::engine::memory::PAGE;
 /// Pages of decoded code kept before all are dropped.
 const PAGES: usize = 256;
 /// The longest instruction.
-const LONGEST: usize = 15;
+pub(crate) const LONGEST: usize = 15;
 const ABSENT: u16 = u16::MAX;
 
 struct CodePage {

@@ -2,6 +2,7 @@
 
 use super::cache::CodeCache;
 use super::exec::execute;
+use super::executor::Executor;
 use super::fault::{Fault, Stop, vector};
 use super::flags::{IF, TF};
 use super::observer::{CpuView, Observer};
@@ -13,6 +14,8 @@ use crate::engine::memory::PAGE;
 pub(crate) struct Cpu<O> {
     pub(crate) core: Box<Core>,
     pub(crate) observer: O,
+    /// What executes instead of the interpreter, if something does.
+    pub(crate) executor: Option<Box<dyn Executor<O>>>,
     cache: CodeCache,
 }
 
@@ -27,16 +30,40 @@ pub(crate) enum Wait {
     Others,
 }
 
+/// Whether something must be looked at before the next instruction.
+#[inline]
+fn is_due(core: &Core) -> bool {
+    core.attention || core.cycles >= core.apic.timer.deadline || core.shared.interrupter.mailbox(core.index).full()
+}
+
 impl<O: Observer> Cpu<O> {
     pub(crate) fn new(core: Core, observer: O) -> Self {
-        Self { core: Box::new(core), observer, cache: CodeCache::new() }
+        Self { core: Box::new(core), observer, executor: None, cache: CodeCache::new() }
+    }
+
+    /// At least one step, and at most `most` of them, if nothing is due between those; how many. Only for a CPU that is not halted.
+    #[inline]
+    pub(crate) fn advance(&mut self, most: u32) -> u32 {
+        if let Some(executor) = &mut self.executor
+            && most > 1
+            && !is_due(&self.core)
+        {
+            let due = self.core.apic.timer.deadline.saturating_sub(self.core.cycles);
+            let most = u32::try_from(due).map_or(most, |due| due.min(most));
+            let done = executor.run(&mut self.core, &mut self.observer, most);
+            if done != 0 {
+                return done;
+            }
+        }
+        self.step();
+        1
     }
 
     /// One step: a taken interrupt, or an instruction. Only for a CPU that is not halted.
     #[inline]
     pub(crate) fn step(&mut self) {
         let core = &mut *self.core;
-        if core.attention || core.cycles >= core.apic.timer.deadline || core.shared.interrupter.mailbox(core.index).full() {
+        if is_due(core) {
             if core.stop.is_some() {
                 return;
             }
@@ -65,7 +92,11 @@ impl<O: Observer> Cpu<O> {
                 core.next = rip.wrapping_add(u64::from(decoded.info.length));
                 core.step.instruction = decoded.info;
                 core.gpr[usize::from(super::state::NEXT)] = core.next;
-                execute(core, decoded, &mut self.observer).map_err(|f| if decoded.stack { f.on_stack() } else { f })
+                let executed = match &mut self.executor {
+                    None => execute(core, decoded, &mut self.observer),
+                    Some(executor) => executor.execute(core, decoded, &mut self.observer),
+                };
+                executed.map_err(|f| if decoded.stack { f.on_stack() } else { f })
             }
             Err(fault) => Err(fault),
         };

@@ -253,6 +253,18 @@ impl<O: Observer> Machine<O> {
         }
     }
 
+    /// Has another emulator execute the instructions of each CPU; `executor` makes it from the CPU's number and the RAM.
+    #[cfg(feature = "unicorn")]
+    pub(crate) fn executed_by<E>(
+        &mut self,
+        mut executor: impl FnMut(&Arc<Memory>) -> Result<Box<dyn super::executor::Executor<O>>, E>,
+    ) -> Result<(), E> {
+        for cpu in &mut self.cpus {
+            cpu.executor = Some(executor(&self.shared.memory)?);
+        }
+        Ok(())
+    }
+
     /// The CPUs, what they share, and whose turn it is.
     pub(crate) fn parts(&self) -> (&[Cpu<O>], &Shared, &Turn) {
         (&self.cpus, &self.shared, &self.turn)
@@ -313,9 +325,10 @@ impl<O: Observer> Machine<O> {
                 if *steps == 0 || cpu.core.cycles >= cycles {
                     return Some(Exit::Limit);
                 }
-                cpu.step();
-                *steps -= 1;
-                turn.taken += 1;
+                let most = u64::from(quantum - turn.taken).min(*steps).min(cycles - cpu.core.cycles);
+                let done = cpu.advance(u32::try_from(most).unwrap_or(u32::MAX));
+                *steps -= u64::from(done);
+                turn.taken += done;
                 if let Some(stop) = cpu.core.stop.take() {
                     return Some(exit(turn.cpu, *stop));
                 }

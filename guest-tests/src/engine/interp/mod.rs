@@ -25,6 +25,7 @@ mod cpuid;
 mod decode;
 mod delivery;
 mod exec;
+pub(crate) mod executor;
 mod fault;
 mod flags;
 mod machine;

@@ -6,6 +6,7 @@ use super::paging::PageWalk;
 use super::pci::PciFunction;
 use super::state::Core;
 use super::step::Step;
+use crate::engine::blocks::{Balance, Facts};
 
 /// A general-protection fault with error code 0: the answer to an invalid register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +218,24 @@ pub trait Observer: Send {
         Alerts::NONE
     }
 
+    /// Whether instructions may be told many at a time, by [`Observer::ran`]. `balance`, which is empty, learns how far each count is from
+    /// what must not pass within. Those instructions transfer control to no handler, access no device and no register that
+    /// [`Observer::rdmsr`] and its like see, and the context stays as it is.
+    fn headroom(&mut self, balance: &mut Balance, cpu: &CpuView<'_>) -> bool {
+        let _ = (balance, cpu);
+        false
+    }
+
+    /// What `steps`, one after the other, add to the counts of a balance. Their accesses are not known, only how many they are.
+    fn facts(&self, steps: &[Step]) -> Facts {
+        Facts::new(steps.len() as u32, [])
+    }
+
+    /// Many instructions ran, which added up to `balance`. RIP and the cycles are as before the first.
+    fn ran(&mut self, balance: &Balance, cpu: &CpuView<'_>) {
+        let _ = (balance, cpu);
+    }
+
     /// `cycles` cycles passed in HLT.
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
         let _ = cycles;
@@ -234,7 +253,11 @@ pub trait Observer: Send {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 
-impl Observer for Unobserved {}
+impl Observer for Unobserved {
+    fn headroom(&mut self, _balance: &mut Balance, _cpu: &CpuView<'_>) -> bool {
+        true
+    }
+}
 
 /// What all CPUs share outside RAM: ports, device memory, registers that are no CPU's own.
 ///
