@@ -4,5 +4,6 @@
 mod attached;
 mod guests;
 mod machine;
+mod migration;
 mod random;
 mod support;
