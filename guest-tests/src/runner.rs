@@ -311,9 +311,6 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
-    if options.engine == Engine::Unicorn && options.parallel {
-        return Err(RunError::Engine { engine: options.engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
-    }
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);

@@ -6,28 +6,49 @@ use vm_pmu_guest_tests::report::Report;
 use vm_pmu_guest_tests::runner::{Engine, Options, run};
 
 /// The report of a guest, without the engine's name.
-fn report(pmu: &str, guest: &str, engine: Engine, companion: bool) -> Report {
-    let options = Options { engine, companion, ..Options::default() };
-    let report = run(pmu, guest, &options).unwrap_or_else(|error| panic!("{pmu} {guest} on {engine}: {error}"));
+fn report(pmu: &str, guest: &str, options: &Options) -> Report {
+    let engine = options.engine;
+    let report = run(pmu, guest, options).unwrap_or_else(|error| panic!("{pmu} {guest} on {engine}: {error}"));
     Report { engine: String::new(), ..report }
 }
 
-/// Both engines run the guest to its end, and their reports are equal in every line.
+/// Every line of two reports is equal.
+fn equal(translated: &Report, interpreted: &Report, what: &str) {
+    let [got, expected] = [translated, interpreted].map(|report| format!("{report:#?}"));
+    for (got, expected) in got.lines().zip(expected.lines()) {
+        assert_eq!(got, expected, "{what}: {}", translated.ending);
+    }
+    assert_eq!(got.len(), expected.len(), "{what}");
+}
+
+/// Both engines run the guest to its end, and their reports are equal.
 fn agrees(pmu: &str, guest: &str) {
     let known = guests::named(pmu, guest).unwrap_or_else(|| panic!("{pmu} has no guest {guest}"));
     for companion in [true, false] {
         if known.needs_companion && !companion {
             continue;
         }
-        let [interpreted, translated] = [Engine::Interp, Engine::Unicorn].map(|engine| report(pmu, guest, engine, companion));
+        let options = |engine| Options { engine, companion, trace: 200, ..Options::default() };
+        let [interpreted, translated] = [Engine::Interp, Engine::Unicorn].map(|engine| report(pmu, guest, &options(engine)));
         assert!(interpreted.passed, "{pmu} {guest} on the interpreter: {}", interpreted.ending);
-        let lines = |report: &Report| format!("{report:#?}");
-        let (expected, got) = (lines(&interpreted), lines(&translated));
-        for (expected, got) in expected.lines().zip(got.lines()) {
-            assert_eq!(got, expected, "{pmu} {guest}, companion {companion}: {}", translated.ending);
-        }
-        assert_eq!(got.len(), expected.len(), "{pmu} {guest}");
+        equal(&translated, &interpreted, &format!("{pmu} {guest}, companion {companion}"));
     }
+}
+
+/// The guest begins on one engine, and goes on from its middle on the other.
+fn moves(pmu: &str, guest: &str) {
+    let interpreted = report(pmu, guest, &Options::default());
+    let middle = Some(interpreted.instructions / 2);
+    for (engine, next) in [(Engine::Interp, Engine::Unicorn), (Engine::Unicorn, Engine::Interp)] {
+        let moved = report(pmu, guest, &Options { engine, save_at: middle, go_on_with: Some(next), ..Options::default() });
+        equal(&moved, &interpreted, &format!("{pmu} {guest} from {engine} to {next}"));
+    }
+}
+
+#[test]
+fn cpus_on_host_threads_of_their_own_are_refused() {
+    let refused = run("k8", "two-cpus", &Options { engine: Engine::Unicorn, parallel: true, ..Options::default() }).unwrap_err();
+    assert_eq!(refused.to_string(), "the engine unicorn cannot run it: its CPUs take turns: leave `--parallel` away");
 }
 
 macro_rules! guests {
@@ -37,6 +58,13 @@ macro_rules! guests {
             fn $guest() {
                 super::agrees(stringify!($pmu), &stringify!($guest).replace('_', "-"));
             })*
+
+            mod moved {
+                $(#[test]
+                fn $guest() {
+                    crate::moves(stringify!($pmu), &stringify!($guest).replace('_', "-"));
+                })*
+            }
 
             pub(super) const NAMES: &[&str] = &[$(stringify!($guest)),*];
         })*

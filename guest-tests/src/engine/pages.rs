@@ -10,6 +10,9 @@ use super::memory::{Memory, PAGE};
 /// Bytes of a page.
 const BYTES: usize = PAGE as usize;
 
+/// A page that nobody has written.
+const ZEROS: [u8; BYTES] = [0; BYTES];
+
 /// A page of guest RAM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
@@ -116,7 +119,7 @@ impl Memory {
         let mut pages = Vec::new();
         let mut bytes = [0; BYTES];
         for number in 0..self.size() / PAGE {
-            if self.read_bytes(number * PAGE, &mut bytes).is_ok() && bytes.iter().any(|byte| *byte != 0) {
+            if self.read_bytes(number * PAGE, &mut bytes).is_ok() && bytes != ZEROS {
                 pages.push(Page { number, content: Content::new(bytes) });
             }
         }
@@ -126,11 +129,10 @@ impl Memory {
     /// Makes RAM hold `pages`, which [`fit`] it, and zeros elsewhere. No decoder has looked at any of it.
     pub(crate) fn replace(&self, pages: &[Page]) {
         let mut pages = pages.iter().peekable();
-        let zeros = [0; BYTES];
         let mut held = [0; BYTES];
         for number in 0..self.size() / PAGE {
             let page = pages.next_if(|page| page.number == number);
-            let wanted = page.map_or(&zeros, |page| page.content.bytes());
+            let wanted = page.map_or(&ZEROS, |page| page.content.bytes());
             let same = self.read_bytes(number * PAGE, &mut held).is_ok() && held == *wanted;
             if !same {
                 self.store_page(number, wanted);

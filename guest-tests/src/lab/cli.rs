@@ -87,6 +87,12 @@ pub struct RunArguments {
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     pub steps: u64,
+    /// After so many instructions, interrupts and exceptions of all CPUs, save the run and go on in a new machine
+    #[arg(long, value_name = "COUNT")]
+    pub save_at: Option<u64>,
+    /// What executes the guest in that machine; the same engine if left out
+    #[arg(long, value_name = "ENGINE", requires = "save_at")]
+    pub go_on_with: Option<String>,
     /// How many CPUs a guest from a file gets
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub cpus: usize,

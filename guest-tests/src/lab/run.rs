@@ -182,15 +182,9 @@ const ALL: &str = "all";
 
 fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequest>, Error> {
     let pmu = arguments.pmu.as_deref().map(|name| select::part(name).map(|part| part.name())).transpose()?;
-    let engines = runner.engines();
-    if !engines.contains(&arguments.engine.as_str()) {
-        if let Some(engine) = Engine::named(&arguments.engine) {
-            return Err(Error::usage(format!("this build has no engine `{engine}`: build with `--features {engine}`")));
-        }
-        let otherwise = suggest::there_are(engines.iter().copied());
-        let hint = suggest::did_you_mean(&arguments.engine, engines, &otherwise);
-        return Err(Error::usage(format!("no engine is called `{}`{hint}", arguments.engine)));
-    }
+    known_engine(&arguments.engine, runner)?;
+    let next = arguments.go_on_with.as_deref();
+    next.map_or(Ok(()), |engine| known_engine(engine, runner))?;
     let guests = runner.guests();
     let options = Options {
         parallel: arguments.parallel,
@@ -201,6 +195,8 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         trace: arguments.trace,
         companion: arguments.companion == Switch::On,
         big_endian: arguments.big_endian,
+        save_at: arguments.save_at,
+        go_on_with: next.and_then(Engine::named),
         ..Options::default()
     };
     let request = |pmu: &str, guest| RunRequest { pmu: pmu.to_owned(), guest, engine: arguments.engine.clone(), options: options.clone() };
@@ -209,7 +205,7 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         if word == ALL {
             let wanted = guests.iter().filter(|guest| match pmu {
                 Some(pmu) => guest.pmu == pmu,
-                None => runner.executes(&arguments.engine, &guest.pmu),
+                None => [Some(arguments.engine.as_str()), next].into_iter().flatten().all(|engine| runner.executes(engine, &guest.pmu)),
             });
             let before = requests.len();
             requests.extend(wanted.map(|guest| request(&guest.pmu, Guest::Named(guest.name.clone()))));
@@ -232,6 +228,20 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
         });
     }
     Ok(requests)
+}
+
+/// Whether the runner has an engine of this name.
+fn known_engine(name: &str, runner: &dyn Runner) -> Result<(), Error> {
+    let engines = runner.engines();
+    if engines.contains(&name) {
+        return Ok(());
+    }
+    if let Some(engine) = Engine::named(name) {
+        return Err(Error::usage(format!("this build has no engine `{engine}`: build with `--features {engine}`")));
+    }
+    let otherwise = suggest::there_are(engines.iter().copied());
+    let hint = suggest::did_you_mean(name, engines, &otherwise);
+    Err(Error::usage(format!("no engine is called `{name}`{hint}")))
 }
 
 /// The file that a word which names no guest leads to.

@@ -12,11 +12,9 @@ use vm_pmu::{Part, Signal};
 use super::migrate::{self, Outcome, Stage};
 use super::{Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
-#[cfg(feature = "unicorn")]
-use crate::engine::interp::Observer;
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 #[cfg(feature = "unicorn")]
-use crate::engine::unicorn::x86::{UnicornError, execute_with_unicorn};
+use crate::engine::unicorn;
 use crate::guests::protocol;
 use crate::report::Report;
 
@@ -29,13 +27,18 @@ fn ram(part: Part) -> u64 {
 }
 
 /// Has another engine execute the machine's instructions, if it is chosen.
-#[cfg(feature = "unicorn")]
-fn execute_with<O: Observer>(engine: Engine, machine: &mut Machine<O>) -> Result<(), RunError> {
-    if engine != Engine::Unicorn {
-        return Ok(());
+fn execute_with(engine: Engine, machine: &mut Machine<Cpu<'_>>) -> Result<(), RunError> {
+    match engine {
+        #[cfg(feature = "unicorn")]
+        Engine::Unicorn => {
+            let refused = |error: unicorn::x86::UnicornError| RunError::Engine { engine, reason: error.to_string() };
+            unicorn::x86::execute_with_unicorn(machine).map(|_| ()).map_err(refused)
+        }
+        _ => {
+            let _ = machine;
+            Ok(())
+        }
     }
-    let refused = |error: UnicornError| RunError::Engine { engine, reason: error.to_string() };
-    execute_with_unicorn(machine).map(|_| ()).map_err(refused)
 }
 
 /// What is to be run.
@@ -178,6 +181,9 @@ impl Surroundings {
     /// [`RunError`], where the engine is not there or refuses the image.
     pub fn machine(&self, image: &Image, engine: Engine) -> Result<Machine<Cpu<'_>>, RunError> {
         engine.check(self.part.name())?;
+        if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
+            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
+        }
         let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
         let attach = |index: usize| {
             let mut cpu = Cpu::new(self.pmus.thread(index).unwrap_or(first), &self.lines);
@@ -193,9 +199,7 @@ impl Surroundings {
             }
             cpu
         };
-        #[cfg_attr(not(feature = "unicorn"), expect(unused_mut))]
         let mut machine = Machine::new(&self.config, image, Arc::new(self.board.clone()), attach).map_err(RunError::Machine)?;
-        #[cfg(feature = "unicorn")]
         execute_with(engine, &mut machine)?;
         Ok(machine)
     }
