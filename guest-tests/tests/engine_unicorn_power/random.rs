@@ -52,6 +52,48 @@ fn program(words: &[u32], values: &[u64; 8], state: u64, little_endian: bool) ->
     })
 }
 
+/// Words of floating-point arithmetic without a record form, on FPR 0 to 8.
+fn floating() -> impl Strategy<Value = u32> {
+    // Extended opcodes, and the fields that they have: FRA, FRB, FRC.
+    const BOTH: [(u32, [u32; 3]); 9] = [
+        (18, [1, 1, 0]),
+        (20, [1, 1, 0]),
+        (21, [1, 1, 0]),
+        (22, [0, 1, 0]),
+        (25, [1, 0, 1]),
+        (28, [1, 1, 1]),
+        (29, [1, 1, 1]),
+        (30, [1, 1, 1]),
+        (31, [1, 1, 1]),
+    ];
+    const DOUBLE: [(u32, [u32; 3]); 10] = [
+        (12, [0, 1, 0]),
+        (15, [0, 1, 0]),
+        (23, [1, 1, 1]),
+        (40, [0, 1, 0]),
+        (72, [0, 1, 0]),
+        (136, [0, 1, 0]),
+        (264, [0, 1, 0]),
+        (814, [0, 1, 0]),
+        (815, [0, 1, 0]),
+        (846, [0, 1, 0]),
+    ];
+    let single = BOTH.map(|operation| (59, operation));
+    let double = BOTH.into_iter().chain(DOUBLE).map(|operation| (63, operation));
+    let operations: Vec<_> = single.into_iter().chain(double).collect();
+    let register = || 0u32..9;
+    (proptest::sample::select(operations), register(), register(), register(), register()).prop_map(
+        |((primary, (extended, [has_a, has_b, has_c])), t, a, b, c)| {
+            primary << 26 | t << 21 | (has_a * a) << 16 | (has_b * b) << 11 | (has_c * c) << 6 | extended << 1
+        },
+    )
+}
+
+/// Numbers, no NaN among them, that singles can hold.
+fn number() -> impl Strategy<Value = u64> {
+    any::<f32>().prop_filter("a NaN", |number| !number.is_nan()).prop_map(|number| f64::from(number).to_bits())
+}
+
 fn states() -> impl Strategy<Value = u64> {
     // From hypervisor state with 64 bits: floating point on or off, problem state, 32 bits.
     prop_oneof![Just(msr::FP), Just(0), Just(msr::FP | msr::PR), Just(msr::FP | msr::SF)]
@@ -91,5 +133,17 @@ proptest! {
         prop_assert_eq!(seen, right);
         prop_assert_eq!(&interpreter.observer(0).expect("a CPU").notices, &unicorn.observer(0).expect("a CPU").notices);
         prop_assert_eq!(interpreter.observer(0).expect("a CPU").steps.len(), unicorn.observer(0).expect("a CPU").steps.len());
+    }
+
+    #[test]
+    fn floating_point_has_the_interpreters_results(
+        words in proptest::collection::vec(floating(), 1..20),
+        values in proptest::array::uniform8(number()),
+    ) {
+        let image = program(&words, &values, msr::FP, true);
+        let (_, right) = interpreted(&image, true, 1, 300);
+        let (_, seen, shares) = emulated(&image, true, 1, 300, true);
+        prop_assert_eq!(seen, right);
+        prop_assert!(shares.in_blocks >= words.len() as u64, "{:?}", shares);
     }
 }
