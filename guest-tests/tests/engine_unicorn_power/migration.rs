@@ -26,10 +26,12 @@ fn differences(first: Engine, second: Engine) -> Vec<String> {
 
 #[test]
 fn every_guest_goes_on_in_unicorn() {
-    assert_eq!(differences(Engine::Interp, Engine::Unicorn), [String::new(); 0]);
+    let differences = differences(Engine::Interp, Engine::Unicorn);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 #[test]
 fn every_guest_goes_on_in_the_interpreter() {
-    assert_eq!(differences(Engine::Unicorn, Engine::Interp), [String::new(); 0]);
+    let differences = differences(Engine::Unicorn, Engine::Interp);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

@@ -26,7 +26,6 @@ fn program(words: &[u32], values: &[u64; 8], state: u64, little_endian: bool) ->
             a.load(R3, *value);
             a.load(R4, DATA + 8 * place);
             a.std(R3, 0, R4);
-            a.lfd(Fpr::new(place as u8 + 1), 0, R4);
         }
         a.load(R3, values[0]);
         a.mtcrf(0xFF, R3);
@@ -46,6 +45,12 @@ fn program(words: &[u32], values: &[u64; 8], state: u64, little_endian: bool) ->
         a.mtspr(spr::SRR1, R4);
         a.rfid();
         a.here(body);
+        // Behind the change of MSR, so that they are there where floating point is.
+        a.load(R4, DATA);
+        for place in 0..8 {
+            a.lfd(Fpr::new(place + 1), 8 * i64::from(place), R4);
+        }
+        a.load(R3, values[0]);
         for word in words {
             a.word(*word);
         }

@@ -25,7 +25,8 @@ pub(super) struct Plain {
 /// What is known of `word` at `address`, which is `op`, if Unicorn is to execute it.
 ///
 /// Everything else is completed by the project's own engine: what changes or reads the machine state, special purpose registers but for
-/// LR, CTR and XER, reservations, transactions and traps; what depends on FPSCR, which Unicorn keeps in another way; and `dcbz`.
+/// LR, CTR and XER, reservations, transactions and traps; what depends on FPSCR, which Unicorn keeps in another way; multiply-add in single
+/// precision and conversions to integers; and `dcbz`.
 pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     let w = Word(word);
     let step = Step { address, encoding: word, cycles: 1, ..Step::default() };
@@ -42,7 +43,11 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
         step.marks.long_latency = matches!(floating, Floating::Divide | Floating::SquareRoot);
         plain.floating = true;
         let status = matches!(op, Op::Fcmpu | Op::Fcmpo | Op::Mffs | Op::Mtfsf) || w.record();
-        return (!status).then_some(plain);
+        // Unicorn rounds these twice.
+        let twice = matches!(op, Op::Fmadds | Op::Fmsubs | Op::Fnmadds | Op::Fnmsubs);
+        // And these it does not clamp.
+        let to_integer = matches!(op, Op::Fctid | Op::Fctidz | Op::Fctiwz);
+        return (!status && !twice && !to_integer).then_some(plain);
     }
     if let Some(why) = storage::touch(op) {
         step.class = Class::Cache;
