@@ -7,7 +7,7 @@ use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, registers, verdict};
+use super::{Engine, Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
 use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, supplies};
 use crate::engine::image::Image;
@@ -25,6 +25,14 @@ pub(super) struct Job<'a> {
     pub(super) clock: Clock,
     /// What other PMUs count beside the guest's own.
     pub(super) beside: &'a [Encoding],
+}
+
+/// Runs the machine on Unicorn.
+#[cfg(feature = "unicorn")]
+fn on_unicorn(machine: &mut Machine<Cpu<'_>>, limits: Limits) -> Result<Exit, RunError> {
+    use crate::engine::unicorn::power::Emulation;
+    let run = |machine: &mut Machine<Cpu<'_>>| Emulation::new(machine)?.run(machine, limits);
+    run(machine).map_err(|refusal| RunError::Engine { engine: Engine::Unicorn, reason: refusal.to_string() })
 }
 
 /// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
@@ -85,14 +93,19 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
         rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
-    let exit = rig.machine.run(Limits::steps(stage.steps));
+    let limits = Limits::steps(stage.steps);
+    let exit = match stage.engine {
+        #[cfg(feature = "unicorn")]
+        Engine::Unicorn => on_unicorn(rig.machine, limits)?,
+        _ => rig.machine.run(limits),
+    };
     if stage.save && exit == Exit::Limit {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
         return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
     }
 
     let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
-    let mut report = begin(part, name, companion.as_ref(), options.engine);
+    let mut report = begin(part, name, companion.as_ref(), stage.engine);
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
     let mut counts = vec![[0; COUNTERS]; beside.len()];

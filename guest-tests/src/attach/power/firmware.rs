@@ -308,6 +308,12 @@ impl<'a> Firmware<'a> {
         }
     }
 
+    /// The cycles of a CPU at which something comes to pass by itself: up to there, time need not be told an instruction at a time.
+    #[must_use]
+    pub fn next_look(&self) -> u64 {
+        self.next.get()
+    }
+
     #[cold]
     fn look(&self, cycles: u64) {
         let core = u128::from(self.pace.core.max(1));

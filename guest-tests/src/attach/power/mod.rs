@@ -17,6 +17,8 @@
 //! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
 mod beside;
+#[cfg(feature = "unicorn")]
+mod blocks;
 mod firmware;
 mod following;
 mod ledger;
@@ -25,6 +27,8 @@ mod saved;
 mod signals;
 
 pub use beside::{Beside, BesideState};
+#[cfg(feature = "unicorn")]
+pub use blocks::Sums;
 pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
 pub use saved::{Attached, CpuState, Rig};
 pub use signals::supplies;

@@ -65,18 +65,32 @@ impl<O: Observer> Cpu<O> {
 
     /// One instruction, or an interrupt or event-based branch instead of it.
     pub(crate) fn step(&mut self) {
+        if !self.attend() {
+            self.instruction();
+        }
+    }
+
+    /// Takes an event-based branch or an interrupt that is due; tells whether one was.
+    #[inline]
+    pub(crate) fn attend(&mut self) -> bool {
         let interrupt = self.interrupted();
         if self.core.event_based_branch_due() {
             let target = self.core.spr[usize::from(spr::EBBHR)] & !3;
             let address = self.core.pc;
             self.take(Taken::EventBasedBranch, address, target, Core::event_based_branch);
-            return;
+            return true;
         }
         if interrupt && self.core.msr & msr::EE != 0 {
             let delivery = Delivery::new(vector::PERFORMANCE_MONITOR, self.core.pc, 0);
             self.deliver(&delivery);
-            return;
+            return true;
         }
+        false
+    }
+
+    /// One instruction.
+    #[inline]
+    pub(crate) fn instruction(&mut self) {
         let core = &mut self.core;
         core.step.begin(core.pc, core.msr, core.run());
         let word = match core.fetch() {
@@ -94,8 +108,9 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
+    /// The instruction that the step describes has completed.
     #[inline]
-    fn complete(&mut self, then: Then) {
+    pub(crate) fn complete(&mut self, then: Then) {
         let core = &mut self.core;
         // More stored than there is room for.
         core.resumed();

@@ -226,6 +226,15 @@ impl<O: Observer> Machine<O> {
     /// Runs until something ends it. A machine that can run on does so from where it stopped, in the middle of a turn too: how often it is
     /// stopped does not show.
     pub fn run(&mut self, limits: Limits) -> Exit {
+        self.run_with(limits, |_, cpu, _| {
+            cpu.step();
+            1
+        })
+    }
+
+    /// The same, with somebody else to execute: `turn` gives the CPU of a number its turn, which takes at least one step and at most as many
+    /// as it is told, and says how many.
+    pub(crate) fn run_with(&mut self, limits: Limits, mut turn: impl FnMut(usize, &mut Cpu<O>, u64) -> u64) -> Exit {
         for cpu in &mut self.cpus {
             cpu.core.stop = None;
             cpu.announce();
@@ -248,8 +257,7 @@ impl<O: Observer> Machine<O> {
                 if steps == 0 || cpu.core.cycles >= limits.cycles {
                     return Exit::Limit;
                 }
-                steps -= 1;
-                cpu.step();
+                steps = steps.saturating_sub(turn(cpu.core.index, cpu, steps.min(limits.cycles - cpu.core.cycles)));
                 self.turn.did(began, cpu.core.cycles);
                 let index = cpu.core.index;
                 match cpu.core.stop.take() {
@@ -290,6 +298,12 @@ impl<O: Observer> Machine<O> {
             }
         }
         None
+    }
+
+    /// The CPUs themselves.
+    #[cfg(feature = "unicorn")]
+    pub(crate) fn each_cpu(&mut self) -> &mut [Cpu<O>] {
+        &mut self.cpus
     }
 
     /// How many CPUs there are.

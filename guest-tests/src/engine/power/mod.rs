@@ -106,20 +106,20 @@
 
 mod access;
 pub mod assemble;
-mod cpu;
-mod decode;
-mod exec;
+pub(crate) mod cpu;
+pub(crate) mod decode;
+pub(crate) mod exec;
 mod interrupt;
 mod machine;
 mod observer;
-mod op;
+pub(crate) mod op;
 pub mod registers;
 mod restore;
 mod saved;
-mod state;
+pub(crate) mod state;
 mod step;
 mod transaction;
-mod word;
+pub(crate) mod word;
 
 pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};

@@ -7,5 +7,6 @@
 //!
 //! Unicorn's license is the GPL. This package is not published, and nothing else in the project depends on it.
 
+pub mod power;
 mod ram;
 pub mod x86;

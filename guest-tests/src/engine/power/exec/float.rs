@@ -124,7 +124,8 @@ impl Core {
     }
 }
 
-fn kind(op: Op) -> Option<Floating> {
+/// The kind of arithmetic, if it is floating point.
+pub(crate) fn kind(op: Op) -> Option<Floating> {
     Some(match op {
         Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Floating::Scalar,
         Op::Fmr | Op::Fneg | Op::Fabs | Op::Fnabs | Op::Frsp | Op::Fsel | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz => {

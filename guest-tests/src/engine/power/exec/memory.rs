@@ -8,8 +8,8 @@ use crate::engine::power::step::{Class, Conditional};
 use crate::engine::power::word::Word;
 
 /// How an effective address is made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
     /// A 16-bit displacement.
     D,
     /// A displacement in words.
@@ -19,8 +19,8 @@ enum Form {
 }
 
 /// What a loaded value becomes, or a stored one comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
     Zero,
     Sign,
     Reversed,
@@ -33,12 +33,35 @@ enum Kind {
 }
 
 /// One load or store instruction: the form of its address, its size, what it is about, and whether it is a store and an update.
-struct Access {
-    form: Form,
-    size: u8,
-    kind: Kind,
-    store: bool,
-    update: bool,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) form: Form,
+    pub(crate) size: u8,
+    pub(crate) kind: Kind,
+    pub(crate) store: bool,
+    pub(crate) update: bool,
+}
+
+impl Access {
+    /// Whether it moves a floating-point register.
+    pub(crate) fn is_floating(&self) -> bool {
+        matches!(self.kind, Kind::Single | Kind::Double | Kind::Word | Kind::SignedWord)
+    }
+
+    /// Whether the form is a valid one.
+    pub(crate) fn is_valid(&self, w: Word) -> bool {
+        !(self.update && (w.ra() == 0 || !self.is_floating() && !self.store && w.ra() == w.rt()))
+    }
+
+    /// The sum that is the address, before the mode cuts it off, with the general purpose registers that `gpr` reads.
+    pub(crate) fn sum(&self, w: Word, gpr: impl Fn(usize) -> u64) -> u64 {
+        let base = if w.ra() == 0 { 0 } else { gpr(w.ra()) };
+        base.wrapping_add(match self.form {
+            Form::D => w.si(),
+            Form::Ds => w.ds(),
+            Form::X => gpr(w.rb()),
+        })
+    }
 }
 
 const fn load(form: Form, size: u8, kind: Kind) -> Access {
@@ -53,7 +76,7 @@ const fn update(access: Access) -> Access {
     Access { update: true, ..access }
 }
 
-fn described(op: Op) -> Option<Access> {
+pub(crate) fn described(op: Op) -> Option<Access> {
     use Form::{D, Ds, X};
     use Kind::{Double, Reversed, Sign, SignedWord, Single, Word, Zero};
     Some(match op {
@@ -148,19 +171,13 @@ impl Core {
     }
 
     fn access(&mut self, access: &Access, w: Word) -> Result<(), Fault> {
-        let floating = matches!(access.kind, Kind::Single | Kind::Double | Kind::Word | Kind::SignedWord);
-        if floating {
+        if access.is_floating() {
             self.need_floating()?;
         }
-        if access.update && (w.ra() == 0 || !floating && !access.store && w.ra() == w.rt()) {
-            // Invalid forms.
+        if !access.is_valid(w) {
             return Err(Fault::illegal());
         }
-        let address = self.ra_or_zero(w).wrapping_add(match access.form {
-            Form::D => w.si(),
-            Form::Ds => w.ds(),
-            Form::X => self.gpr[w.rb()],
-        });
+        let address = access.sum(w, |register| self.gpr[register]);
         if access.store {
             self.class(Class::Store);
             let value = match access.kind {
@@ -190,7 +207,7 @@ impl Core {
     }
 
     /// Raises what makes floating-point instructions unavailable.
-    pub(super) fn need_floating(&self) -> Result<(), Fault> {
+    pub(crate) fn need_floating(&self) -> Result<(), Fault> {
         use crate::engine::power::registers::facility;
         self.need(msr::FP, Exception::FloatingUnavailable)?;
         self.hypervisor_facility(facility::FP, facility::CAUSE_FP)

@@ -3,12 +3,12 @@
 mod branch;
 mod condition;
 mod fixed;
-mod float;
-mod memory;
+pub(crate) mod float;
+pub(crate) mod memory;
 mod multiply;
 mod rotate;
 mod special;
-mod storage;
+pub(crate) mod storage;
 mod system;
 mod transaction;
 

@@ -67,7 +67,8 @@ impl Core {
     }
 }
 
-fn touch(op: Op) -> Option<Touch> {
+/// Why an instruction names a cache block or a translation, if it does.
+pub(crate) fn touch(op: Op) -> Option<Touch> {
     Some(match op {
         Op::Dcbt => Touch::Load,
         Op::Dcbtst => Touch::Store,
