@@ -6,8 +6,10 @@ use vm_pmu::companion::{self, Clock};
 use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
+#[cfg(feature = "unicorn")]
+use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Engine, Options, RAM, RunError, begin, registers, verdict};
+use super::{Options, RAM, RunError, begin, registers, verdict};
 use crate::attach::Lines;
 use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, supplies};
 use crate::engine::image::Image;
