@@ -33,13 +33,24 @@ version="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/../../Cargo.toml" | head 
 abi="$(sed -n 's/^#define VM_PMU_ABI \([0-9]*\)$/\1/p' "$here/include/vm_pmu.h")"
 
 mkdir -p "$root/include" "$root/lib/pkgconfig"
-cp "$here/include/vm_pmu.h" "$root/include/vm_pmu.h"
-cp "$from/libvm_pmu_capi.a" "$root/lib/libvm_pmu.a"
-cp "$from/libvm_pmu_capi.so" "$root/lib/libvm_pmu.so.$version"
+# Each file is whole before it has its name: whoever links meanwhile finds the old one or the new one.
+trap 'rm -f "$root"/include/*.$$ "$root"/lib/*.$$ "$root"/lib/pkgconfig/*.$$' EXIT
+place() {
+    mv -f "$1.$$" "$1"
+}
+cp "$here/include/vm_pmu.h" "$root/include/vm_pmu.h.$$"
+cp "$from/libvm_pmu_capi.a" "$root/lib/libvm_pmu.a.$$"
+cp "$from/libvm_pmu_capi.so" "$root/lib/libvm_pmu.so.$version.$$"
 if [ -n "$strip" ]; then
-    strip --strip-debug "$root/lib/libvm_pmu.a" "$root/lib/libvm_pmu.so.$version"
+    strip --strip-debug "$root/lib/libvm_pmu.a.$$" "$root/lib/libvm_pmu.so.$version.$$"
 fi
-ln -sf "libvm_pmu.so.$version" "$root/lib/libvm_pmu.so.$abi"
-ln -sf "libvm_pmu.so.$abi" "$root/lib/libvm_pmu.so"
-sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/vm_pmu.pc.in" >"$root/lib/pkgconfig/vm_pmu.pc"
+ln -sf "libvm_pmu.so.$version" "$root/lib/libvm_pmu.so.$abi.$$"
+ln -sf "libvm_pmu.so.$abi" "$root/lib/libvm_pmu.so.$$"
+sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/vm_pmu.pc.in" >"$root/lib/pkgconfig/vm_pmu.pc.$$"
+place "$root/include/vm_pmu.h"
+place "$root/lib/libvm_pmu.a"
+place "$root/lib/libvm_pmu.so.$version"
+place "$root/lib/libvm_pmu.so.$abi"
+place "$root/lib/libvm_pmu.so"
+place "$root/lib/pkgconfig/vm_pmu.pc"
 echo "vm_pmu $version is in $root"
