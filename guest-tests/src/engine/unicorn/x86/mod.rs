@@ -5,7 +5,7 @@
 //! The board, which is the interpreter's, fetches each instruction, delivers interrupts and exceptions through the guest's tables, has
 //! the local APIC, time, halting and everything outside the processor. Unicorn executes what the processor's user would call
 //! instructions: moves, arithmetic, near transfers, strings, vector moves, with its own translation of addresses on the guest's page
-//! tables, and its own translated code. [`division`] says what it is not given.
+//! tables, and its own translated code. The module `division` says what it is not given.
 //!
 //! An instruction that raises an exception in Unicorn, or meets memory that is no RAM, has changed nothing: the board executes
 //! it then, so a fault has the code and the addresses that the architecture wants, and a device sees one access.
@@ -15,7 +15,7 @@
 //! Where an observer must hear of each instruction (records are wanted, a companion follows, a deadline is near), Unicorn is asked for
 //! one instruction at a time, and its hooks tell the accesses. Otherwise blocks run at one go, one after the other without leaving Unicorn:
 //! what a block adds is worked out when it is first seen ([`Facts`](crate::engine::blocks::Facts)), and before it runs its facts are
-//! compared with the room that the observer has given ([`Balance`](crate::engine::blocks::Balance)).
+//! compared with the room that the observer has given ([`Balance`]).
 
 mod block;
 mod division;
