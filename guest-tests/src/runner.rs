@@ -36,6 +36,10 @@ pub struct Options {
     pub parallel: bool,
     /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
     pub limit: u64,
+    /// Where cycles come from.
+    pub cycles: Cycles,
+    /// With cycles of the time-stamp counter, after how many seconds the run is given up.
+    pub seconds: u64,
     /// The letter of the PMU's revision; the usual one if there is none.
     pub revision: Option<String>,
     /// How many CPUs a guest from a file gets; a guest of the project knows itself.
@@ -62,6 +66,8 @@ impl Default for Options {
             engine: Engine::default(),
             parallel: false,
             limit: 1_000_000_000,
+            cycles: Cycles::default(),
+            seconds: 60,
             revision: None,
             cpus: 1,
             share_counters: false,
@@ -71,6 +77,36 @@ impl Default for Options {
             trace: 0,
             save_at: None,
             go_on_with: None,
+        }
+    }
+}
+
+/// Where cycles come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cycles {
+    /// The engine, or the companion, says how many each instruction takes. Whatever else happens is counted too.
+    #[default]
+    Engine,
+    /// The time-stamp counter of the host, whose processor executes the guest freely through KVM. Nothing but cycles is counted.
+    Tsc,
+}
+
+impl Options {
+    /// The most steps, in words.
+    fn steps(&self) -> String {
+        format!("{} steps", grouped(self.limit))
+    }
+
+    /// # Errors
+    /// [`RunError::NotWithTsc`] for what does not go with cycles of the time-stamp counter.
+    fn check_cycles(&self) -> Result<(), RunError> {
+        let against = [
+            (self.engine != Engine::Kvm, "only a guest on KVM runs freely: add `--engine kvm`"),
+            (self.save_at.is_some(), "a guest that runs freely has no steps to be saved between: leave `--save-at` away"),
+        ];
+        match against.into_iter().find(|(holds, _)| *holds) {
+            Some((_, reason)) if self.cycles == Cycles::Tsc => Err(RunError::NotWithTsc { reason }),
+            _ => Ok(()),
         }
     }
 }
@@ -158,6 +194,11 @@ pub enum RunError {
     },
     /// The run could not be saved, or did not go on.
     Migrate(MigrateError),
+    /// The option is not for runs with cycles of the time-stamp counter, or those are not for this engine.
+    NotWithTsc {
+        /// What stands against it, and what to do.
+        reason: &'static str,
+    },
     /// The option is not for this PMU's engine.
     NotForEngine {
         /// The option.
@@ -193,6 +234,7 @@ impl fmt::Display for RunError {
                 write!(f, "it cannot be saved after {} steps and given up after {}: save it earlier", grouped(*steps), grouped(*limit))
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
+            Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
             Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
         }
     }
@@ -263,6 +305,9 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
         return Err(RunError::UnknownPmu { name: pmu.to_owned() });
     }
     match guests::named(pmu, guest) {
+        Some(known) if known.needs_companion && options.cycles == Cycles::Tsc => {
+            Err(RunError::NotWithTsc { reason: "the guest counts what the companion makes: leave `--cycles tsc` away" })
+        }
         Some(known) if known.needs_companion && !options.companion => Err(RunError::NeedsCompanion { guest: guest.to_owned() }),
         Some(known) => {
             let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
@@ -311,6 +356,7 @@ fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
 pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
     let part = part(pmu, options)?;
     options.engine.check(pmu)?;
+    options.check_cycles()?;
     match part {
         Part::Power9(_) => {
             return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
@@ -353,8 +399,8 @@ fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topol
     thread.registers().iter().filter(shown).filter_map(value).collect()
 }
 
-/// Whether a run that ended with `status`, or at the `limit` of steps, or else by `exit`, was right, in one line.
-fn verdict(status: Option<u8>, limit: bool, exit: &dyn fmt::Display, checks: &[Check], options: &Options) -> (bool, String) {
+/// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
+fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {
     let failed = checks.iter().filter(|check| !check.passed()).count();
     let first = checks.iter().find(|check| !check.passed());
     match (status, first) {
@@ -368,7 +414,6 @@ fn verdict(status: Option<u8>, limit: bool, exit: &dyn fmt::Display, checks: &[C
             let Check { name, seen, least, .. } = check;
             (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
         }
-        _ if limit => (false, format!("not done after {} steps", grouped(options.limit))),
-        _ => (false, exit.to_string()),
+        _ => (false, limit.map_or_else(|| exit.to_string(), |limit| format!("not done after {limit}"))),
     }
 }

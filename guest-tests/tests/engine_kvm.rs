@@ -97,14 +97,14 @@ macro_rules! guests {
 guests! {
     k8 {
         count "count", filter "filter", overflow "overflow", profile "profile", edge_mask "edge-mask", northbridge "northbridge",
-        user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus",
+        user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus", clock "clock",
         chase "chase", stride "stride", page_stride "page-stride", branches "branches", call_depth "call-depth", code "code",
         false_sharing "false-sharing", self_modifying "self-modifying",
     }
     knl {
         probe "probe", count "count", filter "filter", branches "branches", global_control "global-control", overflow "overflow",
         freeze "freeze", profile "profile", linux_driver "linux-driver", nmi_watchdog "nmi-watchdog", user_rdpmc "user-rdpmc",
-        hostile "hostile", any_thread "any-thread", tile "tile", offcore "offcore", latency "latency", pci_probe "pci-probe",
+        hostile "hostile", clock "clock", any_thread "any-thread", tile "tile", offcore "offcore", latency "latency", pci_probe "pci-probe",
         linux_uncore "linux-uncore", untile_clocks "untile-clocks", thresholds "thresholds", mesh_events "mesh-events",
         global_freeze "global-freeze", likwid_groups "likwid-groups", untile_eight_cpus "untile-eight-cpus",
         untile_hostile "untile-hostile", mcdram_bandwidth "mcdram-bandwidth", mc_cas "mc-cas", edc_queues "edc-queues",

@@ -42,6 +42,8 @@ mod record;
 mod refusal;
 mod saved;
 mod signals;
+#[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+mod timed;
 mod trace;
 mod untile;
 

@@ -16,6 +16,8 @@ pub struct Segment {
     pub bytes: Vec<u8>,
     /// Bytes in memory; those beyond the file's are zero.
     pub size: u64,
+    /// There may be instructions among them.
+    pub executable: bool,
 }
 
 /// A guest: what goes where, and where it starts.
@@ -114,7 +116,7 @@ impl Image {
     pub fn raw(address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        Self { segments: vec![Segment { address, bytes, size }], entry: address }
+        Self { segments: vec![Segment { address, bytes, size, executable: true }], entry: address }
     }
 
     /// Adds bytes at a physical address.
@@ -122,7 +124,7 @@ impl Image {
     pub fn with(mut self, address: u64, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let size = bytes.len() as u64;
-        self.segments.push(Segment { address, bytes, size });
+        self.segments.push(Segment { address, bytes, size, executable: true });
         self
     }
 
@@ -191,7 +193,8 @@ impl Image {
                 let reason = "a segment is larger in the file than in memory".to_owned();
                 return Err(ImageError::Malformed { reason });
             }
-            segments.push(Segment { address: program.p_paddr(endian), bytes: bytes.to_vec(), size });
+            let executable = program.p_flags(endian).contains(elf::PF_X);
+            segments.push(Segment { address: program.p_paddr(endian), bytes: bytes.to_vec(), size, executable });
         }
         if segments.is_empty() {
             return Err(ImageError::Empty);

@@ -30,6 +30,7 @@ macro_rules! guests {
 }
 use guests;
 
+mod clock;
 pub mod ia64;
 pub mod itanium;
 pub mod k8;

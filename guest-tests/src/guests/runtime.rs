@@ -389,10 +389,10 @@ impl Kernel {
             self.poke(at, &low.to_le_bytes());
             self.poke(at + 8, &(target >> 32).to_le_bytes());
         }
-        let segment = |address, bytes: Vec<u8>| Segment { address, size: bytes.len() as u64, bytes };
-        let mut segments = vec![segment(KERNEL_CODE, result.inner.code_buffer), segment(KERNEL_DATA, self.data)];
+        let segment = |address, bytes: Vec<u8>, executable| Segment { address, size: bytes.len() as u64, bytes, executable };
+        let mut segments = vec![segment(KERNEL_CODE, result.inner.code_buffer, true), segment(KERNEL_DATA, self.data, false)];
         if !self.user.is_empty() {
-            segments.push(segment(USER_CODE, self.user));
+            segments.push(segment(USER_CODE, self.user, true));
         }
         Ok(Image { segments, entry: KERNEL_CODE })
     }

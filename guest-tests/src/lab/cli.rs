@@ -93,6 +93,13 @@ pub struct RunArguments {
     /// What executes the guest in that machine; the same engine if left out
     #[arg(long, value_name = "ENGINE", requires = "save_at")]
     pub go_on_with: Option<String>,
+    /// Where cycles come from: the engine and the companion, or the host's time-stamp counter while its processor executes the guest
+    /// freely, with `--engine kvm`; nothing but cycles is counted then
+    #[arg(long, value_enum, default_value_t)]
+    pub cycles: CycleSource,
+    /// With `--cycles tsc`, stop after so many seconds
+    #[arg(long, value_name = "COUNT", default_value_t = 60)]
+    pub seconds: u64,
     /// How many CPUs a guest from a file gets
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub cpus: usize,
@@ -117,6 +124,16 @@ pub struct RunArguments {
     /// The form of output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Where cycles come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CycleSource {
+    /// The engine and the companion.
+    #[default]
+    Engine,
+    /// The host's time-stamp counter.
+    Tsc,
 }
 
 /// Something that is there or not.

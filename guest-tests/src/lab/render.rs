@@ -53,15 +53,7 @@ fn take_apart(part: Part, register: &Register) -> Option<Decoded> {
 /// # Errors
 /// The output cannot be written.
 pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
-    writeln!(
-        output,
-        "{} on {}, {} executed by {}{}",
-        report.guest,
-        report.pmu,
-        counted_instructions(report),
-        report.engine,
-        companion(report)
-    )?;
+    writeln!(output, "{} on {}, {} executed by {}{}", report.guest, report.pmu, executed(report), report.engine, companion(report))?;
     console(report, output)?;
     if !report.trace.is_empty() {
         writeln!(output, "\nWhat passed between the guest and its PMU")?;
@@ -93,8 +85,10 @@ fn companion(report: &Report) -> String {
     }
 }
 
-fn counted_instructions(report: &Report) -> String {
-    counted(usize::try_from(report.instructions).unwrap_or(usize::MAX), "instruction")
+/// How much was executed, in what is known of it.
+fn executed(report: &Report) -> String {
+    let (count, what) = report.cycles.map_or((report.instructions, "instruction"), |cycles| (cycles, "cycle"));
+    counted(usize::try_from(count).unwrap_or(usize::MAX), what)
 }
 
 fn console(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
@@ -297,11 +291,12 @@ impl SummaryColumns {
         let passed = report.checks.iter().filter(|check| check.passed()).count();
         let checks = format!("{passed} of {}", counted(report.checks.len(), "check"));
         let lead = format!(
-            "{}  {:<guest$}  {:<pmu$}  {:>13} instructions  {checks}",
+            "{}  {:<guest$}  {:<pmu$}  {:>13} {}  {checks}",
             verdict(report.passed),
             report.guest,
             report.pmu,
-            grouped(report.instructions)
+            grouped(report.cycles.unwrap_or(report.instructions)),
+            if report.cycles.is_some() { "cycles" } else { "instructions" }
         );
         // How a run ended is worth saying where it is not just that every check passed.
         let ending = if report.passed && !report.checks.is_empty() { "" } else { report.ending.as_str() };

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::cli::{Format, RunArguments, Switch};
+use super::cli::{CycleSource, Format, RunArguments, Switch};
 use super::error::Error;
 use super::number::counted;
 use super::output::Output;
 use super::{FAILED, PASSED, USAGE, litmus, metrics, render, select, suggest};
 use crate::report::Report;
-use crate::runner::{Engine, Options};
+use crate::runner::{Cycles, Engine, Options};
 
 /// The PMU of a guest that comes as a file and says nothing.
 const DEFAULT_PMU: &str = "k8";
@@ -189,6 +189,11 @@ fn requests(arguments: &RunArguments, runner: &dyn Runner) -> Result<Vec<RunRequ
     let options = Options {
         parallel: arguments.parallel,
         limit: arguments.steps,
+        cycles: match arguments.cycles {
+            CycleSource::Engine => Cycles::Engine,
+            CycleSource::Tsc => Cycles::Tsc,
+        },
+        seconds: arguments.seconds,
         revision: arguments.revision.clone(),
         cpus: arguments.cpus,
         chips: arguments.chips,

@@ -96,6 +96,6 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Exit::Status { status, .. } => Some(status),
         _ => None,
     };
-    (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
     Ok(Outcome::Ended(report))
 }

@@ -131,7 +131,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Exit::Status { status, .. } => Some(status),
         _ => None,
     };
-    (report.passed, report.ending) = verdict(status, exit == Exit::Limit, &exit, &report.checks, options);
+    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
     if refused != 0 {
         (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
     }

@@ -10,7 +10,7 @@ use vm_pmu::topology::{self, Builder};
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
-use super::{Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
+use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 #[cfg(feature = "unicorn")]
@@ -64,11 +64,16 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunE
 fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
     let Job { part, name, image, cpus, clock } = *job;
     let surroundings = Surroundings::new(part, cpus, clock, options)?;
-    let mut machine = surroundings.machine(image, stage.engine)?;
+    // A guest that runs freely has no executor of single instructions.
+    let stepped = if options.cycles == Cycles::Tsc { Engine::Interp } else { stage.engine };
+    let mut machine = surroundings.machine(image, stepped)?;
     if let Some(saved) = stage.from {
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
-    let exit = machine.run(Limits::steps(stage.steps));
+    let exit = match options.cycles {
+        Cycles::Engine => machine.run(Limits::steps(stage.steps)),
+        Cycles::Tsc => run_freely(&mut machine, job, options)?,
+    };
     if stage.save && exit == Exit::Limit {
         return surroundings.save(&machine).map(Outcome::Saved).map_err(RunError::Migrate);
     }
@@ -78,9 +83,30 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         Exit::Status { status, .. } => Some(status),
         _ => None,
     };
-    let limit = matches!(exit, Exit::Limit);
-    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks, options);
+    if options.cycles == Cycles::Tsc {
+        report.cycles = Some((0..cpus).filter_map(|index| machine.cpu(index)).map(|cpu| cpu.cycles()).sum());
+    }
+    let limit = matches!(exit, Exit::Limit).then(|| match options.cycles {
+        Cycles::Engine => options.steps(),
+        Cycles::Tsc => format!("{} s", options.seconds),
+    });
+    (report.passed, report.ending) = verdict(status, limit, &exit, &report.checks);
     Ok(Outcome::Ended(report))
+}
+
+/// Has the host's processor execute the guest as fast as it can.
+fn run_freely(machine: &mut Machine<Cpu<'_>>, job: &Job<'_>, options: &Options) -> Result<Exit, RunError> {
+    #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+    let exit = {
+        let longest = std::time::Duration::from_secs(options.seconds);
+        crate::engine::kvm::free::run(machine, job.image, job.part, longest)
+    };
+    #[cfg(not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")))]
+    let exit = {
+        let _ = (machine, job);
+        Err("this build does not have it".to_owned())
+    };
+    exit.map_err(|reason| RunError::Engine { engine: options.engine, reason })
 }
 
 /// Everything of a machine but its CPUs and memory: PMUs, boxes, companion, the lines and clocks between them.
@@ -157,7 +183,7 @@ impl Surroundings {
         for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
             thread.set_context(Context { halted: true, ..thread.context() });
         }
-        let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+        let followed = companion::Builder::new(part.name()).filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
         let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());

@@ -50,7 +50,7 @@ impl Core {
     }
 
     #[cold]
-    fn read_device(&mut self, address: u64, size: u8) -> u64 {
+    pub(crate) fn read_device(&mut self, address: u64, size: u8) -> u64 {
         if self.is_ram(address) {
             return self.shared.memory.read(address, usize::from(size));
         }
@@ -70,7 +70,7 @@ impl Core {
     }
 
     #[cold]
-    fn write_device(&mut self, address: u64, size: u8, value: u64) {
+    pub(crate) fn write_device(&mut self, address: u64, size: u8, value: u64) {
         let ram = self.is_ram(address);
         if self.rehearsal.under_way {
             if ram {

@@ -294,6 +294,12 @@ impl Apic {
         }
     }
 
+    /// The cycle at which the timer expires next; the last of all if it stands.
+    #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+    pub(crate) fn due(&self) -> u64 {
+        self.timer.deadline
+    }
+
     /// The cycle at which the timer will make an interrupt a CPU with IF set would take.
     pub(crate) fn timer_wake(&self) -> Option<u64> {
         let entry = self.lvt[TIMER];

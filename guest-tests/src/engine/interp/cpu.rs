@@ -169,7 +169,7 @@ impl<O: Observer> Cpu<O> {
     }
 
     /// Takes in what waits in the mailbox and the timer.
-    fn collect(&mut self) {
+    pub(crate) fn collect(&mut self) {
         let core = &mut *self.core;
         let mailbox = core.shared.interrupter.mailbox(core.index);
         if mailbox.full() {

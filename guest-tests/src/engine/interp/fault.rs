@@ -141,7 +141,7 @@ impl fmt::Display for Stop {
             Self::UnsupportedMode { rip, what } => {
                 write!(f, "unsupported mode at {rip:#x}: {what}")
             }
-            Self::Executor { rip, reason } => write!(f, "{reason} at {rip:#x}"),
+            Self::Executor { rip, reason } => write!(f, "at {rip:#x}: {reason}"),
             Self::TripleFault { rip, first, last, cr2 } => {
                 let (first, last) = (vector::name(*first), vector::name(*last));
                 write!(f, "triple fault at {rip:#x}: {first}, then {last} while delivering the double fault (CR2 {cr2:#x})")

@@ -173,7 +173,8 @@ impl fmt::Display for Exit {
     }
 }
 
-fn exit(cpu: usize, stop: Stop) -> Exit {
+/// How a run ended that `stop` ended.
+pub(crate) fn exit_of(cpu: usize, stop: Stop) -> Exit {
     match stop {
         Stop::Status(status) => Exit::Status { cpu, status },
         Stop::Observer => Exit::Observer { cpu },
@@ -336,7 +337,7 @@ impl<O: Observer> Machine<O> {
                 *steps -= u64::from(done);
                 turn.taken += done;
                 if let Some(stop) = cpu.core.stop.take() {
-                    return Some(exit(turn.cpu, *stop));
+                    return Some(exit_of(turn.cpu, *stop));
                 }
             }
             turn.ran = turn.ran.max(cpu.core.cycles.saturating_sub(*began));
@@ -361,7 +362,7 @@ impl<O: Observer> Machine<O> {
             }
         }
         if let Some(stop) = cpu.core.stop.take() {
-            return Some(exit(index, *stop));
+            return Some(exit_of(index, *stop));
         }
         (cpu.core.halted && cpu.core.cycles >= limits.cycles).then_some(Exit::Limit)
     }
@@ -477,7 +478,7 @@ fn run_alone<O: Observer>(cpu: &mut Cpu<O>, interrupter: &Interrupter, budget: &
             }
         }
         if let Some(stop) = cpu.core.stop.take() {
-            break Some(exit(index, *stop));
+            break Some(exit_of(index, *stop));
         }
         if left == 0 && budget.load(Ordering::Relaxed) == 0 || cpu.core.cycles >= cycles {
             break Some(Exit::Limit);

@@ -32,6 +32,8 @@
 //! IDT: an exception that was not foreseen ends the virtual machine rather than going on unseen.
 
 mod able;
+mod alarm;
+pub(crate) mod free;
 mod host;
 mod processor;
 mod registers;
@@ -65,6 +67,14 @@ pub fn ready() -> Result<Vec<String>, String> {
     let named = |(op, cpl): (Op, u8)| format!("{op:?} at CPL {cpl}");
     let left = |able: Able| [0, 3].into_iter().flat_map(|cpl| able.missing(cpl).map(move |op| (op, cpl))).map(named).collect();
     trial::able().map(left)
+}
+
+/// Whether guests can run freely on this host, with cycles of the time-stamp counter.
+///
+/// # Errors
+/// In one line, why not.
+pub fn runs_freely() -> Result<(), String> {
+    free::ready()
 }
 
 /// Has KVM execute the instructions of a machine that has not run.

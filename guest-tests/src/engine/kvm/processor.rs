@@ -256,7 +256,7 @@ impl Processor {
             let width = if d.address32 { 4 } else { 8 };
             core.repeating = before.gpr[RCX] & mask(width) != 0 && core.gpr[RCX] & mask(width) != 0 && !ended;
         }
-        let xmm = if VECTORS.contains(&d.op) { Some(self.read_vectors()?) } else { None };
+        let xmm = if VECTORS.contains(&d.op) { Some(registers::take_vectors(&self.vcpu)?) } else { None };
         if d.op == Op::Pushf {
             self.mend_pushed(core);
         }
@@ -277,11 +277,6 @@ impl Processor {
             core.step.code_written |= core.shared.memory.written(store.address, u64::from(store.size));
         }
         Ok(())
-    }
-
-    fn read_vectors(&self) -> Result<[u128; 16], String> {
-        let fpu = self.vcpu.get_fpu().map_err(|error| format!("KVM shows no vector registers: {error}"))?;
-        Ok(fpu.xmm.map(u128::from_le_bytes))
     }
 
     /// PUSHF stores the vCPU's flags, of which those that are the engine's have other values: memory gets the engine's.

@@ -1,6 +1,7 @@
 //! The engine's state of a CPU in the form of KVM, and back.
 
 use kvm_bindings::{kvm_dtable, kvm_regs, kvm_segment, kvm_sregs};
+use kvm_ioctls::VcpuFd;
 
 use crate::engine::interp::flags::{DF, FIXED, STATUS};
 use crate::engine::interp::state::{Core, SS, Segment};
@@ -24,6 +25,12 @@ pub(super) fn general(gpr: &[u64; 18], rip: u64, rflags: u64) -> kvm_regs {
 pub(super) fn numbered(regs: &kvm_regs) -> [u64; 16] {
     let kvm_regs { rax, rbx, rcx, rdx, rsi, rdi, rsp, rbp, r8, r9, r10, r11, r12, r13, r14, r15, .. } = *regs;
     [rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15]
+}
+
+/// The vector registers.
+pub(super) fn take_vectors(vcpu: &VcpuFd) -> Result<[u128; 16], String> {
+    let fpu = vcpu.get_fpu().map_err(|error| format!("KVM shows no vector registers: {error}"))?;
+    Ok(fpu.xmm.map(u128::from_le_bytes))
 }
 
 fn segment(segment: &Segment) -> kvm_segment {

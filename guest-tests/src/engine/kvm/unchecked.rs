@@ -40,8 +40,11 @@ pub(super) fn share(vm: &VmFd, memory: &Memory) -> Result<(), String> {
 /// are in use, and those of a vCPU that has not used any stay zero.
 pub(super) fn give_vectors(vcpu: &VcpuFd, xmm: &[u128; 16]) -> Result<(), String> {
     let mut area = vcpu.get_xsave().map_err(|error| format!("KVM shows no vector registers: {error}"))?;
-    area.region[FCW] = 0x37F;
-    area.region[MXCSR] = 0x1F80;
+    // As after a reset, unless the guest has set them otherwise.
+    if area.region[IN_USE] & X87_AND_SSE == 0 {
+        area.region[FCW] = 0x37F;
+        area.region[MXCSR] = 0x1F80;
+    }
     for (to, from) in area.region[XMM..].chunks_exact_mut(4).zip(xmm) {
         for (n, word) in to.iter_mut().enumerate() {
             *word = (from >> (32 * n)) as u32;

@@ -500,9 +500,9 @@ impl Kernel {
         for range in [0..0x8000, (KERNEL_CODE - VECTORS) as usize..code.len()] {
             let address = VECTORS + range.start as u64;
             let bytes = code.get(range).unwrap_or_default().to_vec();
-            segments.push(Segment { address, size: bytes.len() as u64, bytes });
+            segments.push(Segment { address, size: bytes.len() as u64, bytes, executable: true });
         }
-        segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data });
+        segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data, executable: false });
         Ok(Image { segments, entry: KERNEL_CODE })
     }
 }

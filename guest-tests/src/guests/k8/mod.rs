@@ -7,6 +7,7 @@
 mod branches;
 mod call_depth;
 mod chase;
+mod clock;
 mod code;
 mod count;
 mod edge_mask;
@@ -73,6 +74,7 @@ super::guests! {
     "linux-probe" 1 steps linux_probe "does what Linux does: probe, start, stop, sample by NMI";
     "nmi-watchdog" 1 steps nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
     "two-cpus" 2 steps two_cpus "has two CPUs count and overflow by themselves at the same time";
+    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
     "chase" 1 companion chase "follows pointers through 2 KiB to 8 MiB";
     "stride" 1 companion stride "loads at distances from 8 to 4160 bytes";
     "page-stride" 1 companion page_stride "loads from up to 1024 pages of 4 KiB, and forgets their translations";

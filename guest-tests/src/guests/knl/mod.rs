@@ -6,6 +6,7 @@
 
 mod any_thread;
 mod branches;
+mod clock;
 mod count;
 mod filter;
 mod freeze;
@@ -95,6 +96,7 @@ super::guests! {
     "nmi-watchdog" 1 steps nmi_watchdog "has an NMI every 5000 clocks by a fixed counter, and halts in between";
     "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
     "hostile" 1 steps hostile "writes every bit of every register, its neighbours, and patterns, at both rings, and counts afterwards";
+    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
     "any-thread" 8 steps any_thread "counts for four threads of a core what each does and the clock while one runs";
     "tile" 16 events tile "sees the requests of the own tile from each of its CPUs, and none of another tile's";
     "offcore" 16 events offcore "counts reads and writes by who answered them: DDR, MCDRAM, another tile, the own tile";

@@ -396,9 +396,9 @@ impl Kernel {
         for range in [0..vectors, KERNEL_CODE as usize..code.len()] {
             let address = range.start as u64;
             let bytes = code.get(range).unwrap_or_default().to_vec();
-            segments.push(Segment { address, size: bytes.len() as u64, bytes });
+            segments.push(Segment { address, size: bytes.len() as u64, bytes, executable: true });
         }
-        segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data });
+        segments.push(Segment { address: KERNEL_DATA, size: self.data.len() as u64, bytes: self.data, executable: false });
         Ok(Image { segments, entry: KERNEL_CODE })
     }
 }

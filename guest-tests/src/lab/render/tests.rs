@@ -27,6 +27,7 @@ fn overflow() -> Report {
         passed: true,
         ending: "The guest ended with status 0.".into(),
         instructions: 1_204_331,
+        cycles: None,
         console: "ready\n".into(),
         checks: vec![
             Check { name: "count after the interrupt".into(), seen: 3, least: 3, most: 3 },
