@@ -14,6 +14,39 @@ pub(super) fn timestamp() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
+/// How long the calling thread has had a processor.
+fn processor_time() -> Duration {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: all zeros is a valid time, and the call writes nothing else. The clock is there on every Linux, so it cannot fail.
+    let time = unsafe {
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
+        time.assume_init()
+    };
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// A measurement of what the calling thread executes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stopwatch {
+    had: Duration,
+    at: u64,
+}
+
+impl Stopwatch {
+    /// Begins one.
+    pub(super) fn start() -> Stopwatch {
+        Stopwatch { had: processor_time(), at: timestamp() }
+    }
+
+    /// The ticks of the time-stamp counter since then, of which there are `kilohertz` in a millisecond, but for those during which the host
+    /// gave the processor to others.
+    pub(super) fn ticks(self, kilohertz: u64) -> u64 {
+        let ticks = timestamp().saturating_sub(self.at);
+        let had = processor_time().saturating_sub(self.had).as_nanos() * u128::from(kilohertz) / 1_000_000;
+        ticks.min(u64::try_from(had).unwrap_or(u64::MAX))
+    }
+}
+
 /// A timer of the calling thread. Its signal does nothing but end what the thread is waiting for, running a vCPU among that.
 ///
 /// It belongs to the thread that made it, and cannot leave it.

@@ -1,7 +1,8 @@
 //! Guests that run freely on the host's processor, and whose cycles are those of its time-stamp counter.
 //!
 //! Where every step is known the guest is stepped; here nobody knows what it executes, and it is as fast as the host. Of a PMU's signals
-//! that leaves the cycles: the ticks of the time-stamp counter between an entry to the vCPU and its exit.
+//! that leaves the cycles: the ticks of the time-stamp counter between an entry to the vCPU and its exit, but for those during which the
+//! host gave the processor to somebody else.
 //!
 //! # What comes to the engine
 //!
@@ -14,8 +15,8 @@
 //!   long as the host needs to bring a vCPU out; what the counters say at that moment is exact, as the model is told at each deadline that
 //!   lies between entry and exit.
 //!
-//! What the engine executes takes no time, and neither does what it does in between: a guest that compares its counter with RDTSC finds
-//! fewer cycles than ticks. A halted CPU's cycles are the ticks that it slept for.
+//! What the engine does in between takes no time: a guest that compares its counter with RDTSC finds fewer cycles than ticks. A halted
+//! CPU's cycles are the ticks that it slept for.
 //!
 //! # What cannot be counted
 //!

@@ -7,7 +7,7 @@ use kvm_bindings::{KVM_GUESTDBG_ENABLE, KVM_GUESTDBG_USE_SW_BP, kvm_guest_debug,
 use kvm_ioctls::{SyncReg, VcpuExit, VcpuFd};
 
 use super::super::able::VECTORS;
-use super::super::alarm::{Alarm, timestamp};
+use super::super::alarm::{Alarm, Stopwatch, timestamp};
 use super::super::host::Host;
 use super::super::{registers as stepped, unchecked};
 use super::breakpoints::Breakpoints;
@@ -207,10 +207,9 @@ impl Processor {
 
     /// Runs the vCPU, lets the time go by that it ran, and answers its exit.
     fn execute<O: Timed>(&mut self, cpu: &mut Cpu<O>) -> Result<Left, String> {
-        let before = timestamp();
+        let watch = Stopwatch::start();
         let exit = self.vcpu.run();
-        let ran = timestamp().saturating_sub(before);
-        spend(cpu, ran);
+        spend(cpu, watch.ticks(self.kilohertz));
         let core = &mut cpu.core;
         let exit = match exit {
             Err(error) if matches!(error.errno(), libc::EINTR | libc::EAGAIN) => return Ok(Left::Nothing),
@@ -288,7 +287,7 @@ impl Processor {
         registers::take_fast(core, &self.vcpu)?;
         core.nmi_blocked = self.events.nmi.masked != 0;
         let mut vectors = false;
-        let before = timestamp();
+        let watch = Stopwatch::start();
         for _ in 0..SLICE {
             let core = &mut *cpu.core;
             let Some(decoded) = self.breakpoints.instruction(core, self.host.memory()) else {
@@ -335,7 +334,7 @@ impl Processor {
             self.vcpu.set_sync_dirty_reg(register);
         }
         if self.user {
-            spend(cpu, timestamp().saturating_sub(before));
+            spend(cpu, watch.ticks(self.kilohertz));
         }
         Ok(())
     }
