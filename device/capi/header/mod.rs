@@ -26,6 +26,9 @@ const SOURCES: &[&str] = &[
     "platform",
     "companion",
     "follow",
+    "places",
+    "traffic",
+    "tree",
     "catalogue",
     "litmus",
 ];
@@ -51,6 +54,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuAccessKind",
     "VmPmuClass",
     "VmPmuForgotten",
+    "VmPmuPlaceKind",
 ];
 
 /// Where the header is checked in.

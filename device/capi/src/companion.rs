@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk, parts};
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
+use crate::places::Lists;
 use crate::pointer::{Growing, borrow, list, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -17,6 +18,7 @@ pub struct VmPmuCompanion {
     followers: Box<[Mutex<Follower<'static>>]>,
     companion: NonNull<Companion>,
     tables: Tables,
+    pub(crate) lists: Lists,
 }
 
 // SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only handed on, to a function
@@ -37,10 +39,10 @@ impl VmPmuCompanion {
         // SAFETY: it is given back in `drop` alone, when nothing borrows from it any more.
         let lasting: &'static Companion = unsafe { companion.as_ref() };
         let followers = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
-        VmPmuCompanion { followers, companion, tables }
+        VmPmuCompanion { followers, companion, tables, lists: Lists::default() }
     }
 
-    fn companion(&self) -> &Companion {
+    pub(crate) fn companion(&self) -> &Companion {
         // SAFETY: it lives as long as `self`.
         unsafe { self.companion.as_ref() }
     }
@@ -223,7 +225,8 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
 ///
 /// `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
-/// Nothing is allocated for it later but what vm_pmu_companion_save() returns. It may be used from several host threads at once, and each
+/// Nothing is allocated for it later but what vm_pmu_companion_save() returns, and the list of places that the first call makes which takes
+/// them. It may be used from several host threads at once, and each
 /// thread of the guest is followed by one of them at a time.
 ///
 /// # Safety

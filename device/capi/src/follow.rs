@@ -345,6 +345,21 @@ pub unsafe extern "C" fn vm_pmu_follow_renew(
     })
 }
 
+/// Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_renew() has changed, since the last vm_pmu_follow_renew(),
+/// whether places are watched: the follower of thread `thread` takes that up when it is renewed.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_is_stale(companion: *const VmPmuCompanion, thread: u32, stale: *mut bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { self::companion(companion) }?.follower(thread)?.is_stale();
+        // SAFETY: the caller's promise.
+        unsafe { put(stale, answer, "where the answer is to be written") }
+    })
+}
+
 /// Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
 ///
 /// # Safety
