@@ -26,6 +26,7 @@ const SOURCES: &[&str] = &[
     "platform",
     "companion",
     "follow",
+    "requests",
     "places",
     "traffic",
     "tree",

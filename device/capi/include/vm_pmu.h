@@ -2607,7 +2607,8 @@ VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
                            const VmPmuRequest *request);
 
 /**
- * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox".
+ * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox". The boxes of a unit follow each
+ * other.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3098,6 +3099,47 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion,
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
+
+/**
+ * Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
+ * them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_renew() on, and is in no snapshot.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_t thread, bool on);
+
+/**
+ * Calls `tell`, with `user`, for each request that has left the first-level caches of the core of thread `thread` since the last
+ * vm_pmu_follow_deliver(), in their order: to be called between vm_pmu_follow() and that function, which tells the thread's own PMU and forgets
+ * them. There are some where the thread's demand has VM_PMU_RECORDS_REQUESTS, or vm_pmu_follow_keep_requests() asked for them; 128 at most.
+ *
+ * `tell` is called while the follower is in use: it may call every function but those that follow the same thread, and
+ * vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
+                                   uint32_t thread,
+                                   void (*tell)(void *user, const VmPmuRequest *request),
+                                   void *user);
+
+/**
+ * `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
+ * it comes into the table of requests and will have left after its latency. What stays in the tile comes to no CHA. Writes to `taken`, which
+ * may be null, whether a counter counts it. Opcodes are those of the server parts before this one; who knows better tells
+ * vm_pmu_box_transact().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
+                               uint32_t cha,
+                               const VmPmuRequest *request,
+                               uint32_t tile,
+                               uint32_t thread,
+                               bool *taken);
 
 /**
  * Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and

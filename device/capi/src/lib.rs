@@ -34,6 +34,7 @@ pub mod platform;
 mod pointer;
 pub mod record;
 pub mod registers;
+pub mod requests;
 pub mod snapshot;
 pub mod status;
 pub mod traffic;

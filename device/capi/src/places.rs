@@ -92,8 +92,8 @@ pub struct VmPmuInterconnect {
 }
 
 /// The function that the caller has told, or that there is none.
-fn told<T>(function: Option<T>) -> Result<T, Failure> {
-    function.ok_or_else(|| argument("the function to be told is null: who wants to hear of nothing does not watch places"))
+pub(crate) fn told<T>(function: Option<T>) -> Result<T, Failure> {
+    function.ok_or_else(|| argument("the function to be told is null: it is needed"))
 }
 
 /// Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and

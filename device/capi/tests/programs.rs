@@ -157,6 +157,13 @@ fn a_c_program_hears_what_each_place_of_memory_did() {
 }
 
 #[test]
+fn a_c_program_has_boxes_count_what_a_tile_asks_for() {
+    if is_there("cc", "a_c_program_has_boxes_count_what_a_tile_asks_for") {
+        compile_and_run("cc", "requests.c", "requests", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_has_the_nest_count_what_a_companion_moves() {
     if is_there("cc", "a_c_program_has_the_nest_count_what_a_companion_moves") {
         compile_and_run("cc", "traffic.c", "traffic", "-std=c11", &shared());
@@ -224,7 +231,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion", "places", "traffic", "tree"] {
+    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion", "places", "requests", "traffic", "tree"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
     let beside: Vec<String> = bridge().into_iter().chain(sanitized).collect();
