@@ -16,12 +16,18 @@ struct heard {
   uint32_t count, joined;
 };
 
+static void never(void *user, const VmPmuPlace *place) {
+  (void)user, (void)place;
+  EXPECT(false);
+}
+
 static void place(void *user, const VmPmuPlace *place) {
   struct heard *heard = user;
   uint32_t agent;
   EXPECT(place->size >= sizeof(VmPmuPlace) && heard->count < 16);
   heard->places[heard->count++] = *place;
-  /* No lock is held. */
+  /* No lock is held, and all that there was is taken. */
+  EXPECT_OK(vm_pmu_companion_take_places(heard->companion, never, NULL));
   EXPECT_OK(vm_pmu_companion_home(heard->companion, 0, &agent));
   EXPECT_OK(vm_pmu_companion_watch_places(heard->companion, true));
 }
@@ -30,11 +36,6 @@ static void interconnect(void *user, const VmPmuInterconnect *interconnect) {
   struct heard *heard = user;
   EXPECT(interconnect->size >= sizeof(VmPmuInterconnect) && heard->joined < 4);
   heard->interconnects[heard->joined++] = *interconnect;
-}
-
-static void never(void *user, const VmPmuPlace *place) {
-  (void)user, (void)place;
-  EXPECT(false);
 }
 
 /* Everything that there is to hear. */
