@@ -26,6 +26,10 @@ const SOURCES: &[&str] = &[
     "platform",
     "companion",
     "follow",
+    "requests",
+    "places",
+    "traffic",
+    "tree",
     "catalogue",
     "litmus",
 ];
@@ -51,6 +55,7 @@ const NUMBERS: &[&str] = &[
     "VmPmuAccessKind",
     "VmPmuClass",
     "VmPmuForgotten",
+    "VmPmuPlaceKind",
 ];
 
 /// Where the header is checked in.

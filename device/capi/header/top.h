@@ -11,15 +11,15 @@
  * - Structs that may grow begin with their size. Set it to sizeof of the struct, and every other field that is not needed to zero:
  *       VmPmuOptions options = { sizeof(VmPmuOptions) };
  * - What a function takes as a number and an enum lists (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
- * - A machine, a platform and a companion may be used from several host threads at once. Totals are added to by one host thread a guest's
- *   thread.
+ * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Totals are added to by one host thread
+ *   a guest's thread.
  * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
  *
  * Pointers
  *
  * Null pointers, misaligned ones, and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is
- * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions and snapshots; a text is UTF-8 and ends with a zero byte; what is to be written can be
- * written, and nobody else uses it during the call.
+ * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions, traffics and snapshots; a text is UTF-8
+ * and ends with a zero byte; what is to be written can be written, and nobody else uses it during the call.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */

@@ -11,15 +11,15 @@
  * - Structs that may grow begin with their size. Set it to sizeof of the struct, and every other field that is not needed to zero:
  *       VmPmuOptions options = { sizeof(VmPmuOptions) };
  * - What a function takes as a number and an enum lists (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
- * - A machine, a platform and a companion may be used from several host threads at once. Totals are added to by one host thread a guest's
- *   thread.
+ * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Totals are added to by one host thread
+ *   a guest's thread.
  * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
  *
  * Pointers
  *
  * Null pointers, misaligned ones, and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is
- * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions and snapshots; a text is UTF-8 and ends with a zero byte; what is to be written can be
- * written, and nobody else uses it during the call.
+ * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions, traffics and snapshots; a text is UTF-8
+ * and ends with a zero byte; what is to be written can be written, and nobody else uses it during the call.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -324,6 +324,31 @@
 #define VM_PMU_MOST_HELD 48
 
 /**
+ * The ports by which requests are begun.
+ */
+#define VM_PMU_PORTS 4
+
+/**
+ * In VmPmuCounterNodes::flags: the postings of the flexible mode are described too, as units called ..._flexible.
+ */
+#define VM_PMU_COUNTER_NODES_FLEXIBLE (1 << 0)
+
+/**
+ * In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_pass()).
+ */
+#define VM_PMU_COUNTER_NODES_CORE (1 << 1)
+
+/**
+ * In VmPmuCounterNodes::flags: the threads post theirs. Linux has no use for them where cores post none.
+ */
+#define VM_PMU_COUNTER_NODES_THREAD (1 << 2)
+
+/**
+ * The property "isa" of the node ibm,powerpc-cpu-features of a POWER9: version 3.0B of the architecture.
+ */
+#define VM_PMU_TREE_ISA 3000
+
+/**
  * In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
  */
 #define VM_PMU_EVENT_UMASK (1 << 0)
@@ -437,6 +462,10 @@ enum VmPmuStatus
    * The snapshot is damaged, or of another machine; the machine is as it was.
    */
   VM_PMU_STATUS_ERROR_SNAPSHOT = -7,
+  /**
+   * A function of the caller's asked to stop: what it was given up to there it has.
+   */
+  VM_PMU_STATUS_ERROR_STOPPED = -8,
   /**
    * The library failed in itself. The machine may be used further; that it happened is worth a report.
    */
@@ -1283,6 +1312,31 @@ typedef uint32_t VmPmuForgotten;
 #endif // __cplusplus
 
 /**
+ * A kind of places that count by themselves.
+ */
+enum VmPmuPlaceKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A controller of near memory: on Knights Landing an EDC.
+   */
+  VM_PMU_PLACE_KIND_NEAR_MEMORY = 0,
+  /**
+   * A channel of DRAM.
+   */
+  VM_PMU_PLACE_KIND_CHANNEL = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum VmPmuPlaceKind VmPmuPlaceKind;
+#else
+typedef uint32_t VmPmuPlaceKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Only pointers to it are handed out.
  */
 typedef struct VmPmuCompanion VmPmuCompanion;
@@ -1301,6 +1355,17 @@ typedef struct VmPmuPlatform VmPmuPlatform;
  * What a machine, a chip or a companion remembers, as bytes. Only pointers to it are handed out.
  */
 typedef struct VmPmuSnapshot VmPmuSnapshot;
+
+/**
+ * What leads from a companion to the chips of a platform: it makes of what moves between caches and memory the events that the nests count.
+ * Only pointers to it are handed out.
+ *
+ * Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes are blocks of
+ * 64 bytes at the controller and the port that have the line; requests that leave the caches of a pair of cores, or that a device makes, are
+ * pumps, of local scope or of the group's; lines that are moved are their bytes out of the 512 of a transfer. It has no pointer to either of
+ * the two, which are given to each call.
+ */
+typedef struct VmPmuTraffic VmPmuTraffic;
 
 /**
  * How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
@@ -2040,6 +2105,134 @@ typedef struct {
 } VmPmuOutcome;
 
 /**
+ * How often a place of memory did something since it was last told.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuPlace) of the library: fields behind it are not there.
+   */
+  size_t size;
+  /**
+   * How often: accesses, never 0.
+   */
+  uint64_t amount;
+  /**
+   * What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of the
+   * memory_side_cache of a controller of near memory.
+   */
+  uint32_t signal;
+  /**
+   * VmPmuPlaceKind.
+   */
+  uint32_t kind;
+  /**
+   * The controller, from 0 on through all packages.
+   */
+  uint32_t controller;
+  /**
+   * The channel, from 0 on in its controller; 0 of near memory.
+   */
+  uint32_t channel;
+} VmPmuPlace;
+
+/**
+ * What the interconnect of a package did since it was last told.
+ *
+ * A request is whatever caches and devices of the package begin there: to read a line, to have it alone, to write it, to have it leave every
+ * cache. Lines that follow each other go to the ports in turn.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuInterconnect) of the library: fields behind it are not there.
+   */
+  size_t size;
+  /**
+   * Requests that stay within the package, by port.
+   */
+  uint64_t requests_within[VM_PMU_PORTS];
+  /**
+   * Requests that ask other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+   */
+  uint64_t requests_beyond[VM_PMU_PORTS];
+  /**
+   * Lines that moved from one place of the package to another: its caches, its memory, its devices.
+   */
+  uint64_t lines_within;
+  /**
+   * Lines that came from another package or went there.
+   */
+  uint64_t lines_beyond;
+  /**
+   * The package.
+   */
+  uint32_t package;
+} VmPmuInterconnect;
+
+/**
+ * The bytes that a chip has moved so far, which make its transfers.
+ */
+typedef struct {
+  /**
+   * Within the chip.
+   */
+  uint64_t within;
+  /**
+   * To other chips or from them.
+   */
+  uint64_t beyond;
+} VmPmuMoved;
+
+/**
+ * What is described of counters that post themselves. Set `size` to its sizeof; zero means the usual.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuCounterNodes).
+   */
+  size_t size;
+  /**
+   * VM_PMU_COUNTER_NODES_...
+   */
+  uint32_t flags;
+  /**
+   * The first phandle that is not taken in the tree, up to FFFFFFFEh; 0 is 1. One is needed for each unit, 56 at most.
+   */
+  uint32_t first_phandle;
+} VmPmuCounterNodes;
+
+/**
+ * What writes a device tree: three functions of the embedder, as libfdt has them for writing in sequence (fdt_begin_node, fdt_property,
+ * fdt_end_node). The library calls them for what belongs into the node that is open.
+ *
+ * Each returns true to go on. Where one returns false, nothing further is written, and the call that led there returns
+ * VM_PMU_STATUS_ERROR_STOPPED. They are called with no lock held, and may call every function. They must return: no C++ exception and no
+ * longjmp may leave them. Texts and values hold until they return.
+ */
+typedef struct {
+  /**
+   * sizeof(VmPmuTreeWriter).
+   */
+  size_t size;
+  /**
+   * Handed to the functions.
+   */
+  void *user;
+  /**
+   * A node of this name, with its unit address, begins.
+   */
+  bool (*begin_node)(void *user, const char *name);
+  /**
+   * The open node has a property: `length` bytes at `value`, as the tree has them; cells are big-endian, texts end with a zero byte. All
+   * properties of a node come before its nodes.
+   */
+  bool (*property)(void *user, const char *name, const uint8_t *value, size_t length);
+  /**
+   * The node that began last, of those that have not ended, ends.
+   */
+  bool (*end_node)(void *user);
+} VmPmuTreeWriter;
+
+/**
  * A text that lives as long as the program. It does not end with a zero byte: print it by "%.*s".
  */
 typedef struct {
@@ -2414,7 +2607,8 @@ VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
                            const VmPmuRequest *request);
 
 /**
- * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox".
+ * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox". The boxes of a unit follow each
+ * other.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2740,6 +2934,15 @@ VmPmuStatus vm_pmu_chip_running(const VmPmuPlatform *platform, uint32_t chip, bo
 VmPmuStatus vm_pmu_chip_register(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t *value);
 
 /**
+ * Writes to `address` and `bytes` where the region of chip `chip` begins into which it posts, and how long it is: memory that an operating
+ * system must not use as its own, so a device tree lists it among the reserved.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_chip_region(const VmPmuPlatform *platform, uint32_t chip, uint64_t *address, uint64_t *bytes);
+
+/**
  * Brings chip `chip` to where power-on leaves it.
  *
  * # Safety
@@ -2769,7 +2972,8 @@ VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const
  * Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
  *
  * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
- * Nothing is allocated for it later but what vm_pmu_companion_save() returns. It may be used from several host threads at once, and each
+ * Nothing is allocated for it later but what vm_pmu_companion_save() returns, and the list of places that the first call makes which takes
+ * them. It may be used from several host threads at once, and each
  * thread of the guest is followed by one of them at a time.
  *
  * # Safety
@@ -2869,6 +3073,15 @@ VmPmuStatus vm_pmu_follow_renew(const VmPmuCompanion *companion,
                                 bool *active);
 
 /**
+ * Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_renew() has changed, since the last vm_pmu_follow_renew(),
+ * whether places are watched: the follower of thread `thread` takes that up when it is renewed.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_is_stale(const VmPmuCompanion *companion, uint32_t thread, bool *stale);
+
+/**
  * Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
  *
  * # Safety
@@ -2886,6 +3099,212 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion,
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
+
+/**
+ * Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
+ * them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_renew() on, and is in no snapshot.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_t thread, bool on);
+
+/**
+ * Calls `tell`, with `user`, for each request that has left the first-level caches of the core of thread `thread` since the last
+ * vm_pmu_follow_deliver(), in their order: to be called between vm_pmu_follow() and that function, which tells the thread's own PMU and forgets
+ * them. There are some where the thread's demand has VM_PMU_RECORDS_REQUESTS, or vm_pmu_follow_keep_requests() asked for them; 128 at most.
+ *
+ * `tell` is called while the follower is in use: it may call every function but those that follow the same thread, and
+ * vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
+                                   uint32_t thread,
+                                   void (*tell)(void *user, const VmPmuRequest *request),
+                                   void *user);
+
+/**
+ * `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
+ * it comes into the table of requests and will have left after its latency. What stays in the tile comes to no CHA. Writes to `taken`, which
+ * may be null, whether a counter counts it. Opcodes are those of the server parts before this one; who knows better tells
+ * vm_pmu_box_transact().
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
+                               uint32_t cha,
+                               const VmPmuRequest *request,
+                               uint32_t tile,
+                               uint32_t thread,
+                               bool *taken);
+
+/**
+ * Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
+ * vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_renew() on;
+ * vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_watch_places(const VmPmuCompanion *companion, bool on);
+
+/**
+ * Writes to `has` whether some place has something to tell.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_has_places(const VmPmuCompanion *companion, bool *has);
+
+/**
+ * Calls `tell`, with `user`, for each place that did something since the last call, once for each thing that it did. The order is fixed:
+ * package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too, of the threads
+ * and devices that caused it. Of several host threads that call this at once, each is told what the others are not.
+ *
+ * `tell` is called with no lock held: it may call every function but vm_pmu_companion_destroy(). It must return: no C++ exception and no
+ * longjmp may leave it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_take_places(const VmPmuCompanion *companion,
+                                         void (*tell)(void *user, const VmPmuPlace *place),
+                                         void *user);
+
+/**
+ * Writes to `has` whether some package's interconnect has something to tell.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_has_interconnects(const VmPmuCompanion *companion, bool *has);
+
+/**
+ * Calls `tell`, with `user`, for the interconnect of each package that did something since the last call, package after package. As with
+ * places, it is kept while they are watched, and forgotten when that changes.
+ *
+ * What vm_pmu_companion_take_places() says of its function holds for this one.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
+                                                void (*tell)(void *user, const VmPmuInterconnect *interconnect),
+                                                void *user);
+
+/**
+ * Writes to `agent` which agent keeps the order of the line with the physical address `physical`: on Knights Landing the number of one of 38
+ * CHAs, as vm_pmu_box_transact() takes it; 0 on parts without.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion,
+                                  uint64_t physical,
+                                  uint32_t *agent);
+
+/**
+ * Makes what leads from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
+ * vm_pmu_traffic_destroy(). It may be used from several host threads at once.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_traffic_create(const VmPmuCompanion *companion, const VmPmuPlatform *platform, VmPmuTraffic **traffic);
+
+/**
+ * Gives a traffic up. Null is allowed and does nothing.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and nobody destroyed.
+ */
+VmPmuStatus vm_pmu_traffic_destroy(VmPmuTraffic *traffic);
+
+/**
+ * Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
+ * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_pass(). A follower that has become stale by it
+ * (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
+ * counts nowhere.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_traffic_renew(const VmPmuTraffic *traffic,
+                                 const VmPmuCompanion *companion,
+                                 const VmPmuPlatform *platform,
+                                 bool *watches);
+
+/**
+ * Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the nest
+ * go by. Any host thread may; nothing is told twice. While nothing has moved it costs two loads.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_traffic_tell(const VmPmuTraffic *traffic,
+                                const VmPmuCompanion *companion,
+                                const VmPmuPlatform *platform);
+
+/**
+ * Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. What fills no transfer yet
+ * is in no chip's snapshot, so this is saved beside them.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_traffic_moved(const VmPmuTraffic *traffic,
+                                 VmPmuMoved *moved,
+                                 size_t count);
+
+/**
+ * Goes on from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_traffic_restore(const VmPmuTraffic *traffic, const VmPmuMoved *moved, size_t count);
+
+/**
+ * Writes the node imc-counters into the open node, which may be any: firmware puts it at the root. It describes the counters that post
+ * themselves: a node for each unit of the nest that a chip of `platform` has, of the homes and numbers that they have, and of
+ * cores and threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is
+ * still free.
+ *
+ * The regions into which the chips post are memory that the tree must reserve (vm_pmu_chip_region()), and a processor's node says by its
+ * property ibm,chip-id on which chip it is: without it Linux opens no event of the nest there.
+ *
+ * VM_PMU_STATUS_ERROR_ARGUMENT where chips cannot be described, such as a home that is no multiple of 1 MiB, or phandles do not suffice: then
+ * nothing is written.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tree_counters(const VmPmuPlatform *platform,
+                                 const VmPmuCounterNodes *nodes,
+                                 const VmPmuTreeWriter *writer,
+                                 uint32_t *next_phandle);
+
+/**
+ * Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; that has the property "isa",
+ * VM_PMU_TREE_ISA. Where a tree has the latter node, an operating system finds the PMU of the core by this one, else by the PVR alone.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tree_performance_monitor(const VmPmuTreeWriter *writer);
+
+/**
+ * Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of 32
+ * bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tree_cpu_version(const VmPmuTreeWriter *writer,
+                                    uint32_t version);
 
 /**
  * Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.

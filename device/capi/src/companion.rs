@@ -2,11 +2,14 @@
 
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
+use vm_pmu::arch::feed::{Demand, Records, SignalSet};
 use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk, parts};
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
+use crate::places::Lists;
 use crate::pointer::{Growing, borrow, list, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
@@ -17,6 +20,9 @@ pub struct VmPmuCompanion {
     followers: Box<[Mutex<Follower<'static>>]>,
     companion: NonNull<Companion>,
     tables: Tables,
+    pub(crate) lists: Lists,
+    /// Whether each follower keeps requests, whatever its thread's PMU asks for.
+    requests: Box<[AtomicBool]>,
 }
 
 // SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only handed on, to a function
@@ -36,22 +42,43 @@ impl VmPmuCompanion {
         let companion = NonNull::from(Box::leak(Box::new(builder.build())));
         // SAFETY: it is given back in `drop` alone, when nothing borrows from it any more.
         let lasting: &'static Companion = unsafe { companion.as_ref() };
-        let followers = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
-        VmPmuCompanion { followers, companion, tables }
+        let followers: Box<[_]> = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
+        let requests = followers.iter().map(|_| AtomicBool::new(false)).collect();
+        VmPmuCompanion { followers, companion, tables, lists: Lists::default(), requests }
     }
 
-    fn companion(&self) -> &Companion {
+    pub(crate) fn companion(&self) -> &Companion {
         // SAFETY: it lives as long as `self`.
         unsafe { self.companion.as_ref() }
     }
 
+    /// What `list` has of thread `number`.
+    fn of<T>(list: &[T], number: u32) -> Result<&T, Failure> {
+        let found = usize::try_from(number).ok().and_then(|number| list.get(number));
+        found.ok_or_else(|| {
+            misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the companion has {}, from 0 on", list.len()))
+        })
+    }
+
     /// The follower of thread `number`, for one call.
     pub(crate) fn follower(&self, number: u32) -> Result<MutexGuard<'_, Follower<'static>>, Failure> {
-        let found = usize::try_from(number).ok().and_then(|number| self.followers.get(number));
-        let found = found.ok_or_else(|| {
-            misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the companion has {}, from 0 on", self.followers.len()))
-        })?;
-        alone(found, number)
+        alone(VmPmuCompanion::of(&self.followers, number)?, number)
+    }
+
+    /// Whether the follower of thread `number` keeps requests, whatever its PMU asks for.
+    pub(crate) fn keep_requests(&self, number: u32, on: bool) -> Result<(), Failure> {
+        VmPmuCompanion::of(&self.requests, number)?.store(on, Relaxed);
+        Ok(())
+    }
+
+    /// What is wanted of the follower of thread `number`, whose PMU wants `demand`.
+    pub(crate) fn wanted(&self, number: u32, demand: Demand) -> Demand {
+        if !VmPmuCompanion::of(&self.requests, number).is_ok_and(|keeps| keeps.load(Relaxed)) {
+            return demand;
+        }
+        let mut requests = Demand::default();
+        requests.replace(SignalSet::EMPTY, false, Records::REQUESTS);
+        demand.with(&requests)
     }
 
     /// All of them.
@@ -223,7 +250,8 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
 ///
 /// `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
-/// Nothing is allocated for it later but what vm_pmu_companion_save() returns. It may be used from several host threads at once, and each
+/// Nothing is allocated for it later but what vm_pmu_companion_save() returns, and the list of places that the first call makes which takes
+/// them. It may be used from several host threads at once, and each
 /// thread of the guest is followed by one of them at a time.
 ///
 /// # Safety

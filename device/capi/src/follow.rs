@@ -10,7 +10,7 @@ use crate::companion::{VmPmuCompanion, companion};
 use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{Growing, list, offer, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, pick};
+use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, number, pick};
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,11 +232,6 @@ pub struct VmPmuOutcome {
     pub fetch_translation: u8,
 }
 
-/// The place of `value` in a table of the interface.
-fn number<T: PartialEq>(table: &[T], value: &T) -> u8 {
-    table.iter().position(|known| known == value).and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
-}
-
 fn translation(value: Translation) -> u8 {
     // The interface names two levels of buffers, as no part has more.
     number(&TRANSLATIONS, &if matches!(value, Translation::Hit(3..)) { Translation::Hit(2) } else { value })
@@ -339,9 +334,24 @@ pub unsafe extern "C" fn vm_pmu_follow_renew(
         if !active.is_null() {
             writable(active, "where the answer is to be written")?;
         }
-        follower.renew(&cpu.demand());
+        follower.renew(&whole.wanted(thread, cpu.demand()));
         // SAFETY: the caller's promise.
         unsafe { offer(active, follower.is_active(), "where the answer is to be written") }
+    })
+}
+
+/// Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_renew() has changed, since the last vm_pmu_follow_renew(),
+/// whether places are watched: the follower of thread `thread` takes that up when it is renewed.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_is_stale(companion: *const VmPmuCompanion, thread: u32, stale: *mut bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { self::companion(companion) }?.follower(thread)?.is_stale();
+        // SAFETY: the caller's promise.
+        unsafe { put(stale, answer, "where the answer is to be written") }
     })
 }
 

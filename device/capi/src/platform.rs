@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use vm_pmu::memory::{Availability, Chip, Event, Frequencies, Nest, Platform};
+use vm_pmu::memory::{Availability, Chip, Event, Frequencies, Nest, Platform, REGION, REGION_SIZE};
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, machine};
 use crate::memory::{VmPmuMemory, VmPmuPassed, memory, tell};
@@ -140,9 +140,11 @@ pub unsafe extern "C" fn vm_pmu_platform_destroy(platform: *mut VmPmuPlatform) -
     })
 }
 
+/// The platform at `pointer`.
+///
 /// # Safety
 /// The rules for pointers hold.
-unsafe fn platform<'a>(pointer: *const VmPmuPlatform) -> Result<&'a Platform, Failure> {
+pub(crate) unsafe fn platform<'a>(pointer: *const VmPmuPlatform) -> Result<&'a Platform, Failure> {
     // SAFETY: the caller's promise.
     Ok(&unsafe { borrow(pointer, "the platform") }?.platform)
 }
@@ -334,6 +336,24 @@ pub unsafe extern "C" fn vm_pmu_chip_register(platform: *const VmPmuPlatform, ch
         let held = held.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("no register's first counter is posted at {offset:#x}")))?;
         // SAFETY: the caller's promise.
         unsafe { put(value, held, "where the value is to be written") }
+    })
+}
+
+/// Writes to `address` and `bytes` where the region of chip `chip` begins into which it posts, and how long it is: memory that an operating
+/// system must not use as its own, so a device tree lists it among the reserved.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_chip_region(platform: *const VmPmuPlatform, chip: u32, address: *mut u64, bytes: *mut u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let begins = self::chip(platform, chip)?.home().wrapping_add(REGION);
+            writable(bytes, "where the length is to be written")?;
+            put(address, begins, "where the address is to be written")?;
+            put(bytes, REGION_SIZE, "where the length is to be written")
+        }
     })
 }
 

@@ -238,6 +238,17 @@ unsafe impl Growing for VmPmuRequest {
     const FIRST: usize = std::mem::offset_of!(VmPmuRequest, snoop) + 1;
 }
 
+/// What the caller says of a request.
+pub(crate) fn request(given: &VmPmuRequest) -> Result<Request, Failure> {
+    Ok(Request {
+        kind: pick(&REQUEST_KINDS, given.kind, "kind")?,
+        supplier: pick(&SUPPLIERS, given.supplier, "supplier")?,
+        snoop: pick(&SNOOPS, given.snoop, "snoop")?,
+        latency: given.latency,
+        physical: given.physical,
+    })
+}
+
 /// Tells a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that made
 /// it have been added.
 ///
@@ -248,13 +259,7 @@ pub unsafe extern "C" fn vm_pmu_request(machine: *const VmPmuMachine, thread: u3
     guarded(|| {
         // SAFETY: the caller's promise.
         let (thread, given) = unsafe { (self::thread(machine, thread)?, take(request)?) };
-        thread.request(&Request {
-            kind: pick(&REQUEST_KINDS, given.kind, "kind")?,
-            supplier: pick(&SUPPLIERS, given.supplier, "supplier")?,
-            snoop: pick(&SNOOPS, given.snoop, "snoop")?,
-            latency: given.latency,
-            physical: given.physical,
-        });
+        thread.request(&self::request(&given)?);
         Ok(())
     })
 }

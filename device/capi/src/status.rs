@@ -60,6 +60,8 @@ pub enum VmPmuStatus {
     ErrorLitmusFailed = -6,
     /// The snapshot is damaged, or of another machine; the machine is as it was.
     ErrorSnapshot = -7,
+    /// A function of the caller's asked to stop: what it was given up to there it has.
+    ErrorStopped = -8,
     /// The library failed in itself. The machine may be used further; that it happened is worth a report.
     ErrorInternal = -100,
 }

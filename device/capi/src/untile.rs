@@ -28,7 +28,7 @@ pub enum VmPmuClock {
 ///
 /// # Safety
 /// The rules for pointers hold.
-unsafe fn untile<'a>(pointer: *const VmPmuMachine) -> Result<Untile<'a, Callbacks>, Failure> {
+pub(crate) unsafe fn untile<'a>(pointer: *const VmPmuMachine) -> Result<Untile<'a, Callbacks>, Failure> {
     // SAFETY: the caller's promise.
     let machine = &unsafe { machine(pointer) }?.machine;
     let found = machine.untile();
@@ -42,7 +42,14 @@ fn unit(number: u32) -> Result<UnitId, Failure> {
         .ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no box {number}: there are {}, from 0 on", UnitId::all().count())))
 }
 
-/// Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox".
+/// The CHA of this number.
+pub(crate) fn cha(number: u32) -> Result<u8, Failure> {
+    let found = u8::try_from(number).ok().filter(|cha| UnitId::new(Kind::Cha, *cha).is_some());
+    found.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no CHA {number}: there are {}", Kind::Cha.count())))
+}
+
+/// Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox". The boxes of a unit follow each
+/// other.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -199,9 +206,7 @@ pub unsafe extern "C" fn vm_pmu_box_transact(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (untile, given) = unsafe { (untile(machine)?, take(transaction)?) };
-        let number = u8::try_from(cha).ok().filter(|cha| UnitId::new(Kind::Cha, *cha).is_some());
-        let number =
-            number.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no CHA {cha}: there are {}", Kind::Cha.count())))?;
+        let number = self::cha(cha)?;
         let (request, stage) = self::transaction(&given)?;
         // SAFETY: the caller's promise.
         unsafe { offer(taken, untile.transact(number, &request, stage), "where the answer is to be written") }

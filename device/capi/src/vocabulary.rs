@@ -335,6 +335,11 @@ pub(crate) fn pick<T: Copy>(table: &[T], number: u8, field: &str) -> Result<T, F
     found.ok_or_else(|| argument(format!("{field} is {number}: there are 0 to {}", table.len() - 1)))
 }
 
+/// The place of `value` in a table of the interface.
+pub(crate) fn number<T: PartialEq>(table: &[T], value: &T) -> u8 {
+    table.iter().position(|known| known == value).and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+}
+
 const _: () = assert!(VmPmuStage::Drained as usize == Stage::Drained as usize && VmPmuStage::Reload as usize == Stage::Reload as usize);
 
 #[cfg(test)]

@@ -150,6 +150,34 @@ fn a_c_program_is_followed_by_a_companion() {
 }
 
 #[test]
+fn a_c_program_hears_what_each_place_of_memory_did() {
+    if is_there("cc", "a_c_program_hears_what_each_place_of_memory_did") {
+        compile_and_run("cc", "places.c", "places", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_has_boxes_count_what_a_tile_asks_for() {
+    if is_there("cc", "a_c_program_has_boxes_count_what_a_tile_asks_for") {
+        compile_and_run("cc", "requests.c", "requests", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_has_the_nest_count_what_a_companion_moves() {
+    if is_there("cc", "a_c_program_has_the_nest_count_what_a_companion_moves") {
+        compile_and_run("cc", "traffic.c", "traffic", "-std=c11", &shared());
+    }
+}
+
+#[test]
+fn a_c_program_writes_the_device_tree() {
+    if is_there("cc", "a_c_program_writes_the_device_tree") {
+        compile_and_run("cc", "tree.c", "tree", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_replays_litmus_files() {
     if is_there("cc", "a_c_program_replays_litmus_files") {
         let suite = root().join("../../guest-tests/litmus/k8");
@@ -203,7 +231,7 @@ fn addresses_are_clean_under_the_sanitizer() {
     }
     let sanitized: Vec<String> = statically().into_iter().chain(["-fsanitize=address".to_owned()]).collect();
     compile_and_run("cc", "counting.c", "counting-sanitized", "-std=c11", &sanitized);
-    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion"] {
+    for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion", "places", "requests", "traffic", "tree"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
     let beside: Vec<String> = bridge().into_iter().chain(sanitized).collect();

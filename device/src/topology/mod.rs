@@ -19,12 +19,14 @@
 //! While they run in parallel it is exact up to what they have added and not yet compared.
 
 mod arbiter;
+mod builder;
 mod collection;
 mod common;
 mod thread;
 mod untile;
 mod view;
 
+pub use builder::Builder;
 pub use collection::CoreCollection;
 pub use thread::Thread;
 pub use untile::Untile;
@@ -41,7 +43,7 @@ use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
-use crate::untile::{Boxes, Buses};
+use crate::untile::Boxes;
 use arbiter::Arbiter;
 use collection::Collector;
 use common::Common;
@@ -138,113 +140,6 @@ impl Members {
 
     fn contains(&self, thread: usize) -> bool {
         self.0.load(Acquire) & Members::bit(thread) != 0
-    }
-}
-
-/// How a [`Machine`] is built.
-///
-/// ```
-/// use vm_pmu::topology::Builder;
-///
-/// let machine = Builder::new("k8").unwrap().packages(2).threads(2).build(|_thread, _counter| {});
-/// assert_eq!(machine.threads(), 4);
-/// assert!(Builder::new("z80").is_none());
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Builder {
-    part: Part,
-    packages: usize,
-    threads: usize,
-    lenient: bool,
-    pace: Pace,
-    buses: Buses,
-}
-
-impl Builder {
-    /// A machine of one package with one thread of the part of this name, in its usual revision; `None` for an unknown name.
-    #[must_use]
-    pub fn new(name: &str) -> Option<Builder> {
-        Part::named(name).map(Builder::of)
-    }
-
-    /// A machine of one package with one thread of this part.
-    #[must_use]
-    pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), buses: Buses::default() }
-    }
-
-    /// How many packages: 1 to 65,535, into which any other number is brought.
-    #[must_use]
-    pub fn packages(self, packages: usize) -> Builder {
-        Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
-    }
-
-    /// How many threads a package has: 1 to 65,535, into which any other number is brought. On POWER9 a package is a core, and cores
-    /// have 1, 2 or 4; on Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its first core.
-    #[must_use]
-    pub fn threads(self, threads: usize) -> Builder {
-        Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
-    }
-
-    /// A counter that one thread uses for a unit of the package stays usable to the others for events of their own. The K8 manual says
-    /// that it is not; drivers that assume it is lose counts unless this is set.
-    #[must_use]
-    pub fn share_counters(self) -> Builder {
-        Builder { lenient: true, ..self }
-    }
-
-    /// What the emulator promises of its pace, for those that look at the horizon once a block ([`Thread::due`]).
-    #[must_use]
-    pub fn pace(self, pace: Pace) -> Builder {
-        Builder { pace, ..self }
-    }
-
-    /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
-    #[must_use]
-    pub fn buses(self, buses: Buses) -> Builder {
-        Builder { buses, ..self }
-    }
-
-    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
-    /// [`Machine::states`] returns.
-    #[must_use]
-    pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
-        let cores = (0..self.packages * self.threads).map(|_| Core {
-            source: Source::new(self.pace),
-            pmu: Mutex::new(self.part.build()),
-            epoch: AtomicU32::new(0),
-            lines: AtomicU8::new(0),
-        });
-        let packages = (0..self.packages).map(|_| Package {
-            devices: Source::new(self.pace),
-            arbiter: Arbiter::new(self.threads),
-            common: Common::new(self.threads),
-            collector: self.part.posts_to_memory().then(Collector::new),
-            wide: Mutex::new(SignalSet::EMPTY),
-            demand: Mutex::new(Demand::default()),
-            epoch: AtomicU32::new(0),
-            records: AtomicBool::new(false),
-            requests: Members::default(),
-            heeding: Members::default(),
-            wanted: AtomicBool::new(false),
-        });
-        let machine = Machine {
-            part: self.part,
-            cores: cores.collect(),
-            packages: packages.collect(),
-            per_package: self.threads,
-            lenient: self.lenient,
-            boxes: self.part.has_untile().then(|| Boxes::new(self.buses)),
-            line,
-        };
-        for thread in 0..machine.threads() {
-            machine.apply_grants(thread);
-        }
-        machine.renew_common();
-        for (number, package) in machine.packages.iter().enumerate() {
-            machine.renew_wide_demand(number, package);
-        }
-        machine
     }
 }
 

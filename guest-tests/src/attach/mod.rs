@@ -428,6 +428,8 @@ impl Observer for Cpu<'_> {
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
+        // Another CPU may have begun to count what this one does, which retires nothing that would look.
+        self.renew_if_stale();
         if self.demand.wants(Signal::HaltedCycles) {
             self.thread.totals().add(Signal::HaltedCycles, cycles);
             if self.thread.reached(Signal::HaltedCycles) {
@@ -441,7 +443,32 @@ impl Observer for Cpu<'_> {
         if self.lines.waits(self.thread.number()) {
             return Some(1);
         }
+        // Whoever counts them has set it, whether the demand has been looked at since or not.
         let distance = self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals());
-        (self.demand.wants(Signal::HaltedCycles) && distance != u64::MAX).then_some(distance)
+        (distance != u64::MAX).then_some(distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::topology::Builder;
+
+    use super::*;
+
+    #[test]
+    fn a_halted_cpu_adds_what_another_one_has_begun_to_count() {
+        let lines = Lines::new(2);
+        let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone());
+        let mut halted = Cpu::new(machine.thread(0).unwrap(), &lines);
+        // No event of the K8 counts halted cycles of another CPU. This demand of them stands for one, not looked at yet.
+        let mut wanted = SignalSet::EMPTY;
+        wanted.insert(Signal::HaltedCycles);
+        halted.watched.replace(wanted, false, Records::NONE);
+        halted.halted_cycles(10);
+        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 0, "nothing says that the demand is another one");
+        // The other CPU counts DRAM_ACCESSES, of the whole package.
+        machine.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
+        halted.halted_cycles(10);
+        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 10);
     }
 }

@@ -60,6 +60,19 @@ static void a_channel_counts_what_happens(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+static void the_boxes_of_a_unit_follow_each_other(void) {
+  static const struct {
+    const char *first, *last;
+    uint32_t count;
+  } units[] = {{"cha0", "cha37", 38}, {"edc-eclk0", "edc-eclk7", 8}, {"edc-uclk0", "edc-uclk7", 8}, {"mc-dclk0", "mc-dclk5", 6}};
+  for (size_t unit = 0; unit < sizeof units / sizeof units[0]; unit++) {
+    uint32_t first, last;
+    EXPECT_OK(vm_pmu_box_named(units[unit].first, &first));
+    EXPECT_OK(vm_pmu_box_named(units[unit].last, &last));
+    EXPECT(last - first + 1 == units[unit].count);
+  }
+}
+
 static void other_parts_have_no_boxes(void) {
   VmPmuMachine *machine = NULL;
   bool answer;
@@ -70,6 +83,7 @@ static void other_parts_have_no_boxes(void) {
 
 int main(void) {
   a_channel_counts_what_happens();
+  the_boxes_of_a_unit_follow_each_other();
   other_parts_have_no_boxes();
   puts("boxes: all is well");
   return 0;

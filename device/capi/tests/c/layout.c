@@ -165,6 +165,30 @@ AT(VmPmuOutcome, data_level, 34);
 AT(VmPmuOutcome, translation, 35);
 AT(VmPmuOutcome, fetch_translation, 36);
 
+AT(VmPmuPlace, amount, 8);
+AT(VmPmuPlace, signal, 16);
+AT(VmPmuPlace, kind, 20);
+AT(VmPmuPlace, controller, 24);
+AT(VmPmuPlace, channel, 28);
+
+AT(VmPmuInterconnect, requests_within, 8);
+AT(VmPmuInterconnect, requests_beyond, 40);
+AT(VmPmuInterconnect, lines_within, 72);
+AT(VmPmuInterconnect, lines_beyond, 80);
+AT(VmPmuInterconnect, package, 88);
+
+AT(VmPmuMoved, within, 0);
+AT(VmPmuMoved, beyond, 8);
+_Static_assert(sizeof(VmPmuMoved) == 16, "VmPmuMoved");
+
+AT(VmPmuTreeWriter, user, 8);
+AT(VmPmuTreeWriter, begin_node, 16);
+AT(VmPmuTreeWriter, property, 24);
+AT(VmPmuTreeWriter, end_node, 32);
+
+AT(VmPmuCounterNodes, flags, 8);
+AT(VmPmuCounterNodes, first_phandle, 12);
+
 _Static_assert(sizeof(VmPmuStatus) == 4, "VmPmuStatus");
 _Static_assert(VM_PMU_ABI == 0, "the number that these offsets belong to");
 

@@ -1,0 +1,229 @@
+//! What memory and interconnects did, place by place, as the companion has it.
+
+use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
+
+use vm_pmu::Signal;
+use vm_pmu::companion::{Interconnect, PORTS, Place};
+
+use crate::companion::{VmPmuCompanion, companion};
+use crate::pointer::put;
+use crate::status::{Failure, VmPmuStatus, argument, guarded};
+
+/// A list that is filled with a lock held and told without one, and kept so that the next need not be allocated.
+struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Spare<T> {
+        Spare(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Spare<T> {
+    /// Tells what `fill` has put into the list. Who calls it meanwhile has another list.
+    fn through(&self, fill: impl FnOnce(&mut Vec<T>), tell: impl FnMut(T)) {
+        let mut list = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        fill(&mut list);
+        list.drain(..).for_each(tell);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = list;
+    }
+}
+
+/// The lists of a companion by which it tells what it has taken.
+#[derive(Default)]
+pub(crate) struct Lists {
+    places: Spare<(Place, Signal, u64)>,
+    interconnects: Spare<(usize, Interconnect)>,
+}
+
+/// A kind of places that count by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum VmPmuPlaceKind {
+    /// A controller of near memory: on Knights Landing an EDC.
+    NearMemory = 0,
+    /// A channel of DRAM.
+    Channel = 1,
+}
+
+/// How often a place of memory did something since it was last told.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuPlace {
+    /// sizeof(VmPmuPlace) of the library: fields behind it are not there.
+    pub size: usize,
+    /// How often: accesses, never 0.
+    pub amount: u64,
+    /// What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of the
+    /// memory_side_cache of a controller of near memory.
+    pub signal: u32,
+    /// VmPmuPlaceKind.
+    pub kind: u32,
+    /// The controller, from 0 on through all packages.
+    pub controller: u32,
+    /// The channel, from 0 on in its controller; 0 of near memory.
+    pub channel: u32,
+}
+
+/// The ports by which requests are begun.
+pub const VM_PMU_PORTS: usize = 4;
+
+const _: () = assert!(VM_PMU_PORTS == PORTS);
+
+/// What the interconnect of a package did since it was last told.
+///
+/// A request is whatever caches and devices of the package begin there: to read a line, to have it alone, to write it, to have it leave every
+/// cache. Lines that follow each other go to the ports in turn.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuInterconnect {
+    /// sizeof(VmPmuInterconnect) of the library: fields behind it are not there.
+    pub size: usize,
+    /// Requests that stay within the package, by port.
+    pub requests_within: [u64; VM_PMU_PORTS],
+    /// Requests that ask other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+    pub requests_beyond: [u64; VM_PMU_PORTS],
+    /// Lines that moved from one place of the package to another: its caches, its memory, its devices.
+    pub lines_within: u64,
+    /// Lines that came from another package or went there.
+    pub lines_beyond: u64,
+    /// The package.
+    pub package: u32,
+}
+
+/// The function that the caller has told, or that there is none.
+pub(crate) fn told<T>(function: Option<T>) -> Result<T, Failure> {
+    function.ok_or_else(|| argument("the function to be told is null: it is needed"))
+}
+
+/// Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
+/// vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_renew() on;
+/// vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_watch_places(companion: *const VmPmuCompanion, on: bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::companion(companion) }?.companion().watch_places(on);
+        Ok(())
+    })
+}
+
+/// Writes to `has` whether some place has something to tell.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_has_places(companion: *const VmPmuCompanion, has: *mut bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { put(has, self::companion(companion)?.companion().has_places(), "where the answer is to be written") }
+    })
+}
+
+/// Calls `tell`, with `user`, for each place that did something since the last call, once for each thing that it did. The order is fixed:
+/// package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too, of the threads
+/// and devices that caused it. Of several host threads that call this at once, each is told what the others are not.
+///
+/// `tell` is called with no lock held: it may call every function but vm_pmu_companion_destroy(). It must return: no C++ exception and no
+/// longjmp may leave it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_take_places(
+    companion: *const VmPmuCompanion,
+    tell: Option<unsafe extern "C" fn(user: *mut c_void, place: *const VmPmuPlace)>,
+    user: *mut c_void,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self::companion(companion) }?;
+        let tell = told(tell)?;
+        if !whole.companion().has_places() {
+            return Ok(());
+        }
+        let fill = |list: &mut Vec<_>| whole.companion().take_places(|place, signal, amount| list.push((place, signal, amount)));
+        whole.lists.places.through(fill, |(place, signal, amount)| {
+            let (kind, controller, channel) = match place {
+                Place::NearMemory(controller) => (VmPmuPlaceKind::NearMemory, controller, 0),
+                Place::Channel { controller, channel } => (VmPmuPlaceKind::Channel, controller, channel),
+            };
+            let place = VmPmuPlace {
+                size: size_of::<VmPmuPlace>(),
+                amount,
+                signal: u32::try_from(signal.index()).unwrap_or(u32::MAX),
+                kind: kind as u32,
+                controller: controller.into(),
+                channel: channel.into(),
+            };
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { tell(user, &raw const place) };
+        });
+        Ok(())
+    })
+}
+
+/// Writes to `has` whether some package's interconnect has something to tell.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_has_interconnects(companion: *const VmPmuCompanion, has: *mut bool) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { put(has, self::companion(companion)?.companion().has_interconnects(), "where the answer is to be written") }
+    })
+}
+
+/// Calls `tell`, with `user`, for the interconnect of each package that did something since the last call, package after package. As with
+/// places, it is kept while they are watched, and forgotten when that changes.
+///
+/// What vm_pmu_companion_take_places() says of its function holds for this one.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_take_interconnects(
+    companion: *const VmPmuCompanion,
+    tell: Option<unsafe extern "C" fn(user: *mut c_void, interconnect: *const VmPmuInterconnect)>,
+    user: *mut c_void,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self::companion(companion) }?;
+        let tell = told(tell)?;
+        if !whole.companion().has_interconnects() {
+            return Ok(());
+        }
+        let fill = |list: &mut Vec<_>| whole.companion().take_interconnects(|package, did| list.push((package, *did)));
+        whole.lists.interconnects.through(fill, |(package, did)| {
+            let interconnect = VmPmuInterconnect {
+                size: size_of::<VmPmuInterconnect>(),
+                requests_within: did.requests_within,
+                requests_beyond: did.requests_beyond,
+                lines_within: did.lines_within,
+                lines_beyond: did.lines_beyond,
+                package: u32::try_from(package).unwrap_or(u32::MAX),
+            };
+            // SAFETY: the embedder gave the function for this, and its pointer with it.
+            unsafe { tell(user, &raw const interconnect) };
+        });
+        Ok(())
+    })
+}
+
+/// Writes to `agent` which agent keeps the order of the line with the physical address `physical`: on Knights Landing the number of one of 38
+/// CHAs, as vm_pmu_box_transact() takes it; 0 on parts without.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_home(companion: *const VmPmuCompanion, physical: u64, agent: *mut u32) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { put(agent, self::companion(companion)?.companion().home(physical).into(), "where the agent is to be written") }
+    })
+}

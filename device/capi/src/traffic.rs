@@ -1,0 +1,191 @@
+//! What the companion's traffic between caches and memory is to the nests of POWER9's chips.
+
+use vm_pmu::companion::Companion;
+use vm_pmu::memory::{Chip, Traffic};
+
+use crate::companion::{VmPmuCompanion, companion};
+use crate::platform::{VmPmuPlatform, platform};
+use crate::pointer::{borrow, list, offer, put, writable};
+use crate::status::{Failure, VmPmuStatus, argument, guarded};
+
+/// What leads from a companion to the chips of a platform: it makes of what moves between caches and memory the events that the nests count.
+/// Only pointers to it are handed out.
+///
+/// Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes are blocks of
+/// 64 bytes at the controller and the port that have the line; requests that leave the caches of a pair of cores, or that a device makes, are
+/// pumps, of local scope or of the group's; lines that are moved are their bytes out of the 512 of a transfer. It has no pointer to either of
+/// the two, which are given to each call.
+pub struct VmPmuTraffic {
+    traffic: Traffic,
+    chips: usize,
+}
+
+/// Callers share a traffic between host threads, and destroy it on another one than made it.
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<VmPmuTraffic>();
+};
+
+/// The bytes that a chip has moved so far, which make its transfers.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VmPmuMoved {
+    /// Within the chip.
+    pub within: u64,
+    /// To other chips or from them.
+    pub beyond: u64,
+}
+
+/// The three that belong together.
+///
+/// # Safety
+/// The rules for pointers hold.
+unsafe fn joined<'a>(
+    traffic: *const VmPmuTraffic,
+    companion: *const VmPmuCompanion,
+    platform: *const VmPmuPlatform,
+) -> Result<(&'a Traffic, &'a Companion, &'a [Chip]), Failure> {
+    // SAFETY: the caller's promise.
+    let (traffic, companion, chips) =
+        unsafe { (self::traffic(traffic)?, self::companion(companion)?.companion(), self::platform(platform)?.chips()) };
+    if chips.len() != traffic.chips {
+        return Err(argument(format!("the platform has {} chips: this traffic was made for one of {}", chips.len(), traffic.chips)));
+    }
+    Ok((&traffic.traffic, companion, chips))
+}
+
+/// The traffic at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold.
+unsafe fn traffic<'a>(pointer: *const VmPmuTraffic) -> Result<&'a VmPmuTraffic, Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { borrow(pointer, "the traffic") }
+}
+
+/// Checks that `count` is one for each chip.
+fn one_each(traffic: &VmPmuTraffic, count: usize) -> Result<(), Failure> {
+    if count == traffic.chips {
+        return Ok(());
+    }
+    Err(argument(format!("the list has {count} elements: one for each chip is needed, here {}", traffic.chips)))
+}
+
+/// Makes what leads from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
+/// vm_pmu_traffic_destroy(). It may be used from several host threads at once.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_create(
+    companion: *const VmPmuCompanion,
+    platform: *const VmPmuPlatform,
+    traffic: *mut *mut VmPmuTraffic,
+) -> VmPmuStatus {
+    guarded(|| {
+        writable(traffic, "where the traffic is to be written")?;
+        // SAFETY: the caller's promise.
+        let (companion, chips) = unsafe { (self::companion(companion)?.companion(), self::platform(platform)?.chips().len()) };
+        let made = Box::into_raw(Box::new(VmPmuTraffic { traffic: Traffic::new(companion, chips), chips }));
+        // SAFETY: the caller's promise.
+        unsafe { put(traffic, made, "where the traffic is to be written") }
+    })
+}
+
+/// Gives a traffic up. Null is allowed and does nothing.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and nobody destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> VmPmuStatus {
+    guarded(|| {
+        if traffic.is_null() {
+            return Ok(());
+        }
+        writable(traffic, "the traffic")?;
+        // SAFETY: vm_pmu_traffic_create() made it of a box, and the caller gives it up.
+        drop(unsafe { Box::from_raw(traffic) });
+        Ok(())
+    })
+}
+
+/// Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
+/// stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_pass(). A follower that has become stale by it
+/// (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
+/// counts nowhere.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_renew(
+    traffic: *const VmPmuTraffic,
+    companion: *const VmPmuCompanion,
+    platform: *const VmPmuPlatform,
+    watches: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (traffic, companion, chips) = unsafe { joined(traffic, companion, platform) }?;
+        if !watches.is_null() {
+            writable(watches, "where the answer is to be written")?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { offer(watches, traffic.renew(companion, chips), "where the answer is to be written") }
+    })
+}
+
+/// Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the nest
+/// go by. Any host thread may; nothing is told twice. While nothing has moved it costs two loads.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_tell(
+    traffic: *const VmPmuTraffic,
+    companion: *const VmPmuCompanion,
+    platform: *const VmPmuPlatform,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (traffic, companion, chips) = unsafe { joined(traffic, companion, platform) }?;
+        traffic.tell(companion, chips);
+        Ok(())
+    })
+}
+
+/// Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. What fills no transfer yet
+/// is in no chip's snapshot, so this is saved beside them.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_moved(traffic: *const VmPmuTraffic, moved: *mut VmPmuMoved, count: usize) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let traffic = unsafe { self::traffic(traffic) }?;
+        one_each(traffic, count)?;
+        for (place, [within, beyond]) in traffic.traffic.moved().into_iter().enumerate() {
+            writable(moved, "the list of what was moved")?;
+            // SAFETY: the caller's promise: `count` of them may be written there.
+            unsafe { put(moved.add(place), VmPmuMoved { within, beyond }, "the list of what was moved") }?;
+        }
+        Ok(())
+    })
+}
+
+/// Goes on from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_traffic_restore(traffic: *const VmPmuTraffic, moved: *const VmPmuMoved, count: usize) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let traffic = unsafe { self::traffic(traffic) }?;
+        one_each(traffic, count)?;
+        // SAFETY: the caller's promise.
+        let moved = unsafe { list(moved, count, "the list of what was moved") }?;
+        traffic.traffic.restore(&moved.iter().map(|moved| [moved.within, moved.beyond]).collect::<Vec<_>>());
+        Ok(())
+    })
+}
