@@ -9,7 +9,7 @@ use iced_x86::code_asm::*;
 use vm_pmu::companion::Clock;
 use vm_pmu_guest_tests::engine::interp::Image;
 use vm_pmu_guest_tests::engine::kvm;
-use vm_pmu_guest_tests::guests::runtime::{APIC_EOI, APIC_ICR, Kernel, cell, here, own};
+use vm_pmu_guest_tests::guests::runtime::{APIC_EOI, APIC_ICR, Kernel, USER_CODE, User, cell, here, own};
 use vm_pmu_guest_tests::report::{Action, Report};
 use vm_pmu_guest_tests::runner::{Cycles, Engine, Options, run, run_image};
 
@@ -201,6 +201,37 @@ fn an_exception_without_a_handler_is_told() {
         let report = run_built(&image, 1, &options());
         assert!(!report.passed);
         assert!(report.ending.contains("triple fault") || report.ending.contains("while delivering #DF"), "{}", report.ending);
+    }
+}
+
+#[test]
+fn ring_3_faults_where_it_may_not_be() {
+    let jump = |target: u64, rights: u64, test: &str| {
+        let mut user = User::new().expect("64 bits");
+        user.a.mov(rax, target).expect("encodable");
+        user.a.jmp(rax).expect("encodable");
+        let (code, []) = user.finish([]).expect("it assembles");
+        let image = (|| {
+            let mut k = Kernel::new(code)?;
+            k.handler(14)?;
+            k.a.mov(r12, qword_ptr(rsp))?;
+            k.check_is("the error code", r12, rights)?;
+            k.a.mov(r12, cr2)?;
+            k.check_is("the address", r12, target)?;
+            k.a.mov(al, 0)?;
+            k.a.out(0xF4, al)?;
+            k.main()?;
+            k.enter_user(USER_CODE, 2)?;
+            k.finish()
+        })();
+        let image: Image = image.expect("it assembles");
+        let report = run_built(&image, 1, &options());
+        assert!(report.passed && report.checks.len() == 2, "{test}: {}: {:?}", report.ending, report.checks);
+    };
+    if ready("ring_3_faults_where_it_may_not_be") {
+        // A page that is there: present, user, fetch. One that is not: user, fetch.
+        jump(0x20_0000, 0x15, "the kernel's code");
+        jump(0x80_0000_0000, 0x14, "what nothing is mapped at");
     }
 }
 

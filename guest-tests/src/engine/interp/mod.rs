@@ -34,7 +34,7 @@ pub(crate) mod mnemonic;
 mod msr;
 pub(crate) mod observer;
 pub(crate) mod op;
-mod paging;
+pub(crate) mod paging;
 mod pci;
 #[cfg_attr(
     not(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),

@@ -30,6 +30,8 @@
 //!
 //! A string instruction with REP gets the count 1 for each iteration, so that an iteration is a step wherever KVM stops. The vCPU has no
 //! IDT: an exception that was not foreseen ends the virtual machine rather than going on unseen.
+//!
+//! A guest that counts nothing but cycles may run freely: `pmulab run --engine kvm --cycles tsc`.
 
 mod able;
 mod alarm;

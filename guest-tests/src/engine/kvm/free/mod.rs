@@ -8,9 +8,10 @@
 //!
 //! - Registers of the PMU, and those that KVM does not know, by exits of its filter; ports, the local APIC and other devices; HLT.
 //! - RDPMC, for which KVM has no exit: before the guest starts, its executable segments are disassembled, and an INT3 stands where one
-//!   begins. So does one at INS and OUTS, and at what this host's KVM executes otherwise than a processor ([`trial`]). Code that a guest
-//!   makes for itself has no such marks, and one that reads its own code sees them.
-//! - What KVM does not emulate, where it has to.
+//!   begins. So does one at INS, OUTS and IRET, and at what this host's KVM executes otherwise than a processor ([`trial`]). Code that a
+//!   guest makes for itself has no such marks, and one that reads its own code sees them. The handler of a fault may do that: the mark at
+//!   the instruction that faulted is out until the next IRET.
+//! - What KVM does not emulate, where it has to, and all of level 3 where it does not stop at breakpoints there.
 //! - A signal at the next deadline of the PMU or the local APIC's timer, and at least every millisecond. So an interrupt comes late, by as
 //!   long as the host needs to bring a vCPU out; what the counters say at that moment is exact, as the model is told at each deadline that
 //!   lies between entry and exit.

@@ -12,6 +12,7 @@ use super::super::host::Host;
 use super::super::{registers as stepped, unchecked};
 use super::breakpoints::Breakpoints;
 use super::{Timed, registers};
+use crate::engine::interp::cache::LONGEST;
 use crate::engine::interp::cpu::{Cpu, Wait};
 use crate::engine::interp::exec::execute;
 use crate::engine::interp::fault::{Fault, Stop, vector};
@@ -19,9 +20,11 @@ use crate::engine::interp::flags::IF;
 use crate::engine::interp::machine::exit_of;
 use crate::engine::interp::mailbox::Woken;
 use crate::engine::interp::op::{Decoded, Op};
+use crate::engine::interp::paging::grant;
 use crate::engine::interp::saved::Shadow;
 use crate::engine::interp::state::{Core, NEXT, RSP};
 use crate::engine::interp::{CpuView, Exit};
+use crate::engine::memory::PAGE;
 
 /// How long a vCPU runs at most before it looks at what others have sent.
 const LONGEST_TURN: Duration = Duration::from_millis(1);
@@ -36,7 +39,7 @@ const SHADOW_STACK: u8 = 1;
 const BREAKPOINT: u32 = vector::BP as u32;
 /// The most instructions that the engine executes at level 3 before it looks at what is due.
 const SLICE: u32 = 256;
-/// Addresses of KVM's exits are physical.
+/// The sizes of accesses that devices know, in bytes.
 const WORDS: [usize; 4] = [1, 2, 4, 8];
 
 /// What an exit left to be done.
@@ -47,7 +50,7 @@ enum Left {
     Completion,
     /// The engine executes the instruction at this address.
     Instruction(u64),
-    /// The guest wrote a register, which KVM completes: what it counts may have changed.
+    /// The same, and the guest wrote something: what it counts may have changed.
     Written,
 }
 
@@ -219,7 +222,7 @@ impl Processor {
             VcpuExit::Intr | VcpuExit::IrqWindowOpen | VcpuExit::SetTpr => Ok(Left::Nothing),
             VcpuExit::IoOut(port, data) => {
                 core.port_out(port, size(data)?, word(data) as u32);
-                Ok(Left::Completion)
+                Ok(Left::Written)
             }
             VcpuExit::IoIn(port, data) => {
                 let value = core.port_in(port, size(data)?);
@@ -280,6 +283,19 @@ impl Processor {
         }
     }
 
+    /// The instruction at RIP, or what fetching it faults with.
+    fn fetch(&self, core: &mut Core) -> Result<Decoded, Fault> {
+        core.translate(core.rip, grant::EXECUTE)?;
+        let decoded = self.breakpoints.instruction(core, self.host.memory());
+        // Of what is none, so many bytes were looked at.
+        let length = decoded.as_ref().map_or(LONGEST as u64, |decoded| u64::from(decoded.info.length));
+        let last = core.rip.wrapping_add(length - 1);
+        if last / PAGE != core.rip / PAGE {
+            core.translate(last & !(PAGE - 1), grant::EXECUTE)?;
+        }
+        decoded.ok_or(Fault::UD)
+    }
+
     /// Executes the instruction at `rip` as the interpreter does, and what follows it at level 3 if that is the engine's, but not for long.
     fn by_the_engine<O: Timed>(&mut self, cpu: &mut Cpu<O>, rip: u64) -> Result<(), String> {
         let core = &mut *cpu.core;
@@ -290,20 +306,19 @@ impl Processor {
         let watch = Stopwatch::start();
         for _ in 0..SLICE {
             let core = &mut *cpu.core;
-            let Some(decoded) = self.breakpoints.instruction(core, self.host.memory()) else {
-                return Err("KVM stops at what is no instruction".to_owned());
-            };
-            if VECTORS.contains(&decoded.op) && !vectors {
+            let fetched = self.fetch(core);
+            let op = fetched.as_ref().map_or(Op::Ud, |decoded| decoded.op);
+            if VECTORS.contains(&op) && !vectors {
                 core.xmm = stepped::take_vectors(&self.vcpu)?;
                 vectors = true;
             }
             let at = core.rip;
-            if instruction(cpu, &decoded) == Outcome::Fault {
+            if instruction(cpu, fetched) == Outcome::Fault {
                 // Its handler may look at it.
                 let rip = std::mem::replace(&mut cpu.core.rip, at);
                 self.uncovered.extend(self.breakpoints.uncover(&cpu.core, self.host.memory()));
                 cpu.core.rip = rip;
-            } else if decoded.op == Op::Iret {
+            } else if op == Op::Iret {
                 self.uncovered.drain(..).for_each(|place| self.breakpoints.cover(place, self.host.memory()));
             }
             if cpu.core.stop.is_some() {
@@ -364,16 +379,19 @@ enum Outcome {
 }
 
 /// Executes one instruction, or what it faults to.
-fn instruction<O: Timed>(cpu: &mut Cpu<O>, decoded: &Decoded) -> Outcome {
+fn instruction<O: Timed>(cpu: &mut Cpu<O>, fetched: Result<Decoded, Fault>) -> Outcome {
     let core = &mut *cpu.core;
     core.repeating = false;
     core.step.begin(core.rip);
     core.step.cpl = core.cpl;
-    core.next = core.rip.wrapping_add(u64::from(decoded.info.length));
-    core.step.instruction = decoded.info;
-    core.gpr[usize::from(NEXT)] = core.next;
     let rsp = core.gpr[RSP];
-    let outcome = match execute(core, decoded, &mut cpu.observer) {
+    let executed = fetched.and_then(|decoded| {
+        core.next = core.rip.wrapping_add(u64::from(decoded.info.length));
+        core.step.instruction = decoded.info;
+        core.gpr[usize::from(NEXT)] = core.next;
+        execute(core, &decoded, &mut cpu.observer).map_err(|fault| if decoded.stack { fault.on_stack() } else { fault })
+    });
+    let outcome = match executed {
         Ok(()) => {
             if core.repeating {
                 core.next = core.rip;
@@ -384,7 +402,6 @@ fn instruction<O: Timed>(cpu: &mut Cpu<O>, decoded: &Decoded) -> Outcome {
             core.gpr[RSP] = rsp;
             core.repeating = false;
             core.shadow = Shadow::None;
-            let fault = if decoded.stack { fault.on_stack() } else { fault };
             core.raise(fault);
             if fault == Fault::Stop {
                 return Outcome::Fault;
