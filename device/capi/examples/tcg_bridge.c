@@ -25,6 +25,8 @@ struct TcgBridge {
   /* What translated blocks add, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
   uint64_t records;
+  /* The records that the host tells. */
+  uint32_t tells;
   /* The demand of each CPU when it was looked at last. Only with `renewing` held, which is for as long as that takes. */
   VmPmuDemand *demands;
   atomic_flag renewing;
@@ -78,6 +80,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   bridge->signals[TCG_BRIDGE_SLOT_INSTRUCTIONS] = VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED;
   for (number = 0; number < options->sum_count; number++) bridge->signals[2 + number] = options->sums[number];
   bridge->slot_count = 2 + options->sum_count;
+  if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
   machine.revision = options->revision;
@@ -148,7 +151,7 @@ static void renew(TcgBridge *bridge, bool forget) {
     vm_pmu_epoch(bridge->machine, number, &epoch);
     if (epoch != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
     for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) wanted[word] |= demand->signals[word];
-    records |= demand->records & (LAST_RECORDS | SINGLE_RECORDS);
+    records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
     uint64_t before = VM_PMU_LOAD(&bridge->wanted[word]);
@@ -274,10 +277,10 @@ static void tell_record(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
   VmPmuRecord record = {sizeof(VmPmuRecord)};
   uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
-  uint32_t asked = cpu->demand.records;
+  uint32_t asked = cpu->demand.records & bridge->tells;
   bool news = completed != cpu->told;
   cpu->told = completed;
-  if (!news || bridge->host.record == NULL || (asked & (LAST_RECORDS | SINGLE_RECORDS | VM_PMU_RECORDS_AT_DEADLINE)) == 0) return;
+  if (!news || (asked & (LAST_RECORDS | SINGLE_RECORDS | VM_PMU_RECORDS_AT_DEADLINE)) == 0) return;
   if ((asked & (LAST_RECORDS | SINGLE_RECORDS)) == 0 && !reached(cpu)) return;
   if (bridge->host.record(bridge->user, cpu->number, &record)) vm_pmu_record(bridge->machine, cpu->number, &record);
 }

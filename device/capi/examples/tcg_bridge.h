@@ -68,7 +68,10 @@ typedef struct TcgBridgeHost {
    * CPU. Blocks that add too much are kept: guests stop and start their counters all the time.
    */
   void (*retranslate)(void *user);
-  /* Fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return false. */
+  /*
+   * Fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return false. If it is null, no
+   * records are told, and none hold up execution.
+   */
   bool (*record)(void *user, uint32_t cpu, VmPmuRecord *record);
   /* An interrupt was due `events` events ago: for the host's log. */
   void (*late)(void *user, uint32_t cpu, uint64_t events);
@@ -90,6 +93,11 @@ typedef struct TcgBridgeOptions {
   /* Signals beside cycles and instructions whose sum in a block is known when it is translated; up to TCG_BRIDGE_SLOTS - 2. */
   const uint32_t *sums;
   uint32_t sum_count;
+  /*
+   * The kinds of records that TcgBridgeHost::record is called for, VM_PMU_RECORDS_...; 0 is all. The others are not told, and do not hold
+   * up execution: with VM_PMU_RECORDS_AT_DEADLINE alone no entry of a block is slow for the sake of records, and none is told of branches.
+   */
+  uint32_t records;
   /* Handed to the host's functions. */
   void *user;
   TcgBridgeHost host;

@@ -471,36 +471,72 @@ static bool thread_record(void *user, uint32_t cpu, VmPmuRecord *record) {
   return true;
 }
 
-static void the_record_of_the_instruction_at_the_deadline_is_told(void) {
-  static struct thread thread;
+/* A bridge whose host tells these records, none if `record` is null. Its alerts are on: branches are asked for, and the deadline's. */
+static TcgBridge *alerting(struct thread *thread, bool (*record)(void *, uint32_t, VmPmuRecord *), uint32_t records) {
   TcgBridgeOptions options;
   TcgBridgeException exception;
   TcgBridge *bridge;
   TcgBridgeCpu *cpu;
-  uint64_t value = 0;
   memset(&options, 0, sizeof options);
   options.part = "power9";
-  options.user = &thread;
+  options.user = thread;
+  options.records = records;
   options.host.context = thread_context;
   options.host.lines = thread_lines;
-  options.host.record = thread_record;
+  options.host.record = record;
   bridge = tcg_bridge_create(&options, NULL, 0);
   cpu = tcg_bridge_cpu(bridge, 0);
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 798, 0x02000000, &exception) == TCG_BRIDGE_DONE);     /* MMCR1: PMC1SEL */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 787, 0x80000000 - 3, &exception) == TCG_BRIDGE_DONE); /* PMC1 */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 795, 0x06008000, &exception) == TCG_BRIDGE_DONE);     /* MMCR0: PMAE, FCECE, PMC1CE */
-  EXPECT(tcg_bridge_look(cpu) && tcg_bridge_limit(bridge) == UINT32_MAX);
-  for (thread.address = 0x1000; thread.address < 0x1014; thread.address += 4) {
+  EXPECT(tcg_bridge_look(cpu));
+  return bridge;
+}
+
+static void execute_five(TcgBridge *bridge, struct thread *thread, uint64_t sampled) {
+  TcgBridgeCpu *cpu = tcg_bridge_cpu(bridge, 0);
+  TcgBridgeException exception;
+  uint64_t value = 0;
+  for (thread->address = 0x1000; thread->address < 0x1014; thread->address += 4) {
     tcg_bridge_retire(cpu, 1, 1);
-    EXPECT(thread.levels == (thread.address >= 0x1008 ? VM_PMU_LINE_INTERRUPT : 0u));
+    EXPECT(thread->levels == (thread->address >= 0x1008 ? VM_PMU_LINE_INTERRUPT : 0u));
   }
   EXPECT(tcg_bridge_read(cpu, VM_PMU_SPACE_SPR, 796, &value, &exception) == TCG_BRIDGE_DONE); /* SIAR */
-  EXPECT(value == 0x1008);
+  EXPECT(value == sampled);
+}
+
+static void the_record_of_the_instruction_at_the_deadline_is_told(void) {
+  static struct thread thread;
+  TcgBridge *bridge = alerting(&thread, thread_record, 0);
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_always(bridge));
+  execute_five(bridge, &thread, 0x1008);
+  tcg_bridge_destroy(bridge);
+}
+
+static void records_that_the_host_leaves_out_hold_nothing_up(void) {
+  static struct thread thread;
+  TcgBridge *bridge = alerting(&thread, thread_record, VM_PMU_RECORDS_AT_DEADLINE);
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && !tcg_bridge_always(bridge));
+  execute_five(bridge, &thread, 0x1008);
+  tcg_bridge_destroy(bridge);
+}
+
+static void a_host_without_records_is_not_held_up_by_them(void) {
+  static struct thread thread;
+  TcgBridge *bridge = alerting(&thread, NULL, 0);
+  TcgBridgeException exception;
+  EXPECT(!tcg_bridge_always(bridge));
+  /* MMCRA: random sampling asks for every instruction. */
+  EXPECT(tcg_bridge_write(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_SPR, 786, 1, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && !tcg_bridge_always(bridge));
+  execute_five(bridge, &thread, 0);
   tcg_bridge_destroy(bridge);
 }
 
 int main(void) {
   the_record_of_the_instruction_at_the_deadline_is_told();
+  records_that_the_host_leaves_out_hold_nothing_up();
+  a_host_without_records_is_not_held_up_by_them();
   faults_are_the_exceptions_of_their_architecture();
   a_bridge_says_why_it_cannot_be();
   the_vector_tables_say_what_is_delivered();
