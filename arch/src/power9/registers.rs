@@ -468,7 +468,7 @@ pub mod spr {
     pub const MMCRC: u16 = 851;
     /// LDBAR; the guide does not have it, Linux has its number.
     pub const LDBAR: u16 = 850;
-    /// BESCRS: sets bits of BESCR's upper half.
+    /// BESCRS: sets bits of BESCR.
     pub const BESCRS: u16 = 800;
     /// BESCRSU: sets bits of BESCR's upper half, from the lower half of the value.
     pub const BESCRSU: u16 = 801;
