@@ -46,6 +46,7 @@ mod signals;
 mod timed;
 mod trace;
 mod untile;
+mod untile_clock;
 
 pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
@@ -56,6 +57,7 @@ pub use refusal::Refusal;
 pub use saved::{CpuGlue, LedgerState, LineState, RowState};
 pub use signals::supplies;
 pub use untile::Boxes;
+pub use untile_clock::UntileClock;
 
 use std::sync::Arc;
 

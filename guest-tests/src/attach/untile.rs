@@ -1,7 +1,8 @@
 //! What a machine has beside its CPUs: the boxes of its untile, their clocks, and what reaches them.
 //!
 //! - The untile's three clocks run as fast as the cores: each goes by one clock when the furthest CPU of the machine goes by one cycle, and
-//!   only while some counter of a box counts. They stand while every CPU is halted.
+//!   only while some counter of a box counts. They stand while every CPU is halted. Where CPUs run in parallel, none goes by a cycle before
+//!   the boxes have counted all clocks up to there, whoever ran through them: see [`UntileClock`].
 //! - What the companion's memory does at each place comes to that EDC's and that channel's boxes; what requests leave a tile come to the
 //!   CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took.
 
@@ -13,7 +14,7 @@ use vm_pmu::companion::{Companion, Place};
 use vm_pmu::topology::{Machine, Untile};
 use vm_pmu::untile::{Kind, Stage, Transaction, UnitId};
 
-use super::{ConfigurationSpace, CoreClock, Lines};
+use super::{ConfigurationSpace, Lines, UntileClock};
 use crate::engine::interp::PciFunction;
 
 /// The boxes of a machine in PCI configuration space.
@@ -22,19 +23,19 @@ pub struct Boxes {
     machine: Arc<Machine<Lines>>,
     /// It changes with every write that may change what a box counts.
     revision: AtomicU32,
-    clock: CoreClock,
+    clock: UntileClock,
 }
 
 impl Boxes {
     /// The boxes of `machine`.
     #[must_use]
     pub fn new(machine: Arc<Machine<Lines>>) -> Boxes {
-        Boxes { machine, revision: AtomicU32::new(0), clock: CoreClock::new() }
+        Boxes { machine, revision: AtomicU32::new(0), clock: UntileClock::new() }
     }
 
     /// The clock of the boxes, in the cycles of the furthest CPU.
     #[must_use]
-    pub fn clock(&self) -> &CoreClock {
+    pub fn clock(&self) -> &UntileClock {
         &self.clock
     }
 
@@ -148,10 +149,7 @@ impl<'a> Beside<'a> {
                 }
             });
         }
-        let moved = self.boxes.clock.run(start, cycles);
-        if moved != 0 {
-            self.untile.tick_all(moved);
-        }
+        self.boxes.clock.run(start, cycles, |clocks| self.untile.tick_all(clocks));
     }
 }
 
