@@ -68,7 +68,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 
     /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
-    /// whose clocks run equally fast.
+    /// whose clocks run equally fast. Where several host threads let them go by, each as far as its CPU has come, take the amount and call this
+    /// under one lock: else a clock may be counted long after another CPU has gone by it.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
