@@ -65,7 +65,7 @@ impl Builder {
         Builder { lenient: true, ..self }
     }
 
-    /// What the emulator promises of its pace, for those that look at the horizon once a block ([`Thread::due`]).
+    /// What the emulator promises of its pace, for those that look at the horizon once a block ([`Thread::due`](super::Thread::due)).
     #[must_use]
     pub fn pace(self, pace: Pace) -> Builder {
         Builder { pace, ..self }
