@@ -97,7 +97,8 @@ macro_rules! guests {
 guests! {
     k8 {
         count "count", filter "filter", overflow "overflow", profile "profile", edge_mask "edge-mask", northbridge "northbridge",
-        user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus", clock "clock",
+        user_rdpmc "user-rdpmc", hostile "hostile", linux_probe "linux-probe", nmi_watchdog "nmi-watchdog", two_cpus "two-cpus",
+        clock "clock",
         chase "chase", stride "stride", page_stride "page-stride", branches "branches", call_depth "call-depth", code "code",
         false_sharing "false-sharing", self_modifying "self-modifying",
     }
