@@ -50,6 +50,7 @@ fn passes(test: &str, pmu: &str, guest: &str) {
         assert!(report.passed, "{}: {:?}", report.ending, report.checks);
         assert!(report.cycles.is_some_and(|cycles| cycles > 0));
         assert_eq!((report.instructions, report.companion.as_str()), (0, "off"));
+        assert!(report.counts.iter().all(|count| count.fidelity == "approximate"), "{:?}", report.counts);
     }
 }
 

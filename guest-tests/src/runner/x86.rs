@@ -84,6 +84,11 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         _ => None,
     };
     if options.cycles == Cycles::Tsc {
+        // An event of cycles is as good as the cycles are.
+        for count in report.counts.iter_mut().filter(|count| count.fidelity == "exact") {
+            count.fidelity = "approximate".to_owned();
+            count.driven_by = "time-stamp counter, up to the last exit".to_owned();
+        }
         report.cycles = Some((0..cpus).filter_map(|index| machine.cpu(index)).map(|cpu| cpu.cycles()).sum());
     }
     let limit = matches!(exit, Exit::Limit).then(|| match options.cycles {
