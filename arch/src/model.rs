@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Request, Signal, SignalSet};
 use crate::layout::Field;
 
 /// Something that happened, named as a guest would select it.
@@ -80,6 +80,7 @@ pub struct RegisterDescription {
 ///   [`record`](Model::record) where the demand asks for records;
 /// - before a guest's register access it brings the totals up to the instructions before the accessing one;
 /// - it calls [`set_context`](Model::set_context) when something in the [`Context`] changes;
+/// - where the demand then asks for [levels](Demand::levels) it tells them;
 /// - after each call it takes the [`Alerts`] and delivers the interrupts in them.
 pub trait Model {
     /// Reads a register.
@@ -112,6 +113,10 @@ pub trait Model {
 
     /// What must be reported at the moment.
     fn demand(&self) -> &Demand;
+
+    /// The levels of the states that [`Demand::levels`] asks for: `holds` says whether a state holds right now, and nothing if nobody knows. It
+    /// is told before anything else happens; of what is told later or not at all, the rest is assumed.
+    fn supply_levels(&mut self, _holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {}
 
     /// The signals that counters of this thread follow beyond it: every thread within their scope must report them.
     fn wide_demand(&self) -> SignalSet {
@@ -185,7 +190,8 @@ pub trait Model {
     /// (`blocked`), one bit each.
     fn set_grants(&mut self, _granted: u32, _blocked: u32, _feed: &impl Feed) {}
 
-    /// Wishes for a deadline at every toggle of these pins, one bit each.
+    /// Wishes for a deadline at every toggle of these pins, one bit each. A pin that toggles at every increment of a counter does so once in a
+    /// cycle, whatever the counter grows by, and is followed while it is watched.
     fn watch_pins(&mut self, _pins: u32, _feed: &impl Feed) {}
 
     /// How often pin `pin` has toggled; its level is the lowest bit.

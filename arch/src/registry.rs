@@ -3,7 +3,7 @@
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, Request, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Request, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 use crate::power9::collection::ThreadState;
 
@@ -226,6 +226,10 @@ impl Model for Pmu {
 
     fn demand(&self) -> &Demand {
         each!(self, model => model.demand())
+    }
+
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
+        each!(self, model => model.supply_levels(holds, feed));
     }
 
     fn wide_demand(&self) -> SignalSet {

@@ -52,11 +52,40 @@ impl Gate {
         matches!(self, Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall)
     }
 
+    /// Whether it counts changes of a level, so that what the level was before it began matters.
+    #[must_use]
+    pub const fn is_edge(self) -> bool {
+        matches!(self, Gate::Edges(_) | Gate::Falls | Gate::BothFall)
+    }
+
+    /// Whether a cycle with so many events, `second` of them of the second group, is one that the gate counts changes to or from.
+    pub(super) const fn met(self, events: u64, second: u64) -> bool {
+        match self {
+            Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => false,
+            Gate::Cycles(threshold) | Gate::Edges(threshold) => threshold.met(events),
+            Gate::Falls => events != 0,
+            Gate::Both | Gate::BothFall => second != 0 && events > second,
+        }
+    }
+
     /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) beside its sources.
     #[must_use]
     pub const fn needs_cycles(self) -> bool {
         self.is_per_cycle() || matches!(self, Gate::Outside | Gate::Always)
     }
+}
+
+/// Whether a counter has asked for the level that its selection had when it began, and not been told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Question {
+    /// It knows, or there is nothing to know.
+    #[default]
+    None,
+    /// It began, and a level that holds already is no edge.
+    Began,
+    /// It changed from a selection at rest to this one while it counted: a level that holds already is an edge.
+    Changed,
 }
 
 /// The cycle that is open, and the one before it: all that a counter remembers of single cycles.
@@ -71,6 +100,9 @@ pub struct Detector {
     pub stay: u64,
     /// Whether the last ended cycle met the threshold.
     pub was_met: bool,
+    /// What was so before the first cycle ended, if that is still to be told.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub question: Question,
 }
 
 impl Detector {
@@ -80,33 +112,31 @@ impl Detector {
         if cycles == 0 {
             return 0;
         }
+        let met = gate.met(events, second);
+        let was_met = core::mem::replace(&mut self.was_met, met);
         match gate {
             Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => 0,
-            Gate::Cycles(threshold) => {
-                self.was_met = threshold.met(events);
-                if self.was_met { cycles } else { 0 }
-            }
-            Gate::Edges(threshold) => {
-                let met = threshold.met(events);
-                let edge = met && !self.was_met;
-                self.was_met = met;
-                u64::from(edge)
-            }
-            Gate::Falls | Gate::Both | Gate::BothFall => {
-                let met = if gate == Gate::Falls { events != 0 } else { second != 0 && events > second };
-                let fall = self.was_met && !met;
-                self.was_met = met;
-                match gate {
-                    Gate::Both => {
-                        if met {
-                            cycles
-                        } else {
-                            0
-                        }
-                    }
-                    _ => u64::from(fall),
+            Gate::Cycles(_) | Gate::Both => {
+                if met {
+                    cycles
+                } else {
+                    0
                 }
             }
+            Gate::Edges(_) => u64::from(met && !was_met),
+            Gate::Falls | Gate::BothFall => u64::from(was_met && !met),
+        }
+    }
+
+    /// Learns whether a cycle before the counter began would have met the threshold. Returns how much that makes the counter grow.
+    pub(super) fn learn(&mut self, met: bool) -> u64 {
+        match core::mem::take(&mut self.question) {
+            Question::None => 0,
+            Question::Began => {
+                self.was_met = met;
+                0
+            }
+            Question::Changed => u64::from(!core::mem::replace(&mut self.was_met, met) && met),
         }
     }
 }

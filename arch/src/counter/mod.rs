@@ -10,7 +10,7 @@ mod probe;
 mod tap;
 mod width;
 
-pub use gate::{Detector, Gate, Threshold};
+pub use gate::{Detector, Gate, Question, Threshold};
 pub use limits::MAX_SOURCES;
 pub use probe::Probe;
 pub use tap::{Pending, Tap};

@@ -1,6 +1,6 @@
 //! What a counter is connected to.
 
-use super::gate::{Detector, Gate};
+use super::gate::{Detector, Gate, Question, Threshold};
 use super::limits::MAX_SOURCES;
 use crate::feed::{Feed, Kind, Scope, Signal, SignalSet};
 
@@ -30,6 +30,10 @@ pub struct Tap {
     second: u8,
     scope: Scope,
     gate: Gate,
+    /// The cycles are told apart in which a sum grows.
+    pulses: bool,
+    /// Those of them that nobody has taken.
+    increments: u64,
     /// A bit for each signal with a deadline; some share a bit.
     reach: u64,
     cycles: u64,
@@ -45,9 +49,11 @@ impl Tap {
         second: u8::MAX,
         scope: Scope::Thread,
         gate: Gate::Shut,
+        pulses: false,
+        increments: 0,
         reach: 0,
         cycles: 0,
-        detector: Detector { open: 0, second: 0, stay: 0, was_met: false },
+        detector: Detector { open: 0, second: 0, stay: 0, was_met: false, question: Question::None },
     };
 
     /// Connects `signals` of `scope` through `gate`. Of more than [`MAX_SOURCES`] signals the first are taken; a catalogue is checked
@@ -64,6 +70,7 @@ impl Tap {
     #[inline]
     pub fn rewire(&mut self, gate: Gate, scope: Scope) {
         (self.gate, self.scope, self.len, self.second) = (gate, scope, 0, u8::MAX);
+        (self.pulses, self.increments) = (false, 0);
         self.reach = if gate.needs_cycles() { reach(Signal::Cycles) } else { 0 };
         self.detector = Detector::default();
     }
@@ -86,6 +93,35 @@ impl Tap {
     /// The sources added from now on are the second group, for gates that tell two apart.
     pub fn begin_second(&mut self) {
         self.second = self.len;
+    }
+
+    /// Tells apart the cycles in which a sum grows, from the next fold on, or no longer: a counter is incremented once in each, by all that
+    /// happens in it.
+    pub fn tell_increments(&mut self, pulses: bool, feed: &impl Feed) {
+        let pulses = pulses && self.gate == Gate::Sum;
+        if pulses != self.pulses {
+            self.pulses = pulses;
+            self.detector = Detector::default();
+            self.increments = 0;
+            self.cycles = feed.total(Signal::Cycles, self.clock());
+            self.reach |= if pulses { reach(Signal::Cycles) } else { 0 };
+        }
+    }
+
+    /// How often the counter was incremented since the last call; `None` unless [that is told](Tap::tell_increments).
+    pub fn take_increments(&mut self) -> Option<u64> {
+        self.pulses.then(|| core::mem::take(&mut self.increments))
+    }
+
+    /// Whether it must see single cycles.
+    #[must_use]
+    #[inline]
+    pub fn is_per_cycle(&self) -> bool {
+        self.pulses || self.gate.is_per_cycle()
+    }
+
+    fn needs_cycles(&self) -> bool {
+        self.pulses || self.gate.needs_cycles()
     }
 
     /// The gate between the sources and the counter.
@@ -129,10 +165,60 @@ impl Tap {
         self.detector = Detector { was_met: level, ..Detector::default() };
     }
 
+    /// Forgets the events of the open cycle, but not whether the last one met the threshold: what has gone by was another's, on the same
+    /// connection.
+    pub fn forget_open(&mut self) {
+        (self.detector.open, self.detector.second, self.detector.stay) = (0, 0, 0);
+    }
+
+    /// The level that the selection has at the moment decides whether there is an edge, and is to be [learnt](Tap::learn).
+    pub fn ask(&mut self, question: Question) {
+        self.detector.question = question;
+    }
+
+    /// Whether it still asks for a level.
+    #[must_use]
+    #[inline]
+    pub fn is_asking(&self) -> bool {
+        self.detector.question != Question::None
+    }
+
+    /// Whether it has sources.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.len != 0
+    }
+
+    /// The states among its sources, but the clocks, which run.
+    #[must_use]
+    pub fn unknown_states(&self) -> SignalSet {
+        let mut unknown = SignalSet::EMPTY;
+        let states = self.signals().iter().filter(|signal| signal.kind() == Kind::State && !signal.is_clock());
+        states.for_each(|signal| unknown.insert(*signal));
+        unknown
+    }
+
+    /// Whether the selection holds while exactly these states do, and nothing happens.
+    pub fn level(&self, holds: impl Fn(Signal) -> bool) -> bool {
+        let border = usize::from(self.second);
+        let (mut events, mut second) = (0, 0);
+        for (index, signal) in self.signals().iter().enumerate() {
+            let level = u64::from(signal.kind() == Kind::State && holds(*signal));
+            events += level;
+            second += if index < border { 0 } else { level };
+        }
+        self.gate.met(events, second)
+    }
+
+    /// Learns the level that it [asked](Tap::ask) for. Returns how much the counter grows.
+    pub fn learn(&mut self, level: bool) -> u64 {
+        self.detector.learn(level)
+    }
+
     /// Brings the tap up to now without counting what went by.
     pub fn skip(&mut self, feed: &impl Feed) {
         self.grown(feed, |_, _, _| {});
-        if self.gate.needs_cycles() {
+        if self.needs_cycles() {
             self.cycles = feed.total(Signal::Cycles, self.clock());
         }
     }
@@ -142,6 +228,11 @@ impl Tap {
     pub fn fold(&mut self, feed: &impl Feed) -> u64 {
         match self.gate {
             Gate::Shut => 0,
+            Gate::Sum if self.pulses => {
+                let (increments, sum) = self.fold_cycles(Gate::Cycles(Threshold::ANY), feed);
+                self.increments = self.increments.saturating_add(increments);
+                sum
+            }
             Gate::Sum => self.sum(feed),
             Gate::Always => self.pass(feed),
             Gate::Outside => {
@@ -150,7 +241,7 @@ impl Tap {
                 self.detector.stay = inside.saturating_sub(passed);
                 passed.saturating_sub(inside)
             }
-            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(feed),
+            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(self.gate, feed).0,
         }
     }
 
@@ -161,7 +252,7 @@ impl Tap {
         for ((grown, signal), base) in pending.sources.iter_mut().zip(self.signals()).zip(&self.bases) {
             *grown = feed.total(*signal, self.scope).wrapping_sub(*base);
         }
-        if self.gate.needs_cycles() {
+        if self.needs_cycles() {
             pending.cycles = feed.total(Signal::Cycles, self.clock()).wrapping_sub(self.cycles);
         }
         pending
@@ -185,7 +276,7 @@ impl Tap {
                 self.pass(feed);
                 0
             }
-            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(feed),
+            Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(self.gate, feed).0,
         }
     }
 
@@ -196,15 +287,17 @@ impl Tap {
         passed
     }
 
-    /// One step, cycle by cycle: events fall into the open cycle, the cycles of each state are the step's last.
-    fn fold_cycles(&mut self, feed: &impl Feed) -> u64 {
+    /// One step, cycle by cycle: events fall into the open cycle, the cycles of each state are the step's last. Returns how much a counter
+    /// behind `gate` grows, and one behind none.
+    fn fold_cycles(&mut self, gate: Gate, feed: &impl Feed) -> (u64, u64) {
         let passed = self.pass(feed);
-        let (mut events, mut second) = (0u64, 0u64);
+        let (mut events, mut second, mut sum) = (0u64, 0u64, 0u64);
         // Where each state begins within the step, in cycles from its start, and whether it is of the second group.
         let mut begins = [(u64::MAX, false); MAX_SOURCES + 1];
         let mut free = begins.iter_mut();
         let border = usize::from(self.second);
         self.grown(feed, |index, signal, grown| {
+            sum = sum.wrapping_add(grown);
             if signal.kind() != Kind::State {
                 events = events.saturating_add(grown);
                 second = second.saturating_add(if index < border { 0 } else { grown });
@@ -218,22 +311,24 @@ impl Tap {
         self.detector.open = self.detector.open.saturating_add(events);
         self.detector.second = self.detector.second.saturating_add(second);
         if passed == 0 {
-            return 0;
+            return (0, sum);
         }
+        // Nobody said what was before: it was at rest.
+        self.detector.question = Question::None;
         self.detector.stay = self.detector.stay.saturating_sub(passed);
         begins.sort_unstable();
         let level_at = |cycle: u64| begins.iter().filter(|(begin, _)| *begin <= cycle).count() as u64;
         let second_at = |cycle: u64| begins.iter().filter(|(begin, second)| *second && *begin <= cycle).count() as u64;
         let open = core::mem::take(&mut self.detector.open).saturating_add(level_at(0));
         let second = core::mem::take(&mut self.detector.second).saturating_add(second_at(0));
-        let mut grown = self.detector.end(self.gate, 1, open, second);
+        let mut grown = self.detector.end(gate, 1, open, second);
         let mut from = 1;
         while from < passed {
             let next = begins.iter().map(|(begin, _)| *begin).find(|begin| *begin > from).unwrap_or(passed).min(passed);
-            grown = grown.saturating_add(self.detector.end(self.gate, next - from, level_at(from), second_at(from)));
+            grown = grown.saturating_add(self.detector.end(gate, next - from, level_at(from), second_at(from)));
             from = next;
         }
-        grown
+        (grown, sum)
     }
 
     /// Something of the selection happened that no signal told: `amount` events, or cycles of a state. Returns how much the counter
@@ -245,6 +340,10 @@ impl Tap {
     /// As [`inject`](Tap::inject), for something of the second group of sources if `second`. The cycles of an injected state are of the
     /// first group; one that is of the second is an event of the open cycle.
     pub fn inject_into(&mut self, kind: Kind, amount: u64, second: bool) -> u64 {
+        if self.pulses {
+            let held = if kind == Kind::State { &mut self.detector.stay } else { &mut self.detector.open };
+            *held = held.saturating_add(amount);
+        }
         match (self.gate, kind) {
             (Gate::Shut | Gate::Always, _) => 0,
             (Gate::Sum, _) => amount,
@@ -282,7 +381,7 @@ impl Tap {
                 set.insert(*signal);
             }
         }
-        if self.clock() != Scope::Thread && self.gate.needs_cycles() {
+        if self.clock() != Scope::Thread && self.needs_cycles() {
             set.insert(Signal::Cycles);
         }
     }
@@ -292,7 +391,7 @@ impl Tap {
         for signal in self.signals() {
             set.insert(*signal);
         }
-        if self.gate.needs_cycles() {
+        if self.needs_cycles() {
             set.insert(Signal::Cycles);
         }
     }
@@ -302,6 +401,9 @@ impl Tap {
     ///
     /// Several sources share what remains, so that together they cannot overrun it.
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
+        if self.pulses {
+            feed.arm(Signal::Cycles, self.clock(), self.cycles, 1);
+        }
         match (self.gate, remaining) {
             (Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall, _) => {
                 feed.arm(Signal::Cycles, self.clock(), self.cycles, 1)
@@ -336,7 +438,7 @@ impl Tap {
     #[must_use]
     #[inline]
     pub fn is_restless(&self) -> bool {
-        self.gate.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
+        self.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
     }
 
     /// Whether a signal's deadline may be both this tap's wish and `other`'s. It may say so wrongly, but not keep silent wrongly.
@@ -351,7 +453,7 @@ impl Tap {
         for signal in self.signals() {
             feed.disarm(*signal, self.scope);
         }
-        if self.gate.needs_cycles() {
+        if self.needs_cycles() {
             feed.disarm(Signal::Cycles, self.clock());
         }
     }

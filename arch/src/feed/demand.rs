@@ -131,6 +131,7 @@ pub struct Demand {
     signals: SignalSet,
     per_cycle: bool,
     records: Records,
+    levels: SignalSet,
 }
 
 impl Demand {
@@ -154,6 +155,13 @@ impl Demand {
         self.signals.contains(signal)
     }
 
+    /// Whether some counter waits for the level of a state.
+    #[must_use]
+    #[inline]
+    pub fn asks_levels(&self) -> bool {
+        !self.levels.is_empty()
+    }
+
     /// Whether nothing is wanted at all.
     #[must_use]
     #[inline]
@@ -167,6 +175,14 @@ impl Demand {
     #[inline]
     pub fn per_cycle(&self) -> bool {
         self.per_cycle
+    }
+
+    /// The states whose levels some counter must know: it has begun, and a state that holds already is no edge. They are told by
+    /// [`Model::supply_levels`](crate::model::Model::supply_levels) before anything else happens; nothing told, they are at rest. The set is
+    /// empty but for that moment, and the epoch moves when it fills.
+    #[must_use]
+    pub fn levels(&self) -> &SignalSet {
+        &self.levels
     }
 
     /// Which instructions a [`Record`](super::Record) is wanted of.
@@ -185,6 +201,7 @@ impl Demand {
             signals: self.signals.union(&more.signals),
             per_cycle: self.per_cycle || more.per_cycle,
             records: self.records.with(more.records),
+            levels: self.levels.union(&more.levels),
         }
     }
 
@@ -193,6 +210,7 @@ impl Demand {
         let now = *self;
         *self = *before;
         self.replace(now.signals, now.per_cycle, now.records);
+        self.ask(now.levels);
     }
 
     /// Something that generated code depends on has changed beside the demand: the epoch moves on. For the author of a model.
@@ -203,8 +221,16 @@ impl Demand {
     /// Replaces what is wanted; the epoch moves on if that differs. For the author of a model.
     pub fn replace(&mut self, signals: SignalSet, per_cycle: bool, records: Records) {
         if (self.signals, self.per_cycle, self.records) != (signals, per_cycle, records) {
-            *self = Demand { epoch: self.epoch.wrapping_add(1), signals, per_cycle, records };
+            *self = Demand { epoch: self.epoch.wrapping_add(1), signals, per_cycle, records, levels: self.levels };
         }
+    }
+
+    /// Asks for the levels of these states, and for no others; the epoch moves on if some are new. For the author of a model.
+    pub fn ask(&mut self, levels: SignalSet) {
+        if levels.union(&self.levels) != self.levels {
+            self.renew();
+        }
+        self.levels = levels;
     }
 }
 
@@ -223,5 +249,17 @@ mod tests {
         assert_eq!(demand.epoch(), epoch);
         demand.replace(signals, true, Records::NONE);
         assert_ne!(demand.epoch(), epoch);
+    }
+
+    #[test]
+    fn the_epoch_moves_when_a_level_is_asked_for_and_not_when_it_has_been_told() {
+        let mut demand = Demand::default();
+        let mut levels = SignalSet::EMPTY;
+        levels.insert(Signal::DispatchStallCycles);
+        demand.ask(levels);
+        let epoch = demand.epoch();
+        assert_ne!(epoch, Demand::default().epoch());
+        demand.ask(SignalSet::EMPTY);
+        assert_eq!((demand.epoch(), demand.asks_levels()), (epoch, false));
     }
 }

@@ -136,6 +136,12 @@ impl Signal {
         SIGNALS.get(self.index()).is_some_and(|row| row.resting)
     }
 
+    /// Whether it is a clock: a state that holds in each of its cycles, so that its level need not be told.
+    #[must_use]
+    pub fn is_clock(self) -> bool {
+        self.resting() && self != Signal::FloatingPointIdleCycles
+    }
+
     /// Whether it happens far less often than what it is added up with: a counter of several signals gives it a small share of what it
     /// still waits for, so that the common ones come to theirs seldom.
     #[must_use]

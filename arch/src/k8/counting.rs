@@ -6,7 +6,7 @@ use super::Revision;
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
 use crate::event::{self, Entry, UnitMask};
-use crate::feed::{Context, Kind, Scope, Signal, Unit};
+use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Unit};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
 
@@ -76,6 +76,19 @@ impl Selection {
         let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
+    }
+
+    /// Whether it selects states and nothing that happens.
+    pub(super) fn is_of_states(&self, revision: Revision) -> bool {
+        self.picked(revision).flat_map(|entry| entry.signals).all(|signal| signal.kind() == Kind::State)
+    }
+
+    /// The states that it selects, but those that the context tells and the clocks, which run.
+    pub(super) fn unknown_states(&self, revision: Revision) -> SignalSet {
+        let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let mut unknown = SignalSet::EMPTY;
+        states.filter(|signal| !signal.is_clock() && **signal != Signal::InterruptsMaskedCycles).for_each(|signal| unknown.insert(*signal));
+        unknown
     }
 
     /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.

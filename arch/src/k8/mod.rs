@@ -42,9 +42,9 @@ pub use state::State;
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
-use crate::counter::{Counter, Tap, Width};
+use crate::counter::{Counter, Question, Tap, Width};
 use crate::event::{self, Catalogue, Entry};
-use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Records, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
 use counting::{Connection, Selection};
 
@@ -130,6 +130,8 @@ pub struct K8 {
     claims: u32,
     /// The counters that count in the present context, one bit each.
     counting: u32,
+    /// The counters enabled for edges, one bit each: their detectors follow the selection at every privilege level.
+    following: u32,
     alerts: Alerts,
 }
 
@@ -148,6 +150,7 @@ impl K8 {
             watched: 0,
             claims: 0,
             counting: 0,
+            following: 0,
             alerts: Alerts::default(),
         }
     }
@@ -201,12 +204,16 @@ impl K8 {
 
     /// Counts up to now. Whether something was seen outside, so that the counter waits for the next.
     fn fold(&mut self, slot: Slot, feed: &impl Feed) -> bool {
-        if self.counting & slot.bit() == 0 {
+        if self.active() & slot.bit() == 0 {
             return false;
         }
         let grown = self.unit(slot).connection.tap.fold(feed);
-        let overflowed = self.grow(slot, grown);
-        overflowed || (grown != 0 && self.watched & slot.bit() != 0)
+        self.counting & slot.bit() != 0 && self.grow(slot, grown)
+    }
+
+    /// The counters whose connections are kept up to date, one bit each: those that count, and those that look out for edges.
+    fn active(&self) -> u32 {
+        self.counting | self.following
     }
 
     /// Counts up to now, and sets the next deadline when the last one has gone by.
@@ -216,17 +223,20 @@ impl K8 {
         }
     }
 
-    /// The counter grows by `amount`: wrap, pin, interrupt. Whether it wrapped.
+    /// The counter grows by `amount`: wrap, pin, interrupt. Whether that was seen outside.
     #[inline]
     fn grow(&mut self, slot: Slot, amount: u64) -> bool {
-        if amount == 0 {
-            return false;
-        }
+        let watched = self.watched & slot.bit() != 0;
         let unit = &mut self.units[slot.index()];
-        let overflows = unit.counter.add(amount, WIDTH);
-        let toggles = if unit.select.pc() { overflows } else { amount };
-        unit.toggles = unit.toggles.wrapping_add(toggles);
+        let overflows = if amount == 0 { 0 } else { unit.counter.add(amount, WIDTH) };
+        let toggles = match (unit.select.pc(), watched) {
+            (true, _) => overflows,
+            // What comes in one clock is one increment.
+            (false, true) => unit.connection.tap.take_increments().unwrap_or(amount),
+            (false, false) => 0,
+        };
         if toggles != 0 {
+            unit.toggles = unit.toggles.wrapping_add(toggles);
             self.alerts.pins |= slot.bit();
         }
         if overflows != 0 {
@@ -237,14 +247,16 @@ impl K8 {
                 self.alerts.late = self.alerts.late.max(late);
             }
         }
-        overflows != 0
+        overflows != 0 || (watched && toggles != 0)
     }
 
     /// The context or a select has changed: counters that no longer count have been folded, those that now do begin here.
     fn resume(&mut self, feed: &impl Feed) {
+        let before = self.active();
         let counting = self.admitted();
-        let (stopped, started) = (self.counting & !counting, counting & !self.counting);
-        self.counting = counting;
+        let admitted = counting & !self.counting;
+        (self.counting, self.following) = (counting, self.followed_edges());
+        let (stopped, started) = (before & !self.active(), self.active() & !before);
         for slot in Slot::ALL {
             if stopped & slot.bit() != 0 {
                 self.disarm(&self.units[slot.index()].connection.tap, feed);
@@ -252,24 +264,51 @@ impl K8 {
         }
         for slot in Slot::ALL {
             if started & slot.bit() != 0 {
-                let level = self.units[slot.index()].connection.tap.gate().is_per_cycle() && self.level(slot);
-                self.unit(slot).connection.tap.settle(feed, level);
+                let level = self.units[slot.index()].connection.tap.is_per_cycle() && self.level(slot);
+                let asks = self.following & slot.bit() != 0 && !self.asked(slot).is_empty();
+                let tap = &mut self.unit(slot).connection.tap;
+                tap.settle(feed, level);
+                if asks {
+                    tap.ask(Question::Began);
+                }
                 self.arm_one(slot, feed);
+            } else if admitted & slot.bit() != 0 {
+                // What the open clock has seen so far belongs to a level that is not counted.
+                self.unit(slot).connection.tap.forget_open();
             }
         }
     }
 
-    /// Counts what the counters outside `counting` have seen, before they stop.
+    /// The counters that look out for edges, whatever the privilege level, one bit each.
+    fn followed_edges(&self) -> u32 {
+        let follows = |slot: &&Slot| self.units[slot.index()].connection.tap.gate().is_edge() && self.is_followed(**slot);
+        Slot::ALL.iter().filter(follows).fold(0, |following, slot| following | slot.bit())
+    }
+
+    /// The states whose levels decide whether what the counter selects holds, and that nobody has told.
+    fn asked(&self, slot: Slot) -> SignalSet {
+        self.selection(slot).unknown_states(self.revision)
+    }
+
+    /// Counts what the counters outside `counting` have seen, before they stop; those that only look out for edges see it too.
     fn fold_stopping(&mut self, counting: u32, feed: &impl Feed) {
         for slot in Slot::ALL {
-            if self.counting & !counting & slot.bit() != 0 {
+            if (self.counting & !counting | self.following) & slot.bit() != 0 {
                 self.fold(slot, feed);
             }
         }
     }
 
+    /// The level of what the counter selects, as far as states decide it that nobody need tell.
     fn level(&self, slot: Slot) -> bool {
         self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context))
+    }
+
+    /// The level of what the counter selects: as its edge detector saw it last, if it selects states alone.
+    fn level_now(&self, slot: Slot) -> bool {
+        let tap = &self.units[slot.index()].connection.tap;
+        let is_known = self.following & slot.bit() != 0 && !tap.is_asking() && self.selection(slot).is_of_states(self.revision);
+        if is_known { tap.detector().was_met } else { self.level(slot) }
     }
 
     /// Whether the counter counts in some context: what it follows must be reported.
@@ -280,7 +319,7 @@ impl K8 {
 
     /// A select has been written, or a grant: what is claimed and what must be reported may be something else.
     fn renew_demand(&mut self) {
-        let mut signals = SignalSet::EMPTY;
+        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
         let mut per_cycle = false;
         self.claims = 0;
         for slot in Slot::ALL {
@@ -290,10 +329,14 @@ impl K8 {
             if self.is_followed(slot) {
                 let tap = &self.units[slot.index()].connection.tap;
                 tap.demand(&mut signals);
-                per_cycle |= tap.gate().is_per_cycle();
+                per_cycle |= tap.is_per_cycle();
+                if tap.is_asking() {
+                    levels = levels.union(&self.asked(slot));
+                }
             }
         }
         self.demand.replace(signals, per_cycle, Records::NONE);
+        self.demand.ask(levels);
     }
 
     /// Sets the deadlines of a counter that counts. They are told from the totals that it was last folded at, so that setting them
@@ -305,7 +348,7 @@ impl K8 {
     /// Sets the deadlines of every counter that counts.
     fn arm(&self, feed: &impl Feed) {
         for slot in Slot::ALL {
-            if self.counting & slot.bit() != 0 {
+            if self.active() & slot.bit() != 0 {
                 self.arm_one(slot, feed);
             }
         }
@@ -315,7 +358,7 @@ impl K8 {
     fn disarm(&self, tap: &Tap, feed: &impl Feed) {
         tap.disarm(feed);
         for slot in Slot::ALL {
-            if self.counting & slot.bit() != 0 && self.units[slot.index()].connection.tap.may_share(tap) {
+            if self.active() & slot.bit() != 0 && self.units[slot.index()].connection.tap.may_share(tap) {
                 self.arm_one(slot, feed);
             }
         }
@@ -325,16 +368,17 @@ impl K8 {
     fn remaining(&self, slot: Slot) -> Option<u64> {
         let unit = &self.units[slot.index()];
         let watched = self.watched & slot.bit() != 0;
-        match (watched && !unit.select.pc(), unit.select.int() || watched) {
-            (true, _) => Some(1),
-            (false, true) => Some(unit.counter.until_overflow(WIDTH)),
-            (false, false) => None,
+        let (at_overflow, at_increment) = (watched && unit.select.pc(), watched && !unit.select.pc());
+        if at_increment && !unit.connection.tap.is_per_cycle() {
+            Some(1)
+        } else {
+            (unit.select.int() || at_overflow).then(|| unit.counter.until_overflow(WIDTH))
         }
     }
 
     /// What a counter remains to count has changed: its old deadlines go, and come back where another counter needs them.
     fn rearm(&self, slot: Slot, feed: &impl Feed) {
-        if self.counting & slot.bit() != 0 {
+        if self.active() & slot.bit() != 0 {
             self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
     }
@@ -352,6 +396,7 @@ impl K8 {
             self.reconnect(slot, written, feed);
         } else {
             self.unit(slot).select = written;
+            self.tell_increments(slot, feed);
             self.resume(feed);
             // INT and PC decide what the counter waits for.
             self.rearm(slot, feed);
@@ -359,22 +404,42 @@ impl K8 {
         self.renew_demand();
     }
 
+    /// A pin that toggles at every increment must know the clocks apart, while it is watched.
+    fn tell_increments(&mut self, slot: Slot, feed: &impl Feed) {
+        let watched = self.watched & slot.bit() != 0;
+        let unit = self.unit(slot);
+        let pulses = watched && !unit.select.pc() && !unit.connection.counts_entries;
+        unit.connection.tap.tell_increments(pulses, feed);
+    }
+
     /// The counter follows something else from now on.
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
         let was_counting = self.counting & slot.bit() != 0;
-        let was_level = written.e() && self.level(slot);
-        self.counting &= !slot.bit();
-        if was_counting {
+        let was_level = written.e() && self.level_now(slot);
+        if self.active() & slot.bit() != 0 {
+            self.counting &= !slot.bit();
+            self.following &= !slot.bit();
             self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
         self.unit(slot).select = written;
         let revision = self.revision;
         Selection::new(written, revision).connect(revision, &mut self.unit(slot).connection);
+        self.tell_increments(slot, feed);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
-        if was_counting && counts && written.e() && !was_level && self.level(slot) {
-            self.grow(slot, 1);
-            self.rearm(slot, feed);
+        if !(was_counting && counts && written.e()) || was_level {
+            return;
+        }
+        if self.asked(slot).is_empty() {
+            if self.level(slot) {
+                self.grow(slot, 1);
+                self.rearm(slot, feed);
+            }
+        } else {
+            // Whether there is an edge its level will tell.
+            let tap = &mut self.unit(slot).connection.tap;
+            tap.settle(feed, false);
+            tap.ask(Question::Changed);
         }
     }
 }
@@ -418,7 +483,7 @@ impl Model for K8 {
         for slot in Slot::ALL {
             let seen = self.fold(slot, feed);
             let tap = &self.units[slot.index()].connection.tap;
-            if seen || (tap.is_restless() && self.counting & slot.bit() != 0) {
+            if seen || (tap.is_restless() && self.active() & slot.bit() != 0) {
                 tap.disarm(feed);
                 stale = true;
             }
@@ -466,6 +531,25 @@ impl Model for K8 {
         &self.demand
     }
 
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for slot in Slot::ALL {
+            if !self.units[slot.index()].connection.tap.is_asking() {
+                continue;
+            }
+            let context = &self.context;
+            let level =
+                self.selection(slot).level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context)));
+            let grown = self.unit(slot).connection.tap.learn(level);
+            if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
+                self.rearm(slot, feed);
+            }
+        }
+        self.demand.ask(SignalSet::EMPTY);
+    }
+
     fn wide_demand(&self) -> SignalSet {
         let mut signals = SignalSet::EMPTY;
         for slot in Slot::ALL {
@@ -498,7 +582,7 @@ impl Model for K8 {
         }
         self.context = Context::RESET;
         self.alerts = Alerts::default();
-        self.counting = 0;
+        (self.counting, self.following) = (0, 0);
         self.renew_demand();
     }
 
@@ -522,10 +606,17 @@ impl Model for K8 {
 
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
         self.service(feed);
-        self.watched = pins & ALL;
+        let before = core::mem::replace(&mut self.watched, pins & ALL);
         for slot in Slot::ALL {
-            self.rearm(slot, feed);
+            if (before ^ self.watched) & slot.bit() != 0 {
+                if self.active() & slot.bit() != 0 {
+                    self.units[slot.index()].connection.tap.disarm(feed);
+                }
+                self.tell_increments(slot, feed);
+            }
         }
+        self.arm(feed);
+        self.renew_demand();
     }
 
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
@@ -550,7 +641,7 @@ impl Model for K8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Lone, Signal};
+    use crate::feed::Lone;
 
     /// PerfEvtSel: clocks not halted, OS, INT, EN.
     const CLOCKS: u64 = 0x0052_0076;

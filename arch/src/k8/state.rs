@@ -1,7 +1,7 @@
 //! What a K8 PMU remembers, and the PMU that remembers it.
 
 use super::counting::Selection;
-use super::{ALL, COUNTERS, K8, PerfEvtSel, Revision, WIDTH};
+use super::{ALL, COUNTERS, K8, PerfEvtSel, Revision, Slot, WIDTH};
 use crate::counter::{Counter, Detector};
 use crate::feed::{Context, Feed};
 use crate::model::Model;
@@ -59,15 +59,18 @@ impl K8 {
         pmu.blocked = state.blocked & ALL;
         pmu.watched = state.watched & ALL;
         let rows = state.selects.iter().zip(&state.counters).zip(&state.detectors).zip(&state.toggles);
-        for (unit, (((select, counter), detector), toggles)) in pmu.units.iter_mut().zip(rows) {
+        for ((slot, unit), (((select, counter), detector), toggles)) in Slot::ALL.into_iter().zip(&mut pmu.units).zip(rows) {
             unit.select = PerfEvtSel::written(*select);
             unit.counter = Counter::new(*counter, WIDTH);
             Selection::new(unit.select, pmu.revision).connect(pmu.revision, &mut unit.connection);
+            let pulses = state.watched >> slot.index() & 1 == 1 && !unit.select.pc() && !unit.connection.counts_entries;
+            unit.connection.tap.tell_increments(pulses, feed);
             unit.connection.tap.skip(feed);
             unit.connection.tap.set_detector(*detector);
             unit.toggles = *toggles;
         }
         pmu.counting = pmu.admitted();
+        pmu.following = pmu.followed_edges();
         pmu.renew_demand();
         pmu.arm(feed);
         pmu

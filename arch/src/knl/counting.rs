@@ -6,7 +6,7 @@
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
 use crate::event::{self, Entry, Extent, UnitMask};
-use crate::feed::{Kind, Scope, Signal, Unit};
+use crate::feed::{Kind, Scope, Signal, SignalSet, Unit};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
 
@@ -148,10 +148,18 @@ impl Selection {
         }
     }
 
-    /// The level that the edge detector sees while nothing but states happens.
-    pub(super) fn level(&self) -> bool {
+    /// The states that it selects, but the clocks, which run.
+    pub(super) fn unknown_states(&self) -> SignalSet {
         let states = self.picked().flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
-        let level = states.filter(|signal| signal.resting()).count() as u64;
+        let mut unknown = SignalSet::EMPTY;
+        states.filter(|signal| !signal.is_clock()).for_each(|signal| unknown.insert(*signal));
+        unknown
+    }
+
+    /// The level that the edge detector sees while exactly these states hold and nothing happens.
+    pub(super) fn level(&self, holds: impl Fn(Signal) -> bool) -> bool {
+        let states = self.picked().flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 

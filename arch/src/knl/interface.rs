@@ -10,7 +10,7 @@ use super::{
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::{self, Catalogue};
-use crate::feed::{Context, Demand, Feed, Kind, Record, Request, SignalSet};
+use crate::feed::{Context, Demand, Feed, Kind, Record, Request, Signal, SignalSet};
 use crate::model::{Model, Occurrence, RegisterDescription, Reset, Shared};
 
 impl Model for Knl {
@@ -78,7 +78,7 @@ impl Model for Knl {
 
     fn service(&mut self, feed: &impl Feed) {
         let overflowed = self.catch_up(feed);
-        if overflowed || self.units.iter().any(|unit| unit.counts() && unit.tap.is_restless()) {
+        if overflowed || self.units.iter().any(|unit| unit.is_active() && unit.tap.is_restless()) {
             self.rearm(feed);
         }
     }
@@ -108,6 +108,20 @@ impl Model for Knl {
 
     fn demand(&self) -> &Demand {
         &self.demand
+    }
+
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for number in 0..COUNTERS {
+            let level = self.selection(number).is_some_and(|selection| selection.level(|signal| holds(signal).unwrap_or(signal.resting())));
+            if let Some(unit) = self.units.get_mut(number) {
+                // A level that holds as counting begins is no edge: nothing grows.
+                unit.tap.learn(level);
+            }
+        }
+        self.demand.ask(SignalSet::EMPTY);
     }
 
     fn wide_demand(&self) -> SignalSet {

@@ -50,9 +50,9 @@ pub use registers::{
 pub use state::State;
 
 use crate::alert::Alerts;
-use crate::counter::{Counter, Width};
+use crate::counter::{Counter, Question, Width};
 use crate::event::Entry;
-use crate::feed::{Context, Demand, Feed, Kind, Records, Scope, SignalSet};
+use crate::feed::{Context, Demand, Feed, Kind, Records, Scope, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Occurrence, Shared};
 use counting::{Clock, Reach, Selection};
 use unit::Unit;
@@ -231,9 +231,9 @@ impl Knl {
     fn fold(&mut self, feed: &impl Feed) -> u32 {
         let mut wrapped = 0;
         for (number, unit) in self.units.iter_mut().enumerate() {
-            if unit.counts() {
+            if unit.is_active() {
                 let grown = unit.tap.fold(feed);
-                if unit.grow(grown) {
+                if unit.counts() && unit.grow(grown) {
                     wrapped |= 1 << number;
                     // What is there beyond zero came after the event at which an interrupt was due.
                     unit.late = unit.counter.value();
@@ -276,22 +276,37 @@ impl Knl {
     /// The context, an enable or what others are has changed, and everything has been counted up to now: counters stop and begin.
     fn resume(&mut self, feed: &impl Feed) {
         for number in 0..COUNTERS {
-            let admitted = self.admitted(number);
-            if self.units.get(number).is_none_or(|unit| unit.admitted == admitted) {
+            let (admitted, enabled) = (self.admitted(number), self.is_enabled(number));
+            let core = self.core();
+            let Some(unit) = self.units.get(number) else { continue };
+            let follows_edges = enabled && unit.tap.gate().is_edge() && unit.is_near();
+            if (unit.admitted, unit.follows_edges) == (admitted, follows_edges) {
                 continue;
             }
-            let core = self.core();
-            let level = self.selection(number).is_some_and(|selection| selection.level());
+            let level = self.selection(number).is_some_and(|selection| selection.level(Signal::resting));
+            let asks = follows_edges && self.selection(number).is_some_and(|selection| !selection.unknown_states().is_empty());
             let Some(unit) = self.units.get_mut(number) else { continue };
-            let counted = unit.counts();
+            let (counted, followed) = (unit.counts(), unit.follows_edges);
             unit.tap.disarm(feed);
-            unit.admitted = admitted;
+            (unit.admitted, unit.follows_edges) = (admitted, follows_edges);
             unit.tap.set_scope(match unit.reach {
                 Reach::CoreSum => Scope::Members(admitted),
                 Reach::CoreClock => Scope::Members(core),
                 Reach::Own | Reach::Core | Reach::Tile => Scope::Thread,
             });
-            if counted { unit.tap.skip(feed) } else { unit.tap.settle(feed, unit.tap.gate().is_per_cycle() && level) }
+            if followed {
+                // What the open cycle has seen so far belongs to a level that is not counted.
+                if !counted {
+                    unit.tap.forget_open();
+                }
+            } else if counted {
+                unit.tap.skip(feed);
+            } else {
+                unit.tap.settle(feed, unit.tap.gate().is_per_cycle() && level);
+                if asks {
+                    unit.tap.ask(Question::Began);
+                }
+            }
         }
         self.arm(feed);
     }
@@ -300,7 +315,7 @@ impl Knl {
     /// again changes nothing.
     fn arm(&self, feed: &impl Feed) {
         for (number, unit) in self.units.iter().enumerate() {
-            if unit.counts() {
+            if unit.is_active() {
                 let remaining = self.interrupts(number).then(|| unit.counter.until_overflow(WIDTH));
                 unit.tap.arm(feed, remaining);
             }
@@ -333,7 +348,7 @@ impl Knl {
         let any_thread = self.fixed_ctr_ctrl.of(number.saturating_sub(GENERAL)).any_thread;
         let core = self.core();
         if let Some(unit) = self.units.get_mut(number) {
-            unit.admitted = 0;
+            (unit.admitted, unit.follows_edges) = (0, false);
             match selection {
                 Some(selection) => unit.select(&selection, clock),
                 None => unit.fix(number - GENERAL, any_thread, clock),
@@ -354,16 +369,20 @@ impl Knl {
 
     /// What must be reported, whatever the context.
     fn renew_demand(&mut self) {
-        let mut signals = SignalSet::EMPTY;
+        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
         let mut per_cycle = false;
         for number in 0..COUNTERS {
             if let Some(unit) = self.units.get(number).filter(|_| self.is_enabled(number)) {
                 unit.tap.demand(&mut signals);
                 per_cycle |= unit.tap.gate().is_per_cycle();
+                if let Some(selection) = self.selection(number).filter(|_| unit.tap.is_asking()) {
+                    levels = levels.union(&selection.unknown_states());
+                }
             }
         }
         let records = if self.follows_requests() { Records::REQUESTS } else { Records::NONE };
         self.demand.replace(signals, per_cycle, records);
+        self.demand.ask(levels);
     }
 
     fn follows_requests(&self) -> bool {

@@ -19,12 +19,24 @@ pub(super) struct Unit {
     pub(super) admitted: u32,
     /// How many events ago it wrapped to zero, until that is told.
     pub(super) late: u64,
+    /// It is enabled for edges: its detector follows the selection at every privilege level.
+    pub(super) follows_edges: bool,
 }
 
 impl Unit {
     /// Whether anything counts at the moment.
     pub(super) fn counts(&self) -> bool {
         self.admitted != 0
+    }
+
+    /// Whether its connection is kept up to date: it counts, or it looks out for edges.
+    pub(super) fn is_active(&self) -> bool {
+        self.counts() || self.follows_edges
+    }
+
+    /// What happens is its own thread's or its core's, told in the own thread's totals.
+    pub(super) fn is_near(&self) -> bool {
+        matches!(self.reach, Reach::Own | Reach::Core)
     }
 
     /// The counter grows by `amount`. Returns whether it wrapped.

@@ -6,7 +6,7 @@
 use super::freezing::{FOUR_COUNTERS, Freezes};
 use super::registers::{COUNTERS, Mmcrc, Msr, ThreadControl};
 use super::{Power9, Unit};
-use crate::counter::{Gate, Tap};
+use crate::counter::{Gate, Question, Tap};
 use crate::event::Internal;
 use crate::feed::{Feed, Scope, Signal, SignalSet};
 
@@ -52,6 +52,29 @@ impl Power9 {
         counting & !self.suspended
     }
 
+    /// The counters that look out for falling edges of a signal, whatever the thread's state: those that some register, and not the thread's
+    /// state, freezes do not.
+    pub(super) fn following_edges(&self, freezes: &Freezes) -> Mask {
+        let mut following = 0;
+        for (index, unit) in self.units.iter().enumerate() {
+            let looks_out = unit.tap.gate().is_edge() && unit.tap.is_connected() && !self.is_stopped(freezes, index);
+            if looks_out && unit.selected.admits(unit.selected.lanes(freezes.msr, freezes.control, self.shared)) {
+                following |= bit(index);
+            }
+        }
+        following
+    }
+
+    /// The counters that no register stops, whatever the thread's state.
+    pub(super) fn runnable(&self, freezes: &Freezes) -> Mask {
+        (0..COUNTERS).filter(|index| !self.is_stopped(freezes, *index)).fold(0, |mask, index| mask | bit(index))
+    }
+
+    /// Whether a counter is stopped whatever the thread's state; what waits for the trigger is not.
+    fn is_stopped(&self, freezes: &Freezes, index: usize) -> bool {
+        freezes.stopped(index) && !self.mmcr0.trigger()
+    }
+
     /// Counts everything up to now. Returns whether the time base brought an enabled event.
     pub(super) fn count(&mut self, feed: &impl Feed) -> bool {
         let transitions = self.pass_time_base(feed);
@@ -65,6 +88,8 @@ impl Power9 {
                     Some(Internal::TimeBaseBit) => transitions,
                     Some(_) => 0,
                 };
+            } else if self.following & bit(index) != 0 {
+                unit.tap.fold(feed);
             }
         }
         self.grow_all(grown);
@@ -203,6 +228,8 @@ impl Power9 {
         let (started, stopped) = (counting & !self.counting, self.counting & !counting);
         self.counting = counting;
         let freezes = self.freezes();
+        let (before, runnable) = (self.following, self.runnable);
+        self.runnable = self.runnable(&freezes);
         let mut fallen = 0;
         for (index, unit) in self.units.iter_mut().enumerate() {
             let lanes = unit.selected.lanes(freezes.msr, freezes.control, self.shared);
@@ -214,7 +241,12 @@ impl Power9 {
                 unit.tap.set_detector(detector);
             }
             unit.lanes = lanes;
-            if started & bit(index) != 0 {
+            if before & bit(index) != 0 {
+                // What the open cycle has seen so far belongs to a state that is not counted.
+                if started & bit(index) != 0 {
+                    unit.tap.forget_open();
+                }
+            } else if started & bit(index) != 0 {
                 unit.tap.settle(feed, false);
             }
             // What ended with the thread's state, and not by a freeze, has a falling edge there.
@@ -225,6 +257,17 @@ impl Power9 {
         }
         for index in (0..COUNTERS).filter(|index| fallen & bit(*index) != 0) {
             self.grow(index, 1, &mut [0; COUNTERS]);
+        }
+        self.following = self.following_edges(&freezes);
+        let begun = self.following & !before;
+        for (index, unit) in self.units.iter_mut().enumerate().filter(|(index, _)| begun & bit(*index) != 0) {
+            if started & bit(index) == 0 {
+                unit.tap.settle(feed, false);
+            }
+            // Where the thread's state kept it shut, it was at rest; what a register let go may be within a state.
+            if runnable & bit(index) == 0 && !unit.tap.unknown_states().is_empty() {
+                unit.tap.ask(Question::Began);
+            }
         }
     }
 
@@ -248,7 +291,7 @@ impl Power9 {
         }
         let mut transitions = self.waits_for_time_base().then_some(1);
         for (index, unit) in self.units.iter().enumerate() {
-            if self.counting & bit(index) == 0 {
+            if (self.counting | self.following) & bit(index) == 0 {
                 continue;
             }
             match unit.selected.internal() {
@@ -263,13 +306,13 @@ impl Power9 {
 
     /// What must be reported, whatever the thread's state.
     pub(super) fn renew_demand(&mut self) {
-        let mut signals = SignalSet::EMPTY;
+        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
         let mut per_cycle = false;
         let freezes = self.freezes();
         let mut time_base = self.mmcr0.tbee();
         for (index, unit) in self.units.iter().enumerate() {
             // What waits for the trigger counts soon.
-            if freezes.stopped(index) && !self.mmcr0.trigger() {
+            if self.is_stopped(&freezes, index) {
                 continue;
             }
             if index < 4 && unit.selected.is_on() {
@@ -278,6 +321,9 @@ impl Power9 {
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);
             unit.tap.demand(&mut signals);
+            if unit.tap.is_asking() {
+                levels = levels.union(&unit.tap.unknown_states());
+            }
             unit.selected.demand(&mut signals);
             per_cycle |= unit.tap.gate().is_per_cycle() && unit.selected.counts_something();
         }
@@ -286,6 +332,7 @@ impl Power9 {
         }
         let records = self.demand_of_sampling(&mut signals);
         self.demand.replace(signals, per_cycle, records);
+        self.demand.ask(levels);
     }
 }
 

@@ -65,7 +65,7 @@ use crate::access::{Address, Fault};
 use crate::alert::{Alerts, Lines};
 use crate::counter::{Probe, Tap};
 use crate::event::{self, Catalogue, Entry};
-use crate::feed::{Context, Demand, Feed, Record, Scope, Signal};
+use crate::feed::{Context, Demand, Feed, Record, Scope, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 use counting::{Mask, PROGRAMMABLE, bit};
 use selection::Selected;
@@ -140,6 +140,10 @@ pub struct Power9 {
     shared: Shared,
     /// The counters that count in the present state.
     counting: Mask,
+    /// The counters whose detectors look out for falling edges, also while the thread's state freezes them.
+    following: Mask,
+    /// The counters that no register stops, whatever the thread's state.
+    runnable: Mask,
     /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
     suspended: Mask,
     /// The total of cycles at that write.
@@ -197,6 +201,8 @@ impl Power9 {
             context: Self::reset_context(),
             shared: Shared::ALONE,
             counting: 0,
+            following: 0,
+            runnable: 0,
             suspended: 0,
             suspended_at: 0,
             excused: 0,
@@ -313,6 +319,7 @@ impl Power9 {
         self.suspended = self.admitted() & PROGRAMMABLE;
         self.suspended_at = feed.total(Signal::Cycles, Scope::Thread);
         self.counting &= !PROGRAMMABLE;
+        (self.following, self.runnable) = (0, 0);
     }
 }
 
@@ -354,7 +361,10 @@ impl Model for Power9 {
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         let before = core::mem::replace(&mut self.context, context);
         let run = |context: &Context| ThreadControl::of(context.control).run();
-        let same = self.admitted() == self.counting && run(&before) == run(&context) && before.time_base == context.time_base;
+        let same = self.admitted() == self.counting
+            && self.following_edges(&self.freezes()) == self.following
+            && run(&before) == run(&context)
+            && before.time_base == context.time_base;
         if same {
             return;
         }
@@ -392,6 +402,18 @@ impl Model for Power9 {
 
     fn demand(&self) -> &Demand {
         &self.demand
+    }
+
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for unit in &mut self.units {
+            let level = unit.tap.level(|signal| holds(signal).unwrap_or(signal.resting()));
+            // A level that holds as counting begins is no edge: nothing grows.
+            unit.tap.learn(level);
+        }
+        self.demand.ask(SignalSet::EMPTY);
     }
 
     fn succeed_demand(&mut self, before: &Demand) {

@@ -25,6 +25,7 @@
 mod dialect;
 #[cfg(feature = "arbitrary")]
 mod generate;
+mod levels;
 mod nest;
 mod parse;
 mod print;

@@ -13,6 +13,7 @@ use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
 
 use super::dialect::Dialect;
+use super::levels::Levels;
 use super::print::{pin_numbers, which};
 use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
@@ -84,6 +85,7 @@ impl Litmus {
         };
         let mut known = epochs(&machine);
         let mut chips = nest::Chips::new(self.packages, self.threads);
+        let mut levels = Levels::new(machine.threads());
         let mut current = 0;
         let mut checked = 0;
         for (line, step) in &self.steps {
@@ -113,6 +115,8 @@ impl Litmus {
                 step => {
                     let thread = machine.thread(current).ok_or_else(|| failure("the machine has no thread".into()))?;
                     checked += usize::from(obey(&machine, thread, step).map_err(failure)?);
+                    levels.note(current, step);
+                    levels.supply(&machine);
                 }
             }
         }

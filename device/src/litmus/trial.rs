@@ -15,6 +15,7 @@ use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
 use super::dialect::Dialect;
+use super::levels::Levels;
 use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
@@ -80,6 +81,7 @@ struct Subject {
     manner: Manner,
     machine: Machine<Requests>,
     chips: nest::Chips,
+    levels: Levels,
     current: usize,
 }
 
@@ -199,7 +201,8 @@ fn split(step: &Step) -> Vec<Step> {
 impl Subject {
     fn new(manner: Manner, litmus: &Litmus) -> Subject {
         let machine = litmus.builder().build(Requests::default());
-        Subject { manner, machine, chips: nest::Chips::new(litmus.packages, litmus.threads), current: 0 }
+        let (chips, levels) = (nest::Chips::new(litmus.packages, litmus.threads), Levels::new(machine.threads()));
+        Subject { manner, machine, chips, levels, current: 0 }
     }
 
     fn obey(&mut self, litmus: &Litmus, step: &Step, restores: bool) -> Seen {
@@ -229,6 +232,8 @@ impl Subject {
             step => {
                 if let Some(thread) = self.machine.thread(self.current) {
                     act(&self.machine, thread, self.manner, step, &mut seen);
+                    self.levels.note(self.current, step);
+                    self.levels.supply(&self.machine);
                 }
             }
         }

@@ -366,6 +366,28 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         own.with(&self.package.demand.lock())
     }
 
+    /// The levels of the states that the demand [asks for](Demand::levels): `holds` says whether a state holds right now, and nothing if that
+    /// is not known. A counter that begins within a state takes it for no edge then. To be called before anything else happens, where
+    /// [`asks_levels`](Demand::asks_levels); it costs nothing otherwise, and who never calls it has every state at rest.
+    ///
+    /// ```
+    /// use vm_pmu::Signal;
+    /// use vm_pmu::topology::Builder;
+    ///
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let pmu = machine.thread(0).unwrap();
+    /// // The decoder is empty when PerfEvtSel0 is enabled for edges of event D0h: E, OS, EN.
+    /// pmu.wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
+    /// if pmu.demand().asks_levels() {
+    ///     pmu.supply_levels(|state| (state == Signal::DecoderEmptyCycles).then_some(true));
+    /// }
+    /// pmu.pass(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
+    /// assert_eq!(pmu.rdpmc(0), Ok(0));
+    /// ```
+    pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
+        self.with(|pmu, view| pmu.supply_levels(holds, view));
+    }
+
     /// Brings the registers to their values after a reset.
     pub fn reset(&self, reset: Reset) {
         self.with_claims(|pmu, view| pmu.reset(reset, view));

@@ -1,0 +1,41 @@
+//! Which states hold after a statement: the levels that a model may ask for.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use vm_pmu_arch::feed::{Kind, Signal, SignalSet};
+
+use super::Step;
+use crate::irq::InterruptLine;
+use crate::topology::Machine;
+
+/// What each thread's last cycle was like, once one has gone by.
+pub(super) struct Levels(Vec<Option<SignalSet>>);
+
+impl Levels {
+    /// Nothing has happened yet.
+    pub(super) fn new(threads: usize) -> Levels {
+        Levels(vec![None; threads])
+    }
+
+    /// Thread `current` did this. The cycles of a state are the last of a step: it holds at the end of the step if it has any.
+    pub(super) fn note(&mut self, current: usize, step: &Step) {
+        let (Step::Feed(1.., signals) | Step::Record(1.., _, signals)) = step else { return };
+        let passes = |(signal, amount): &(Signal, u64)| *signal == Signal::Cycles && *amount != 0;
+        if let Some(level) = self.0.get_mut(current).filter(|_| signals.iter().any(passes)) {
+            let mut holding = SignalSet::EMPTY;
+            let states = signals.iter().filter(|(signal, amount)| signal.kind() == Kind::State && *amount != 0);
+            states.for_each(|(signal, _)| holding.insert(*signal));
+            *level = Some(holding);
+        }
+    }
+
+    /// Tells the levels that are asked for. Of a thread that no cycle has gone by for nothing is known.
+    pub(super) fn supply<L: InterruptLine>(&self, machine: &Machine<L>) {
+        for (number, level) in self.0.iter().enumerate() {
+            if let Some(thread) = machine.thread(number).filter(|thread| thread.demand().asks_levels()) {
+                thread.supply_levels(|signal| level.map(|holding| holding.contains(signal)));
+            }
+        }
+    }
+}
