@@ -14,6 +14,7 @@
 //! 2. The step's cycles then end, one after the other: the open one with its events, the others with none.
 //! 3. A step without a cycle leaves its events in the open cycle, for the next step to end.
 //! 4. The `n` cycles of a state ([`Kind::State`]) are the last `n` of the step's.
+//! 5. Whether a state held before a counter of its edges began is asked for by [`Demand::levels`]; a state that nobody speaks of is at rest.
 //!
 //! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead, so an embedder that honours deadlines
 //! makes every step as fine as its own clock, and how it batches never shows. One that simulates cycles gets cycle-accurate masks and

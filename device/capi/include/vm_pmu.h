@@ -1536,6 +1536,11 @@ typedef struct {
    * The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
    */
   uint64_t signals[VM_PMU_SIGNAL_WORDS];
+  /**
+   * The states whose levels a counter of edges waits for, in the same form. They are told by vm_pmu_supply_levels() before anything else
+   * happens; empty but for that moment.
+   */
+  uint64_t levels[VM_PMU_SIGNAL_WORDS];
 } VmPmuDemand;
 
 /**
@@ -2548,6 +2553,18 @@ VmPmuStatus vm_pmu_instruction_match(const VmPmuMachine *machine, uint32_t threa
 VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDemand *demand);
 
 /**
+ * Tells the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the bits of
+ * the states that hold right now are set. A counter that begins within a state takes it for no edge then. To be called before anything
+ * else happens; who never calls it has every state at rest.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_supply_levels(const VmPmuMachine *machine,
+                                 uint32_t thread,
+                                 const uint64_t *holding);
+
+/**
  * Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: what another thread programs can change it too. Compare
  * it once a block.
  *
@@ -3038,6 +3055,17 @@ VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow(const VmPmuCompanion *companion,
                           uint32_t thread,
                           const VmPmuInstruction *instruction);
+
+/**
+ * Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion makes for thread `thread` and that hold right now;
+ * the other bits stay. For vm_pmu_supply_levels(); it knows them while it keeps the time.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion,
+                                 uint32_t thread,
+                                 uint64_t *holding);
 
 /**
  * Tells the totals of thread `thread` of `machine` what its follower has made since the last call, servicing the PMU at each deadline on the

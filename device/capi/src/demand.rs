@@ -1,9 +1,9 @@
 //! What must be reported at the moment, and what no signal tells.
 
-use vm_pmu::{Demand, Occurrence, Records, Signal};
+use vm_pmu::{Demand, Occurrence, Records, Signal, SignalSet};
 
 use crate::machine::{VmPmuMachine, package, thread};
-use crate::pointer::{Growing, fill, offer, put};
+use crate::pointer::{Growing, fill, list, offer, put};
 use crate::status::{VmPmuStatus, guarded, misuse};
 
 /// How many words of 64 bits a set of signals has.
@@ -42,6 +42,9 @@ pub struct VmPmuDemand {
     pub idle: u32,
     /// The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
     pub signals: [u64; VM_PMU_SIGNAL_WORDS],
+    /// The states whose levels a counter of edges waits for, in the same form. They are told by vm_pmu_supply_levels() before anything else
+    /// happens; empty but for that moment.
+    pub levels: [u64; VM_PMU_SIGNAL_WORDS],
 }
 
 // SAFETY: `repr(C)`, `size` first; integers.
@@ -63,20 +66,25 @@ fn bits(records: Records) -> u32 {
 }
 
 fn told(demand: &Demand) -> VmPmuDemand {
-    let mut signals = [0; VM_PMU_SIGNAL_WORDS];
-    for number in demand.signals().iter().map(Signal::index) {
-        if let Some(word) = signals.get_mut(number / 64) {
-            *word |= 1 << (number % 64);
-        }
-    }
     VmPmuDemand {
         size: size_of::<VmPmuDemand>(),
         epoch: demand.epoch(),
         records: bits(demand.records()),
         per_cycle: demand.per_cycle().into(),
         idle: demand.is_idle().into(),
-        signals,
+        signals: words(demand.signals()),
+        levels: words(demand.levels()),
     }
+}
+
+fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
+    let mut words = [0; VM_PMU_SIGNAL_WORDS];
+    for number in set.iter().map(Signal::index) {
+        if let Some(word) = words.get_mut(number / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+    words
 }
 
 /// Fills `demand` with what thread `thread` must report: what its own counters follow, and those of others in the whole package.
@@ -91,6 +99,23 @@ pub unsafe extern "C" fn vm_pmu_demand(machine: *const VmPmuMachine, thread: u32
             let wanted = self::thread(machine, thread)?.demand();
             fill(demand, told(&wanted))
         }
+    })
+}
+
+/// Tells the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the bits of
+/// the states that hold right now are set. A counter that begins within a state takes it for no edge then. To be called before anything
+/// else happens; who never calls it has every state at rest.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_supply_levels(machine: *const VmPmuMachine, thread: u32, holding: *const u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (thread, holding) = unsafe { (self::thread(machine, thread)?, list(holding, VM_PMU_SIGNAL_WORDS, "the states that hold")?) };
+        let is_set = |number: usize| holding.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+        thread.supply_levels(|state| Some(is_set(state.index())));
+        Ok(())
     })
 }
 

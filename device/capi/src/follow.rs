@@ -7,8 +7,9 @@ use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
 use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
+use crate::demand::VM_PMU_SIGNAL_WORDS;
 use crate::machine::{VmPmuMachine, signal, thread};
-use crate::pointer::{Growing, list, offer, put, take, writable};
+use crate::pointer::{Growing, borrow, list, offer, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, number, pick};
 
@@ -189,6 +190,36 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
             transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
         };
         whole.follower(thread)?.execute(&executed, &mut whole.tables(thread));
+        Ok(())
+    })
+}
+
+/// Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion makes for thread `thread` and that hold right now;
+/// the other bits stay. For vm_pmu_supply_levels(); it knows them while it keeps the time.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_follow_levels(companion: *const VmPmuCompanion, thread: u32, holding: *mut u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self::companion(companion) }?;
+        let follower = whole.follower(thread)?;
+        let mut words = [0; VM_PMU_SIGNAL_WORDS];
+        for state in Signal::all().filter(|signal| follower.holds(*signal) == Some(true)) {
+            if let Some(word) = words.get_mut(state.index() / 64) {
+                *word |= 1 << (state.index() % 64);
+            }
+        }
+        let what = "where the states that hold are to be written";
+        for (number, word) in words.into_iter().enumerate() {
+            // SAFETY: the caller's promise: so many words.
+            unsafe {
+                let place = holding.wrapping_add(number);
+                let before = *borrow(place, what)?;
+                put(place, before | word, what)?;
+            }
+        }
         Ok(())
     })
 }

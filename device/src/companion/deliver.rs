@@ -61,6 +61,7 @@ impl Follower<'_> {
         let mut passed = 0;
         while let Some((cause, cycles)) = if after { self.timing.after.next() } else { self.timing.before.next() } {
             passed += u64::from(cycles);
+            self.timing.last = Some(cause);
             let mut states = [Signal::Cycles; MOST];
             let mut count = 1;
             let idle = (cause != Cause::FloatingPointCompletion).then_some(&Signal::FloatingPointIdleCycles);

@@ -148,6 +148,9 @@ impl<'a> Follower<'a> {
         self.branches = whole || self.tally.told().iter().any(|signal| signals::of_branches(*signal));
         self.memory = whole || self.tally.told().iter().any(|signal| !signals::of_branches(*signal));
         self.timing.running = self.keeps_time();
+        if !self.timing.running {
+            self.timing.last = None;
+        }
     }
 
     fn set_active(&mut self, active: bool) {
@@ -189,6 +192,15 @@ impl<'a> Follower<'a> {
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         self.active && signals::supplies(&self.system.profile, self.clock, signal)
+    }
+
+    /// Whether a state that it makes holds right now: whether the last cycle was one of it. Nothing, if the companion does not keep time, no
+    /// cycle has gone by, or the state is none of its own. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
+    #[must_use]
+    pub fn holds(&self, state: Signal) -> Option<bool> {
+        let cause = self.timing.last.filter(|_| self.supplies(state))?;
+        let idle = state == Signal::FloatingPointIdleCycles && cause != Cause::FloatingPointCompletion;
+        Some(idle || cause.states().into_iter().flatten().any(|signal| *signal == state))
     }
 
     /// Whether [`Companion::watch_places`](super::Companion::watch_places) has been called to another effect since the last

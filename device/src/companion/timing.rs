@@ -76,6 +76,8 @@ pub(super) struct Timing {
     pub(super) after: Cycles,
     /// The events of an instruction not yet told have happened.
     pub(super) past_events: bool,
+    /// Why the last cycle that was told went by, if one has been.
+    pub(super) last: Option<Cause>,
 }
 
 impl Timing {
@@ -94,6 +96,7 @@ impl Timing {
             before: Cycles::NONE,
             after: Cycles::NONE,
             past_events: false,
+            last: None,
         }
     }
 
@@ -225,6 +228,7 @@ impl Timing {
         writer.words(&[self.now, u64::from(self.slots), u64::from(self.floating), self.fetch_from, self.segment_until]);
         writer.word(u64::from(self.waiting));
         writer.words(&self.stores);
+        writer.word(self.last.map_or(CAUSES as u64, |cause| cause as u64));
     }
 
     pub(super) fn load_state(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -240,6 +244,11 @@ impl Timing {
         self.slots = slots as u8;
         self.waiting = waiting as u8;
         reader.words(&mut self.stores)?;
+        let last = reader.word()?;
+        self.last = usize::try_from(last).ok().and_then(|last| Cause::ALL.get(last)).copied();
+        if self.last.is_none() && last != CAUSES as u64 {
+            return Err(Damaged);
+        }
         self.told();
         Ok(())
     }

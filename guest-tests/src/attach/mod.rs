@@ -219,6 +219,13 @@ impl<'a> Cpu<'a> {
         self.accompanied = follower.is_some_and(Follower::is_active);
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
         self.signals.renew(&self.own);
+        if self.demand.asks_levels() {
+            let (pending, _) = self.signals.lasting();
+            self.thread.supply_levels(|state| match state {
+                Signal::InterruptsMaskedPendingCycles => Some(pending),
+                state => self.companion.as_ref().and_then(|following| following.follower.holds(state)),
+            });
+        }
     }
 
     /// This CPU's write may have changed what it must report, or another's.

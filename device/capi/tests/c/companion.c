@@ -131,7 +131,7 @@ static void the_companion_keeps_the_clock(void) {
   VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
   VmPmuInstruction instruction = {sizeof(VmPmuInstruction)};
   VmPmuCompanion *companion = NULL;
-  uint64_t cycles = 0;
+  uint64_t cycles = 0, holding[VM_PMU_SIGNAL_WORDS] = {0};
   const uint32_t held[] = {VM_PMU_SIGNAL_INTERRUPTS_MASKED_CYCLES};
   options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
   options.flags = VM_PMU_COMPANION_ALWAYS;
@@ -141,6 +141,16 @@ static void the_companion_keeps_the_clock(void) {
   EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
   EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, &cycles));
   EXPECT(cycles > 0 && counted(machine) == cycles);
+  /* A serialising instruction was the last: its stall holds, and what the caller has set stays. */
+  instruction.instruction_class = VM_PMU_CLASS_SERIALIZING;
+  EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
+  EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, NULL));
+  holding[0] = 1;
+  EXPECT_OK(vm_pmu_follow_levels(companion, 0, holding));
+  EXPECT((holding[VM_PMU_SIGNAL_DISPATCH_STALL_CYCLES / 64] >> (VM_PMU_SIGNAL_DISPATCH_STALL_CYCLES % 64) & 1) == 1);
+  EXPECT((holding[VM_PMU_SIGNAL_DIVIDER_BUSY_CYCLES / 64] >> (VM_PMU_SIGNAL_DIVIDER_BUSY_CYCLES % 64) & 1) == 0);
+  EXPECT((holding[0] & 1) == 1);
+  EXPECT(vm_pmu_follow_levels(companion, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_companion_destroy(companion));
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }

@@ -50,6 +50,34 @@ static void a_catalogue_is_read_to_its_end(void) {
   EXPECT(status == VM_PMU_STATUS_ERROR_RANGE && events >= 87 && masks >= 123);
 }
 
+/* A counter of edges that begins within a state asks for its level, and counts no edge for it. */
+static void levels_are_told_where_they_are_asked_for(void) {
+  const unsigned word = VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES / 64;
+  const uint64_t bit = (uint64_t)1 << (VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES % 64);
+  const uint32_t states[] = {VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES};
+  for (int told = 0; told < 2; told++) {
+    VmPmuMachine *machine = NULL;
+    VmPmuDemand demand = {sizeof(VmPmuDemand)};
+    uint64_t holding[VM_PMU_SIGNAL_WORDS] = {0}, value;
+    EXPECT_OK(vm_pmu_machine_create("k8", NULL, &machine));
+    /* PerfEvtSel0: decoder empty, edges, OS, EN. */
+    EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xC0010000, 0x4600D0));
+    EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
+    EXPECT(demand.levels[word] == bit);
+    holding[word] = bit;
+    if (told) {
+      EXPECT_OK(vm_pmu_supply_levels(machine, 0, holding));
+      EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
+      EXPECT(demand.levels[word] == 0);
+    }
+    EXPECT_OK(vm_pmu_pass(machine, 0, 5, states, 2));
+    EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xC0010004, &value));
+    EXPECT(value == (told ? 0 : 1));
+    EXPECT(vm_pmu_supply_levels(machine, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+    vm_pmu_machine_destroy(machine);
+  }
+}
+
 /* Montecito captures advanced loads' checks that fail: data and instruction addresses of the record. */
 static void records_are_captured(void) {
   VmPmuMachine *machine = NULL;
@@ -136,6 +164,7 @@ int main(void) {
   every_part_is_named();
   events_are_found_by_name();
   a_catalogue_is_read_to_its_end();
+  levels_are_told_where_they_are_asked_for();
   records_are_captured();
   requests_are_counted();
   puts("events: all is well");

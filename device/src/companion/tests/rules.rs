@@ -266,3 +266,31 @@ fn code_that_another_core_writes_is_fetched_again() {
     assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);
     assert_eq!(rig.get(0, Signal::InstructionCacheInvalidations), 1);
 }
+
+#[test]
+fn the_states_of_the_last_cycle_are_those_that_hold() {
+    let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    assert_eq!(follower.holds(Signal::DispatchStallCycles), None, "no cycle has gone by");
+    let serializing = Instruction { class: Class::Serializing, ..code(0x1000) };
+    run(&rig, &mut follower, &serializing);
+    assert_eq!(follower.holds(Signal::DispatchStallCycles), Some(true));
+    assert_eq!(follower.holds(Signal::DispatchStallSegmentLoadCycles), Some(false));
+    assert_eq!(follower.holds(Signal::FloatingPointIdleCycles), Some(true));
+    assert_eq!(follower.holds(Signal::InterruptsMaskedCycles), None, "the embedder's");
+    // Three instructions fill a cycle, and the fourth begins another.
+    for _ in 0..4 {
+        run(&rig, &mut follower, &accessing(&[]));
+    }
+    assert_eq!(follower.holds(Signal::DispatchStallCycles), Some(false));
+}
+
+#[test]
+fn without_time_no_state_is_known() {
+    let companion = Builder::new("k8").unwrap().clock(Clock::Embedder).build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    run(&rig, &mut follower, &Instruction { class: Class::Serializing, ..code(0x1000) });
+    assert_eq!(follower.holds(Signal::DispatchStallCycles), None);
+}

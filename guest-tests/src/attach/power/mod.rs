@@ -198,6 +198,9 @@ impl<'a> Cpu<'a> {
         self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+        if self.demand.asks_levels() {
+            self.thread.supply_levels(|state| self.companion.as_ref().and_then(|following| following.follower.holds(state)));
+        }
     }
 
     /// Looks at the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
