@@ -870,4 +870,6 @@ signals! {
     DataWalkLeavesFromMemory = "data_walk_leaves_from_memory": Event Events,
     /// Page-table entries of upper levels read for instructions.
     InstructionWalkDirectories = "instruction_walk_directories": Event Events,
+    /// Instructions completed that abort or reclaim a transaction, whatever came of them.
+    TransactionAbortInstructions = "transaction_abort_instructions": Event Events,
 }

@@ -119,6 +119,7 @@ mod saved;
 pub(crate) mod state;
 mod step;
 mod transaction;
+mod vectors;
 pub(crate) mod word;
 
 pub use super::image::{Image, ImageError, Segment};

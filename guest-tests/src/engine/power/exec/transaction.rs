@@ -36,6 +36,7 @@ impl Core {
     /// Executes `op`, which is one of these.
     pub(super) fn transact(&mut self, op: Op, w: Word) -> Result<(), Fault> {
         self.class(Class::Transaction);
+        self.step.aborts = !matches!(op, Op::Tbegin | Op::Tend | Op::Tcheck | Op::Tsr | Op::Trechkpt);
         match op {
             Op::Treclaim | Op::Trechkpt => {
                 self.privileged()?;
