@@ -503,7 +503,11 @@ impl Observer for Cpu<'_> {
             distance => Some(distance),
         };
         let every = u64::from(self.time_base.cycles.max(1));
-        let ticks = TICKING.into_iter().filter_map(distance).min().map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
+        let ticks = TICKING
+            .into_iter()
+            .filter_map(distance)
+            .min()
+            .map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
         [distance(Signal::Cycles), ticks].into_iter().flatten().min().map(|cycles| cycles.max(1))
     }
 }
