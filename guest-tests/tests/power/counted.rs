@@ -8,8 +8,8 @@ use vm_pmu_guest_tests::attach::power::Cpu;
 
 use crate::support::*;
 
-/// PMC1 and PMC4 of each of two CPUs when the program of CPU 0 is over; the other CPU does nothing but branch.
-fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [[u64; 2]; 2] {
+/// PMC1, PMC4 and PMC3 of each of two CPUs when the program of CPU 0 is over; the other CPU does nothing but branch.
+fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [[u64; 3]; 2] {
     let program = image(true, |a| {
         let first = a.label();
         a.load(R4, msr::FP | msr::VSX | msr::TM);
@@ -45,7 +45,7 @@ fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [
     assert!(matches!(exit, Exit::Status { .. }), "{exit}");
     [0, 1].map(|cpu| {
         let thread = pmus.thread(cpu).expect("a thread");
-        [pmu::PMC1, pmu::PMC1 + 3].map(|number| thread.read(Address::Spr(number)).expect("hypervisor state"))
+        [pmu::PMC1, pmu::PMC1 + 3, pmu::PMC1 + 2].map(|number| thread.read(Address::Spr(number)).expect("hypervisor state"))
     })
 }
 
@@ -122,6 +122,27 @@ fn instructions_that_abort_are_counted_whatever_comes_of_them() {
 }
 
 #[test]
+fn a_store_that_outgrows_its_transaction_is_counted_as_an_abort() {
+    // 20A8h, PM_TM_FAIL_FOOTPRINT_OVERFLOW; 4608Eh, PM_TM_CAP_OVERFLOW; 30056h, PM_TM_ABORTS.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(2);
+        mmcr1.set_pmc1sel(0xA8);
+        mmcr1.set_pmc4unit(6);
+        mmcr1.set_pmc4sel(0x8E);
+        mmcr1.set_pmc3sel(0x56);
+    };
+    let counts = counted(select, |a| {
+        let failed = a.label();
+        a.tbegin_dot();
+        a.beq(failed);
+        // A transaction may store 8 KiB, which are 1024 doublewords.
+        (0..1025).for_each(|_| a.std(R20, 0, R6));
+        a.here(failed);
+    });
+    assert_eq!(counts[0], [1, 1, 1]);
+}
+
+#[test]
 fn other_cpus_receive_the_invalidation_of_tlbie() {
     // F880h, PM_SNOOP_TLBIE, on PMC1: unit F, the second bit of the bus at 80h. tlbiel is no business of others.
     let select = |mmcr1: &mut Mmcr1| {
@@ -145,8 +166,8 @@ fn the_utilisation_registers_tick_with_the_time_base_while_the_run_latch_is_on()
         mmcr1.set_pmc4sel(0xF4);
     };
     let counts = counted(select, |a| (0..800).for_each(|_| a.addi(R7, R7, 1)));
-    assert!(counts[0].iter().all(|count| (100..=102).contains(count)), "{counts:?}");
-    assert_eq!(counts[1], [0, 0], "its run latch is off");
+    assert!(counts[0].iter().take(2).all(|count| (100..=102).contains(count)), "{counts:?}");
+    assert_eq!(counts[1], [0, 0, 0], "its run latch is off");
 }
 
 #[test]

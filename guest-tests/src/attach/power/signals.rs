@@ -68,6 +68,7 @@ const SUPPLIED: &[Signal] = &[
     Signal::TransactionsBegun,
     Signal::TransactionsCommitted,
     Signal::TransactionsAborted,
+    Signal::TransactionsAbortedCapacity,
     Signal::TransactionAbortInstructions,
 ];
 
@@ -108,12 +109,29 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
     sink.add(Signal::MatchedInstructions, u64::from(matches));
     sink.add(Signal::ProbeInstructions, u64::from(step.marks.probe));
     sink.add(Signal::LongLatencyInstructions, u64::from(step.marks.long_latency));
+    if let Some(what) = step.transaction {
+        transaction(what, step.outgrown, sink);
+    }
+    sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
     match step.class {
         Class::Branch => branch(step, sink),
         Class::Fixed => sink.add(Signal::IntegerOps, 1),
         Class::Floating => floating(step, sink),
         Class::Load | Class::Store => memory(step, sink),
         _ => others(step, sink),
+    }
+}
+
+/// Whatever the instruction is: a store may be the one that undoes its transaction.
+fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
+    match what {
+        Transaction::Begin => sink.add(Signal::TransactionsBegun, 1),
+        Transaction::Commit => sink.add(Signal::TransactionsCommitted, 1),
+        Transaction::Abort => {
+            sink.add(Signal::TransactionsAborted, 1);
+            sink.add(Signal::TransactionsAbortedCapacity, u64::from(outgrown));
+        }
+        _ => {}
     }
 }
 
@@ -191,13 +209,6 @@ fn others(step: &Step, sink: &Sink<'_>) {
         Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
         Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
         Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
-        _ => {}
-    }
-    sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
-    match step.transaction {
-        Some(Transaction::Begin) => sink.add(Signal::TransactionsBegun, 1),
-        Some(Transaction::Commit) => sink.add(Signal::TransactionsCommitted, 1),
-        Some(Transaction::Abort) => sink.add(Signal::TransactionsAborted, 1),
         _ => {}
     }
     // dcbz is a store.

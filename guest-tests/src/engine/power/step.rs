@@ -225,6 +225,8 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// What a transactional memory instruction did.
     pub transaction: Option<Transaction>,
+    /// The transaction that was undone had outgrown what it may store.
+    pub outgrown: bool,
     /// It is `tabort.` in one of its forms, or `treclaim.`, whatever came of it.
     pub aborts: bool,
     /// Floating-point operations.

@@ -155,6 +155,7 @@ impl Core {
         let Some(mut checkpoint) = self.checkpoint.take() else { return };
         if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
             self.record_failure(FOOTPRINT_OVERFLOW);
+            self.step.outgrown = true;
         }
         self.undo_stores(&mut checkpoint);
         self.restore(&checkpoint);
