@@ -166,6 +166,9 @@ fn check_metric(metric: &Metric, names: &BTreeSet<&str>, events: &BTreeSet<Strin
     if let Some(odd) = metric.missing.iter().chain(&metric.given).find(|name| !used.contains(name.as_str())) {
         return Err(format!("{odd} is not in the formula"));
     }
+    if let Some(odd) = metric.missing.iter().find(|name| events.contains(*name) || names.contains(name.as_str())) {
+        return Err(format!("{odd} is an event or a metric, and not missing"));
+    }
     let is_listed = |name: &str| metric.given.iter().chain(&metric.missing).any(|given| given == name);
     let is_explained = |name: &str| events.contains(name) || names.contains(name) || is_listed(name);
     if let Some(odd) = used.iter().find(|name| !is_explained(name)) {

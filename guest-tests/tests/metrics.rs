@@ -62,6 +62,20 @@ fn an_event_that_the_part_lacks_is_named() {
 }
 
 #[test]
+fn a_metric_that_is_named_as_an_event_is_taken_for_the_metric() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts.json");
+    let counts = r#"{"PM_RUN_INST_CMPL": 100, "PM_CMPLU_STALL_FXU": 10, "PM_CMPLU_STALL_DP": 20, "PM_CMPLU_STALL_DFU": 30,
+        "PM_CMPLU_STALL_PM": 40, "PM_CMPLU_STALL_CRYPTO": 50, "PM_CMPLU_STALL_EXEC_UNIT": 300, "PM_CMPLU_STALL_VFXU": 60,
+        "PM_CMPLU_STALL_VDP": 15}"#;
+    fs::write(&file, counts).unwrap();
+    let arguments = ["metrics", "--format", "json", "--counts", file.to_str().unwrap(), "SCALAR_STALL_CPI", "EXEC_UNIT_OTHER_STALL_CPI"];
+    let computed = json(&NoGuests, &arguments);
+    // (10 + 20 + 30 + 40 + 50) / 100, and 3 less that and less (60 + 15) / 100.
+    assert_eq!((&computed[0]["value"], &computed[1]["value"]), (&1.5.into(), &0.75.into()));
+}
+
+#[test]
 fn without_counts_the_runs_are_shown_with_their_registers() {
     let planned = json(&NoGuests, &["metrics", "--format", "json", "RUN_CPI", "CPI"]);
     assert_eq!(planned["runs"].as_array().unwrap().len(), 1);

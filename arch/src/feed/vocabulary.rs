@@ -858,4 +858,18 @@ signals! {
     LoadTlbMissesAll = "load_tlb_misses_all": Event Events,
     /// Loads that missed every level of the translation buffers.
     LoadTlbL2Misses = "load_tlb_l2_misses": Event Events,
+
+    // Levels of page tables
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from the second level.
+    DataWalkLeavesFromL2 = "data_walk_leaves_from_l2": Event Events,
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from the third level.
+    DataWalkLeavesFromL3 = "data_walk_leaves_from_l3": Event Events,
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from another core of the package.
+    DataWalkLeavesFromOtherCore = "data_walk_leaves_from_other_core": Event Events,
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from memory.
+    DataWalkLeavesFromMemory = "data_walk_leaves_from_memory": Event Events,
+    /// Page-table entries of upper levels read for instructions.
+    InstructionWalkDirectories = "instruction_walk_directories": Event Events,
+    /// Instructions completed that abort or reclaim a transaction, whatever came of them.
+    TransactionAbortInstructions = "transaction_abort_instructions": Event Events,
 }

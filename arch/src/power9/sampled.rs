@@ -8,7 +8,7 @@ use super::marked::Life;
 use super::registers::{COUNTERS, Mmcra, Msr, ThreadControl};
 use super::sampling::{Eligible, Machine};
 use super::sier;
-use super::threshold::{Crossings, ThresholdCounter, ThresholdEvent, ThresholdSource, compare_value, level_bit, measure};
+use super::threshold::{Crossings, ThresholdEvent, ThresholdSource, compare_value, level_bit, measure};
 use crate::counter::{Gate, Probe};
 use crate::event::{Amount, Internal};
 use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet, Stage, Traits};
@@ -68,10 +68,7 @@ impl Power9 {
 
     /// Software writes the threshold counter's two fields: it goes on from there.
     fn write_threshold(&mut self, mmcra: Mmcra) {
-        if (self.threshold.exponent(), self.threshold.mantissa()) != (mmcra.thresh_ctr_exp(), mmcra.thresh_ctr_mantissa()) {
-            let written = u64::from(mmcra.thresh_ctr_mantissa()) << (2 * u32::from(mmcra.thresh_ctr_exp() & 7));
-            self.threshold.ticks = written.min(ThresholdCounter::MAXIMUM);
-        }
+        self.threshold.write(mmcra.thresh_ctr_exp(), mmcra.thresh_ctr_mantissa());
         if ThresholdSource::of(mmcra) == ThresholdSource::Disabled {
             self.threshold.discard();
         }

@@ -5028,6 +5028,30 @@ typedef enum VmPmuSignal {
    * Loads that missed every level of the translation buffers.
    */
   VM_PMU_SIGNAL_LOAD_TLB_L2_MISSES = 407,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from the second level.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L2 = 408,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from the third level.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_L3 = 409,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from another core of the package.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_CORE = 410,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_MEMORY = 411,
+  /**
+   * Page-table entries of upper levels read for instructions.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALK_DIRECTORIES = 412,
+  /**
+   * Instructions completed that abort or reclaim a transaction, whatever came of them.
+   */
+  VM_PMU_SIGNAL_TRANSACTION_ABORT_INSTRUCTIONS = 413,
 } VmPmuSignal;
 
 /*

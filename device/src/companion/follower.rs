@@ -385,19 +385,25 @@ impl<'a> Follower<'a> {
         });
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
         let mut cost = u32::from(self.system.profile.costs.walk);
-        for entry in walk.entries().iter().skip(begin) {
+        let last = walk.entries().len().saturating_sub(1);
+        for (depth, entry) in walk.entries().iter().enumerate().skip(begin) {
             let (level, source, latency) = self.ask(Ask::Walk, entry >> line_bits);
-            let signal = match (side, level, source) {
-                (CODE, Some(Level::Third), _) => Signal::InstructionWalksFromL3,
-                (CODE, Some(_), _) => Signal::InstructionWalksFromL2,
-                (CODE, None, DataSource::OtherCore { .. }) => Signal::InstructionWalksFromOtherCore,
-                (CODE, None, _) => Signal::InstructionWalksFromMemory,
-                (_, Some(Level::Third), _) => Signal::DataWalksFromL3,
-                (_, Some(_), _) => Signal::DataWalksFromL2,
-                (_, None, DataSource::OtherCore { .. }) => Signal::DataWalksFromOtherCore,
-                (_, None, _) => Signal::DataWalksFromMemory,
+            let (signal, leaf) = match (side, level, source) {
+                (CODE, Some(Level::Third), _) => (Signal::InstructionWalksFromL3, None),
+                (CODE, Some(_), _) => (Signal::InstructionWalksFromL2, None),
+                (CODE, None, DataSource::OtherCore { .. }) => (Signal::InstructionWalksFromOtherCore, None),
+                (CODE, None, _) => (Signal::InstructionWalksFromMemory, None),
+                (_, Some(Level::Third), _) => (Signal::DataWalksFromL3, Some(Signal::DataWalkLeavesFromL3)),
+                (_, Some(_), _) => (Signal::DataWalksFromL2, Some(Signal::DataWalkLeavesFromL2)),
+                (_, None, DataSource::OtherCore { .. }) => (Signal::DataWalksFromOtherCore, Some(Signal::DataWalkLeavesFromOtherCore)),
+                (_, None, _) => (Signal::DataWalksFromMemory, Some(Signal::DataWalkLeavesFromMemory)),
             };
             self.tally.add(signal, 1);
+            match leaf {
+                Some(leaf) if depth == last => self.tally.add(leaf, 1),
+                None if depth < last => self.tally.add(Signal::InstructionWalkDirectories, 1),
+                _ => {}
+            }
             cost += latency;
         }
         if let Some(cluster) = self.system.clusters.get(self.cluster)

@@ -75,6 +75,10 @@ const ALWAYS: &[Signal] = &[
     Signal::DataWalksFromL2,
     Signal::DataWalksFromOtherCore,
     Signal::DataWalksFromMemory,
+    Signal::DataWalkLeavesFromL2,
+    Signal::DataWalkLeavesFromOtherCore,
+    Signal::DataWalkLeavesFromMemory,
+    Signal::InstructionWalkDirectories,
     Signal::UncacheableRequests,
     Signal::UncacheableLoads,
     Signal::UncacheableStores,
@@ -199,6 +203,7 @@ const THIRD: &[Signal] = &[
     Signal::LoadsFromL3,
     Signal::FetchesFromL3,
     Signal::DataWalksFromL3,
+    Signal::DataWalkLeavesFromL3,
     Signal::InstructionWalksFromL3,
 ];
 

@@ -75,6 +75,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
         cpu.record(options.trace);
+        cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
         if let Some(firmware) = &firmware {
             cpu.call_firmware(firmware);
         }

@@ -131,12 +131,13 @@ fn barriers_prefetches_and_invalidations_are_named() {
         let step = step(build);
         assert_eq!((step.class, step.barrier), (Class::Synchronize, Some(barrier)));
     }
-    let touches: [(Build, Touch); 6] = [
+    let touches: [(Build, Touch); 7] = [
         (|a| a.dcbt(R0, R6), Touch::Load),
         (|a| a.dcbtst(R0, R6), Touch::Store),
         (|a| a.dcbf(R0, R6), Touch::Flush),
         (|a| a.icbi(R0, R6), Touch::InstructionBlock),
         (|a| a.tlbie(R6, R0), Touch::Translation),
+        (|a| a.word(31 << 26 | 6 << 11 | 274 << 1), Touch::LocalTranslation),
         (|a| a.slbie(R6), Touch::Segment),
     ];
     for (build, why) in touches {
@@ -150,7 +151,18 @@ fn barriers_prefetches_and_invalidations_are_named() {
 
 #[test]
 fn floating_point_kinds_are_apart() {
-    let kinds: [(Build, Floating, bool); 4] = [
+    // POWER9 PMU User's Guide, Table 5-4: PM_1FLOP_CMPL names compares, selections and changes of the sign, and none of the moves.
+    let kinds: [(Build, Floating, bool); 14] = [
+        (|a| a.fneg(F1, F2), Floating::Scalar, false),
+        (|a| a.fabs(F1, F2), Floating::Scalar, false),
+        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 136 << 1), Floating::Scalar, false),
+        (|a| a.word(63 << 26 | 1 << 16 | 2 << 11), Floating::Scalar, false),
+        (|a| a.fmr(F1, F2), Floating::Move, false),
+        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 12 << 1), Floating::Move, false),
+        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 814 << 1), Floating::Move, false),
+        (|a| a.word(63 << 26 | 1 << 21 | 2 << 11 | 846 << 1), Floating::Move, false),
+        (|a| a.word(63 << 26 | 1 << 21 | 583 << 1), Floating::Move, false),
+        (|a| a.word(63 << 26 | 1 << 25 | 2 << 11 | 711 << 1), Floating::Move, false),
         (|a| a.fadd(F1, F2, F3), Floating::Scalar, false),
         (|a| a.fmadd(F1, F2, F3, F4), Floating::Fused, false),
         (|a| a.fdiv(F1, F2, F3), Floating::Divide, true),

@@ -199,7 +199,7 @@ static void signals_keep_their_numbers(void) {
     const char *name;
     uint32_t number;
   } known[] = {
-      {"cycles", 0}, {"instructions_retired", 4}, {"branches_retired", 14}, {"loads", 67}, {"stores", 68}, {"load_tlb_l2_misses", 407},
+      {"cycles", 0}, {"instructions_retired", 4}, {"branches_retired", 14}, {"loads", 67}, {"stores", 68}, {"load_tlb_l2_misses", 407}, {"instruction_walk_directories", 412},
   };
   for (size_t place = 0; place < sizeof known / sizeof known[0]; place++) {
     uint32_t number;

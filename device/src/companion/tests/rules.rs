@@ -113,6 +113,29 @@ fn a_walk_begins_below_what_it_remembers() {
 }
 
 #[test]
+fn the_entry_that_a_walk_ends_on_is_told_from_those_above_it() {
+    let companion = Builder::new("power9").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = follow(&companion, 0);
+    let leaves =
+        [Signal::DataWalkLeavesFromL2, Signal::DataWalkLeavesFromL3, Signal::DataWalkLeavesFromOtherCore, Signal::DataWalkLeavesFromMemory];
+    let all = [Signal::DataWalksFromL2, Signal::DataWalksFromL3, Signal::DataWalksFromOtherCore, Signal::DataWalksFromMemory];
+    let mut told = |instruction: &Instruction<'_>| {
+        let before = [rig.sum(&leaves), rig.sum(&all), rig.get(0, Signal::InstructionWalkDirectories)];
+        follower.execute(instruction, &mut Tables);
+        rig.deliver(&mut follower);
+        [rig.sum(&leaves) - before[0], rig.sum(&all) - before[1], rig.get(0, Signal::InstructionWalkDirectories) - before[2]]
+    };
+    // Four levels; a page that shares the root alone; the page beside it, which shares all three directories.
+    assert_eq!(told(&accessing(&[load(0x8000)])), [1, 4, 0]);
+    assert_eq!(told(&accessing(&[load(0x7F_8020_8000)])), [1, 3, 0]);
+    assert_eq!(told(&accessing(&[load(0x7F_8020_9000)])), [1, 1, 0]);
+    // The same for code, elsewhere below the root.
+    assert_eq!(told(&code(0x12_3020_8000)), [0, 0, 2]);
+    assert_eq!(told(&code(0x12_3020_9000)), [0, 0, 0]);
+}
+
+#[test]
 fn global_translations_outlive_what_forgets_the_others() {
     let companion = Builder::new("k8").unwrap().build();
     let rig = Rig::new(1);

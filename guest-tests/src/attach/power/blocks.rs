@@ -47,7 +47,9 @@ impl Cpu<'_> {
     fn goes(&self, signal: Signal, count: u64, sums: &Sums, branch: Option<&Sums>) -> u64 {
         match signal {
             Signal::Cycles | Signal::MatchedInstructions => count,
-            Signal::TimeBaseTicks => self.ticks_in(self.cycles + count) - self.ticks,
+            Signal::TimeBaseTicks | Signal::UtilizationTicks | Signal::ScaledUtilizationTicks => {
+                self.ticks_in(self.cycles + count) - self.ticks
+            }
             _ => sums.get(signal) + branch.map_or(0, |branch| branch.get(signal)),
         }
     }

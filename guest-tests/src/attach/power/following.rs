@@ -74,7 +74,7 @@ impl<'a> Following<'a> {
 
     /// Tells the follower which translations are forgotten.
     pub(super) fn forget(&mut self, step: &Step) {
-        if let Some(touched) = step.touched.filter(|touched| touched.why == Touch::Translation) {
+        if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
             self.follower.invalidate(Invalidation::Page(touched.address));
         }
     }

@@ -9,6 +9,8 @@
 //!   a thread of POWER9 that waits is a matter of its run latch.
 //! - An instruction belongs to the state it starts in; a taken interrupt to the state that it interrupts.
 //! - `time_base_ticks` follow the cycles at the machine's rate, before the instruction that they belong to is compared with a deadline.
+//! - The utilisation registers tick with the time base: each CPU has its core to itself, at its nominal frequency.
+//! - `tlbie` is a translation invalidation received by every other CPU of [`Cpu::broadcast_to`].
 //! - The engine discards nothing and cracks nothing: what is dispatched is what retires, one operation an instruction.
 //!
 //! # BESCR
@@ -41,7 +43,7 @@ use vm_pmu::topology::Thread;
 
 use super::Lines;
 use super::trace::{self, Recorder};
-use crate::engine::power::{Alerts, CpuView, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase};
+use crate::engine::power::{Alerts, CpuView, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch};
 use crate::report::{Action, Trace};
 use following::Following;
 pub use ledger::Ledger;
@@ -55,6 +57,9 @@ const HFSCR_BHRB: u64 = 1 << (63 - 59);
 const FACILITY_EBB: u64 = 1 << (63 - 56);
 /// LPCR: HR, bit 43: the host translates by a radix tree.
 const LPCR_HR: u64 = 1 << (63 - 43);
+
+/// What goes on with the time base.
+const TICKING: [Signal; 3] = [Signal::TimeBaseTicks, Signal::UtilizationTicks, Signal::ScaledUtilizationTicks];
 
 /// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
 const SETTLE: u64 = 1 << 24;
@@ -91,6 +96,8 @@ pub struct Cpu<'a> {
     ledger: Ledger,
     trace: Recorder,
     beside: Beside,
+    /// Who hears of translations that every CPU must forget.
+    others: Vec<Thread<'a, Lines>>,
     /// The performance monitor interrupt was there when it was last looked at.
     interrupting: bool,
 }
@@ -119,6 +126,7 @@ impl<'a> Cpu<'a> {
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
             beside: Beside::default(),
+            others: Vec::new(),
             interrupting: false,
         };
         cpu.renew_demand();
@@ -134,6 +142,11 @@ impl<'a> Cpu<'a> {
     /// Has `firmware` answer the calls of the guest, and the nests' time go by with this CPU's.
     pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
         self.firmware = Some(firmware);
+    }
+
+    /// Has `others` hear of the translations that every CPU must forget. All of them run on one thread of the host, by turns.
+    pub fn broadcast_to(&mut self, others: Vec<Thread<'a, Lines>>) {
+        self.others = others;
     }
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
@@ -226,6 +239,9 @@ impl<'a> Cpu<'a> {
         let passed = ticks - std::mem::replace(&mut self.ticks, ticks);
         if passed != 0 {
             self.thread.totals().add(Signal::TimeBaseTicks, passed);
+            let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+            sink.add(Signal::UtilizationTicks, passed);
+            sink.add(Signal::ScaledUtilizationTicks, passed);
         }
         if let Some(firmware) = self.firmware {
             firmware.advance(self.cycles);
@@ -347,7 +363,7 @@ impl<'a> Cpu<'a> {
             return None;
         }
         self.tick(passed);
-        if self.thread.reached(Signal::TimeBaseTicks) {
+        if TICKING.iter().any(|signal| self.thread.reached(*signal)) {
             self.thread.service();
         }
         Some(u32::try_from(passed).unwrap_or(u32::MAX))
@@ -435,6 +451,11 @@ impl Observer for Cpu<'_> {
         self.instructions += 1;
         self.last = step.address;
         self.keep_up();
+        if step.touched.is_some_and(|touched| touched.why == Touch::Translation) {
+            for other in &self.others {
+                other.totals().add(Signal::TranslationInvalidationsReceived, 1);
+            }
+        }
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
         let cycles = if active {
             self.complete_accompanied(step)
@@ -485,7 +506,11 @@ impl Observer for Cpu<'_> {
             distance => Some(distance),
         };
         let every = u64::from(self.time_base.cycles.max(1));
-        let ticks = distance(Signal::TimeBaseTicks).map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
+        let ticks = TICKING
+            .into_iter()
+            .filter_map(distance)
+            .min()
+            .map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
         [distance(Signal::Cycles), ticks].into_iter().flatten().min().map(|cycles| cycles.max(1))
     }
 }

@@ -46,17 +46,30 @@ const SUPPLIED: &[Signal] = &[
     Signal::FloatingPointScalarOps,
     Signal::FloatingPointScalarFusedOps,
     Signal::FloatingPointDivides,
+    Signal::FloatingPointVectorDoubleOps,
+    Signal::FloatingPointVectorDoubleFusedOps,
+    Signal::FloatingPointVectorSingleOps,
+    Signal::FloatingPointVectorSingleFusedOps,
+    Signal::FloatingPointMoves,
+    Signal::VectorOps,
+    Signal::VectorLoads,
+    Signal::VectorStores,
     Signal::BarriersFull,
     Signal::BarriersLight,
     Signal::BarriersTranslation,
     Signal::ContextSynchronizations,
     Signal::TranslationInvalidations,
+    Signal::TranslationInvalidationsReceived,
+    Signal::UtilizationTicks,
+    Signal::ScaledUtilizationTicks,
     Signal::ProbeInstructions,
     Signal::MatchedInstructions,
     Signal::LongLatencyInstructions,
     Signal::TransactionsBegun,
     Signal::TransactionsCommitted,
     Signal::TransactionsAborted,
+    Signal::TransactionsAbortedCapacity,
+    Signal::TransactionAbortInstructions,
 ];
 
 /// Where signals go, as far as they are wanted.
@@ -96,12 +109,29 @@ pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
     sink.add(Signal::MatchedInstructions, u64::from(matches));
     sink.add(Signal::ProbeInstructions, u64::from(step.marks.probe));
     sink.add(Signal::LongLatencyInstructions, u64::from(step.marks.long_latency));
+    if let Some(what) = step.transaction {
+        transaction(what, step.outgrown, sink);
+    }
+    sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
     match step.class {
         Class::Branch => branch(step, sink),
         Class::Fixed => sink.add(Signal::IntegerOps, 1),
         Class::Floating => floating(step, sink),
         Class::Load | Class::Store => memory(step, sink),
         _ => others(step, sink),
+    }
+}
+
+/// Whatever the instruction is: a store may be the one that undoes its transaction.
+fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
+    match what {
+        Transaction::Begin => sink.add(Signal::TransactionsBegun, 1),
+        Transaction::Commit => sink.add(Signal::TransactionsCommitted, 1),
+        Transaction::Abort => {
+            sink.add(Signal::TransactionsAborted, 1);
+            sink.add(Signal::TransactionsAbortedCapacity, u64::from(outgrown));
+        }
+        _ => {}
     }
 }
 
@@ -123,8 +153,20 @@ fn branch(step: &Step, sink: &Sink<'_>) {
 }
 
 fn floating(step: &Step, sink: &Sink<'_>) {
+    use Signal::{
+        FloatingPointVectorDoubleFusedOps, FloatingPointVectorDoubleOps, FloatingPointVectorSingleFusedOps, FloatingPointVectorSingleOps,
+    };
+    let vector = |signal| {
+        sink.add(signal, 1);
+        sink.add(Signal::VectorOps, 1);
+    };
     sink.add(Signal::FloatingPointOperations, 1);
     match step.floating {
+        Some(Floating::Move) => sink.add(Signal::FloatingPointMoves, 1),
+        Some(Floating::VectorDouble) => vector(FloatingPointVectorDoubleOps),
+        Some(Floating::VectorDoubleFused) => vector(FloatingPointVectorDoubleFusedOps),
+        Some(Floating::VectorSingle) => vector(FloatingPointVectorSingleOps),
+        Some(Floating::VectorSingleFused) => vector(FloatingPointVectorSingleFusedOps),
         Some(Floating::Fused) => sink.add(Signal::FloatingPointScalarFusedOps, 1),
         Some(Floating::Divide | Floating::SquareRoot) => {
             sink.add(Signal::FloatingPointScalarOps, 1);
@@ -139,6 +181,7 @@ fn memory(step: &Step, sink: &Sink<'_>) {
     // A stcx. that failed stored nothing.
     let stored = step.conditional != Some(Conditional::Failed);
     sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
+    sink.add(if step.class == Class::Load { Signal::VectorLoads } else { Signal::VectorStores }, u64::from(step.vector));
     match step.conditional {
         Some(outcome) => {
             sink.add(Signal::StoreConditionals, 1);
@@ -165,13 +208,7 @@ fn others(step: &Step, sink: &Sink<'_>) {
         Some(Touch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
         Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
         Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
-        Some(Touch::Translation) => sink.add(Signal::TranslationInvalidations, 1),
-        _ => {}
-    }
-    match step.transaction {
-        Some(Transaction::Begin) => sink.add(Signal::TransactionsBegun, 1),
-        Some(Transaction::Commit) => sink.add(Signal::TransactionsCommitted, 1),
-        Some(Transaction::Abort) => sink.add(Signal::TransactionsAborted, 1),
+        Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
         _ => {}
     }
     // dcbz is a store.

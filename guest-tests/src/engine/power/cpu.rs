@@ -138,7 +138,7 @@ impl<O: Observer> Cpu<O> {
         let stored = step.access.map(|access| access.store).or(match step.touched.map(|touched| touched.why) {
             Some(Touch::Store) => Some(true),
             Some(Touch::Load | Touch::Execute | Touch::Flush | Touch::InstructionBlock) => Some(false),
-            Some(Touch::Translation | Touch::Segment) | None => None,
+            Some(Touch::Translation | Touch::LocalTranslation | Touch::Segment) | None => None,
         });
         why |= match stored {
             Some(true) => reason::TRACED_STORE,

@@ -62,7 +62,7 @@ pub(crate) fn decode(word: u32) -> Option<Op> {
             _ => return None,
         },
         59 => return single(word),
-        60 => Op::Vsx,
+        60 => return Some(vector_scalar(word)),
         62 => match word & 3 {
             0 => Op::Std,
             1 => Op::Stdu,
@@ -222,6 +222,8 @@ fn extended(word: u32) -> Option<Op> {
         727 => Op::Stfdx,
         759 => Op::Stfdux,
         983 => Op::Stfiwx,
+        844 => Op::Lxvd2x,
+        972 => Op::Stxvd2x,
         855 => Op::Lfiwax,
         887 => Op::Lfiwzx,
         598 => Op::Sync,
@@ -290,6 +292,16 @@ fn arithmetic(word: u32) -> Option<Op> {
         11 => Op::Mulhwu,
         _ => return None,
     })
+}
+
+fn vector_scalar(word: u32) -> Op {
+    match word >> 3 & 0xFF {
+        64 => Op::Xvaddsp,
+        65 => Op::Xvmaddasp,
+        96 => Op::Xvadddp,
+        97 => Op::Xvmaddadp,
+        _ => Op::Vsx,
+    }
 }
 
 fn single(word: u32) -> Option<Op> {

@@ -70,9 +70,9 @@
 //! The scalar fixed-point instructions of Book I but for string, multiple and quadword accesses, `addex`, `darn` and the decimal
 //! helpers; branches, `bctar` among them; `larx` and `stcx.` of 1 to 8 bytes with reservations of 128 bytes; the cache block
 //! instructions, which do nothing but show up in [`Step::touched`], and `dcbz`; barriers; scalar floating point without exceptions;
-//! the machine state, `stop` and `wait`; transactional memory in its simplest form. Vector and VSX instructions raise their
-//! unavailable interrupts, and where MSR makes them available they are illegal, as everything else is: a hypervisor emulation
-//! assistance interrupt, with the instruction in HEIR. Invalid forms are illegal. Reserved fields are ignored. Results that the
+//! the machine state, `stop` and `wait`; transactional memory in its simplest form; `lxvd2x`, `stxvd2x`, `xvadddp`, `xvaddsp`,
+//! `xvmaddadp` and `xvmaddasp`. Other vector and VSX instructions raise their unavailable interrupts, and where MSR makes them available
+//! they are illegal, as everything else is: a hypervisor emulation assistance interrupt, with the instruction in HEIR. Invalid forms are illegal. Reserved fields are ignored. Results that the
 //! architecture leaves undefined are 0.
 //!
 //! # The instruction matching facility
@@ -119,6 +119,7 @@ mod saved;
 pub(crate) mod state;
 mod step;
 mod transaction;
+mod vectors;
 pub(crate) mod word;
 
 pub use super::image::{Image, ImageError, Segment};

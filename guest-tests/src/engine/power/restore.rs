@@ -178,6 +178,7 @@ impl CpuState {
         CpuState {
             gpr: core.gpr,
             fpr: core.fpr,
+            vectors: core.vectors.clone(),
             fpscr: core.fpscr,
             cr: core.cr,
             lr: core.lr,
@@ -228,8 +229,10 @@ impl CpuState {
 
     /// Puts `core` into this state, which is one that it can be in.
     fn put(&self, core: &mut Core) {
-        let CpuState { gpr, fpr, fpscr, cr, lr, ctr, xer, msr, pc, time_base, cycles, sprs, waiting, reservation, transaction } = self;
+        let CpuState { gpr, fpr, vectors, fpscr, cr, lr, ctr, xer, msr, pc, time_base, cycles, sprs, waiting, reservation, transaction } =
+            self;
         (core.gpr, core.fpr, core.fpscr) = (*gpr, *fpr, *fpscr);
+        core.vectors.clone_from(vectors);
         (core.cr, core.lr, core.ctr, core.xer) = (*cr, *lr, *ctr, *xer);
         (core.msr, core.pc, core.next) = (*msr, *pc, *pc);
         core.spr.fill(0);

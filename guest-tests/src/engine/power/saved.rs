@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::TimeBase;
 use super::transaction::Checkpoint;
+use super::vectors::Vectors;
 use crate::engine::pages::Page;
 use crate::engine::turn::Turn;
 
@@ -36,6 +37,9 @@ pub struct CpuState {
     pub gpr: [u64; 32],
     /// The bits of the floating-point registers.
     pub fpr: [u64; 32],
+    /// The rest of the vector-scalar registers.
+    #[serde(default, skip_serializing_if = "Vectors::are_clear")]
+    pub vectors: Vectors,
     /// The floating-point status and control register.
     pub fpscr: u64,
     /// The condition register, 32 bits.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::registers::{POWER9_PVR, bescr, facility, lpcr, msr, spr};
 use super::step::Step;
 use super::transaction::Checkpoint;
+use super::vectors::Vectors;
 use crate::engine::memory::Memory;
 
 /// Bytes of a cache block, which is also what a reservation covers.
@@ -86,6 +87,7 @@ pub(crate) struct Core {
     pub(crate) index: usize,
     pub(crate) gpr: [u64; 32],
     pub(crate) fpr: [u64; 32],
+    pub(crate) vectors: Vectors,
     pub(crate) fpscr: u64,
     pub(crate) cr: u32,
     pub(crate) lr: u64,
@@ -127,6 +129,7 @@ impl Core {
             index,
             gpr: [0; 32],
             fpr: [0; 32],
+            vectors: Vectors::default(),
             fpscr: 0,
             cr: 0,
             lr: 0,

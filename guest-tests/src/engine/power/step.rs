@@ -131,8 +131,10 @@ pub enum Touch {
     Flush,
     /// `icbi`.
     InstructionBlock,
-    /// `tlbie`, `tlbiel`: a translation of every CPU, or of this one, is forgotten.
+    /// `tlbie`: a translation of every CPU is forgotten.
     Translation,
+    /// `tlbiel`: a translation of this CPU is forgotten.
+    LocalTranslation,
     /// `slbie`, `slbia` and their like: a segment is forgotten.
     Segment,
 }
@@ -154,17 +156,27 @@ pub enum Transaction {
     Other,
 }
 
-/// Floating-point arithmetic.
+/// Floating-point operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floating {
-    /// Scalar operations that are none of the others; moves and compares too.
+    /// Scalar operations of one flop: additions and multiplications, compares, selections, changes of the sign.
     Scalar,
+    /// No arithmetic: a move between registers, a rounding or conversion, FPSCR.
+    Move,
     /// A multiplication and an addition in one.
     Fused,
     /// A division.
     Divide,
     /// A square root.
     SquareRoot,
+    /// Two of double precision in one.
+    VectorDouble,
+    /// The same, each a multiplication and an addition.
+    VectorDoubleFused,
+    /// Four of single precision in one.
+    VectorSingle,
+    /// The same, each a multiplication and an addition.
+    VectorSingleFused,
 }
 
 /// Marks that single events look for.
@@ -213,8 +225,14 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// What a transactional memory instruction did.
     pub transaction: Option<Transaction>,
-    /// Floating-point arithmetic.
+    /// The transaction that was undone had outgrown what it may store.
+    pub outgrown: bool,
+    /// It is `tabort.` in one of its forms, or `treclaim.`, whatever came of it.
+    pub aborts: bool,
+    /// Floating-point operations.
     pub floating: Option<Floating>,
+    /// It loaded or stored a vector register.
+    pub vector: bool,
     /// Marks that single events look for.
     pub marks: Marks,
 }

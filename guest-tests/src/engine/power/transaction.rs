@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::registers::{msr, spr};
 use super::state::Core;
+use super::vectors::Vectors;
 
 /// What a transaction goes back to if it fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ pub struct Checkpoint {
     pub gpr: [u64; 32],
     /// The bits of the floating-point registers.
     pub fpr: [u64; 32],
+    /// The rest of the vector-scalar registers.
+    #[serde(default, skip_serializing_if = "Vectors::are_clear")]
+    pub vectors: Vectors,
     /// The floating-point status and control register.
     pub fpscr: u64,
     /// The condition register.
@@ -46,6 +50,7 @@ impl Core {
         Box::new(Checkpoint {
             gpr: self.gpr,
             fpr: self.fpr,
+            vectors: self.vectors.clone(),
             fpscr: self.fpscr,
             cr: self.cr,
             lr: self.lr,
@@ -71,6 +76,7 @@ impl Core {
     pub(crate) fn restore(&mut self, checkpoint: &Checkpoint) {
         self.gpr = checkpoint.gpr;
         self.fpr = checkpoint.fpr;
+        self.vectors.clone_from(&checkpoint.vectors);
         self.fpscr = checkpoint.fpscr;
         self.cr = checkpoint.cr;
         self.lr = checkpoint.lr;

@@ -21,6 +21,7 @@ mod fixed;
 mod floating;
 mod storage;
 mod system;
+mod vector;
 
 use std::fmt;
 

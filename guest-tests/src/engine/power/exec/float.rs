@@ -124,14 +124,13 @@ impl Core {
     }
 }
 
-/// The kind of arithmetic, if it is floating point.
+/// The kind of operation, if it is floating point. Comparing, selecting and changing the sign are operations of one flop, moves, roundings
+/// and conversions are none (POWER9 PMU User's Guide, Table 5-4, PM_1FLOP_CMPL).
 pub(crate) fn kind(op: Op) -> Option<Floating> {
     Some(match op {
         Op::Fadd | Op::Fadds | Op::Fsub | Op::Fsubs | Op::Fmul | Op::Fmuls => Floating::Scalar,
-        Op::Fmr | Op::Fneg | Op::Fabs | Op::Fnabs | Op::Frsp | Op::Fsel | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz => {
-            Floating::Scalar
-        }
-        Op::Fcmpu | Op::Fcmpo | Op::Mffs | Op::Mtfsf => Floating::Scalar,
+        Op::Fcmpu | Op::Fcmpo | Op::Fsel | Op::Fabs | Op::Fnabs | Op::Fneg => Floating::Scalar,
+        Op::Fmr | Op::Frsp | Op::Fcfid | Op::Fctid | Op::Fctidz | Op::Fctiwz | Op::Mffs | Op::Mtfsf => Floating::Move,
         Op::Fmadd | Op::Fmadds | Op::Fmsub | Op::Fmsubs | Op::Fnmadd | Op::Fnmadds | Op::Fnmsub | Op::Fnmsubs => Floating::Fused,
         Op::Fdiv | Op::Fdivs => Floating::Divide,
         Op::Fsqrt | Op::Fsqrts => Floating::SquareRoot,

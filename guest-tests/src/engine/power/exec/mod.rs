@@ -11,6 +11,7 @@ mod special;
 pub(crate) mod storage;
 mod system;
 mod transaction;
+mod vector;
 
 use super::interrupt::{Exception, Fault};
 use super::observer::Observer;
@@ -62,6 +63,9 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, op: Op, w: Word, observer: &
         Op::Vsx => {
             core.need(msr::VSX, Exception::VsxUnavailable)?;
             Err(Fault::illegal())
+        }
+        Op::Lxvd2x | Op::Stxvd2x | Op::Xvadddp | Op::Xvaddsp | Op::Xvmaddadp | Op::Xvmaddasp => {
+            core.vector_scalar(op, w).map(|()| Then::Next)
         }
         Op::Tbegin
         | Op::Tend

@@ -10,7 +10,7 @@ impl Core {
     /// Executes `op` if it is one of these; tells whether it was.
     pub(super) fn storage(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
         if let Some(why) = touch(op) {
-            if matches!(why, Touch::Translation | Touch::Segment) {
+            if matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment) {
                 self.hypervisor_or_privileged(op)?;
                 self.class(Class::System);
                 self.step.touched = Some(Touched { address: self.gpr[w.rb()], why });
@@ -75,7 +75,8 @@ pub(crate) fn touch(op: Op) -> Option<Touch> {
         Op::Icbt => Touch::Execute,
         Op::Dcbf | Op::Dcbst => Touch::Flush,
         Op::Icbi => Touch::InstructionBlock,
-        Op::Tlbie | Op::Tlbiel => Touch::Translation,
+        Op::Tlbie => Touch::Translation,
+        Op::Tlbiel => Touch::LocalTranslation,
         Op::Slbie | Op::Slbia | Op::Slbieg => Touch::Segment,
         _ => return None,
     })

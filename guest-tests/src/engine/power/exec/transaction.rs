@@ -36,6 +36,7 @@ impl Core {
     /// Executes `op`, which is one of these.
     pub(super) fn transact(&mut self, op: Op, w: Word) -> Result<(), Fault> {
         self.class(Class::Transaction);
+        self.step.aborts = !matches!(op, Op::Tbegin | Op::Tend | Op::Tcheck | Op::Tsr | Op::Trechkpt);
         match op {
             Op::Treclaim | Op::Trechkpt => {
                 self.privileged()?;
@@ -154,6 +155,7 @@ impl Core {
         let Some(mut checkpoint) = self.checkpoint.take() else { return };
         if self.spr[usize::from(spr::TEXASR)] & FAILURE_SUMMARY == 0 {
             self.record_failure(FOOTPRINT_OVERFLOW);
+            self.step.outgrown = true;
         }
         self.undo_stores(&mut checkpoint);
         self.restore(&checkpoint);

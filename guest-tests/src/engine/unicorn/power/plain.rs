@@ -52,7 +52,7 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     if let Some(why) = storage::touch(op) {
         step.class = Class::Cache;
         step.touched = Some(Touched { address: 0, why });
-        return (!matches!(why, Touch::Translation | Touch::Segment)).then_some(plain);
+        return (!matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment)).then_some(plain);
     }
     match op {
         Op::B | Op::Bc | Op::Bclr | Op::Bcctr => step.branch = Some(branch(op, w, address)?),

@@ -129,7 +129,7 @@ pub(super) fn sier(field: &Field, value: u64) -> Option<String> {
         },
         "XLATE_SRC" => extension(register.a_xlate_src(), register.xlate_src()),
         "PAGE_SIZE" if register.derat_miss() => {
-            ["4 KiB", "64 KiB or 2 MiB", "16 MiB or 1 GiB", "16 GiB"].get(usize::from(register.page_size())).copied().unwrap_or_default()
+            ["4 KiB", "64 KiB", "16 MiB or 2 MiB", "16 GiB or 1 GiB"].get(usize::from(register.page_size())).copied().unwrap_or_default()
         }
         "EXT" => scope(register.ext()),
         "TYPE" => match register.kind() {

@@ -1,0 +1,39 @@
+//! The vector-scalar registers beyond the floating-point registers (Power ISA 3.0B, Book I, 7.2.1).
+
+use serde::{Deserialize, Serialize};
+
+use super::state::Core;
+
+/// What the 64 vector-scalar registers have beside the floating-point registers, which are the upper doublewords of the first 32.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vectors {
+    /// The lower doublewords of registers 0 to 31.
+    pub lower: [u64; 32],
+    /// Registers 32 to 63, the upper doubleword first.
+    pub high: [[u64; 2]; 32],
+}
+
+impl Vectors {
+    /// Whether all of them are zero.
+    #[must_use]
+    pub fn are_clear(&self) -> bool {
+        *self == Vectors::default()
+    }
+}
+
+impl Core {
+    /// Vector-scalar register `number`, 0 to 63, the upper doubleword first.
+    pub(crate) fn vector(&self, number: usize) -> [u64; 2] {
+        match number.checked_sub(32) {
+            Some(high) => self.vectors.high[high & 31],
+            None => [self.fpr[number], self.vectors.lower[number]],
+        }
+    }
+
+    pub(crate) fn set_vector(&mut self, number: usize, value: [u64; 2]) {
+        match number.checked_sub(32) {
+            Some(high) => self.vectors.high[high & 31] = value,
+            None => [self.fpr[number], self.vectors.lower[number]] = value,
+        }
+    }
+}
