@@ -230,9 +230,7 @@ impl Selected {
 
     /// Whether it counts in this context, if its monitor lets it.
     pub(crate) fn is_present(&self, context: &Context) -> bool {
-        self.source != Source::Nothing
-            && (context.foreground || !self.presence.foreground)
-            && !(self.presence.unhalted && context.halted)
+        self.source != Source::Nothing && (context.foreground || !self.presence.foreground) && !(self.presence.unhalted && context.halted)
     }
 
     /// Whether both threads of the core are counted.

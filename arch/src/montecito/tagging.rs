@@ -162,7 +162,8 @@ impl Tagger<'_> {
 
     /// The tags that everything has.
     pub(super) fn open(self) -> Tags {
-        let channels = |is_open: &dyn Fn(usize) -> bool| (0..PAIRS).filter(|channel| is_open(*channel)).fold(0, |bits, channel| bits | 1 << channel);
+        let channels =
+            |is_open: &dyn Fn(usize) -> bool| (0..PAIRS).filter(|channel| is_open(*channel)).fold(0, |bits, channel| bits | 1 << channel);
         Tags {
             addresses: channels(&|channel| self.ignores_addresses(channel)),
             instructions: channels(&|channel| self.is_open(channel)),

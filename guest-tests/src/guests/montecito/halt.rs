@@ -3,8 +3,8 @@
 use crate::engine::image::Image;
 use crate::engine::itanium::assemble::*;
 use crate::engine::itanium::{PAL_ENTRY, PAL_HALT, PAL_HALT_LIGHT};
-use crate::guests::ia64::part::{MONTECITO, Monitor};
 use crate::guests::ia64::Kernel;
+use crate::guests::ia64::part::{MONTECITO, Monitor};
 
 /// The vector of the monitors.
 const VECTOR: u8 = 0x40;
