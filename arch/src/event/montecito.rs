@@ -60,6 +60,7 @@ fn a_code_that_two_events_share_finds_the_one_with_every_channel() {
 fn an_event_with_two_codes_is_found_by_both() {
     for code in [0xE1, 0xE3] {
         assert_eq!(MONTECITO.select(code).map(|(event, _)| event.name), Some("L2D_OZQ_FULL"));
+        assert_eq!(MONTECITO.first_select(code), 0xE1);
     }
 }
 

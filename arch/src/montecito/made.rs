@@ -45,3 +45,23 @@ impl Made {
         Made { data: data != 0, fetch: fetch != 0, entries: u64::from(entries), levels }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_thread_reads_what_was_made() {
+        let captured = Made { data: true, fetch: false, entries: 2, levels: 0 };
+        assert_eq!(Made::from_word(captured.to_word()), captured);
+        let moved = Made::change_of_level(0, 3);
+        assert_eq!(Made::from_word(moved.to_word()), moved);
+        assert_eq!(moved.levels, 0b1001);
+    }
+
+    #[test]
+    fn nothing_is_zero() {
+        assert_eq!(Made::default().to_word(), 0);
+        assert_eq!(Made::change_of_level(2, 2).to_word(), 0);
+    }
+}
