@@ -163,7 +163,6 @@ pub(crate) fn internal(word: &str) -> Result<String, String> {
         None if word == "instruction_address_capture" => "InstructionAddressCapture".into(),
         None if word == "trace_entry" => "TraceEntry".into(),
         None if word == "qualified_cycles" => "QualifiedCycles".into(),
-        None if word == "halted_cycles" => "HaltedCycles".into(),
         None if word == "suspended" => "Suspended".into(),
         None if word == "clock" => "Clock".into(),
         None if word == "request" => "Request".into(),

@@ -36,7 +36,8 @@ pub struct Shared {
     pub threads: u8,
     /// The threads that run, one bit each: on POWER those with their run latch set.
     pub running: u32,
-    /// On x86: the threads at a privilege level above 0, one bit each.
+    /// One thing more that others must know of a thread, one bit each: on x86 that it is at a privilege level above 0, on Montecito that
+    /// its ranges or opcodes constrain something.
     pub user: u32,
 }
 
@@ -131,16 +132,30 @@ pub trait Model {
     }
 
     /// What the thread's own address ranges and opcode matchers make of an instruction that it executed, as a word that means something
-    /// to models of the same part.
-    fn tags_of(&self, _record: &Record) -> u64 {
+    /// to models of the same part. It is asked for each while records of all are wanted: what is injected next belongs to the
+    /// instruction.
+    fn tags_of(&mut self, _record: &Record) -> u64 {
         0
     }
 
-    /// Another thread of the package executed an instruction, after its signals were added, that is tagged so.
-    fn hear(&mut self, _tags: u64, _feed: &impl Feed) {}
+    /// Whether counters of this thread count what another thread of the package is [injected](Model::overhear) or its model
+    /// [makes](Model::take_made).
+    fn overhears(&self) -> bool {
+        false
+    }
 
-    /// Another thread of the package was injected this, while [its tags](Model::injected_tags) were these: counters of all threads take it.
-    /// Returns whether some counter did.
+    /// What the model itself made of the last call that counters of other threads may count, as a word that means something to models of
+    /// the same part: captures, changes of the privilege level. 0 is nothing.
+    fn take_made(&mut self) -> u64 {
+        0
+    }
+
+    /// Another thread of the package executed an instruction, after its signals were added, that is tagged so; of it, or where there are
+    /// no tags of a change of its context, its model [made](Model::take_made) this.
+    fn hear(&mut self, _tags: Option<u64>, _made: u64, _feed: &impl Feed) {}
+
+    /// Another thread of the package was injected this, while [its tags](Model::injected_tags) were these: counters that look beyond
+    /// their thread take it. Returns whether some counter did.
     fn overhear(&mut self, _occurrence: Occurrence, _amount: u64, _tags: u64, _feed: &impl Feed) -> bool {
         false
     }

@@ -240,12 +240,20 @@ impl Model for Pmu {
         each!(self, model => model.wide_records())
     }
 
-    fn tags_of(&self, record: &Record) -> u64 {
+    fn tags_of(&mut self, record: &Record) -> u64 {
         each!(self, model => model.tags_of(record))
     }
 
-    fn hear(&mut self, tags: u64, feed: &impl Feed) {
-        each!(self, model => model.hear(tags, feed));
+    fn overhears(&self) -> bool {
+        each!(self, model => model.overhears())
+    }
+
+    fn take_made(&mut self) -> u64 {
+        each!(self, model => model.take_made())
+    }
+
+    fn hear(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
+        each!(self, model => model.hear(tags, made, feed));
     }
 
     fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {

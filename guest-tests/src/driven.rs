@@ -226,7 +226,6 @@ fn made(internal: Internal) -> String {
         }
         Internal::TaggedInstructions(channel) => format!("instructions that channel {channel} tags"),
         Internal::QualifiedCycles => "cycles in which an instruction that channel 0 tags completed".to_owned(),
-        Internal::HaltedCycles => "cycles for which the thread is halted".to_owned(),
     }
 }
 

@@ -164,10 +164,11 @@ fn drive(part: Part) -> u64 {
     pmu.record(&black_box(Record::at(0)), &THREAD);
     pmu.set_shared(black_box(Shared::ALONE), &THREAD);
     pmu.request(&black_box(Request::of(RequestKind::DataRead)), black_box(0), &THREAD);
-    pmu.hear(black_box(0), &THREAD);
+    pmu.hear(black_box(Some(0)), black_box(0), &THREAD);
     pmu.overhear(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
     pmu.interrupt_by_untile(&THREAD);
     seen ^= pmu.tags_of(&black_box(Record::at(0))) ^ pmu.injected_tags() ^ pmu.wide_demand().iter().count() as u64;
+    seen ^= pmu.take_made() ^ u64::from(pmu.overhears());
     seen ^= u64::from(pmu.wide_records()) ^ u64::from(pmu.wide_requests()) ^ u64::from(pmu.heeds_others());
     pmu.watch_pins(black_box(0), &THREAD);
     seen ^= pmu.pin_toggles(black_box(0), &THREAD);

@@ -182,8 +182,16 @@ pub enum Internal {
     /// Cycles in which an instruction that channel 0 tags was processed. When it constrains nothing, those are all of
     /// [`Signal::Cycles`](crate::feed::Signal::Cycles).
     QualifiedCycles,
-    /// Cycles of the core for which the thread is halted.
-    HaltedCycles,
+}
+
+impl Internal {
+    /// How often a change of the privilege level that leaves or enters `levels`, one bit each, counts.
+    pub(crate) fn changes(self, levels: u8) -> u64 {
+        match self {
+            Internal::PrivilegeChange(wanted) => u64::from(wanted & levels != 0),
+            _ => 0,
+        }
+    }
 }
 
 /// What makes the count of an event.

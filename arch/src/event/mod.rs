@@ -316,6 +316,13 @@ impl Catalogue {
         (select <= MAX_SELECT).then_some(select).and_then(|key| self.at_key(key))
     }
 
+    /// The select by which the event with this one is described, where several select it: of what is [injected](crate::model::Model::inject),
+    /// any will do.
+    #[must_use]
+    pub fn first_select(&self, select: u32) -> u32 {
+        self.select(select).map_or(select, |(event, _)| event.select)
+    }
+
     fn at_key(&self, key: u32) -> Option<(&'static Entry, &'static [Entry])> {
         let at = match usize::try_from(key).ok().and_then(|key| self.direct.get(key)) {
             Some(place) => usize::from(*place).checked_sub(1)?,

@@ -60,6 +60,7 @@ fn a_code_that_two_events_share_finds_the_one_with_every_channel() {
 fn an_event_with_two_codes_is_found_by_both() {
     for code in [0xE1, 0xE3] {
         assert_eq!(MONTECITO.select(code).map(|(event, _)| event.name), Some("L2D_OZQ_FULL"));
+        assert_eq!(MONTECITO.first_select(code), 0xE1);
     }
 }
 
@@ -167,6 +168,8 @@ fn events_of_queues_and_buses_are_for_the_first_six_counters() {
     for event in MONTECITO.events() {
         let expected = match event.select {
             0x18 => 1 << 10,
+            // L2D_MISSES, of the second-level data cache as the codes Ex and Fx are (section 4.8.4).
+            0xCB => 0x03F0,
             code if [0x8, 0x9, 0xA, 0xB, 0xE, 0xF].contains(&(code >> 4)) => 0x03F0,
             _ => 0xFFF0,
         };
@@ -286,7 +289,6 @@ fn the_model_makes_what_it_captures_and_is_told() {
         ("ETB_EVENT", Internal::TraceEntry),
         ("IA64_TAGGED_INST_RETIRED.IBRP3_PMC34_35", Internal::TaggedInstructions(3)),
         ("CPU_OP_CYCLES.QUAL", Internal::QualifiedCycles),
-        ("CPU_OP_CYCLES_HALTED", Internal::HaltedCycles),
     ] {
         assert_eq!(named(name).drive, Drive::Internal(internal), "{name}");
     }

@@ -203,9 +203,19 @@ impl<const N: usize> Counters<N> {
 
     /// The model itself has counted: `amount` says for each that counts so how much.
     pub(crate) fn occur(&mut self, amount: impl Fn(Internal) -> u64) {
+        self.occur_those(|_| true, amount);
+    }
+
+    /// The same of what the model of another thread of the core has counted, for counters of both threads.
+    pub(crate) fn occur_elsewhere(&mut self, amount: impl Fn(Internal) -> u64) {
+        self.occur_those(|unit| unit.selected.counts_all(), amount);
+    }
+
+    fn occur_those(&mut self, which: impl Fn(&Unit) -> bool, amount: impl Fn(Internal) -> u64) {
         for index in 0..N {
             let Some(unit) = self.units.get(index) else { return };
             if self.counting & bit(index + FIRST) != 0
+                && which(unit)
                 && let Some(internal) = unit.selected.internal()
             {
                 self.grow(index, amount(internal));
@@ -213,13 +223,9 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// The privilege level changes: an event of the level that is left.
-    pub(crate) fn change_privilege(&mut self, from: u8, to: u8) {
-        let levels = 1 << (from & 3) | 1 << (to & 3);
-        self.occur(|internal| match internal {
-            Internal::PrivilegeChange(wanted) => u64::from(wanted & levels != 0),
-            _ => 0,
-        });
+    /// The privilege level changes from or to these levels, one bit each: an event of the level that is left.
+    pub(crate) fn change_privilege(&mut self, levels: u8) {
+        self.occur(|internal| internal.changes(levels));
     }
 
     /// Something that no signal tells happened, to the instruction that `verdict` judges. Whether a counter took it.
@@ -227,9 +233,14 @@ impl<const N: usize> Counters<N> {
         self.inject_those(|_| true, occurrence, amount, verdict)
     }
 
-    /// The same of something that happened to another thread of the core: counters of both threads take it.
+    /// The same of something that happened to another thread of the core: counters that look beyond their own take it.
     pub(crate) fn overhear(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
-        self.inject_those(|unit| unit.selected.counts_all(), occurrence, amount, verdict)
+        self.inject_those(|unit| unit.selected.looks_beyond(), occurrence, amount, verdict)
+    }
+
+    /// Whether one that can count looks beyond its thread.
+    pub(crate) fn look_beyond(&self) -> bool {
+        !self.overflow.is_frozen() && self.units.iter().any(|unit| unit.monitor.can_count() && unit.selected.looks_beyond())
     }
 
     fn inject_those(

@@ -52,8 +52,8 @@ pub(crate) struct Choice {
 struct Presence {
     /// Only in the foreground.
     foreground: bool,
-    /// Only while halted, or only while not.
-    halted: Option<bool>,
+    /// Only while the thread's clock runs.
+    unhalted: bool,
 }
 
 /// What a counter counts.
@@ -70,6 +70,14 @@ impl PartialEq for Selected {
     fn eq(&self, other: &Selected) -> bool {
         // One choice, where the part allows it, is always of one event.
         (self.choice, self.source) == (other.choice, other.source)
+    }
+}
+
+impl Qualifier {
+    /// Whether no range, opcode or state of a line could constrain it.
+    pub(crate) fn is_free(self) -> bool {
+        let by_tags = self.by.contains(Qualifiers::INSTRUCTION_ADDRESS) || self.by.contains(Qualifiers::DATA_ADDRESS);
+        !by_tags && self.tag.is_none() && self.states.is_none()
     }
 }
 
@@ -93,7 +101,7 @@ impl Selected {
             }
         }
         let causal = first.attribution == Attribution::Causal && !choice.all;
-        selected.presence = Presence { foreground: choice.banked || causal, halted: selected.while_halted() };
+        selected.presence = Presence { foreground: choice.banked || causal, unhalted: selected.follows_the_clock() };
         selected
     }
 
@@ -128,14 +136,19 @@ impl Selected {
         source
     }
 
-    /// Clocks that run are counted while they run, and halted ones while they do not.
-    fn while_halted(&self) -> Option<bool> {
+    /// Whether it counts cycles of the clock that runs.
+    fn follows_the_clock(&self) -> bool {
         match self.source {
-            Source::Internal(Internal::HaltedCycles) => Some(true),
-            Source::Internal(Internal::QualifiedCycles) => Some(false),
-            Source::Signals if self.counts_clocks() => Some(false),
-            _ => None,
+            Source::Internal(Internal::QualifiedCycles) => true,
+            Source::Signals => self.counts_clocks(),
+            _ => false,
         }
+    }
+
+    /// Whether it counts cycles of the thread, those of a halt too: they are its own, whatever their type.
+    fn is_of_a_clock(&self) -> bool {
+        let of_a_halt = || self.picked().any(|entry| entry.signals.contains(&Signal::HaltedCycles));
+        self.counts_clocks() || self.followed() == Some(Signal::Cycles) || of_a_halt()
     }
 
     /// Whether it counts the core's clock.
@@ -147,7 +160,7 @@ impl Selected {
     fn followed(&self) -> Option<Signal> {
         match self.source {
             Source::Internal(Internal::TaggedInstructions(_)) => Some(Signal::InstructionsRetired),
-            Source::Internal(Internal::QualifiedCycles | Internal::HaltedCycles) => Some(Signal::Cycles),
+            Source::Internal(Internal::QualifiedCycles) => Some(Signal::Cycles),
             _ => None,
         }
     }
@@ -155,7 +168,7 @@ impl Selected {
     /// How far around its thread it looks: what instructions constrain is of threads, and the clock of the own thread is its own, while
     /// no other runs.
     fn scope(&self, open: bool, alone: bool) -> Scope {
-        match (self.choice.all, self.counts_clocks() || self.followed() == Some(Signal::Cycles)) {
+        match (self.choice.all, self.is_of_a_clock()) {
             (true, _) if !open && !alone => Scope::Threads,
             _ if !open => Scope::Thread,
             (true, true) if alone => Scope::Thread,
@@ -217,9 +230,7 @@ impl Selected {
 
     /// Whether it counts in this context, if its monitor lets it.
     pub(crate) fn is_present(&self, context: &Context) -> bool {
-        self.source != Source::Nothing
-            && (context.foreground || !self.presence.foreground)
-            && self.presence.halted.is_none_or(|halted| halted == context.halted)
+        self.source != Source::Nothing && (context.foreground || !self.presence.foreground) && !(self.presence.unhalted && context.halted)
     }
 
     /// Whether both threads of the core are counted.
@@ -227,12 +238,18 @@ impl Selected {
         self.choice.all
     }
 
-    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    /// Whether it counts what happens to another thread of the core: to both, or to none in particular.
+    pub(crate) fn looks_beyond(&self) -> bool {
+        self.source != Source::Nothing && self.scope(true, false) != Scope::Thread
+    }
+
+    /// Whether what happened, under the [first](Catalogue::first_select) of its event's codes, is what is selected, and if so whether it
+    /// is an event or a cycle of a state.
     pub(crate) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
-        if self.choice.event != occurrence.select || self.source == Source::Nothing {
+        let (event, masks) = self.event?;
+        if event.select != occurrence.select || self.source == Source::Nothing {
             return None;
         }
-        let (event, masks) = self.event?;
         let admitted = match event.shape {
             _ if masks.is_empty() => true,
             UnitMask::Ordinal => self.picked().any(|entry| entry.is_chosen_by(occurrence.umask, UnitMask::Ordinal)),

@@ -324,7 +324,7 @@ impl Model for Itanium {
         // What went by went by in the old state.
         self.catch_up(feed);
         if moves {
-            self.counters.change_privilege(self.context.privilege, context.privilege);
+            self.counters.change_privilege(1 << (self.context.privilege & 3) | 1 << (context.privilege & 3));
             self.counters.count_if_asked(feed);
         }
         self.context = context;
@@ -341,6 +341,7 @@ impl Model for Itanium {
         }
         self.catch_up(feed);
         let tags = self.tags;
+        let occurrence = Occurrence { select: event::ITANIUM.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.renew_demand();

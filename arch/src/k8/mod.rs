@@ -364,6 +364,27 @@ impl K8 {
         }
     }
 
+    /// Something that no signal tells happened: `which` of the counters take it.
+    fn happened(&mut self, which: impl Fn(&Selection) -> bool, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+        let mut taken = false;
+        for slot in Slot::ALL {
+            if self.counting & slot.bit() == 0 || amount == 0 {
+                continue;
+            }
+            let selection = self.selection(slot);
+            if let Some(kind) = selection.admits(occurrence).filter(|_| which(&selection)) {
+                taken = true;
+                self.fold(slot, feed);
+                let connection = &mut self.unit(slot).connection;
+                let amount = if connection.counts_entries { 1 } else { amount };
+                let grown = connection.tap.inject(kind, amount);
+                self.grow(slot, grown);
+                self.rearm(slot, feed);
+            }
+        }
+        taken
+    }
+
     /// How much the counter may grow until something of it is seen outside.
     fn remaining(&self, slot: Slot) -> Option<u64> {
         let unit = &self.units[slot.index()];
@@ -507,22 +528,15 @@ impl Model for K8 {
     }
 
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
-        let mut taken = false;
-        for slot in Slot::ALL {
-            if self.counting & slot.bit() == 0 || amount == 0 {
-                continue;
-            }
-            if let Some(kind) = self.selection(slot).admits(occurrence) {
-                taken = true;
-                self.fold(slot, feed);
-                let connection = &mut self.unit(slot).connection;
-                let amount = if connection.counts_entries { 1 } else { amount };
-                let grown = connection.tap.inject(kind, amount);
-                self.grow(slot, grown);
-                self.rearm(slot, feed);
-            }
-        }
-        taken
+        self.happened(|_| true, occurrence, amount, feed)
+    }
+
+    fn overhears(&self) -> bool {
+        Slot::ALL.into_iter().any(|slot| self.claims_northbridge(slot) && self.is_usable(slot))
+    }
+
+    fn overhear(&mut self, occurrence: Occurrence, amount: u64, _tags: u64, feed: &impl Feed) -> bool {
+        self.happened(|selection| selection.is_northbridge(), occurrence, amount, feed)
     }
 
     fn record(&mut self, _record: &Record, _feed: &impl Feed) {}

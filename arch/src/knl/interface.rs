@@ -170,6 +170,10 @@ impl Model for Knl {
         self.wide_units().next().is_some()
     }
 
+    fn overhears(&self) -> bool {
+        self.wide_units().next().is_some()
+    }
+
     fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
         self.happened(occurrence, amount, false, tags as u8, feed)
     }

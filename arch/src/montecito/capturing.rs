@@ -1,19 +1,10 @@
 //! What an instruction's record makes the PMU capture and count.
 
+use super::made::Made;
 use super::tagging::Tags;
 use super::{Montecito, data_capture, fetch_capture, retired, trace};
-use crate::event::Internal;
 use crate::feed::{Context, Feed, Record, Records, Scope, Signal, SignalSet};
 use crate::ia64::{InstructionSets, Last, Monitor, Psr};
-
-/// What one instruction brought.
-#[derive(Clone, Copy, Default)]
-struct Captured {
-    data: bool,
-    fetch: bool,
-    /// Entries of the trace buffer.
-    entries: u64,
-}
 
 impl Montecito {
     fn data_monitor(&self) -> Monitor {
@@ -118,6 +109,7 @@ impl Montecito {
 
     /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
     pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) -> bool {
+        self.made = Made::default();
         let frozen = self.is_frozen();
         if frozen && !self.retirement.is_on() {
             return false;
@@ -134,13 +126,9 @@ impl Montecito {
         }
         let mut captured = self.capture(record, tags);
         captured.entries += entries;
+        self.made = captured;
         self.counters.judge(|qualifier| tags.admit(qualifier), feed);
-        self.counters.occur(|internal| match internal {
-            Internal::DataAddressCapture => u64::from(captured.data),
-            Internal::InstructionAddressCapture => u64::from(captured.fetch),
-            Internal::TraceEntry => captured.entries,
-            _ => 0,
-        });
+        self.counters.occur(|internal| captured.amount(internal));
         let froze = self.counters.count_if_asked(feed);
         if froze {
             self.freeze();
@@ -148,8 +136,8 @@ impl Montecito {
         froze
     }
 
-    fn capture(&mut self, record: &Record, tags: Tags) -> Captured {
-        let mut captured = Captured::default();
+    fn capture(&mut self, record: &Record, tags: Tags) -> Made {
+        let mut captured = Made::default();
         let (context, configuration) = (self.context, self.configuration);
         if tags.data && self.data_monitor().is_enabled(&context) {
             captured.data = data_capture::capture(configuration.pmc40, record, &mut self.tracker, &mut self.captures);

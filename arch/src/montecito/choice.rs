@@ -4,15 +4,18 @@
 //! Montecito manual, sections 3.3.3, 4.8.2 and 4.8.4. Where the manual leaves a count undefined, the counter counts nothing.
 
 use super::file::Configuration;
-use super::registers::Pmc;
+use super::registers::{COUNTERS, Pmc};
 use crate::event::{self, AllThreads, CounterSet, Entry};
 use crate::feed::LineStates;
-use crate::ia64::{Choice, InstructionSets, Monitor, Selected};
+use crate::ia64::{Choice, FIRST, InstructionSets, Monitor, Selected};
 
 /// The first of the banked counters, which stand still while their thread is in the background (section 3.3.2).
 const FIRST_BANKED: usize = 10;
 /// The counter whose event chooses the set of events of the first-level data cache.
 const L1_DATA_MASTER: usize = 5;
+
+/// L2D_OZQ_CANCELS0 and L2D_OZQ_CANCELS1: one of them is measured at a time (section 4.15, their notes).
+const CANCELS: [u8; 2] = [0xE0, 0xE2];
 
 /// The counter whose event chooses the set of events of the second-level data cache, and their unit mask, for counter `number`.
 const fn l2_data_master(number: usize) -> Option<usize> {
@@ -37,7 +40,8 @@ pub(super) fn selected(configuration: &Configuration, number: usize) -> Selected
     choice(configuration, number).map_or_else(Selected::default, |choice| Selected::new(&event::MONTECITO, choice))
 }
 
-fn choice(configuration: &Configuration, number: usize) -> Option<Choice> {
+/// What counter `number` selects where it may be counted, and the register that has its unit mask.
+fn placed(configuration: &Configuration, number: usize) -> Option<(&'static Entry, Pmc)> {
     let own = configuration.counter(number);
     let event = entry(own)?;
     let set_of = |number| entry(configuration.counter(number)).map(|event| event.set);
@@ -53,7 +57,25 @@ fn choice(configuration: &Configuration, number: usize) -> Option<Choice> {
             configuration.counter(master)
         }
     };
-    (event.counters >> number & 1 == 1).then_some(())?;
+    (event.counters >> number & 1 == 1).then_some((event, master))
+}
+
+/// Whether counters measure both events of which one may be measured, `own` being a register that selects the one.
+fn is_excluded(configuration: &Configuration, own: Pmc) -> bool {
+    let other = match CANCELS {
+        [one, other] if own.es() == one => other,
+        [other, one] if own.es() == one => other,
+        _ => return false,
+    };
+    (FIRST..).take(COUNTERS).any(|number| {
+        let pmc = configuration.counter(number);
+        pmc.es() == other && monitor(pmc).can_count() && placed(configuration, number).is_some()
+    })
+}
+
+fn choice(configuration: &Configuration, number: usize) -> Option<Choice> {
+    let own = configuration.counter(number);
+    let (event, master) = placed(configuration, number).filter(|_| !is_excluded(configuration, own))?;
     let umask = u32::from(master.umask());
     let masks = event::MONTECITO.masks(event);
     let picked = masks.iter().find(|mask| mask.is_chosen_by(umask, event.shape)).unwrap_or(event);

@@ -48,6 +48,7 @@ mod choice;
 mod data_capture;
 mod fetch_capture;
 mod file;
+mod made;
 mod registers;
 mod retired;
 mod state;
@@ -71,6 +72,7 @@ use crate::event::{self, Catalogue, Entry, Internal};
 use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, Overflow, PerfMonInfo, Register, Setting, decode};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use made::Made;
 use tagging::Tagger;
 
 /// The width of a counter: its carry leaves bit 46.
@@ -143,6 +145,8 @@ pub struct Montecito {
     retirement: Retirement,
     /// The tags of the last instruction while records of all are wanted: what is injected belongs to it.
     tags: Tags,
+    /// What the last record, or the last change of the context, made that counters of the other thread may count.
+    made: Made,
     context: Context,
     shared: Shared,
     /// Something captured needs the time.
@@ -166,6 +170,7 @@ impl Montecito {
             last: Last::Nothing,
             retirement: Retirement::default(),
             tags: Tags::default(),
+            made: Made::default(),
             context: Context::RESET,
             shared: Shared { running: 1, ..Shared::ALONE },
             timed: false,
@@ -209,13 +214,34 @@ impl Montecito {
         self.renew_demand();
     }
 
+    /// Whether nothing constrains what happens to other threads of the core.
+    fn others_are_open(&self) -> bool {
+        self.shared.user & !own_bit(self.shared) == 0
+    }
+
+    /// What the package knows of the thread, as its registers and its context say.
+    fn with_own(&self, shared: Shared) -> Shared {
+        let own = own_bit(shared);
+        let marked = |bits: u32, mark: bool| if mark { bits | own } else { bits & !own };
+        let constrains = !self.tagger().is_all_open();
+        Shared { running: marked(shared.running, !self.context.halted), user: marked(shared.user, constrains), ..shared }
+    }
+
+    /// The tags of what is injected.
+    fn injected(&self) -> Tags {
+        self.tags.or(self.tagger().open())
+    }
+
     /// Connects every counter to what its register selects, as far as that has changed.
     fn connect(&mut self, feed: &impl Feed) {
-        let alone = self.is_alone();
+        self.shared = self.with_own(self.shared);
+        let (alone, others) = (self.is_alone(), self.others_are_open());
         for number in (FIRST..).take(COUNTERS) {
             let pmc = self.configuration.counter(number);
             let selected = choice::selected(&self.configuration, number);
-            let open = self.tagger().leaves_all(selected.qualifier);
+            // What happens to another thread is constrained by that thread's registers.
+            let elsewhere = others || !selected.counts_all() || selected.qualifier.is_free();
+            let open = elsewhere && self.tagger().leaves_all(selected.qualifier);
             let setting = Setting { monitor: choice::monitor(pmc), oi: pmc.oi(), ev: pmc.ev(), selected, open };
             self.counters.set(number, setting, alone, feed);
         }
@@ -341,8 +367,9 @@ impl Model for Montecito {
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        let moves =
-            context.privilege != self.context.privilege && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)));
+        self.made = Made::change_of_level(self.context.privilege, context.privilege);
+        let levels = self.made.levels;
+        let moves = levels != 0 && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)));
         let same = !moves
             && self.counters.admitted(&context) == self.counters.counting()
             && self.captures_retirement(&context) == self.captures_retirement(&self.context)
@@ -353,15 +380,14 @@ impl Model for Montecito {
         }
         // What went by went by in the old state.
         self.catch_up(feed);
-        if context.privilege != self.context.privilege {
-            self.counters.change_privilege(self.context.privilege, context.privilege);
+        if levels != 0 {
+            self.counters.change_privilege(levels);
             if self.counters.count_if_asked(feed) {
                 self.freeze();
             }
         }
         self.context = context;
-        let own = own_bit(self.shared);
-        self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
+        self.shared = self.with_own(self.shared);
         self.changed(feed);
     }
 
@@ -374,7 +400,8 @@ impl Model for Montecito {
             return false;
         }
         self.catch_up(feed);
-        let tags = self.tags;
+        let tags = self.injected();
+        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.freeze();
@@ -401,14 +428,33 @@ impl Model for Montecito {
         self.counters.hear_others()
     }
 
-    fn tags_of(&self, record: &Record) -> u64 {
-        self.tagger().tags(record, &self.context).to_word()
+    fn tags_of(&mut self, record: &Record) -> u64 {
+        self.tags = self.tagger().tags(record, &self.context);
+        self.tags.to_word()
     }
 
-    fn hear(&mut self, tags: u64, feed: &impl Feed) {
-        self.pass(feed);
-        let tags = Tags::from_word(tags);
-        self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+    fn overhears(&self) -> bool {
+        self.counters.look_beyond()
+    }
+
+    fn take_made(&mut self) -> u64 {
+        core::mem::take(&mut self.made).to_word()
+    }
+
+    fn hear(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
+        match tags.map(Tags::from_word) {
+            Some(tags) => {
+                self.pass(feed);
+                self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+            }
+            None => {
+                // What went by went by before the change.
+                self.catch_up(feed);
+                self.rearm(feed);
+            }
+        }
+        let made = Made::from_word(made);
+        self.counters.occur_elsewhere(|internal| made.amount(internal));
         if self.counters.count_if_asked(feed) {
             self.freeze();
             self.rearm(feed);
@@ -421,6 +467,7 @@ impl Model for Montecito {
         }
         self.catch_up(feed);
         let tags = Tags::from_word(tags);
+        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.freeze();
@@ -430,7 +477,7 @@ impl Model for Montecito {
     }
 
     fn injected_tags(&self) -> u64 {
-        self.tags.to_word()
+        self.injected().to_word()
     }
 
     fn succeed_demand(&mut self, before: &Demand) {
@@ -471,9 +518,7 @@ impl Model for Montecito {
 
     fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
         self.catch_up(feed);
-        let own = own_bit(shared);
-        let running = if self.context.halted { shared.running & !own } else { shared.running | own };
-        self.shared = Shared { register: 0, running, ..shared };
+        self.shared = self.with_own(Shared { register: 0, ..shared });
         self.connect(feed);
         self.changed(feed);
     }

@@ -48,6 +48,18 @@ impl Tags {
         Tags { addresses, instructions, states, data: flag(0), prefetch: flag(1), is_prefetch: flag(2) }
     }
 
+    /// What either lets through.
+    pub(super) fn or(self, other: Tags) -> Tags {
+        Tags {
+            addresses: self.addresses | other.addresses,
+            instructions: self.instructions | other.instructions,
+            states: self.states | other.states,
+            data: self.data || other.data,
+            prefetch: self.prefetch || other.prefetch,
+            is_prefetch: self.is_prefetch || other.is_prefetch,
+        }
+    }
+
     /// Whether the instruction is one of those that `qualifier` leaves (section 3.2.3.1).
     pub(super) fn admit(self, qualifier: Qualifier) -> bool {
         let states = qualifier.states.is_none_or(|states| states.bits() & self.states != 0);
@@ -148,6 +160,24 @@ impl Tagger<'_> {
         }
     }
 
+    /// The tags that everything has.
+    pub(super) fn open(self) -> Tags {
+        let channels =
+            |is_open: &dyn Fn(usize) -> bool| (0..PAIRS).filter(|channel| is_open(*channel)).fold(0, |bits, channel| bits | 1 << channel);
+        Tags {
+            addresses: channels(&|channel| self.ignores_addresses(channel)),
+            instructions: channels(&|channel| self.is_open(channel)),
+            data: self.leaves_all_data(),
+            prefetch: self.ignores_addresses(1),
+            ..Tags::default()
+        }
+    }
+
+    /// Whether nothing is constrained by anything.
+    pub(super) fn is_all_open(self) -> bool {
+        (0..PAIRS).all(|channel| self.is_open(channel)) && self.leaves_all_data()
+    }
+
     fn leaves_all_data(self) -> bool {
         let mut enabled = (0..PAIRS).filter_map(|pair| Some((pair, self.configuration.pmc41.constraint(pair)?))).peekable();
         enabled.peek().is_none()
@@ -229,6 +259,7 @@ impl Tagger<'_> {
             }
         }
         tags.data = self.data_tag(tags.instructions, record);
+        tags.prefetch = self.ignores_addresses(1);
         if let Some(fetch) = record.fetch {
             tags.is_prefetch = fetch.prefetch;
             tags.prefetch = self.address_match(1, fetch.address & BUNDLE, context);

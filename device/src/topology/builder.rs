@@ -97,6 +97,7 @@ impl Builder {
             epoch: AtomicU32::new(0),
             records: AtomicBool::new(false),
             requests: Members::default(),
+            overhearing: Members::default(),
             heeding: Members::default(),
             wanted: AtomicBool::new(false),
         });

@@ -28,7 +28,7 @@ fn runs(shared: Shared) -> bool {
     shared.running & bit(shared.thread) != 0
 }
 
-/// Whether the thread itself is at a privilege level above 0.
+/// Whether the thread itself has its bit among [`Shared::user`]: on x86 a privilege level above 0, on Montecito something that constrains.
 fn is_user(shared: Shared) -> bool {
     shared.user & bit(shared.thread) != 0
 }

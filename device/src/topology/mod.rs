@@ -109,6 +109,8 @@ struct Package {
     records: AtomicBool,
     /// The threads that ask for requests.
     requests: Members,
+    /// The threads that count what others of the package are injected, or what their models make.
+    overhearing: Members,
     /// The threads that must be told at once what another of them changes.
     heeding: Members,
     /// Whether it asks for anything.
@@ -330,7 +332,7 @@ impl<L: InterruptLine> Machine<L> {
     fn renew_wide_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
         let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
-        let (mut requests, mut heeding) = (0, 0);
+        let (mut requests, mut overhearing, mut heeding) = (0, 0, 0);
         for (thread, core) in self.members(number).iter().enumerate() {
             let pmu = core.pmu.lock();
             signals = signals.union(&pmu.wide_demand());
@@ -340,6 +342,9 @@ impl<L: InterruptLine> Machine<L> {
             if pmu.wide_requests() {
                 records = records.with(Records::REQUESTS);
                 requests |= Members::bit(thread);
+            }
+            if pmu.overhears() {
+                overhearing |= Members::bit(thread);
             }
             if pmu.heeds_others() {
                 heeding |= Members::bit(thread);
@@ -351,8 +356,9 @@ impl<L: InterruptLine> Machine<L> {
         demand.replace(signals, false, records);
         package.records.store(records.every, Release);
         package.requests.set(requests);
+        package.overhearing.set(overhearing);
         package.heeding.set(heeding);
-        package.wanted.store(!demand.is_idle(), Release);
+        package.wanted.store(!demand.is_idle() || overhearing != 0, Release);
         package.epoch.store(demand.epoch(), Release);
     }
 

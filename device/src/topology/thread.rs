@@ -9,7 +9,7 @@ use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
 use super::view::View;
-use super::{Core, Machine, Package, Untile};
+use super::{Core, Machine, Members, Package, Untile};
 use crate::irq::InterruptLine;
 use crate::untile::at_msr;
 
@@ -36,12 +36,19 @@ struct Wishes {
     signals: SignalSet,
     records: bool,
     requests: bool,
+    overhears: bool,
     heeds: bool,
 }
 
 impl Wishes {
     fn of(pmu: &Pmu) -> Wishes {
-        Wishes { signals: pmu.wide_demand(), records: pmu.wide_records(), requests: pmu.wide_requests(), heeds: pmu.heeds_others() }
+        Wishes {
+            signals: pmu.wide_demand(),
+            records: pmu.wide_records(),
+            requests: pmu.wide_requests(),
+            overhears: pmu.overhears(),
+            heeds: pmu.heeds_others(),
+        }
     }
 }
 
@@ -279,7 +286,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The thread's new state. What happened before this call happened in the old one.
     pub fn set_context(&self, context: Context) {
-        self.with_common(|pmu, view| pmu.set_context(context, view));
+        let made = self.with_common(|pmu, view| {
+            pmu.set_context(context, view);
+            pmu.take_made()
+        });
+        self.tell_others(None, made);
     }
 
     /// The thread's state as its PMU knows it.
@@ -289,11 +300,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter of its
-    /// own took it. What happens to the whole package goes to [`Machine::inject_package`], for whichever thread counts it.
+    /// own took it; those of other threads that count it for the package take it too. What happens to the whole package goes to
+    /// [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
         let (taken, tags) = self.with_package(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injected_tags()));
-        let heard = if self.package.wanted.load(Acquire) { Some(self.others()) } else { None };
-        for thread in heard.into_iter().flatten() {
+        for thread in self.others_of(&self.package.overhearing) {
             thread.with_package(|pmu, view| pmu.overhear(occurrence, amount, tags, view));
         }
         taken
@@ -311,6 +322,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         (first..first + machine.per_package).filter(move |number| *number != own).filter_map(|number| machine.thread(number))
     }
 
+    /// Those of them that are among `members`.
+    fn others_of(&self, members: &'a Members) -> impl Iterator<Item = Thread<'a, L>> + use<'a, L> {
+        let others = if members.is_empty() { None } else { Some(self.others()) };
+        others.into_iter().flatten().filter(|thread| members.contains(thread.number % thread.machine.per_package))
+    }
+
     /// Does `work` with the PMU, and if its package wants something of its threads, lets it know what of that is left: an overflow may have
     /// frozen the counter that wanted it.
     pub(super) fn with_package<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
@@ -320,15 +337,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
     /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
-        let tags = self.with_package(|pmu, view| {
+        let (tags, made) = self.with_package(|pmu, view| {
             // What the instruction was tagged for, before it freezes anything.
             let tags = self.package.records.load(Acquire).then(|| pmu.tags_of(record));
             pmu.record(record, view);
-            tags
+            (tags, pmu.take_made())
         });
-        if let Some(tags) = tags {
-            self.tell_others(tags);
-        }
+        self.tell_others(tags, made);
     }
 
     /// A request of this thread left its core's caches: the counters of its package that follow requests count it. It is told where the
@@ -336,23 +351,26 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn request(&self, request: &Request) {
         let from = u8::try_from(self.number % self.machine.per_package).unwrap_or(u8::MAX);
         self.with_package(|pmu, view| pmu.request(request, from, view));
-        if !self.package.requests.is_empty() {
-            for thread in self.others().filter(|thread| self.package.requests.contains(thread.number % self.machine.per_package)) {
-                thread.with_package(|pmu, view| {
-                    if pmu.wide_requests() {
-                        pmu.request(request, from, view);
-                    }
-                });
-            }
+        for thread in self.others_of(&self.package.requests) {
+            thread.with_package(|pmu, view| {
+                if pmu.wide_requests() {
+                    pmu.request(request, from, view);
+                }
+            });
         }
     }
 
-    /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged.
-    fn tell_others(&self, tags: u64) {
-        for thread in self.others() {
+    /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged, and so is what its model made of it, or
+    /// without tags of a change of the context.
+    fn tell_others(&self, tags: Option<u64>, made: u64) {
+        if tags.is_none() && made == 0 {
+            return;
+        }
+        // Who looks at tags counts what others are injected, too.
+        for thread in self.others_of(&self.package.overhearing) {
             thread.with_package(|pmu, view| {
-                if pmu.wide_records() {
-                    pmu.hear(tags, view);
+                if pmu.overhears() {
+                    pmu.hear(tags, made, view);
                 }
             });
         }

@@ -6,7 +6,8 @@
 //! # What a step adds
 //!
 //! - A bundle is one cycle, at its first instruction, unless a companion keeps the time; so is an interruption. Cycles in which a thread
-//!   waits for data, or threads change places, belong to the thread in the foreground, those of a halted core to each of its threads.
+//!   waits for data, or threads change places, belong to the thread in the foreground; those of a halted core are halted cycles of each of
+//!   its threads.
 //! - An instruction belongs to the PSR it starts with; a taken interruption to the one that it interrupts.
 //! - Accesses of the register stack engine come before the instruction that waits for them, with a record of their own.
 //! - A thread that goes to the background has its switch counted before.
@@ -183,12 +184,12 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Lets `cycles` go by in which nothing else happens.
-    fn pass(&mut self, cycles: u64) {
+    /// Lets `cycles` go by in which nothing else happens, by the clock that runs or that of a halt.
+    fn pass(&mut self, clock: Signal, cycles: u64) {
         self.keep_up();
         // A companion that keeps the time makes the cycles of instructions; these are of none.
-        Sink { demand: &self.demand, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
-        if self.demand.wants(Signal::Cycles) && self.thread.reached(Signal::Cycles) {
+        Sink { demand: &self.demand, totals: self.thread.totals() }.add(clock, cycles);
+        if self.demand.wants(clock) && self.thread.reached(clock) {
             self.thread.service();
         }
     }
@@ -325,7 +326,7 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
-        self.pass(u64::from(notice.cycles));
+        self.pass(Signal::Cycles, u64::from(notice.cycles));
         Alerts::NONE
     }
 
@@ -353,15 +354,15 @@ impl Observer for Cpu<'_> {
     }
 
     fn stalled(&mut self, cycles: u64) {
-        self.pass(cycles);
+        self.pass(Signal::Cycles, cycles);
     }
 
     fn waited(&mut self, cycles: u64) {
-        self.pass(cycles);
+        self.pass(Signal::HaltedCycles, cycles);
     }
 
     fn wait_deadline(&self) -> Option<u64> {
-        match self.thread.deadlines().distance(Signal::Cycles, self.thread.totals()) {
+        match self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals()) {
             u64::MAX => None,
             distance => Some(distance.max(1)),
         }

@@ -13,6 +13,7 @@ pub fn supplies(signal: Signal) -> bool {
 
 const SUPPLIED: &[Signal] = &[
     Signal::Cycles,
+    Signal::HaltedCycles,
     Signal::InstructionsRetired,
     Signal::NopsRetired,
     Signal::PredicatedOffRetired,

@@ -11,6 +11,8 @@ use super::step::AccessKind;
 pub const PAL_PERF_MON_INFO: u64 = 15;
 /// PAL_VERSION: the versions of the layer, zero here.
 pub const PAL_VERSION: u64 = 20;
+/// PAL_HALT: waits for an interrupt in one of the low-power states 1 to 7, and leaves the performance monitors alone.
+pub const PAL_HALT: u64 = 28;
 /// PAL_HALT_LIGHT: waits for an interrupt with the performance monitors frozen.
 pub const PAL_HALT_LIGHT: u64 = 29;
 
@@ -30,11 +32,17 @@ impl<O: Observer> Cpu<O> {
         let results = match index {
             PAL_PERF_MON_INFO => self.performance_monitor_info(),
             PAL_VERSION => [SUCCESS, 0, 0, 0],
+            PAL_HALT if !(1..=7).contains(&self.core.gr(29).0) => [INVALID_ARGUMENT, 0, 0, 0],
+            PAL_HALT => {
+                self.core.halted = Some(Halt { pmc0: None });
+                self.core.context_changed = true;
+                [SUCCESS, 0, 0, 0]
+            }
             PAL_HALT_LIGHT => {
                 let pmc0 = self.observer.read_pmc(0, &CpuView::new(&self.core)).unwrap_or(0);
                 // A monitor that refuses has nothing to freeze.
                 let _ = self.observer.write_pmc(0, pmc0 | 1, &CpuView::new(&self.core));
-                self.core.halted = Some(Halt { pmc0 });
+                self.core.halted = Some(Halt { pmc0: Some(pmc0) });
                 self.core.context_changed = true;
                 [SUCCESS, 0, 0, 0]
             }
@@ -68,7 +76,9 @@ impl<O: Observer> Cpu<O> {
             return;
         }
         if let Some(halt) = self.core.halted.take() {
-            let _ = self.observer.write_pmc(0, halt.pmc0, &CpuView::new(&self.core));
+            if let Some(pmc0) = halt.pmc0 {
+                let _ = self.observer.write_pmc(0, pmc0, &CpuView::new(&self.core));
+            }
             self.announce();
         }
     }

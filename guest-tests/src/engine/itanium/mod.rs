@@ -113,8 +113,9 @@
 //!
 //! A branch to [`PAL_ENTRY`] at privilege level 0 runs the procedure whose number r28 has, and goes on at b0: after `br.call` with the
 //! caller's frame as `br.ret` would restore it, else with the frame as it is. There are PAL_PERF_MON_INFO (15), which the observer
-//! answers; PAL_VERSION (20), all zeros; and PAL_HALT_LIGHT (29), which sets bit 0 of PMC0, halts until an interrupt is there that TPR
-//! does not mask, whatever PSR.i, and writes PMC0 back. Of any other number the status in r8 is -1.
+//! answers; PAL_VERSION (20), all zeros; PAL_HALT (28), which halts in one of the states 1 to 7 until an interrupt is there that TPR does
+//! not mask, whatever PSR.i; and PAL_HALT_LIGHT (29), which sets bit 0 of PMC0, halts so, and writes PMC0 back. Of any other number the
+//! status in r8 is -1.
 //!
 //! # Guests' devices
 //!
@@ -158,7 +159,7 @@ pub use super::image::{Image, ImageError, Segment};
 pub use super::memory::{Memory, MemoryError};
 pub use super::turn::Turn;
 pub use alat::{AdvancedLoad, Target};
-pub use firmware::{PAL_HALT_LIGHT, PAL_PERF_MON_INFO, PAL_VERSION};
+pub use firmware::{PAL_HALT, PAL_HALT_LIGHT, PAL_PERF_MON_INFO, PAL_VERSION};
 pub use float::Float;
 pub use machine::{Config, Exit, Limits, MAX_CORES, MAX_THREADS, Machine, MachineError, STACK_SIZE};
 pub use observer::{Alerts, CpuView, L3Miss, Observer, PerformanceMonitorInfo, RegisterFault, Unobserved};

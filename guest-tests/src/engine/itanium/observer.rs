@@ -178,7 +178,7 @@ impl<'a> CpuView<'a> {
         self.core.foreground
     }
 
-    /// Whether it halted in PAL_HALT_LIGHT.
+    /// Whether it halted in PAL_HALT or PAL_HALT_LIGHT.
     #[must_use]
     pub fn halted(&self) -> bool {
         self.core.halted.is_some()

@@ -263,7 +263,8 @@ impl ThreadState {
             in_service: core.sapic.serviced,
             itc: core.peek_ar(ar::ITC),
             timer: core.timer,
-            halted: core.halted.map(|halt| halt.pmc0),
+            halted: core.halted.and_then(|halt| halt.pmc0),
+            halted_alone: core.halted.is_some_and(|halt| halt.pmc0.is_none()),
             urgency: core.urgency,
             ready: core.ready,
             firmware_called: core.firmware_called,
@@ -335,7 +336,7 @@ impl ThreadState {
         core.alat = Alat::with(&self.alat);
         (core.sapic.tpr, core.sapic.requested, core.sapic.serviced) = (self.tpr, self.requested, self.in_service);
         (core.cycles, core.itc_offset, core.timer) = (cycles, self.itc.wrapping_sub(cycles), self.timer);
-        core.halted = self.halted.map(|pmc0| Halt { pmc0 });
+        core.halted = (self.halted.is_some() || self.halted_alone).then_some(Halt { pmc0: self.halted });
         (core.urgency, core.ready, core.firmware_called) = (self.urgency, self.ready, self.firmware_called);
         core.stores.clear();
         core.stop = None;

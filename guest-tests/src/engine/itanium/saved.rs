@@ -100,6 +100,9 @@ pub struct ThreadState {
     pub timer: Option<u64>,
     /// In PAL_HALT_LIGHT: PMC0 as the thread finds it when it wakes.
     pub halted: Option<u64>,
+    /// In PAL_HALT, which leaves PMC0 alone.
+    #[serde(default)]
+    pub halted_alone: bool,
     /// The urgency, 0 to 7.
     pub urgency: u8,
     /// The cycle of the core at which the data comes that the thread waits for, or came.

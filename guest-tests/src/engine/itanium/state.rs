@@ -58,8 +58,8 @@ impl Shared {
 /// What a thread that halted gives back when it wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halt {
-    /// PMC0 as it was before the firmware froze the monitors.
-    pub(crate) pmc0: u64,
+    /// PMC0 as it was before the firmware froze the monitors, if it did.
+    pub(crate) pmc0: Option<u64>,
 }
 
 /// One thread without its observer.

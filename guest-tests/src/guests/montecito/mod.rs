@@ -4,6 +4,7 @@
 //! instruction counts in the state it starts in: the `sum` that lets counters go is not counted, the `rum` that stops them is.
 
 mod data_ear;
+mod halt;
 mod instruction_ear;
 mod ip_ear;
 mod opcode;
@@ -24,6 +25,7 @@ super::guests! {
     "access" 1 steps access "reads and writes every register number from every privilege level";
     "hostile" 1 steps hostile "writes noise into every register, then counts as if nothing had been";
     "pal" 1 steps pal "asks firmware for the monitors and halts with them frozen";
+    "halt" 1 steps halt "counts the cycles of a halt, overflows in one, and has none where firmware froze the monitors";
     "two-threads" 2 steps two_threads "takes turns with the other thread of the core, and counts its own and both";
     "urgency" 2 events urgency "gives way at misses of the third-level cache";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
