@@ -71,6 +71,33 @@ fn a_halt_freezes_the_monitors_until_an_interrupt_comes() {
 }
 
 #[test]
+fn a_halt_in_a_state_of_low_power_leaves_the_monitors_alone() {
+    let machine = run(|a| {
+        a.load(R14, 0x40);
+        a.put(mov_to_cr(Cr::ITV, R14));
+        a.put(mov_from_ar_m(R15, Ar::ITC));
+        a.load(R14, 1000);
+        a.put(add(R14, R15, R14));
+        a.put(mov_to_cr(Cr::ITM, R14));
+        a.load(R29, 1);
+        call(a, 28);
+    });
+    assert_eq!(told(&machine).writes, []);
+    assert!(gr(&machine, 8) == 0 && told(&machine).waited > 900);
+}
+
+#[test]
+fn a_halt_needs_a_state_from_1_to_7() {
+    for state in [0, 8] {
+        let machine = run(|a| {
+            a.load(R29, state);
+            call(a, 28);
+        });
+        assert_eq!((gr(&machine, 8), told(&machine).waited), (u64::MAX - 1, 0));
+    }
+}
+
+#[test]
 fn a_halt_that_nothing_ends_ends_the_run() {
     let mut machine = machine(&Default::default(), &[], |a| call(a, 29));
     assert_eq!(machine.run(Limits::NONE), Exit::Waiting);
