@@ -3,13 +3,17 @@
 use super::boxes::Kind;
 use super::counter::Setting;
 use super::registers::{CounterControl, PcuCounterControl, UboxCounterControl};
-use crate::event::{self, Drive, Entry, Internal};
+use crate::event::{self, CoherenceFilter, Drive, Entry, Internal};
 
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u8 = 0x80;
 
 /// COUNTER0_OCCUPANCY: the queue that counter 0 followed last.
 pub(super) const COUNTER0_OCCUPANCY: u8 = 0x1F;
+
+/// Bits of the unit masks of TOR_INSERTS and TOR_OCCUPANCY.
+const OF_IRQ_OR_PRQ: u32 = 0x01;
+const OF_PRQ: u32 = 0x04;
 
 /// The most that an event can add in a clock of which nothing is known.
 const MOST: u32 = 128;
@@ -115,6 +119,10 @@ impl Choice {
             return chosen == happened;
         }
         match event_of(kind, select) {
+            // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is told with its own bit.
+            Some((event, _)) if event.filter == CoherenceFilter::Opcode && happened & OF_PRQ != 0 => {
+                event.shape.admits(chosen, happened) || event.shape.admits(chosen, happened & !OF_PRQ | OF_IRQ_OR_PRQ)
+            }
             Some((event, _)) => event.shape.admits(chosen, happened),
             None => chosen == happened || chosen & happened != 0,
         }

@@ -31,12 +31,12 @@ impl Source {
         }
     }
 
-    /// Its bit in the unit masks of TOR_INSERTS and TOR_OCCUPANCY (tables 5-17 and 5-18).
-    pub(super) const fn table_bit(self) -> u8 {
+    /// Its bits in the unit masks of TOR_INSERTS and TOR_OCCUPANCY (tables 5-17 and 5-18): bit 0 is IRQ or PRQ, bit 2 the PRQ alone.
+    pub(super) const fn table_bits(self) -> u8 {
         match self {
             Source::Irq => 0x01,
             Source::Eviction => 0x02,
-            Source::Prq => 0x04,
+            Source::Prq => 0x05,
             Source::Ipq => 0x08,
         }
     }
@@ -189,7 +189,7 @@ impl Transaction {
             RequestKind::DataRead | RequestKind::DataReadPrefetch | RequestKind::SoftwarePrefetch => (0x182, Lookup::DataRead),
             RequestKind::Ownership => (0x180, Lookup::Write),
             RequestKind::OwnershipPrefetch => (0x190, Lookup::Write),
-            RequestKind::Code | RequestKind::UncacheableCode => (0x181, Lookup::Other),
+            RequestKind::Code | RequestKind::CodeReadPrefetch | RequestKind::UncacheableCode => (0x181, Lookup::Other),
             RequestKind::CodePrefetch => (0x191, Lookup::Other),
             RequestKind::PartialRead => (0x187, Lookup::Other),
             RequestKind::PartialWrite | RequestKind::BusLock => (0x18F, Lookup::Write),

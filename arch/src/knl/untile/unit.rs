@@ -455,7 +455,7 @@ impl Unit {
         let of_thread = transaction.is_of(filter0);
         let is_chosen = |umask: u8| {
             let answer = if transaction.hit { TABLE_HIT } else { TABLE_MISS };
-            umask & transaction.source.table_bit() != 0 && umask & answer != 0 && transaction.passes(filter1)
+            umask & transaction.source.table_bits() != 0 && umask & answer != 0 && transaction.passes(filter1)
         };
         let arrives = |choice: &Choice| match choice.select {
             INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit() && choice.umask != 0,
