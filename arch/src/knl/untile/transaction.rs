@@ -5,6 +5,7 @@ use crate::feed::{Request, RequestKind, Snoop, Supplier};
 
 /// The queue through which a request came into the table of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Source {
     /// IRQ: a tile's request.
     Irq,
@@ -54,6 +55,7 @@ impl Source {
 
 /// What a request looks for in the snoop filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lookup {
     /// Data, to read.
     DataRead,
@@ -93,6 +95,7 @@ impl Lookup {
 
 /// How the snoop filter has a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FilterState {
     /// Not at all.
     Invalid,
@@ -130,6 +133,7 @@ impl FilterState {
 /// assert!(!read.hit && read.local);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transaction {
     /// Where it came from.
     pub source: Source,
