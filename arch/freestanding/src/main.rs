@@ -8,7 +8,7 @@ use core::hint::black_box;
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::{Context, Lone, Record, Request, RequestKind, Signal};
-use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset};
+use vm_pmu_arch::knl::untile::{Clocks, Domain, FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset};
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
 use vm_pmu_arch::power9::collection::{Collection, ThreadState};
@@ -58,6 +58,7 @@ fn select() -> u64 {
 fn boxes() -> u64 {
     let mut seen = u64::from(at_msr(black_box(0)).is_some()) ^ FIRST_FUNCTIONS.len() as u64;
     let mut ubox = Ubox::from_state(black_box([0; 2]));
+    let now = Clocks::default();
     for id in UnitId::all() {
         let mut unit = Unit::new(id.kind());
         let at = at_offset(id.kind(), black_box(0)).map_or(UnitRegister::Counter(black_box(0)), |(register, _)| register);
@@ -65,17 +66,18 @@ fn boxes() -> u64 {
         for register in
             black_box([at, UnitRegister::Control, UnitRegister::CounterControl(0), UnitRegister::Fixed, UnitRegister::Filter(0)])
         {
-            unit.write(register, black_box(0), black_box(0));
-            seen ^= unit.read(register, black_box(0));
+            unit.write(register, black_box(0), &black_box(now));
+            seen ^= unit.read(register, &black_box(now));
         }
-        seen ^= u64::from(unit.happen(black_box(0), black_box(0), black_box(0), black_box(0), black_box(0)));
-        seen ^= u64::from(unit.change_queue(black_box(0), black_box(0), black_box(0), black_box(0)));
+        seen ^= u64::from(unit.happen(black_box(0), black_box(0), black_box(0), black_box(0), &black_box(now)));
+        seen ^= u64::from(unit.change_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
+        seen ^= u64::from(unit.set_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
         let transaction = Transaction::of(&black_box(Request::of(RequestKind::Code)), black_box(0), black_box(0));
-        seen ^= u64::from(unit.transact(&transaction.unwrap_or_default(), black_box(Stage::Enters), black_box(0)));
-        unit.set_all_frozen(black_box(false), black_box(0));
-        seen ^= unit.deadline().unwrap_or(0) ^ u64::from(unit.is_enabled()) ^ u64::from(unit.listens());
-        let state = black_box(unit.state(black_box(0)));
-        unit = Unit::from_state(id.kind(), &state, black_box(0));
+        seen ^= u64::from(unit.transact(&transaction.unwrap_or_default(), black_box(Stage::Enters), &black_box(now)));
+        unit.set_all_frozen(black_box(false), &black_box(now));
+        seen ^= unit.deadline(black_box(Domain::Uclk)).unwrap_or(0) ^ u64::from(unit.is_enabled()) ^ u64::from(unit.listens());
+        let state = black_box(unit.state(&black_box(now)));
+        unit = Unit::from_state(id.kind(), &state, &black_box(now));
         seen ^= ubox.overflow(id, unit.take_overflows()).tiles;
     }
     seen ^= ubox.write_control(black_box(0)).tiles;

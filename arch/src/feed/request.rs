@@ -31,11 +31,13 @@ pub enum RequestKind {
     PartialStreamingStore,
     /// A line that a cache gave up, modified: it is written back.
     WriteBack,
+    /// A line to execute, for a prefetch of the first-level instruction cache's own: code that is fetched ahead.
+    CodeReadPrefetch,
 }
 
 impl RequestKind {
     /// Every kind.
-    pub const ALL: [RequestKind; 14] = [
+    pub const ALL: [RequestKind; 15] = [
         RequestKind::DataRead,
         RequestKind::DataReadPrefetch,
         RequestKind::SoftwarePrefetch,
@@ -50,6 +52,7 @@ impl RequestKind {
         RequestKind::FullStreamingStore,
         RequestKind::PartialStreamingStore,
         RequestKind::WriteBack,
+        RequestKind::CodeReadPrefetch,
     ];
 
     /// Its word in litmus files.
@@ -62,6 +65,7 @@ impl RequestKind {
             RequestKind::Ownership => "ownership",
             RequestKind::OwnershipPrefetch => "ownership-prefetch",
             RequestKind::Code => "code",
+            RequestKind::CodeReadPrefetch => "code-read-prefetch",
             RequestKind::CodePrefetch => "code-prefetch",
             RequestKind::PartialRead => "partial-read",
             RequestKind::PartialWrite => "partial-write",

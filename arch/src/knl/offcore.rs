@@ -23,7 +23,7 @@ layout! {
         "DEMAND_DATA_RD" => demand_data_rd / set_demand_data_rd: bool = 0;
         /// lines to write data to
         "DEMAND_RFO" => demand_rfo / set_demand_rfo: bool = 1;
-        /// lines to execute
+        /// lines to execute, for fetches and for prefetches of the first level
         "DEMAND_CODE_RD" => demand_code_rd / set_demand_code_rd: bool = 2;
         /// reserved: keeps what is written and chooses nothing
         "Reserved" => reserved_3 / set_reserved_3: bool = 3;
@@ -123,7 +123,7 @@ const fn types(kind: RequestKind) -> u64 {
         RequestKind::DataReadPrefetch => 1 << 0 | 1 << 13,
         RequestKind::SoftwarePrefetch => 1 << 0 | 1 << 12,
         RequestKind::Ownership => 1 << 1,
-        RequestKind::Code => 1 << 2,
+        RequestKind::Code | RequestKind::CodeReadPrefetch => 1 << 2,
         RequestKind::OwnershipPrefetch => 1 << 5,
         RequestKind::CodePrefetch => 1 << 6,
         RequestKind::PartialRead => 1 << 7,

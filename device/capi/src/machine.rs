@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::{Builder, Machine, Thread};
-use vm_pmu::untile::Buses;
+use vm_pmu::untile::{Buses, Frequencies};
 use vm_pmu::{Lines, Pace, Part, Signal};
 
 use crate::pointer::{Growing, borrow, put, take, text, writable};
@@ -25,6 +25,9 @@ pub const VM_PMU_OPTION_SHARE_COUNTERS: u32 = 1 << 0;
 
 /// In VmPmuOptions::flags: irp_bus and memory_bus are set.
 pub const VM_PMU_OPTION_BUSES: u32 = 1 << 1;
+
+/// In VmPmuOptions::flags: cpu_frequency, uclk_frequency, eclk_frequency and dclk_frequency are set.
+pub const VM_PMU_OPTION_FREQUENCIES: u32 = 1 << 2;
 
 /// A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
 /// MSR.EE allows.
@@ -51,7 +54,7 @@ pub struct VmPmuOptions {
     /// How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Knights Landing it is a tile, of up to 8,
     /// and its threads 0 to 3 are those of its first core.
     pub threads: u32,
-    /// VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES.
+    /// VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES.
     pub flags: u32,
     /// The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is kept always, demanded or not. Used if pace_most is
     /// not 0.
@@ -75,6 +78,15 @@ pub struct VmPmuOptions {
     pub pins: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, pins: u32)>,
     /// An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
     pub late: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, events: u64)>,
+    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
+    /// unit, and only their ratios matter.
+    pub cpu_frequency: u32,
+    /// The same of UCLK; else 1700.
+    pub uclk_frequency: u32,
+    /// The same of ECLK; else 900.
+    pub eclk_frequency: u32,
+    /// The same of DCLK; else 1200.
+    pub dclk_frequency: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
@@ -100,6 +112,10 @@ impl VmPmuOptions {
         lines: None,
         pins: None,
         late: None,
+        cpu_frequency: 0,
+        uclk_frequency: 0,
+        eclk_frequency: 0,
+        dclk_frequency: 0,
     };
 }
 
@@ -226,7 +242,7 @@ fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
     if packages > u32::from(u16::MAX) || threads > u32::from(u16::MAX) {
         return Err(argument("a machine has at most 65,535 packages, and a package as many threads"));
     }
-    let unknown = options.flags & !(VM_PMU_OPTION_SHARE_COUNTERS | VM_PMU_OPTION_BUSES);
+    let unknown = options.flags & !(VM_PMU_OPTION_SHARE_COUNTERS | VM_PMU_OPTION_BUSES | VM_PMU_OPTION_FREQUENCIES);
     if unknown != 0 || options.reserved != 0 {
         return Err(argument(format!("the options set what this library does not know (flags {unknown:#x}): it must be zero")));
     }
@@ -236,6 +252,14 @@ fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
     }
     if options.flags & VM_PMU_OPTION_BUSES != 0 {
         builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
+    }
+    if options.flags & VM_PMU_OPTION_FREQUENCIES != 0 {
+        builder = builder.frequencies(Frequencies {
+            cpu: options.cpu_frequency,
+            uclk: options.uclk_frequency,
+            eclk: options.eclk_frequency,
+            dclk: options.dclk_frequency,
+        });
     }
     if options.pace_most != 0 {
         builder = builder.pace(Pace { signal: signal(options.pace_signal)?, most: options.pace_most });

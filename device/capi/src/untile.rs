@@ -65,7 +65,8 @@ pub unsafe extern "C" fn vm_pmu_box_named(name: *const c_char, number: *mut u32)
     })
 }
 
-/// Writes to `listens` whether some counter of box `number` listens to what happens in it: while none does, nothing needs to be told.
+/// Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_happen()): while none does, that needs
+/// not be told. What queues hold, and requests that come into a table or leave it, are told always.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -101,8 +102,9 @@ pub unsafe extern "C" fn vm_pmu_box_happen(
     })
 }
 
-/// The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before. Writes to `taken`, which may be
-/// null, whether a counter counts them.
+/// The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins or
+/// ends is one more or less. To be told always: a counter that begins later counts what is there. Writes to `taken`, which may be null,
+/// whether a counter follows it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -119,6 +121,29 @@ pub unsafe extern "C" fn vm_pmu_box_queue(
         // SAFETY: the caller's promise.
         unsafe {
             let took = untile(machine)?.change_queue(unit(number)?, select, umask, change);
+            offer(taken, took, "where the answer is to be written")
+        }
+    })
+}
+
+/// The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was told before. Writes to `taken`, which
+/// may be null, whether a counter follows it.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_box_set_queue(
+    machine: *const VmPmuMachine,
+    number: u32,
+    select: u8,
+    umask: u8,
+    level: u64,
+    taken: *mut bool,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let took = untile(machine)?.set_queue(unit(number)?, select, umask, level);
             offer(taken, took, "where the answer is to be written")
         }
     })
@@ -192,7 +217,7 @@ fn transaction(given: &VmPmuTransaction) -> Result<(Transaction, Stage), Failure
     Ok((transaction, pick(&stages, given.stage, "stage")?))
 }
 
-/// A request at CHA `cha`. Writes to `taken`, which may be null, whether a counter counts it.
+/// A request at CHA `cha`; its coming and its leaving are told always. Writes to `taken`, which may be null, whether a counter counts it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -229,7 +254,21 @@ pub unsafe extern "C" fn vm_pmu_clocks(machine: *const VmPmuMachine, clock: u32,
     })
 }
 
-/// Lets `clocks` of a clock (VmPmuClock) go by. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
+/// So many cycles of the CPUs' clock went by: each of the three clocks ticks as often as the machine's frequencies say, exactly, however the
+/// cycles are cut. Whatever overflows on the way does so at its own tick; interrupts are raised at the end of the cycle in which that is.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_pass(machine: *const VmPmuMachine, cycles: u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { untile(machine) }?.pass(cycles);
+        Ok(())
+    })
+}
+
+/// Lets `clocks` of a clock (VmPmuClock) go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
 /// the rest goes by.
 ///
 /// # Safety
@@ -248,7 +287,7 @@ pub unsafe extern "C" fn vm_pmu_tick(machine: *const VmPmuMachine, clock: u32, c
     })
 }
 
-/// Writes to `counting` whether some counter of some box counts: while none does, clocks need not be ticked.
+/// Writes to `counting` whether some counter of some box counts: while none does, clocks need not go by.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

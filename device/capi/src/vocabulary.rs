@@ -185,6 +185,8 @@ pub enum VmPmuRequestKind {
     PartialStreamingStore = 12,
     /// A modified line that a cache gave up: it is written back.
     WriteBack = 13,
+    /// A line to execute, for a prefetch of the first-level instruction cache's own.
+    CodeReadPrefetch = 14,
 }
 
 /// Who supplied the data of a request.
@@ -310,7 +312,7 @@ pub(crate) const STORE_OUTCOMES: [StoreOutcome; 4] =
 pub(crate) const FABRIC_COMMANDS: [FabricCommand; 5] =
     [FabricCommand::None, FabricCommand::Read, FabricCommand::ReadToModify, FabricCommand::Claim, FabricCommand::Kill];
 
-pub(crate) const REQUEST_KINDS: [RequestKind; 14] = RequestKind::ALL;
+pub(crate) const REQUEST_KINDS: [RequestKind; 15] = RequestKind::ALL;
 
 pub(crate) const SUPPLIERS: [Supplier; 12] = [
     Supplier::Unknown,
@@ -366,6 +368,7 @@ mod tests {
         assert_eq!(at(&FABRIC_COMMANDS, VmPmuFabricCommand::Kill as u8), FabricCommand::Kill);
         assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::PartialRead as u8), RequestKind::PartialRead);
         assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::WriteBack as u8), RequestKind::WriteBack);
+        assert_eq!(at(&REQUEST_KINDS, VmPmuRequestKind::CodeReadPrefetch as u8), RequestKind::CodeReadPrefetch);
         assert_eq!(at(&SUPPLIERS, VmPmuSupplier::NearMemoryFar as u8), Supplier::NearMemory { far: true });
         assert_eq!(at(&SUPPLIERS, VmPmuSupplier::Device as u8), Supplier::Device);
         assert_eq!(at(&SNOOPS, VmPmuSnoop::Modified as u8), Snoop::Modified);

@@ -329,7 +329,13 @@ impl<'a> Follower<'a> {
             Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
             _ => {}
         }
+        // Asked for when the line before it began.
+        let ahead = self.line.is_some_and(|(before, _)| before.checked_add(1) == Some(line));
+        let kept = self.requests.all().len();
         let (level, source, latency) = self.ask(Ask::Fetch, line);
+        if ahead {
+            self.requests.fetched_ahead(kept);
+        }
         let cause = match (level, source) {
             (Some(Level::Second), _) => Cause::FetchSecond,
             (Some(Level::Third), _) => Cause::FetchThird,

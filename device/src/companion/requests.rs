@@ -41,6 +41,13 @@ impl Requests {
         }
     }
 
+    /// The lines of code among the requests from number `first` on were fetched ahead.
+    pub(super) fn fetched_ahead(&mut self, first: usize) {
+        for request in self.list.iter_mut().take(self.count).skip(first).filter(|request| request.kind == RequestKind::Code) {
+            request.kind = RequestKind::CodeReadPrefetch;
+        }
+    }
+
     #[inline]
     pub(super) fn all(&self) -> &[Request] {
         self.list.get(..self.count).unwrap_or(&[])

@@ -42,7 +42,7 @@ impl core::error::Error for ParseError {}
 const MAX_THREADS: usize = 1024;
 
 /// The statements and how each is written, for messages.
-const STATEMENTS: [(&str, &str); 29] = [
+const STATEMENTS: [(&str, &str); 30] = [
     ("thread", "`thread N`"),
     ("context", "`context FIELD=VALUE ...`"),
     ("write", "`write REGISTER VALUE` or `write REGISTER VALUE faults FAULT`"),
@@ -67,8 +67,9 @@ const STATEMENTS: [(&str, &str); 29] = [
     ("save", "`save`"),
     ("reset", "`reset cold`, `reset warm`, `reset untile` or `reset nest`"),
     ("tick", "`tick CLOCK N`"),
+    ("pass", "`pass N`"),
     ("happen", "`happen UNIT EVENT AMOUNT` or `happen UNIT EVENT AMOUNT clocks=N`"),
-    ("queue", "`queue UNIT EVENT CHANGE`"),
+    ("queue", "`queue UNIT EVENT CHANGE` or `queue UNIT EVENT =LEVEL`"),
     ("transact", "`transact UNIT STAGE` or `transact UNIT STAGE KEY=VALUE ...`"),
     ("listens", "`listens UNIT yes` or `listens UNIT no`"),
     ("counting", "`counting yes` or `counting no`"),

@@ -28,7 +28,7 @@ struct Content {
 
 /// More bytes than a thread, a box, and a package that posts into memory can take, whatever they remember.
 const THREAD: usize = 8 << 10;
-const BOX: usize = 2 << 10;
+const BOX: usize = 12 << 10;
 const PACKAGE: usize = 16 << 10;
 
 impl<L: InterruptLine> Machine<L> {

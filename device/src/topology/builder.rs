@@ -11,7 +11,7 @@ use super::collection::Collector;
 use super::common::Common;
 use super::{Core, Machine, Members, Package, Source};
 use crate::irq::InterruptLine;
-use crate::untile::{Boxes, Buses};
+use crate::untile::{Boxes, Buses, Frequencies};
 
 /// How a [`Machine`] is built.
 ///
@@ -30,6 +30,7 @@ pub struct Builder {
     lenient: bool,
     pace: Pace,
     buses: Buses,
+    frequencies: Frequencies,
 }
 
 impl Builder {
@@ -42,7 +43,15 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), buses: Buses::default() }
+        Builder {
+            part,
+            packages: 1,
+            threads: 1,
+            lenient: false,
+            pace: Pace::default(),
+            buses: Buses::default(),
+            frequencies: Frequencies::default(),
+        }
     }
 
     /// How many packages: 1 to 65,535, into which any other number is brought.
@@ -77,6 +86,13 @@ impl Builder {
         Builder { buses, ..self }
     }
 
+    /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
+    /// [`Untile::pass`](super::Untile::pass).
+    #[must_use]
+    pub fn frequencies(self, frequencies: Frequencies) -> Builder {
+        Builder { frequencies, ..self }
+    }
+
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
     /// [`Machine::states`] returns.
     #[must_use]
@@ -107,7 +123,7 @@ impl Builder {
             packages: packages.collect(),
             per_package: self.threads,
             lenient: self.lenient,
-            boxes: self.part.has_untile().then(|| Boxes::new(self.buses)),
+            boxes: self.part.has_untile().then(|| Boxes::new(self.buses, self.frequencies)),
             line,
         };
         for thread in 0..machine.threads() {

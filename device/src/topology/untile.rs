@@ -6,7 +6,7 @@ use vm_pmu_arch::model::Model;
 use super::Machine;
 use crate::irq::InterruptLine;
 use crate::pci::Location;
-use crate::untile::{Boxes, Domain, Stage, Transaction, UnitId, UntileState};
+use crate::untile::{Boxes, Domain, Frequencies, Stage, Transaction, UnitId, UntileState};
 
 /// The boxes of a machine: [`Machine::untile`].
 ///
@@ -43,20 +43,52 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         Untile { machine, boxes }
     }
 
-    /// Whether some counter of some box counts: while none does, clocks need not be ticked.
+    /// Whether some counter of some box counts: while none does, clocks need not go by.
     #[must_use]
     pub fn is_counting(&self) -> bool {
         self.boxes.is_counting()
     }
 
-    /// Whether some counter of the box listens to what happens in it: while none does, nothing needs to be told.
+    /// Whether some counter of the box listens to what [happens](Untile::happen) in it: while none does, that needs not be told, nor do requests
+    /// that are [served](Stage::Served) at once. What queues hold, and requests that enter and leave, are told always.
     #[must_use]
     #[inline]
     pub fn listens(&self, unit: UnitId) -> bool {
         self.boxes.listens(unit)
     }
 
-    /// Lets `clocks` of a clock go by. Whatever overflows on the way does so at its own clock: interrupts are delivered there, before the rest
+    /// So many cycles of the CPUs' clock went by: each of the three clocks ticks as often as the machine's [frequencies](Untile::frequencies)
+    /// say, exactly, however the cycles are cut. Whatever overflows on the way does so, and freezes the boxes, at its own tick; interrupts are
+    /// delivered at the end of the cycle in which that is. Where several host threads let cycles go by, each as far as its CPU has come, take
+    /// the amount and call this under one lock: else a clock may be counted long after another CPU has gone by it.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::Domain;
+    ///
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let untile = machine.untile().unwrap();
+    /// // A CPU at 1.4 GHz, UCLK at 1.7, ECLK at 0.9, DCLK at 1.2.
+    /// untile.pass(10);
+    /// untile.pass(4);
+    /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [17, 9, 12]);
+    /// ```
+    pub fn pass(&self, cycles: u64) {
+        let mut left = cycles;
+        while left != 0 {
+            let tiles;
+            (tiles, left) = self.boxes.pass(left);
+            self.interrupt(tiles);
+        }
+    }
+
+    /// How fast the clocks go beside the CPUs', as the builder was told.
+    #[must_use]
+    pub fn frequencies(&self) -> Frequencies {
+        self.boxes.frequencies()
+    }
+
+    /// Lets `clocks` of a clock go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are delivered there, before the rest
     /// goes by.
     pub fn tick(&self, domain: Domain, clocks: u64) {
         let mut left = clocks;
@@ -68,8 +100,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 
     /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
-    /// whose clocks run equally fast. Where several host threads let them go by, each as far as its CPU has come, take the amount and call this
-    /// under one lock: else a clock may be counted long after another CPU has gone by it.
+    /// whose clocks run equally fast.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -101,13 +132,34 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.deliver(self.boxes.happen(unit, select, umask, each, clocks))
     }
 
-    /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before. Returns whether a counter counts
-    /// them.
+    /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before; a state (of cycles) that begins or
+    /// ends is one more or less. To be told always, as a counter that begins later counts what is there; an embedder that did not brings the
+    /// box up to date by [`set_queue`](Untile::set_queue). Returns whether a counter follows it.
     pub fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> bool {
         self.deliver(self.boxes.change_queue(unit, select, umask, change))
     }
 
-    /// A request at a CHA. Returns whether a counter counts it.
+    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was told before. Returns whether a counter
+    /// follows it.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::untile::{Domain, UnitId};
+    ///
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let untile = machine.untile().unwrap();
+    /// let irp = UnitId::named("irp").unwrap();
+    /// untile.set_queue(irp, 0x07, 0, 3);
+    /// // BL_INGRESS_OCCUPANCY_DRS_ESEL in counter 0, bus 0, device 5, function 6: the three are there already.
+    /// untile.pci_write(0, 5, 6, 0xD8, 4, 0x0040_0007);
+    /// untile.tick(Domain::Uclk, 10);
+    /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 30);
+    /// ```
+    pub fn set_queue(&self, unit: UnitId, select: u8, umask: u8, level: u64) -> bool {
+        self.deliver(self.boxes.set_queue(unit, select, umask, level))
+    }
+
+    /// A request at a CHA; its coming and its leaving are told always. Returns whether a counter counts it.
     pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
         self.deliver(self.boxes.transact(cha, transaction, stage))
     }
@@ -162,7 +214,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// Brings every register to its value after power-on.
+    /// Brings every register to its value after power-on, when every queue is empty.
     pub fn reset(&self) {
         self.boxes.reset();
     }

@@ -8,28 +8,31 @@
 //!
 //! # Clocks
 //!
-//! Three totals of clocks, which run on only by [`tick`](crate::topology::Untile::tick), one of them, or
-//! [`tick_all`](crate::topology::Untile::tick_all). It stops on the way wherever a counter's overflow is due, so that freeze and interrupt
-//! come at that very clock, however many clocks are ticked at once.
+//! Three totals of clocks, which run on only by [`pass`](crate::topology::Untile::pass), at their [`Frequencies`] beside the CPUs' clock, or by
+//! [`tick`](crate::topology::Untile::tick), one of them, or [`tick_all`](crate::topology::Untile::tick_all). It stops on the way wherever a
+//! counter's overflow is due, so that freeze and interrupt come at that very clock, however many clocks go by at once.
 
 mod configuration;
+mod frequencies;
 mod slot;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::knl::untile::{
-    Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Kind, Lookup, PciFunction, Place, Source, Stage, Transaction, UNITS,
-    Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
+    Clocks, Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Held, HeldQueue, Kind, Lookup, PciFunction, Place, Source, Stage,
+    Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
 
 use crate::pci::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
+pub use frequencies::Frequencies;
+use frequencies::Ratios;
 use slot::Slot;
 
 /// A clock: what it has come to, and when something is due.
@@ -59,6 +62,9 @@ pub struct UntileState {
     pub ubox: [u64; 2],
     /// The boxes, in the order of [`UnitId::all`].
     pub units: Vec<UnitState>,
+    /// How far each clock is on its way to the next tick, in parts of which the CPUs' frequency makes one; in the order of [`Domain::ALL`].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub phases: [u32; 3],
     /// The command registers of the functions in configuration space: those of boxes in the same order, then [`FIRST_FUNCTIONS`].
     pub commands: Vec<u8>,
 }
@@ -68,8 +74,9 @@ pub struct UntileState {
 pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
-    /// Taken by whoever lets clocks go by, before any other lock.
-    ticking: Mutex<()>,
+    /// Taken by whoever lets clocks go by, before any other lock: how fast they go and how far they are.
+    ticking: Mutex<Ratios>,
+    frequencies: Frequencies,
     clocks: [Clock; 3],
     configuration: Configuration,
 }
@@ -78,11 +85,12 @@ pub(crate) struct Boxes {
 const UPPER: u64 = !0xFFFF_FFFF;
 
 impl Boxes {
-    pub(crate) fn new(buses: Buses) -> Boxes {
+    pub(crate) fn new(buses: Buses, frequencies: Frequencies) -> Boxes {
         Boxes {
             slots: UnitId::all().map(Slot::new).collect(),
             ubox: Mutex::new(Ubox::new()),
-            ticking: Mutex::new(()),
+            frequencies,
+            ticking: Mutex::new(Ratios::new(frequencies)),
             clocks: core::array::from_fn(|_| Clock::new()),
             configuration: Configuration::new(buses),
         }
@@ -111,6 +119,16 @@ impl Boxes {
         self.clock(domain).total.load(Acquire)
     }
 
+    pub(crate) fn frequencies(&self) -> Frequencies {
+        self.frequencies
+    }
+
+    /// What all clocks have come to.
+    fn now(&self) -> Clocks {
+        let [uclk, eclk, dclk] = Domain::ALL.map(|domain| self.total(domain));
+        Clocks { uclk, eclk, dclk }
+    }
+
     fn slot(&self, unit: UnitId) -> Option<&Slot> {
         self.slots.get(unit.index())
     }
@@ -126,18 +144,24 @@ impl Boxes {
     }
 
     /// Does `work` with a box, and what follows from it.
-    fn with<T: Default>(&self, unit: UnitId, work: impl FnOnce(&mut Unit, u64) -> T) -> (T, Tiles) {
+    fn with<T: Default>(&self, unit: UnitId, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> (T, Tiles) {
         let Some(slot) = self.slot(unit) else { return (T::default(), 0) };
-        let value = self.visit(unit, slot, work);
+        let value = self.visit(slot, work);
         let tiles = if slot.has_overflows() { self.tell(&mut self.ubox.lock(), None) } else { 0 };
         (value, tiles)
     }
 
-    fn visit<T>(&self, unit: UnitId, slot: &Slot, work: impl FnOnce(&mut Unit, u64) -> T) -> T {
-        let clock = self.clock(unit.kind().domain());
-        let value = slot.with(|unit| work(unit, clock.total.load(Acquire)));
-        clock.deadline.fetch_min(slot.deadline(), AcqRel);
+    fn visit<T>(&self, slot: &Slot, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> T {
+        let value = slot.with(|unit| work(unit, &self.now()));
+        self.heed(slot);
         value
+    }
+
+    /// The clocks stop where something of the box is due.
+    fn heed(&self, slot: &Slot) {
+        for domain in Domain::ALL {
+            self.clock(domain).deadline.fetch_min(slot.deadline(domain), AcqRel);
+        }
     }
 
     /// Freezes or releases every box if `freeze` says so, and tells the UBox of all overflows there are; what that freezes overflows no more.
@@ -147,8 +171,8 @@ impl Boxes {
         // Whoever is let go may overflow at that clock, and is frozen again; the frozen do not.
         for _ in 0..3 {
             if let Some(frozen) = freeze.take() {
-                for (id, slot) in UnitId::all().zip(&self.slots) {
-                    self.visit(id, slot, |unit, now| unit.set_all_frozen(frozen, now));
+                for slot in &self.slots {
+                    self.visit(slot, |unit, now| unit.set_all_frozen(frozen, now));
                 }
             }
             for (id, slot) in UnitId::all().zip(&self.slots) {
@@ -163,6 +187,23 @@ impl Boxes {
         tiles
     }
 
+    /// How far a clock is from where something is due by it.
+    fn distance(&self, domain: Domain) -> u64 {
+        let clock = self.clock(domain);
+        clock.deadline.load(Acquire).saturating_sub(clock.total.load(Acquire))
+    }
+
+    /// Lets clocks go by that stop nowhere. Who calls holds `ticking`.
+    fn go_on(&self, domain: Domain, clocks: u64) {
+        let total = &self.clock(domain).total;
+        total.store(total.load(Acquire).saturating_add(clocks), Release);
+    }
+
+    /// Serves those of the clocks by which something is due. Returns the tiles to interrupt.
+    fn serve(&self, domains: &[Domain]) -> Tiles {
+        domains.iter().filter(|domain| self.distance(**domain) == 0).fold(0, |tiles, domain| tiles | self.service(*domain))
+    }
+
     /// Lets `clocks` of each of these clocks go by, side by side. Returns the tiles to interrupt at the first stop on the way, and the clocks
     /// that are left.
     pub(crate) fn tick(&self, domains: &[Domain], clocks: u64) -> (Tiles, u64) {
@@ -170,15 +211,13 @@ impl Boxes {
         let _ticking = self.ticking.lock();
         let mut left = clocks;
         while left != 0 {
-            let distance = |clock: &Clock| clock.deadline.load(Acquire).saturating_sub(clock.total.load(Acquire));
-            let step = domains.iter().map(|domain| distance(self.clock(*domain))).min().unwrap_or(left).clamp(1, left);
+            let step = domains.iter().map(|domain| self.distance(*domain)).min().unwrap_or(left).clamp(1, left);
             // All have come there before anything of what is due freezes the others.
             for domain in domains {
-                self.clock(*domain).total.fetch_add(step, AcqRel);
+                self.go_on(*domain, step);
             }
             left -= step;
-            let is_due = |domain: &Domain| distance(self.clock(*domain)) == 0;
-            let tiles = domains.iter().filter(|domain| is_due(domain)).fold(0, |tiles, domain| tiles | self.service(*domain));
+            let tiles = self.serve(domains);
             if tiles != 0 {
                 return (tiles, left);
             }
@@ -186,21 +225,46 @@ impl Boxes {
         (0, 0)
     }
 
+    /// Lets `cycles` of the CPUs' clock go by. Each clock ticks at its own times among them, and what is due is served at the very tick, when
+    /// the others have come as far. Returns the tiles to interrupt after the first cycle in which something interrupts, and the cycles that
+    /// are left.
+    pub(crate) fn pass(&self, cycles: u64) -> (Tiles, u64) {
+        let mut ratios = self.ticking.lock();
+        let (mut end, mut tiles, mut gone) = (cycles, 0, [0; 3]);
+        loop {
+            let ahead = Domain::ALL.map(|domain| self.distance(domain));
+            let next = ratios.first(gone, ahead, end);
+            for ((domain, gone), there) in Domain::ALL.into_iter().zip(&mut gone).zip(ratios.gone_by(next)) {
+                self.go_on(domain, there.saturating_sub(*gone));
+                *gone = there.max(*gone);
+            }
+            if !next.is_stop() {
+                ratios.go_on(end);
+                return (tiles, cycles - end);
+            }
+            let found = self.serve(&Domain::ALL);
+            if found != 0 && tiles == 0 {
+                // The rest of this cycle goes by.
+                end = next.cycles();
+            }
+            tiles |= found;
+        }
+    }
+
     /// A deadline of this clock has been reached. Whoever finds an overflow meanwhile waits for the UBox, or has told it.
     fn service(&self, domain: Domain) -> Tiles {
         let mut ubox = self.ubox.lock();
         let clock = self.clock(domain);
-        let members = || UnitId::all().zip(&self.slots).filter(|(id, _)| id.kind().domain() == domain);
-        for (id, slot) in members() {
-            if slot.deadline() <= clock.total.load(Acquire) {
-                self.visit(id, slot, Unit::service);
+        for slot in &self.slots {
+            if slot.deadline(domain) <= clock.total.load(Acquire) {
+                self.visit(slot, Unit::service);
             }
         }
         let tiles = self.tell(&mut ubox, None);
         // Whoever sets a nearer deadline meanwhile lowers this one after it has set its own, and that is read behind this.
         clock.deadline.swap(NEVER, AcqRel);
-        for (_, slot) in members() {
-            clock.deadline.fetch_min(slot.deadline(), AcqRel);
+        for slot in &self.slots {
+            clock.deadline.fetch_min(slot.deadline(domain), AcqRel);
         }
         tiles
     }
@@ -213,15 +277,19 @@ impl Boxes {
     }
 
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {
-        if !self.listens(unit) {
-            return (false, 0);
-        }
         self.with(unit, |unit, now| unit.change_queue(select, umask, change, now))
+    }
+
+    pub(crate) fn set_queue(&self, unit: UnitId, select: u8, umask: u8, level: u64) -> (bool, Tiles) {
+        self.with(unit, |unit, now| unit.set_queue(select, umask, level, now))
     }
 
     pub(crate) fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> (bool, Tiles) {
         match UnitId::new(Kind::Cha, cha) {
-            Some(unit) if self.listens(unit) => self.with(unit, |unit, now| unit.transact(transaction, stage, now)),
+            // Who comes and who leaves the table is known whether anybody listens or not.
+            Some(unit) if !matches!(stage, Stage::Served { .. }) || self.listens(unit) => {
+                self.with(unit, |unit, now| unit.transact(transaction, stage, now))
+            }
             _ => (false, 0),
         }
     }
@@ -308,22 +376,23 @@ impl Boxes {
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
         for (id, slot) in UnitId::all().zip(&self.slots) {
-            let now = self.total(id.kind().domain());
-            slot.with(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(now), now));
+            let now = self.now();
+            slot.with(|unit| *unit = Unit::from_state(id.kind(), &Unit::new(id.kind()).state(&now), &now));
         }
         self.configuration.reset();
     }
 
     /// What everything remembers, and the tiles to interrupt by what that makes due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
+        let ratios = self.ticking.lock();
         let mut ubox = self.ubox.lock();
         // What is due is told before anything is copied.
-        for (id, slot) in UnitId::all().zip(&self.slots) {
-            self.visit(id, slot, Unit::service);
+        for slot in &self.slots {
+            self.visit(slot, Unit::service);
         }
         let tiles = self.tell(&mut ubox, None);
-        let units = UnitId::all().zip(&self.slots).map(|(id, slot)| self.visit(id, slot, Unit::state)).collect();
-        (UntileState { ubox: ubox.state(), units, commands: self.configuration.commands() }, tiles)
+        let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
+        (UntileState { ubox: ubox.state(), units, phases: ratios.phases(), commands: self.configuration.commands() }, tiles)
     }
 
     /// Remembers `state` instead. Returns whether it fits.
@@ -331,13 +400,13 @@ impl Boxes {
         if state.units.len() != UNITS || !self.configuration.set_commands(&state.commands) {
             return false;
         }
+        let mut ratios = self.ticking.lock();
+        ratios.set_phases(state.phases);
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::from_state(state.ubox);
         for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
-            let clock = self.clock(id.kind().domain());
-            let now = clock.total.load(Relaxed);
-            slot.with(|unit| *unit = Unit::from_state(id.kind(), state, now));
-            clock.deadline.fetch_min(slot.deadline(), AcqRel);
+            slot.with(|unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
+            self.heed(slot);
         }
         true
     }

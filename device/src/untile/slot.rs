@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use spin::Mutex;
-use vm_pmu_arch::knl::untile::{Unit, UnitId};
+use vm_pmu_arch::knl::untile::{Domain, Unit, UnitId};
 
 use super::NEVER;
 
@@ -12,8 +12,8 @@ use super::NEVER;
 #[derive(Debug)]
 pub(super) struct Slot {
     unit: Mutex<Unit>,
-    /// What its clock will have come to when something is due.
-    deadline: AtomicU64,
+    /// What each clock will have come to when something is due by it, in the order of [`Domain::ALL`].
+    deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
     /// There are overflows that the UBox has not been told of.
@@ -24,7 +24,7 @@ impl Slot {
     pub(super) fn new(id: UnitId) -> Slot {
         Slot {
             unit: Mutex::new(Unit::new(id.kind())),
-            deadline: AtomicU64::new(NEVER),
+            deadlines: [const { AtomicU64::new(NEVER) }; 3],
             enabled: AtomicBool::new(false),
             listens: AtomicBool::new(false),
             untold: AtomicBool::new(false),
@@ -49,14 +49,16 @@ impl Slot {
     }
 
     fn renew(&self, unit: &Unit) {
-        self.deadline.store(unit.deadline().unwrap_or(NEVER), Release);
+        for (domain, deadline) in Domain::ALL.into_iter().zip(&self.deadlines) {
+            deadline.store(unit.deadline(domain).unwrap_or(NEVER), Release);
+        }
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
         self.untold.store(unit.has_overflows(), Release);
     }
 
-    pub(super) fn deadline(&self) -> u64 {
-        self.deadline.load(Acquire)
+    pub(super) fn deadline(&self, domain: Domain) -> u64 {
+        self.deadlines.get(domain.index()).map_or(NEVER, |deadline| deadline.load(Acquire))
     }
 
     pub(super) fn is_enabled(&self) -> bool {

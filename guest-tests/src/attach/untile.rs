@@ -1,10 +1,11 @@
 //! What a machine has beside its CPUs: the boxes of its untile, their clocks, and what reaches them.
 //!
-//! - The untile's three clocks run as fast as the cores: each goes by one clock when the furthest CPU of the machine goes by one cycle, and
-//!   only while some counter of a box counts. They stand while every CPU is halted. Where CPUs run in parallel, none goes by a cycle before
-//!   the boxes have counted all clocks up to there, whoever ran through them: see [`UntileClock`].
+//! - The untile's three clocks tick by the cycles of the furthest CPU of the machine, as fast beside them as the machine's frequencies say,
+//!   and only while some counter of a box counts. They stand while every CPU is halted. Where CPUs run in parallel, none goes by a cycle
+//!   before the boxes have counted all clocks up to there, whoever ran through them: see [`UntileClock`].
 //! - What the companion's memory does at each place comes to that EDC's and that channel's boxes; what requests leave a tile come to the
-//!   CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took.
+//!   CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took, in clocks
+//!   of the untile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use vm_pmu::arch::feed::{Request, Signal};
 use vm_pmu::companion::{Companion, Place};
 use vm_pmu::topology::{Machine, Untile};
-use vm_pmu::untile::{Kind, Stage, Transaction, UnitId};
+use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
 
 use super::{ConfigurationSpace, Lines, UntileClock};
 use crate::engine::interp::PciFunction;
@@ -128,7 +129,8 @@ impl<'a> Beside<'a> {
         for request in requests {
             if let Some(transaction) = Transaction::of(request, self.tile, self.thread) {
                 let cha = u8::try_from(companion.home(request.physical)).unwrap_or(0);
-                self.untile.transact(cha, &transaction, Stage::Served { clocks: request.latency.into() });
+                let clocks = self.untile.frequencies().clocks(Domain::Uclk, request.latency.into());
+                self.untile.transact(cha, &transaction, Stage::Served { clocks });
             }
         }
     }
@@ -149,7 +151,7 @@ impl<'a> Beside<'a> {
                 }
             });
         }
-        self.boxes.clock.run(start, cycles, |clocks| self.untile.tick_all(clocks));
+        self.boxes.clock.run(start, cycles, |cycles| self.untile.pass(cycles));
     }
 }
 

@@ -7,6 +7,7 @@ use vm_pmu::arch::feed::Context;
 use vm_pmu::companion::{self, Clock, Companion};
 use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::{self, Builder};
+use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
@@ -169,7 +170,8 @@ struct Beside {
 }
 
 impl Surroundings {
-    /// Those of a machine of `cpus` CPUs of `part`. With [`Clock::Embedder`] every step is one cycle.
+    /// Those of a machine of `cpus` CPUs of `part`. With [`Clock::Embedder`] every step is one cycle, and one clock of the boxes; with the
+    /// companion's clock these go at the part's frequencies.
     ///
     /// # Errors
     /// [`RunError::Machine`], where there are no such machines.
@@ -182,6 +184,10 @@ impl Surroundings {
         let mut builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
         if options.share_counters {
             builder = builder.share_counters();
+        }
+        // Where a step is a cycle, a cycle has no length: then the clocks of boxes go as fast.
+        if clock == Clock::Embedder {
+            builder = builder.frequencies(Frequencies::EQUAL);
         }
         let pmus = Arc::new(builder.build(lines.clone()));
         // A package may have more threads than the machine has CPUs.

@@ -7,25 +7,35 @@
 //!
 //! # What drives them
 //!
-//! A box counts by the clock of its [`Domain`], which the embedder keeps; [`Unit::deadline`] says when something becomes due by clocks
-//! alone. What happens in a box ([`Unit::happen`]), what its queues hold ([`Unit::change_queue`]) and the requests at a CHA
-//! ([`Unit::transact`]) are told as they come, by the embedder or its companion, with the manual's event selects and unit masks.
+//! A box counts by the clock of its [`Domain`], and what its mesh stop does by UCLK; the embedder keeps these [`Clocks`].
+//! [`Unit::deadline`] says when something becomes due by clocks alone. What happens in a box ([`Unit::happen`]), what its queues hold
+//! ([`Unit::change_queue`]) and the requests at a CHA ([`Unit::transact`]) are told as they come, by the embedder or its companion, with the
+//! manual's event selects and unit masks. What queues hold is told whether anybody counts it or not, as a counter counts the entries that
+//! are there when it begins.
 //!
 //! The crate `vm-pmu` shares them between threads, routes addresses and delivers interrupts.
 
 mod boxes;
+mod clocks;
 mod counter;
+mod happening;
+mod held;
 mod registers;
 mod setting;
+mod state;
 mod transaction;
 mod ubox;
 mod unit;
 
 pub use boxes::{CHAS, Domain, FIRST_FUNCTIONS, Kind, PciFunction, Place, UNITS, UnitId, UnitRegister, address_of, at_msr, at_offset};
+pub use clocks::Clocks;
+pub use happening::Stage;
+pub use held::{Held, HeldQueue};
 pub use registers::{
     BoxControl, BoxStatus, ChaFilter0, ChaFilter1, Counter48, CounterControl, FixedControl, GlobalControl, GlobalStatus, PcuCounterControl,
     PcuFilter, UboxCounterControl, UboxFilter, UboxFixedControl, UntileConfig,
 };
+pub use state::UnitState;
 pub use transaction::{FilterState, Lookup, Source, Transaction};
 pub use ubox::{Consequence, Ubox};
-pub use unit::{Stage, Unit, UnitState};
+pub use unit::Unit;

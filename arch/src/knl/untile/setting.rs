@@ -1,15 +1,20 @@
 //! What a counter's control chooses.
 
-use super::boxes::Kind;
+use super::boxes::{Domain, Kind};
 use super::counter::Setting;
 use super::registers::{CounterControl, PcuCounterControl, UboxCounterControl};
-use crate::event::{self, Drive, Entry, Internal};
+use crate::event::{self, CoherenceFilter, Drive, Entry, Internal};
+use crate::feed::Unit;
 
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u8 = 0x80;
 
 /// COUNTER0_OCCUPANCY: the queue that counter 0 followed last.
 pub(super) const COUNTER0_OCCUPANCY: u8 = 0x1F;
+
+/// Bits of the unit masks of TOR_INSERTS and TOR_OCCUPANCY.
+const OF_IRQ_OR_PRQ: u32 = 0x01;
+const OF_PRQ: u32 = 0x04;
 
 /// The most that an event can add in a clock of which nothing is known.
 const MOST: u32 = 128;
@@ -29,13 +34,17 @@ pub(super) enum Input {
 }
 
 /// A counter's control, of whichever layout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) setting: Setting,
     pub(super) input: Input,
     pub(super) select: u8,
     pub(super) umask: u8,
     pub(super) by_thread: bool,
+    /// The clock by which the counter counts.
+    pub(super) domain: Domain,
+    /// What happens now and then is a state, which holds for cycles.
+    pub(super) is_state: bool,
     /// The most that can be added in a clock.
     pub(super) most: u32,
 }
@@ -87,7 +96,10 @@ impl Choice {
             Some((event, _)) if event.level => Input::Queue,
             _ => Input::Events,
         };
-        Choice { setting, input, select, umask, by_thread, most }
+        // The mesh stop is the untile's, whatever the box goes by.
+        let domain = if select >= FIRST_OF_MESH { Domain::Uclk } else { kind.domain() };
+        let is_state = input == Input::Events && event.is_some_and(|(event, _)| event.counts == Unit::Cycles);
+        Choice { setting, input, select, umask, by_thread, domain, is_state, most }
     }
 
     fn of_pcu(control: PcuCounterControl) -> Choice {
@@ -101,7 +113,12 @@ impl Choice {
         };
         let (input, select, umask) =
             if of_cores { (Input::Queue, FIRST_OF_MESH, control.occ_sel()) } else { (Input::Events, control.ev_sel(), 0) };
-        Choice { setting, input, select, umask, by_thread: false, most: MOST }
+        Choice { setting, input, select, umask, by_thread: false, domain: Domain::Uclk, is_state: false, most: MOST }
+    }
+
+    /// Whether something may be there in every clock, of which the embedder says how much: the entries of a queue, a state.
+    pub(super) fn has_level(&self) -> bool {
+        self.input == Input::Queue || self.is_state
     }
 
     /// Whether what happened is what is chosen.
@@ -115,6 +132,10 @@ impl Choice {
             return chosen == happened;
         }
         match event_of(kind, select) {
+            // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is told with its own bit.
+            Some((event, _)) if event.filter == CoherenceFilter::Opcode && happened & OF_PRQ != 0 => {
+                event.shape.admits(chosen, happened) || event.shape.admits(chosen, happened & !OF_PRQ | OF_IRQ_OR_PRQ)
+            }
             Some((event, _)) => event.shape.admits(chosen, happened),
             None => chosen == happened || chosen & happened != 0,
         }

@@ -5,6 +5,7 @@ use crate::feed::{Request, RequestKind, Snoop, Supplier};
 
 /// The queue through which a request came into the table of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Source {
     /// IRQ: a tile's request.
     Irq,
@@ -31,12 +32,12 @@ impl Source {
         }
     }
 
-    /// Its bit in the unit masks of TOR_INSERTS and TOR_OCCUPANCY (tables 5-17 and 5-18).
-    pub(super) const fn table_bit(self) -> u8 {
+    /// Its bits in the unit masks of TOR_INSERTS and TOR_OCCUPANCY (tables 5-17 and 5-18): bit 0 is IRQ or PRQ, bit 2 the PRQ alone.
+    pub(super) const fn table_bits(self) -> u8 {
         match self {
             Source::Irq => 0x01,
             Source::Eviction => 0x02,
-            Source::Prq => 0x04,
+            Source::Prq => 0x05,
             Source::Ipq => 0x08,
         }
     }
@@ -54,6 +55,7 @@ impl Source {
 
 /// What a request looks for in the snoop filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lookup {
     /// Data, to read.
     DataRead,
@@ -93,6 +95,7 @@ impl Lookup {
 
 /// How the snoop filter has a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FilterState {
     /// Not at all.
     Invalid,
@@ -130,6 +133,7 @@ impl FilterState {
 /// assert!(!read.hit && read.local);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transaction {
     /// Where it came from.
     pub source: Source,
@@ -189,7 +193,7 @@ impl Transaction {
             RequestKind::DataRead | RequestKind::DataReadPrefetch | RequestKind::SoftwarePrefetch => (0x182, Lookup::DataRead),
             RequestKind::Ownership => (0x180, Lookup::Write),
             RequestKind::OwnershipPrefetch => (0x190, Lookup::Write),
-            RequestKind::Code | RequestKind::UncacheableCode => (0x181, Lookup::Other),
+            RequestKind::Code | RequestKind::CodeReadPrefetch | RequestKind::UncacheableCode => (0x181, Lookup::Other),
             RequestKind::CodePrefetch => (0x191, Lookup::Other),
             RequestKind::PartialRead => (0x187, Lookup::Other),
             RequestKind::PartialWrite | RequestKind::BusLock => (0x18F, Lookup::Write),

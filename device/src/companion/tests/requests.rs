@@ -43,7 +43,14 @@ fn asks_for_line(request: &Request) -> bool {
     use RequestKind as K;
     matches!(
         request.kind,
-        K::DataRead | K::DataReadPrefetch | K::SoftwarePrefetch | K::Ownership | K::OwnershipPrefetch | K::Code | K::CodePrefetch
+        K::DataRead
+            | K::DataReadPrefetch
+            | K::SoftwarePrefetch
+            | K::Ownership
+            | K::OwnershipPrefetch
+            | K::Code
+            | K::CodeReadPrefetch
+            | K::CodePrefetch
     )
 }
 
@@ -237,6 +244,22 @@ impl PageTables for Deep {
 }
 
 #[test]
+fn code_that_is_run_into_was_fetched_ahead_and_code_that_is_jumped_to_was_not() {
+    // Table 1-1, bit 2: demand code reads and prefetch code reads.
+    let companion = Builder::new("knl").unwrap().build();
+    let rig = Rig::new(1);
+    let mut follower = asking(&companion, 0);
+    let at = |address| Instruction { address, physical: address, length: 4, ..Instruction::default() };
+    let mut made = |address| kinds(&requests(&rig, &mut follower, &at(address)));
+    assert_eq!(made(0x9_0000), [RequestKind::Code]);
+    assert_eq!(made(0x9_0040), [RequestKind::CodeReadPrefetch]);
+    assert_eq!(made(0x9_0100), [RequestKind::Code], "two lines on");
+    assert_eq!(made(0x9_00C0), [RequestKind::Code], "a line back");
+    assert_eq!(made(0x9_0040), [], "the first level has it");
+    assert_eq!(made(0x9_0080), [RequestKind::CodeReadPrefetch]);
+}
+
+#[test]
 fn the_worst_instruction_fits() {
     let companion = Builder::new("knl").unwrap().build();
     let rig = Rig::new(1);
@@ -257,7 +280,8 @@ fn the_worst_instruction_fits() {
     let of = |kind| made.iter().filter(|request| request.kind == kind).count();
     // Two pages of code and four of data: six walks of five, and three pairs of lines. The second line of each access continues a stream.
     assert_eq!(of(RequestKind::DataRead), 6 * 5 + 2);
-    assert_eq!([of(RequestKind::Code), of(RequestKind::Ownership)], [2, 2]);
+    // The second line of code follows the first.
+    assert_eq!([of(RequestKind::Code), of(RequestKind::CodeReadPrefetch), of(RequestKind::Ownership)], [1, 1, 2]);
     assert_eq!([of(RequestKind::DataReadPrefetch), of(RequestKind::OwnershipPrefetch)], [1, 1]);
     assert_eq!([of(RequestKind::BusLock), of(RequestKind::PartialStreamingStore)], [1, 4]);
     // Each of the 38 lines drives one out.

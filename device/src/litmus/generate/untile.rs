@@ -122,7 +122,10 @@ fn step(cast: &Cast, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Res
         25..=28 => {
             let (select, umask) = cast.event(unit, bytes)?;
             let change = if bytes.ratio(1, 32)? { bytes.arbitrary()? } else { bytes.int_in_range(-4..=6i64)? };
-            UntileStep::Queue { unit, select, umask, change }
+            match u64::try_from(change) {
+                Ok(level) if bytes.ratio(1, 8)? => UntileStep::SetQueue { unit, select, umask, level },
+                _ => UntileStep::Queue { unit, select, umask, change },
+            }
         }
         _ => {
             let number = if unit.kind() == Kind::Cha { unit.number() } else { 0 };
@@ -145,7 +148,7 @@ fn tick(unit: UnitId, bytes: &mut Unstructured<'_>) -> Result<UntileStep> {
         1..=5 => bytes.int_in_range(0..=7)?,
         _ => bytes.int_in_range(0..=80)?,
     };
-    Ok(UntileStep::Tick(domain, clocks))
+    Ok(if bytes.ratio(1, 4)? { UntileStep::Pass(clocks) } else { UntileStep::Tick(domain, clocks) })
 }
 
 /// A write of a register, of both its dwords where it has two.

@@ -11,7 +11,7 @@ use crate::untile::Domain;
 /// Does one statement; whether it checked something.
 pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &UntileStep) -> Result<bool, String> {
     let untile = machine.untile().ok_or("the part has no boxes that threads share")?;
-    if let UntileStep::Tick(_, clocks @ MOST..) = step {
+    if let UntileStep::Tick(_, clocks @ MOST..) | UntileStep::Pass(clocks @ MOST..) = step {
         return Err(format!("{clocks} clocks are too many: {MOST} are"));
     }
     let seen = act(untile, step, Access::Whole);
@@ -51,7 +51,8 @@ const SINGLE: u64 = 512;
 /// After how many of them every box is looked at.
 const LOOKED_AT: u64 = 100;
 
-fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Domain, clocks: u64, access: Access) {
+/// Lets clocks of `domain` go by, or cycles of the CPUs where there is none.
+fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks: u64, access: Access) {
     let mut left = clocks;
     let mut part = 1;
     while left != 0 {
@@ -61,7 +62,10 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Domain, clocks: u64, ac
             Access::Single => left.div_ceil(2),
             Access::Parts => part.min(left),
         };
-        untile.tick(domain, now);
+        match domain {
+            Some(domain) => untile.tick(domain, now),
+            None => untile.pass(now),
+        }
         if access == Access::Single && clocks - left < LOOKED_AT {
             // Whatever deadlines say: every box counts up to here.
             let _ = untile.state();
@@ -77,16 +81,20 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
     match step {
         UntileStep::Tick(domain, clocks) => {
             if access != Access::Demanded || untile.is_counting() {
-                tick(untile, *domain, *clocks, access);
+                tick(untile, Some(*domain), *clocks, access);
             }
+            0
+        }
+        // Whoever leaves cycles out shifts the ticks that follow.
+        UntileStep::Pass(cycles) => {
+            tick(untile, None, *cycles, access);
             0
         }
         UntileStep::Happen { unit, select, umask, each, clocks } => {
             u64::from(is_told(*unit) && untile.happen(*unit, *select, *umask, *each, *clocks))
         }
-        UntileStep::Queue { unit, select, umask, change } => {
-            u64::from(is_told(*unit) && untile.change_queue(*unit, *select, *umask, *change))
-        }
+        UntileStep::Queue { unit, select, umask, change } => u64::from(untile.change_queue(*unit, *select, *umask, *change)),
+        UntileStep::SetQueue { unit, select, umask, level } => u64::from(untile.set_queue(*unit, *select, *umask, *level)),
         UntileStep::Transact(cha, transaction, stage) => u64::from(untile.transact(*cha, transaction, *stage)),
         UntileStep::Listens(unit, _) => u64::from(untile.listens(*unit)),
         UntileStep::Counting(_) => u64::from(untile.is_counting()),

@@ -22,6 +22,8 @@ pub(super) use text::{configuration, parse, print};
 pub enum UntileStep {
     /// `tick CLOCK N`: so many clocks go by.
     Tick(Domain, u64),
+    /// `pass N`: so many cycles of the CPUs' clock go by, and the clocks tick at their usual frequencies.
+    Pass(u64),
     /// `happen UNIT EVENT EACH [clocks=N]`: something happens in a box, `EACH` times in every one of the next N clocks, or of one.
     Happen {
         /// The box.
@@ -45,6 +47,17 @@ pub enum UntileStep {
         umask: u8,
         /// The difference.
         change: i64,
+    },
+    /// `queue UNIT EVENT =LEVEL`: a queue has so many entries.
+    SetQueue {
+        /// The box.
+        unit: UnitId,
+        /// The event select.
+        select: u8,
+        /// The unit mask.
+        umask: u8,
+        /// The entries.
+        level: u64,
     },
     /// `transact UNIT STAGE KEY=VALUE ...`: a request at a CHA.
     Transact(u8, Box<Transaction>, Stage),
@@ -92,10 +105,13 @@ pub(super) fn unit_of(step: &Step) -> Option<UnitId> {
     match step {
         Step::Write(address, ..) | Step::Read(address, _) => unit_at(*address),
         Step::Untile(step) => match step {
-            UntileStep::Happen { unit, .. } | UntileStep::Queue { unit, .. } | UntileStep::Listens(unit, _) => Some(*unit),
+            UntileStep::Happen { unit, .. }
+            | UntileStep::Queue { unit, .. }
+            | UntileStep::SetQueue { unit, .. }
+            | UntileStep::Listens(unit, _) => Some(*unit),
             UntileStep::Transact(cha, ..) => UnitId::new(Kind::Cha, *cha),
             UntileStep::Read(place, _) | UntileStep::Write(place, _) => names::unit_of_function(place.bus, place.device, place.function),
-            UntileStep::Tick(..) | UntileStep::Counting(_) | UntileStep::Reset => None,
+            UntileStep::Tick(..) | UntileStep::Pass(_) | UntileStep::Counting(_) | UntileStep::Reset => None,
         },
         _ => None,
     }

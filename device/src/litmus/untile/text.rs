@@ -19,6 +19,7 @@ const FIRST_OF_MESH: u32 = 0x80;
 pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<UntileStep, String>> {
     Some(match words {
         ["tick", clock, clocks] => tick(clock, clocks),
+        ["pass", cycles] => number(cycles).map(UntileStep::Pass),
         ["happen", unit, event, each] => happen(unit, event, each, "clocks=1"),
         ["happen", unit, event, each, clocks] if clocks.starts_with("clocks=") => happen(unit, event, each, clocks),
         ["queue", unit, event, change] => queue(unit, event, change),
@@ -56,7 +57,10 @@ fn happen(unit: &str, event: &str, each: &str, clocks: &str) -> Result<UntileSte
 fn queue(unit: &str, event: &str, change: &str) -> Result<UntileStep, String> {
     let unit = self::unit(unit)?;
     let (select, umask) = self::event(unit, event)?;
-    let change = change.parse().map_err(|_| format!("`{change}` is no change of a queue: write +3 or -3"))?;
+    if let Some(level) = change.strip_prefix('=') {
+        return Ok(UntileStep::SetQueue { unit, select, umask, level: number(level)? });
+    }
+    let change = change.parse().map_err(|_| format!("`{change}` is no change of a queue: write +3 or -3, or =3 for what it has"))?;
     Ok(UntileStep::Queue { unit, select, umask, change })
 }
 
@@ -174,11 +178,13 @@ pub(in crate::litmus) fn print(step: &UntileStep) -> String {
     let yes = |answer: bool| if answer { "yes" } else { "no" };
     match step {
         UntileStep::Tick(domain, clocks) => format!("tick {} {clocks}", domain.word()),
+        UntileStep::Pass(cycles) => format!("pass {cycles}"),
         UntileStep::Happen { unit, select, umask, each, clocks: 1 } => format!("happen {unit} {select:#04x}/{umask:#04x} {each}"),
         UntileStep::Happen { unit, select, umask, each, clocks } => {
             format!("happen {unit} {select:#04x}/{umask:#04x} {each} clocks={clocks}")
         }
         UntileStep::Queue { unit, select, umask, change } => format!("queue {unit} {select:#04x}/{umask:#04x} {change:+}"),
+        UntileStep::SetQueue { unit, select, umask, level } => format!("queue {unit} {select:#04x}/{umask:#04x} ={level}"),
         UntileStep::Transact(cha, transaction, stage) => {
             let stage = match stage {
                 Stage::Enters => "enters".to_string(),
@@ -247,10 +253,12 @@ mod tests {
     fn every_form_reads_as_it_prints() {
         for form in [
             "tick eclk 12",
+            "pass 14",
             "happen cha3 0x35/0x31 2",
             "happen mc-dclk5 0x03/0x01 1 clocks=7",
             "queue irp 0x07/0x00 +3",
             "queue cha37 0x11/0x01 -2",
+            "queue irp 0x07/0x00 =3",
             "transact cha0 enters",
             "transact cha3 served=100 source=eviction lookup=write state=modified opcode=0x182 tile=3 thread=5 hit remote near-memory \
              non-coherent isochronous",

@@ -3,7 +3,8 @@
 //! Addresses, devices and functions are those of Linux's driver (`uncore_snbep.c`, the knl_ parts), status registers and the UBox's global
 //! control those of likwid (docs/notes/knights-landing-drivers.md, section 5).
 //!
-//! What they count follows two rules. Without the companion's time every instruction is one clock of the untile, of whichever clock. An
+//! What they count follows two rules. Without the companion's time every instruction is one clock of the untile, of whichever clock; with
+//! it the clocks go at the part's frequencies. An
 //! access to a register comes before the clock of its own instruction: the write that starts a counter is the first that it counts, an
 //! access that looks at it or stops it is not counted.
 
@@ -11,6 +12,7 @@ mod boxes;
 mod cha_filter;
 mod edc_queues;
 mod eight_cpus;
+mod frequencies;
 mod global_freeze;
 mod hostile;
 mod likwid_groups;
@@ -66,6 +68,7 @@ super::super::guests! {
     "pci-probe" 1 steps pci_probe "scans configuration space for the untile's boxes as Linux does, and looks at their headers";
     "linux-uncore" 1 steps linux_uncore "drives every box as Linux does: init, freeze, program, count, read in two halves";
     "untile-clocks" 1 steps untile_clocks "counts the clock of every box by events and fixed counters";
+    "untile-frequencies" 1 companion frequencies "compares the untile's three clocks with each other and with the core's";
     "thresholds" 1 events thresholds "applies thresholds, inversion and edge detection to clocks and reads";
     "mesh-events" 1 steps mesh_events "chooses every event of the mesh stop in every kind of box";
     "global-freeze" 2 steps global_freeze "has an overflow freeze every box and interrupt a tile, and acknowledges it";

@@ -1,0 +1,201 @@
+//! What happens in a box, what its queues hold, and the requests at a CHA.
+
+use super::boxes::Kind;
+use super::clocks::Clocks;
+use super::counter::BoxCounter;
+use super::registers::{ChaFilter0, ChaFilter1};
+use super::setting::{COUNTER0_OCCUPANCY, Choice, Input};
+use super::transaction::Transaction;
+use super::unit::Unit;
+
+/// CHA: entries of a queue (11h), and how many came into it (13h).
+const INGRESS_OCCUPANCY: u8 = 0x11;
+const INGRESS_INSERTS: u8 = 0x13;
+/// CHA: looks into the snoop filter.
+const FILTER_LOOKUP: u8 = 0x34;
+/// CHA: what came into the table of requests (35h), and what is in it (36h).
+const TABLE_INSERTS: u8 = 0x35;
+const TABLE_OCCUPANCY: u8 = 0x36;
+/// The bits of their unit masks that choose what a cache answered and what memory did.
+const TABLE_HIT: u8 = 0x10;
+const TABLE_MISS: u8 = 0x20;
+
+/// The bit of SF_LOOKUP's unit mask that stands for any kind.
+const LOOKUP_ANY: u8 = 0x10;
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// It comes into the table of requests.
+    Enters,
+    /// It leaves the table.
+    Leaves,
+    /// It comes, and will have left after so many clocks: for an embedder that does not follow it.
+    Served {
+        /// The clocks.
+        clocks: u64,
+    },
+}
+
+impl Unit {
+    /// Does `each` to every counter that `chooses` it, `now`; returns whether one did.
+    fn each(&mut self, now: &Clocks, chooses: impl Fn(&Choice, (u8, u8)) -> bool, each: impl Fn(&mut BoxCounter, bool) -> bool) -> bool {
+        self.advance(now);
+        let runs = !self.is_frozen();
+        let (mut taken, mut told) = (false, 0);
+        for number in 0..self.kind.counters() {
+            let bit = self.status_bit(number);
+            let (Some(choice), Some(queue), Some(counter)) =
+                (self.choices.get(number), self.queues.get(number), self.counters.get_mut(number))
+            else {
+                continue;
+            };
+            if choice.input == Input::Nothing || !chooses(choice, *queue) {
+                continue;
+            }
+            let counts = runs && choice.setting.enabled;
+            taken |= counts;
+            if each(counter, counts) && choice.setting.ov_en {
+                told |= bit;
+            }
+        }
+        if told != 0 {
+            self.overflow(told);
+        }
+        taken
+    }
+
+    /// Something of event `select` and sub-event `umask` happens: `each` in every one of the next `clocks` clocks. Nobody's thread did it: a
+    /// counter that asks for one's (tid_en) counts [requests](Unit::transact) only. A look into the snoop filter finds the line in one of
+    /// the states that filter 0 names. Returns whether a counter counts it.
+    pub fn happen(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
+        let kind = self.kind;
+        let states = ChaFilter0::written(self.filters[0]);
+        let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
+        let admits = |choice: &Choice| match (kind, select) {
+            (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && looks_for(choice.umask, umask),
+            _ => choice.admits(kind, select, umask),
+        };
+        self.each(
+            now,
+            |choice, _| choice.input != Input::Clock && !choice.by_thread && admits(choice),
+            |counter, counts| counter.happen(each, clocks, counts),
+        )
+    }
+
+    /// The queue of event `select` and sub-event `umask` has `change` entries more than before; it never has fewer than none. A state that
+    /// begins or ends is one entry more or less. To be told always: a counter that begins later counts the entries that are there. Returns
+    /// whether a counter follows it.
+    pub fn change_queue(&mut self, select: u8, umask: u8, change: i64, now: &Clocks) -> bool {
+        self.held.change((select, umask), change);
+        let kind = self.kind;
+        self.each(
+            now,
+            |choice, queue| choice.has_level() && !choice.by_thread && follows(kind, choice, queue, select, umask),
+            |counter, _| {
+                counter.set_level(counter.level.saturating_add_signed(change));
+                false
+            },
+        )
+    }
+
+    /// The queue of event `select` and sub-event `umask` has `level` entries: for an embedder that did not tell of it before. Returns whether
+    /// a counter follows it.
+    pub fn set_queue(&mut self, select: u8, umask: u8, level: u64, now: &Clocks) -> bool {
+        let most = i64::MAX.unsigned_abs();
+        let before = self.held.level((select, umask));
+        let change = level.min(most).wrapping_sub(before.min(most)).cast_signed();
+        self.change_queue(select, umask, change, now)
+    }
+
+    /// How much of what `choice` chooses goes on in the box, where it follows `queue`.
+    pub(super) fn level_of(&self, choice: &Choice, queue: (u8, u8)) -> u64 {
+        if !choice.has_level() {
+            return 0;
+        }
+        let told = self.held.queues().filter(|held| !choice.by_thread && follows(self.kind, choice, queue, held.select, held.umask));
+        let told = told.fold(0, |sum: u64, held| sum.saturating_add(held.level));
+        told.saturating_add(self.entries(choice, queue))
+    }
+
+    /// The entries of the table that counter `number` follows.
+    pub(super) fn entries_followed(&self, number: usize) -> u64 {
+        match (self.choices.get(number), self.queues.get(number)) {
+            (Some(choice), Some(queue)) if choice.input == Input::Queue => self.entries(choice, *queue),
+            _ => 0,
+        }
+    }
+
+    fn entries(&self, choice: &Choice, queue: (u8, u8)) -> u64 {
+        if self.kind != Kind::Cha || queue.0 != TABLE_OCCUPANCY {
+            return 0;
+        }
+        let [filter0, filter1] = self.filters;
+        let (filter0, filter1) = (ChaFilter0::written(filter0), ChaFilter1::written(filter1));
+        let chosen = |entry: &&Transaction| is_chosen(entry, queue.1, filter1) && (!choice.by_thread || entry.is_of(filter0));
+        self.held.table().filter(chosen).count() as u64
+    }
+
+    /// A request at a CHA; any other box has none. Its coming and its leaving are to be told always, with the same words: a counter that
+    /// begins in between counts the entries that are there. Returns whether a counter counts it.
+    pub fn transact(&mut self, transaction: &Transaction, stage: Stage, now: &Clocks) -> bool {
+        if self.kind != Kind::Cha {
+            return false;
+        }
+        match stage {
+            Stage::Enters => self.held.enter(transaction),
+            Stage::Leaves => self.held.leave(transaction),
+            Stage::Served { .. } => {}
+        }
+        let [filter0, filter1] = self.filters;
+        let (filter0, filter1) = (ChaFilter0::written(filter0), ChaFilter1::written(filter1));
+        let of_thread = transaction.is_of(filter0);
+        let is_chosen = |umask: u8| is_chosen(transaction, umask, filter1);
+        let arrives = |choice: &Choice| match choice.select {
+            INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit() && choice.umask != 0,
+            INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
+            FILTER_LOOKUP => looks_for(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
+            TABLE_INSERTS => is_chosen(choice.umask),
+            _ => false,
+        };
+        let is_in_table = |queue: (u8, u8)| queue.0 == TABLE_OCCUPANCY && is_chosen(queue.1);
+        let passes = |choice: &Choice| !choice.by_thread || of_thread;
+        let mut taken = false;
+        if stage != Stage::Leaves {
+            taken |= self.each(now, |choice, _| passes(choice) && arrives(choice), |counter, counts| counter.happen(1, 1, counts));
+        }
+        let in_table = |choice: &Choice, queue: (u8, u8)| choice.input == Input::Queue && passes(choice) && is_in_table(queue);
+        taken
+            | match stage {
+                Stage::Served { clocks } => self.each(now, in_table, |counter, counts| counter.happen(1, clocks, counts)),
+                Stage::Enters | Stage::Leaves => {
+                    let change = if stage == Stage::Enters { 1 } else { -1 };
+                    self.each(now, in_table, |counter, _| {
+                        counter.set_level(counter.level.saturating_add_signed(change));
+                        false
+                    })
+                }
+            }
+    }
+}
+
+/// Whether a counter of the table with this unit mask takes the request: by the queue it came through, its answer, and filter 1.
+fn is_chosen(transaction: &Transaction, umask: u8, filter1: ChaFilter1) -> bool {
+    let answer = if transaction.hit { TABLE_HIT } else { TABLE_MISS };
+    umask & transaction.source.table_bits() != 0 && umask & answer != 0 && transaction.passes(filter1)
+}
+
+/// Whether a look of the kind `happened` is what SF_LOOKUP with unit mask `chosen` counts: bit 0 must be set, and a kind or any (table 5-16).
+fn looks_for(chosen: u8, happened: u8) -> bool {
+    chosen & 1 != 0 && chosen & (happened | LOOKUP_ANY) & !1 != 0
+}
+
+/// Whether the queue of `select` and `umask` is the one that a counter follows.
+fn follows(kind: Kind, choice: &Choice, queue: (u8, u8), select: u8, umask: u8) -> bool {
+    let followed = if choice.select == COUNTER0_OCCUPANCY && kind == Kind::Cha && queue != (0, 0) {
+        Choice { select: queue.0, umask: queue.1, ..*choice }
+    } else {
+        *choice
+    };
+    followed.admits(kind, select, umask)
+}
