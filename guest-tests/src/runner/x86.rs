@@ -237,6 +237,12 @@ impl Surroundings {
         Ok(machine)
     }
 
+    /// The PMUs of its CPUs, and the boxes beside them.
+    #[must_use]
+    pub fn pmus(&self) -> &topology::Machine<Lines> {
+        &self.pmus
+    }
+
     /// The machine and everything around it, between two runs, as bytes that [`load`](Surroundings::load) takes.
     ///
     /// # Errors
