@@ -74,7 +74,8 @@ impl Known {
     /// ```
     #[must_use]
     pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
-        let made = |signal: &Signal| entry.initiator != Initiator::Other && (self.engine_supplies(*signal) || self.companion_supplies(*signal));
+        let made =
+            |signal: &Signal| entry.initiator != Initiator::Other && (self.engine_supplies(*signal) || self.companion_supplies(*signal));
         let mut signals = driven::sources(entry);
         signals.retain(|signal| !made(signal));
         signals
@@ -129,7 +130,9 @@ impl Known {
             Drive::Signals if entry.initiator == Initiator::Other && !entry.signals.is_empty() => "embedder".to_owned(),
             Drive::Signals => self.by(&driven::sources(entry)),
             Drive::Internal(Internal::Request) => "companion".to_owned(),
-            Drive::Sampled { tests, amount } if records::fidelity(tests, amount) == Fidelity::Embedder => "records of an embedder".to_owned(),
+            Drive::Sampled { tests, amount } if records::fidelity(tests, amount) == Fidelity::Embedder => {
+                "records of an embedder".to_owned()
+            }
             Drive::Sampled { .. } => "records".to_owned(),
             Drive::Internal(_) => "model".to_owned(),
         }

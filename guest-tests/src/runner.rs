@@ -291,6 +291,26 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
     }
 }
 
+/// Runs an image on one CPU of POWER, named `name`, as [`count`] runs a guest.
+///
+/// # Errors
+/// As [`count`].
+pub fn count_image(
+    pmu: &str,
+    name: &str,
+    image: &Image,
+    clock: Clock,
+    options: &Options,
+    beside: &[Encoding],
+) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    match part(pmu, options)? {
+        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, beside }, options),
+        Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
+            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+        }
+    }
+}
+
 /// A guest to run.
 struct Chosen {
     image: Image,

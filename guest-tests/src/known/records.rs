@@ -36,12 +36,9 @@ pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
 const fn of_amount(amount: Amount) -> Fidelity {
     match amount {
         Amount::One => Fidelity::Exact,
-        Amount::Latency
-        | Amount::Exposed
-        | Amount::Stall
-        | Amount::NextToComplete
-        | Amount::InFlight
-        | Amount::SecondLevelMachine => Fidelity::Approximate,
+        Amount::Latency | Amount::Exposed | Amount::Stall | Amount::NextToComplete | Amount::InFlight | Amount::SecondLevelMachine => {
+            Fidelity::Approximate
+        }
         Amount::Drain | Amount::Retries => Fidelity::Embedder,
     }
 }
