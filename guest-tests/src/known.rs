@@ -204,3 +204,28 @@ const fn of_model(internal: Internal) -> Fidelity {
         | Internal::HaltedCycles => Fidelity::Exact,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::arch::event::{Amount, Test};
+
+    use super::*;
+
+    #[test]
+    fn sources_of_data_are_told_where_the_companion_supplies_their_loads() {
+        let known = Known::of(Part::named("power9").unwrap());
+        for (code, signal) in [
+            (0x00, Signal::LoadsFromL2),
+            (0x04, Signal::LoadsFromL3),
+            (0x14, Signal::LoadsFromOtherPackageClean),
+            (0x15, Signal::LoadsFromOtherPackageModified),
+            (0x18, Signal::LoadsFromOtherCoreClean),
+            (0x19, Signal::LoadsFromOtherCoreModified),
+            (0x1B, Signal::LoadsFromLocalMemory),
+            (0x1D, Signal::LoadsFromRemoteMemory),
+        ] {
+            let told = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
+            assert_eq!(told, known.companion_supplies(signal), "{code:#x}");
+        }
+    }
+}

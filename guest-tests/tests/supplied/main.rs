@@ -81,6 +81,24 @@ fn an_event_has_the_best_word_of_its_unit_masks() {
     });
 }
 
+#[test]
+fn the_readme_counts_the_words_of_each_part() {
+    const PARTS: [(&str, &str); 5] = [
+        ("k8", "AMD K8"),
+        ("knl", "Knights Landing, tile and untile"),
+        ("power9", "POWER9, core and nest"),
+        ("itanium", "the first Itanium"),
+        ("montecito", "Montecito"),
+    ];
+    let text = include_str!("../../../README.md");
+    for (name, title) in PARTS {
+        let entries = || Part::named(name).unwrap().catalogue().entries.iter().filter(|entry| entry.listed);
+        let counts = Fidelity::ALL.map(|word| entries().filter(|entry| entry.fidelity == word).count().to_string());
+        let row = format!("| {title} | {} |", counts.join(" | "));
+        assert!(text.contains(&row), "the README lacks `{row}`");
+    }
+}
+
 /// The signals that events of the part name and the engine says it supplies.
 fn said_of_the_engine(part: Part) -> BTreeSet<Signal> {
     let known = Known::of(part);
