@@ -176,6 +176,17 @@ impl Event {
     fn select(&self) -> u32 {
         self.select.or(self.offset).unwrap_or(0)
     }
+
+    /// The word of one of its unit masks.
+    fn fidelity_of(&self, mask: &Mask) -> Fidelity {
+        mask.fidelity.unwrap_or(self.fidelity)
+    }
+
+    /// Its own word, or the best of its unit masks, of those that are listed if some are.
+    fn best(&self) -> Fidelity {
+        let of = |listed: bool| self.masks.iter().filter(|mask| mask.listed || !listed).map(|mask| self.fidelity_of(mask)).min();
+        of(true).or_else(|| of(false)).unwrap_or(self.fidelity)
+    }
 }
 
 fn yes() -> bool {
@@ -199,11 +210,13 @@ enum Counts {
     Bytes,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+/// From the best to the worst.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[serde(rename_all = "lowercase")]
 enum Fidelity {
     Exact,
     Approximate,
+    Embedder,
     Injected,
 }
 
@@ -443,10 +456,16 @@ fn write_entry(
             .collect();
         Ok(format!("&[{}]", variants?.join(", ")))
     };
-    let fidelity = mask.and_then(|mask| mask.fidelity).unwrap_or(event.fidelity);
+    let fidelity = mask.map_or_else(|| event.best(), |mask| event.fidelity_of(mask));
     let driven = mask.map_or(&event.signals, |mask| &mask.signals);
     let edges = mask.map_or(&event.edges, |mask| &mask.edges);
-    let rule = if fidelity == Fidelity::Approximate { mask.and_then(|mask| mask.rule.as_deref()).unwrap_or(&event.rule) } else { "" };
+    // The rule of an event is that of its unit masks, whatever the best of them is.
+    let needs_none = |fidelity| matches!(fidelity, Fidelity::Exact | Fidelity::Injected);
+    let rule = match mask {
+        Some(mask) if !needs_none(fidelity) => mask.rule.as_deref().unwrap_or(&event.rule),
+        None if !needs_none(fidelity) || event.masks.iter().any(|mask| !needs_none(event.fidelity_of(mask))) => &event.rule,
+        _ => "",
+    };
     let summary = mask.map_or(&event.summary, |mask| &mask.summary);
     let by_classes = !event.classes.is_empty();
     let by_masks = (mask.is_none() && !event.masks.is_empty()) || by_classes;
@@ -458,10 +477,11 @@ fn write_entry(
             return Err("signals, unit masks, `sampled` and `internal` exclude each other".into());
         }
         Fidelity::Injected if by_itself => return Err("what is injected only is neither sampled nor internal".into()),
-        Fidelity::Exact | Fidelity::Approximate if by_itself && (fidelity == Fidelity::Exact || !rule.is_empty()) => {}
+        Fidelity::Approximate if rule.is_empty() && !by_masks => return Err("what is approximate says by which rule".into()),
+        _ if by_itself => {}
         Fidelity::Injected if !driven.is_empty() => return Err("what is injected only has no signals".into()),
-        Fidelity::Exact | Fidelity::Approximate if driven.is_empty() && !by_masks => return Err("what is driven names its signals".into()),
-        Fidelity::Approximate if rule.is_empty() => return Err("what is approximate says by which rule".into()),
+        Fidelity::Injected => {}
+        _ if driven.is_empty() && !by_masks => return Err("what is driven names its signals".into()),
         _ => {}
     }
     let counts = mask.and_then(|mask| mask.counts).unwrap_or(event.counts);

@@ -38,6 +38,11 @@ pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(pages)
 }
 
+/// What the words about an event's count mean.
+const WORDS: &str = "What is *exact* is known to whoever executes instructions, and an engine here makes it; what is *approximate* something here \
+                     makes by the rule beside it: an engine, the companion or the model; what is an *embedder*'s nothing here makes, though there is a signal or a \
+                     record for it; what is *injected* no signal describes. An event has the best word of its unit masks.";
+
 /// A cell of a table: no bar of its own.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
@@ -78,8 +83,7 @@ fn coded_events(part: Part) -> String {
     let listed = || catalogue.entries.iter().filter(|entry| entry.listed && entry.offset.is_none());
     let mut page = format!(
         "# Events of {}\n\nThe {} event codes of the {}; several codes of one name count the same on different counters. An event counts \
-         at most {} in a cycle. What is *exact* is known to every emulator that executes instructions; what is *approximate* says how it \
-         differs; what is *injected* no signal describes.\n\n*Told by* says who reports what drives it: the *engine*, the \
+         at most {} in a cycle. {WORDS}\n\n*Told by* says who reports what drives it: the *engine*, the \
          [*companion*](companion.md), an *embedder* with a finer model, the *records* of sampled instructions, or the *model* itself.\n",
         catalogue.title,
         listed().count(),
@@ -117,8 +121,7 @@ fn selected_events(part: Part) -> String {
     let catalogue = part.catalogue();
     let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
-        "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. What is *exact* is known to every emulator that executes \
-         instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n*Told by* says who in this \
+        "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Told by* says who in this \
          project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
          neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
         catalogue.title, catalogue.manual, most,
@@ -156,7 +159,7 @@ fn selected_events(part: Part) -> String {
             if restricted { restrictions(part, entry) } else { String::new() },
             entry.counts.word(),
             cell(&driver(entry)),
-            known.by(entry.signals),
+            known.of_entry(entry),
             cell(entry.summary),
         );
     }

@@ -77,7 +77,7 @@ pub struct Count {
     pub count: u64,
     /// The unit of the count.
     pub unit: String,
-    /// `exact`, `approximate` or `injected`.
+    /// `exact`, `approximate`, `embedder` or `injected`.
     pub fidelity: String,
     /// The signals that drive it, or the rule of an approximate one.
     pub driven_by: String,

@@ -13,11 +13,12 @@ pub use migrate::{MigrateError, RUN_VERSION};
 use std::fmt;
 use std::path::Path;
 
+use vm_pmu::arch::event::Fidelity;
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::companion::{self, Clock};
-use vm_pmu::{Address, Part};
+use vm_pmu::{Address, Part, Signal};
 
 use crate::engine::interp::{Image, ImageError, MachineError};
 use crate::guests;
@@ -291,6 +292,26 @@ pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> 
     }
 }
 
+/// Runs an image on one CPU of POWER, named `name`, as [`count`] runs a guest.
+///
+/// # Errors
+/// As [`count`].
+pub fn count_image(
+    pmu: &str,
+    name: &str,
+    image: &Image,
+    clock: Clock,
+    options: &Options,
+    beside: &[Encoding],
+) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    match part(pmu, options)? {
+        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, beside }, options),
+        Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
+            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+        }
+    }
+}
+
 /// A guest to run.
 struct Chosen {
     image: Image,
@@ -382,6 +403,17 @@ fn begin(part: Part, name: &str, companion: Option<&companion::Companion>, engin
         engine: engine.name().to_owned(),
         companion: made.to_owned(),
         ..Report::default()
+    }
+}
+
+/// What follows a clock of the companion is as good as that clock.
+fn judge_clock(report: &mut Report, companion: Option<&companion::Companion>) {
+    let Some(companion) = companion.filter(|companion| companion.clock() == Clock::Companion) else { return };
+    let modelled = |name: &str| Signal::from_name(name).is_some_and(|signal| companion.supplies(signal));
+    let exact = report.counts.iter_mut().filter(|count| count.fidelity == Fidelity::Exact.word());
+    for count in exact.filter(|count| count.driven_by.split(" + ").any(modelled)) {
+        count.fidelity = Fidelity::Approximate.word().to_owned();
+        count.driven_by.push_str(": by the companion's clock");
     }
 }
 

@@ -251,7 +251,7 @@ fn every_event_of_the_k8_is_driven_by_some_file() {
         match entry.fidelity {
             Fidelity::Injected if !shows(None) => missing.push(format!("{}: it is injected by no file", entry.name)),
             Fidelity::Injected => {}
-            Fidelity::Exact | Fidelity::Approximate => {
+            Fidelity::Exact | Fidelity::Approximate | Fidelity::Embedder => {
                 let undriven = entry.signals.iter().chain(entry.edges).filter(|signal| !shows(Some(**signal)));
                 missing.extend(undriven.map(|signal| format!("{}: no file counts it by {}", entry.name, signal.name())));
             }

@@ -26,21 +26,27 @@ include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 /// How nearly the count of an event matches that of the real part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fidelity {
-    /// An embedder that executes instructions knows the number: every one counts, nothing else does.
+    /// Whoever executes instructions knows the number, and an engine of this project makes it: every one counts, nothing else does.
     Exact,
-    /// A signal drives it, with a difference that the entry's rule names.
+    /// Something in this project makes it, with a difference that the entry's rule names: an engine, the companion, or the model itself.
     Approximate,
+    /// A signal or a record describes it, and only an embedder can supply what counts: nothing in this project makes it.
+    Embedder,
     /// No signal describes it; the embedder injects it by its encoding.
     Injected,
 }
 
 impl Fidelity {
+    /// Every word, the best first.
+    pub const ALL: [Fidelity; 4] = [Fidelity::Exact, Fidelity::Approximate, Fidelity::Embedder, Fidelity::Injected];
+
     /// The word in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Fidelity::Exact => "exact",
             Fidelity::Approximate => "approximate",
+            Fidelity::Embedder => "embedder",
             Fidelity::Injected => "injected",
         }
     }
@@ -174,7 +180,7 @@ pub struct Entry {
     pub classes: &'static [Signal],
     /// The unit of an increment.
     pub counts: Unit,
-    /// How nearly the count matches the real part's.
+    /// How nearly the count matches the real part's; of an event with unit masks, the best of theirs.
     pub fidelity: Fidelity,
     /// The signals whose sum it is.
     pub signals: &'static [Signal],
@@ -188,7 +194,7 @@ pub struct Entry {
     pub reloads: Reloads,
     /// The signals that belong to it too when all reloads are counted.
     pub prefetches: &'static [Signal],
-    /// How an approximate count differs.
+    /// How a count differs that is not exact.
     pub rule: &'static str,
     /// What it counts, in one line.
     pub summary: &'static str,
@@ -369,6 +375,20 @@ impl Catalogue {
             }
             _ => self.event_named(name),
         }
+    }
+
+    /// The words of `event`, each once, the best first: its own, or those of the unit masks that the manual's tables have.
+    ///
+    /// ```
+    /// use vm_pmu_arch::event::{Fidelity, KNL};
+    ///
+    /// let event = KNL.event_named("RECYCLEQ").unwrap();
+    /// assert!(KNL.fidelities(event).any(|word| word == event.fidelity) && KNL.fidelities(event).any(|word| word == Fidelity::Injected));
+    /// ```
+    pub fn fidelities(&self, event: &Entry) -> impl Iterator<Item = Fidelity> + use<> {
+        let (own, masks) = (event.fidelity, if event.umask.is_none() { self.masks(event) } else { &[] });
+        let has = move |word: Fidelity| word == own || masks.iter().any(|mask| mask.listed && mask.fidelity == word);
+        Fidelity::ALL.into_iter().filter(move |word| has(*word))
     }
 
     /// The unit masks of `event`.

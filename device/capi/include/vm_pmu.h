@@ -1147,17 +1147,21 @@ enum VmPmuFidelity
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * An embedder that executes instructions knows the number.
+   * Whoever executes instructions knows the number, and an engine of this project makes it.
    */
   VM_PMU_FIDELITY_EXACT = 0,
   /**
-   * A signal drives it, with a difference that VmPmuEvent::rule names.
+   * Something in this project makes it, the companion among others, with a difference that VmPmuEvent::rule names.
    */
   VM_PMU_FIDELITY_APPROXIMATE = 1,
   /**
    * No signal describes it: vm_pmu_inject() tells it.
    */
   VM_PMU_FIDELITY_INJECTED = 2,
+  /**
+   * A signal or a record describes it, and only an embedder can supply what counts. Between Approximate and Injected.
+   */
+  VM_PMU_FIDELITY_EMBEDDER = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2272,7 +2276,7 @@ typedef struct {
    */
   VmPmuText summary;
   /**
-   * How an approximate count differs.
+   * How a count differs that is not exact.
    */
   VmPmuText rule;
   /**

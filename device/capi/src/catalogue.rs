@@ -30,12 +30,14 @@ impl VmPmuText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum VmPmuFidelity {
-    /// An embedder that executes instructions knows the number.
+    /// Whoever executes instructions knows the number, and an engine of this project makes it.
     Exact = 0,
-    /// A signal drives it, with a difference that VmPmuEvent::rule names.
+    /// Something in this project makes it, the companion among others, with a difference that VmPmuEvent::rule names.
     Approximate = 1,
     /// No signal describes it: vm_pmu_inject() tells it.
     Injected = 2,
+    /// A signal or a record describes it, and only an embedder can supply what counts. Between Approximate and Injected.
+    Embedder = 3,
 }
 
 /// In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
@@ -57,7 +59,7 @@ pub struct VmPmuEvent {
     pub unit: VmPmuText,
     /// What it counts, in one line.
     pub summary: VmPmuText,
-    /// How an approximate count differs.
+    /// How a count differs that is not exact.
     pub rule: VmPmuText,
     /// The section of the manual.
     pub section: VmPmuText,
@@ -110,6 +112,7 @@ fn told(entry: &'static Entry) -> VmPmuEvent {
         fidelity: match entry.fidelity {
             Fidelity::Exact => VmPmuFidelity::Exact,
             Fidelity::Approximate => VmPmuFidelity::Approximate,
+            Fidelity::Embedder => VmPmuFidelity::Embedder,
             Fidelity::Injected => VmPmuFidelity::Injected,
         } as u32,
     }

@@ -21,7 +21,7 @@
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception. `microcoded_ops_retired` is all of those of
 //!   an instruction that is microcode on every x86, and of a taken interrupt or exception.
 //! - `scalar_vector_ops_retired` and `packed_vector_ops_retired` are one for each of these SSE instructions but loads of a register.
-//!   `floating_point_assists` stays at zero, as there is no arithmetic that would need one.
+//!   There is no `floating_point_assists`, as there is no arithmetic that would need one.
 //! - `line_split_loads` and `line_split_stores` are one for each access that crosses a line of 64 bytes, `locked_loads` one for each
 //!   load of a locked read-modify-write. Without a companion, `self_modifying_code_restarts` is one for each step that stores into a
 //!   line at which the decoder has looked since the line was last written.

@@ -83,8 +83,6 @@ const GROUPS: &[(u32, &[Signal])] = &[
             Signal::FloatingPointIdleCycles,
             Signal::ScalarVectorOpsRetired,
             Signal::PackedVectorOpsRetired,
-            // Never: no arithmetic is executed that would need one.
-            Signal::FloatingPointAssists,
         ],
     ),
     (group::FETCHES, &[Signal::InstructionFetches]),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use vm_pmu::Part;
 use vm_pmu::arch::event::Entry;
 
-use super::{cell, driver};
+use super::{WORDS, cell, driver};
 use crate::known::Known;
 use crate::lab::dialect;
 
@@ -15,10 +15,10 @@ pub(super) fn page() -> Option<String> {
     let dialect = dialect::of(part);
     let known = Known::of(part);
     let entries = |unit: &'static str| part.catalogue().entries.iter().filter(move |entry| entry.unit == unit && entry.offset.is_some());
-    let mut page = String::from(
+    let mut page = format!(
         "# What POWER9 posts into memory\n\nNo instruction reads these counters: the chip adds them up in memory, in cells of eight bytes, \
          big-endian, each at an *offset* from the start of its region. From the POWER9 Performance Monitor Unit User's Guide 1.2, chapter 6. \
-         What is *exact* is known without a companion; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n\
+         {WORDS}\n\n\
          *Told by* says who reports what drives it: the [*companion*](companion.md), or the *model*, which knows its clocks. What neither \
          knows is an *embedder's* to inject. [Metrics](power9-metrics.md) of the nest are computed from these counts, each multiplied by the \
          unit in which it is posted.\n",

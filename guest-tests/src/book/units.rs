@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use vm_pmu::Part;
 use vm_pmu::arch::event::Entry;
 
-use super::{cell, driver};
+use super::{WORDS, cell, driver};
 use crate::known::Known;
 use crate::lab::dialect;
 use crate::placing;
@@ -14,8 +14,7 @@ pub(super) fn page(part: Part) -> String {
     let catalogue = part.catalogue();
     let dialect = dialect::of(part);
     let mut page = format!(
-        "# Events of {}\n\nFrom the {}. Each unit has selects of its own, so a select is a number within its section. What is *exact* is known to \
-         every emulator that executes instructions; what is *approximate* says how it differs; what is *injected* no signal describes.\n\n\
+        "# Events of {}\n\nFrom the {}. Each unit has selects of its own, so a select is a number within its section. {WORDS}\n\n\
          *Where* is the counters, if not all of the unit, and what an event is of, if not one thread or one box: a *core* or a *tile*, whoever \
          counts it; *any* is where AnyThread means something; a *level* is added up in every clock; a *filter* register may narrow it. *Most* is \
          the most in a clock. *Told by* says who in this project reports what drives it: the *engine*, which executes guests, the \

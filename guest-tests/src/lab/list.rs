@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use vm_pmu_arch::event::{Collection, Entry, Fidelity};
+use vm_pmu_arch::event::{Catalogue, Collection, Entry, Fidelity};
 use vm_pmu_arch::registry::Part;
 
 use super::cli::{ListArguments, RowsFormat};
@@ -37,7 +37,7 @@ pub struct Row {
     pub counters: Vec<u32>,
     /// The most increments in one cycle.
     pub max_per_cycle: u32,
-    /// `exact`, `approximate` or `injected`.
+    /// `exact`, `approximate`, `embedder` or `injected`; of an event with unit masks, the best of theirs.
     pub fidelity: &'static str,
     /// The manual and its section.
     pub source: String,
@@ -75,6 +75,10 @@ pub struct Row {
     pub filter: Option<&'static str>,
     /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
     pub collection: Option<&'static str>,
+    /// Names that other tools know it by; of a unit mask, without the event's.
+    pub aliases: &'static [&'static str],
+    /// The words of all of its unit masks, each once, the best first; its own, if it has none.
+    pub fidelities: Vec<&'static str>,
 }
 
 /// An event and those of its unit masks that are shown.
@@ -180,6 +184,8 @@ impl Chapter {
             level: entry.level,
             filter: placing::filter(entry),
             collection: entry.collection.map(Collection::word),
+            aliases: entry.aliases,
+            fidelities: self.part.catalogue().fidelities(entry).map(Fidelity::word).collect(),
         }
     }
 }
@@ -190,7 +196,7 @@ fn spaced(numbers: &[u32]) -> String {
 
 /// Rows with a header; the names of signals and the numbers of counters are separated by spaces.
 fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), Error> {
-    const HEADER: [&str; 28] = [
+    const HEADER: [&str; 30] = [
         "pmu",
         "unit",
         "name",
@@ -219,6 +225,8 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
         "level",
         "filter",
         "collection",
+        "aliases",
+        "fidelities",
     ];
     let word = |is_so: bool| if is_so { "true" } else { "false" };
     let mut writer = csv::Writer::from_writer(output);
@@ -254,6 +262,8 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
             word(row.level),
             row.filter.unwrap_or_default(),
             row.collection.unwrap_or_default(),
+            &row.aliases.join(" "),
+            &row.fidelities.join(" "),
         ])?;
     }
     writer.flush()?;
@@ -344,7 +354,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         format!("{:#04x}", event.select),
         event.name,
         event.counts.word(),
-        event.fidelity.word(),
+        words(event, chapter.part.catalogue()),
         select = columns.select,
         widest = columns.name,
     );
@@ -403,10 +413,16 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     Ok(())
 }
 
+/// The word of an event, and those of its unit masks that are not so good.
+fn words(event: &Entry, catalogue: &Catalogue) -> String {
+    let others: Vec<&str> = catalogue.fidelities(event).filter(|word| *word != event.fidelity).map(Fidelity::word).collect();
+    if others.is_empty() { event.fidelity.word().to_owned() } else { format!("{} (some: {})", event.fidelity.word(), others.join(", ")) }
+}
+
 /// What drives an entry, who tells it, and how an approximate count differs.
 fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, rule: &str, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
     let mut text = match (entry.fidelity, with_signals) {
-        (Fidelity::Injected, _) => "Driven by injection only.".to_owned(),
+        (Fidelity::Injected, true) => "Driven by injection only.".to_owned(),
         (_, true) => {
             let signals = driven::signals(entry, chapter.part.catalogue());
             format!("Driven by {}; told by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))

@@ -6,7 +6,7 @@ use vm_pmu::topology::Builder;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
-use super::{Options, RAM, RunError, begin, registers, verdict};
+use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
 use crate::attach::Lines;
 use crate::attach::itanium::{Attached, Cpu, Rig, supplies};
 use crate::engine::image::Image;
@@ -89,6 +89,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
             report.registers.extend(registers(index, &thread));
         }
     }
+    judge_clock(&mut report, companion.as_ref());
     (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
     report.interrupts = lines.requested();
     report.console = String::from_utf8_lossy(&machine.console()).into_owned();

@@ -11,7 +11,7 @@ use vm_pmu::untile::Frequencies;
 use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
-use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, registers, stages, verdict};
+use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
 use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 #[cfg(feature = "unicorn")]
@@ -243,6 +243,12 @@ impl Surroundings {
         Ok(machine)
     }
 
+    /// The PMUs of its CPUs, and the boxes beside them.
+    #[must_use]
+    pub fn pmus(&self) -> &topology::Machine<Lines> {
+        &self.pmus
+    }
+
     /// The machine and everything around it, between two runs, as bytes that [`load`](Surroundings::load) takes.
     ///
     /// # Errors
@@ -326,6 +332,7 @@ impl Surroundings {
                 report.registers.extend(registers(index, &thread));
             }
         }
+        judge_clock(report, self.companion.as_ref());
         (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
         report.interrupts = self.lines.requested();
         report.console = String::from_utf8_lossy(&machine.console()).into_owned();

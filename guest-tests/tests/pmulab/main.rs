@@ -46,7 +46,7 @@ fn writes_of(pmu: &str, arguments: &[&str]) -> Vec<(String, u64)> {
 mod list {
     use super::*;
 
-    const KEYS: [&str; 28] = [
+    const KEYS: [&str; 30] = [
         "pmu",
         "unit",
         "name",
@@ -75,6 +75,8 @@ mod list {
         "level",
         "filter",
         "collection",
+        "aliases",
+        "fidelities",
     ];
 
     #[test]
@@ -97,6 +99,7 @@ mod list {
             "summary": rows[0]["summary"], "signals": ["cycles"], "rule": null, "counts": "cycles", "since": null,
             "kind": null, "set": null, "qualifiers": [], "channel": null, "all_threads": null, "by_line_state": false,
             "extent": null, "any_thread": false, "fixed": false, "level": false, "filter": null, "collection": null,
+            "aliases": [], "fidelities": ["exact"],
         }]);
         assert_eq!(rows, expected);
     }

@@ -53,6 +53,8 @@ pub struct Cpu<'a> {
     demand: Demand,
     /// The epoch of the thread's demand when it was last looked at.
     epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
     /// What of the demand the companion does not make.
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
@@ -76,6 +78,7 @@ impl<'a> Cpu<'a> {
             tells_misses: false,
             demand: Demand::default(),
             epoch: 0,
+            watched: Demand::default(),
             own: Demand::default(),
             followed: Vec::new(),
             breakpoints: [0; BREAKPOINTS],
@@ -92,6 +95,12 @@ impl<'a> Cpu<'a> {
     pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
         self.companion = Some(Following::new(follower));
         self.tells_misses = tells_misses;
+        self.renew_demand();
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
     }
 
@@ -126,7 +135,7 @@ impl<'a> Cpu<'a> {
 
     fn renew_demand(&mut self) {
         self.epoch = self.thread.epoch();
-        self.demand = self.thread.demand();
+        self.demand = self.thread.demand().with(&self.watched);
         let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
         if let Some(following) = &mut self.companion {
             let mut theirs = SignalSet::EMPTY;

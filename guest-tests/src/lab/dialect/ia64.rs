@@ -6,11 +6,11 @@ pub(super) mod ranges;
 pub(super) mod words;
 
 use vm_pmu_arch::access::Address;
-use vm_pmu_arch::event::{Catalogue, Entry, Fidelity};
+use vm_pmu_arch::event::{Catalogue, Entry};
 use vm_pmu_arch::model::RegisterDescription;
 use vm_pmu_arch::registry::Part;
 
-use super::Write;
+use super::{Write, untold};
 use crate::lab::select;
 use words::Limits;
 
@@ -68,5 +68,5 @@ pub(super) fn chosen(catalogue: &Catalogue, es: u8, umask: u8) -> Option<(&'stat
 
 /// What is said about an event that only an embedder can tell.
 pub(super) fn injected(picked: &Entry) -> Option<String> {
-    (picked.fidelity == Fidelity::Injected).then(|| "no signal drives it: it counts only what the emulator injects".to_owned())
+    untold(picked.fidelity).map(str::to_owned)
 }

@@ -14,13 +14,22 @@ mod x86;
 
 pub use numbering::Numbering;
 
-use vm_pmu_arch::event::Entry;
+use vm_pmu_arch::event::{Entry, Fidelity};
 use vm_pmu_arch::layout::Field;
 use vm_pmu_arch::model::{Model, RegisterDescription};
 use vm_pmu_arch::registry::Part;
 
 use super::error::Error;
 use super::select::Request;
+
+/// What is said about an event that nothing here makes.
+fn untold(fidelity: Fidelity) -> Option<&'static str> {
+    match fidelity {
+        Fidelity::Exact | Fidelity::Approximate => None,
+        Fidelity::Embedder => Some("neither engine nor companion tells it: it counts only what the emulator reports"),
+        Fidelity::Injected => Some("no signal drives it: it counts only what the emulator injects"),
+    }
+}
 
 /// How the registers of one PMU select events.
 pub trait Dialect: Sync {

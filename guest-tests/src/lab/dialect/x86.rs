@@ -2,11 +2,11 @@
 
 pub(super) mod words;
 
-use vm_pmu_arch::event::{Entry, Fidelity, UnitMask};
+use vm_pmu_arch::event::{Entry, UnitMask};
 use vm_pmu_arch::feed::Unit;
 use vm_pmu_arch::registry::Part;
 
-use super::Write;
+use super::{Write, untold};
 use crate::lab::error::Error;
 use crate::lab::number::grouped;
 use crate::lab::{select, suggest};
@@ -163,8 +163,8 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     }
     notes.extend(missing_group(entry, masks, umask).filter(|_| umask != 0));
     let mut picked = picked(event, umask).peekable();
-    if picked.peek().is_some() && picked.all(|entry| entry.fidelity == Fidelity::Injected) {
-        notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
+    if picked.peek().is_some() {
+        notes.extend(picked.map(|entry| entry.fidelity).min().and_then(untold).map(str::to_owned));
     }
 }
 

@@ -1,8 +1,8 @@
 //! What posts itself into memory: nothing is programmed, a driver reads at an offset (POWER9 PMU User's Guide, section 6.3).
 
-use vm_pmu_arch::event::{Entry, Fidelity, POWER9};
+use vm_pmu_arch::event::{Entry, POWER9};
 
-use crate::lab::dialect::Programming;
+use crate::lab::dialect::{Programming, untold};
 use crate::lab::error::Error;
 use crate::lab::select::Request;
 
@@ -48,9 +48,7 @@ pub(super) fn encode(event: &Entry, request: &Request<'_>) -> Result<Programming
     if event.select >= FLEXIBLE && event.unit == "nest" {
         notes.push("only the flexible mode posts it".to_owned());
     }
-    if event.fidelity == Fidelity::Injected {
-        notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
-    }
+    notes.extend(untold(event.fidelity).map(str::to_owned));
     Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes })
 }
 

@@ -1,13 +1,13 @@
 //! From words to the writes that count events (POWER9 PMU User's Guide, sections 5.15 and 5.16).
 
-use vm_pmu_arch::event::{Fidelity, POWER9};
+use vm_pmu_arch::event::POWER9;
 use vm_pmu_arch::power9::encode::{self, Encoding, EventCode, Options};
 use vm_pmu_arch::power9::{COUNTERS, CounterFreezes, Mmcr0, Mmcra};
 use vm_pmu_arch::registry::Part;
 
 use super::selection::{Counted, FIXED};
 use super::{NEGATIVE, posted};
-use crate::lab::dialect::{Programming, Write};
+use crate::lab::dialect::{Programming, Write, untold};
 use crate::lab::error::Error;
 use crate::lab::metrics::codes_of;
 use crate::lab::select::{self, Request};
@@ -233,10 +233,7 @@ impl Asked {
         match counted.entry {
             _ if counted.is_off() => notes.push("selector 0 is off: it counts nothing".to_owned()),
             None => notes.push(UNKNOWN.to_owned()),
-            Some(entry) if entry.fidelity == Fidelity::Injected => {
-                notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
-            }
-            Some(_) => {}
+            Some(entry) => notes.extend(untold(entry.fidelity).map(str::to_owned)),
         }
         if code.mark() {
             notes.push("it counts what befalls the sampled instruction, not every one".to_owned());
