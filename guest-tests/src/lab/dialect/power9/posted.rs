@@ -51,7 +51,7 @@ pub(super) fn encode(event: &Entry, request: &Request<'_>) -> Result<Programming
     if event.fidelity == Fidelity::Injected {
         notes.push("no signal drives it: it counts only what the emulator injects".to_owned());
     }
-    Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes })
+    Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes, warnings: Vec::new() })
 }
 
 /// Where the postings of the flexible mode begin.

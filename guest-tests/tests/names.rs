@@ -1,0 +1,151 @@
+//! Names that other tools have for events, against the encodings that these give them: the lists of `names`.
+
+use std::collections::BTreeMap;
+
+use vm_pmu_arch::power9::encode::{EventCode, Options, encode as encode_codes};
+use vm_pmu_arch::registry::Part;
+use vm_pmu_guest_tests::lab::dialect::Programming;
+use vm_pmu_guest_tests::lab::encode;
+use vm_pmu_guest_tests::lab::error::Error;
+
+/// A line of a list.
+struct Row {
+    name: String,
+    encoding: String,
+}
+
+/// The lines of a list that are told, not counted those whose encoding the catalogue does not have yet.
+fn rows(text: &str) -> Vec<Row> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let row = |line: &str| {
+        let mut cells = line.split('\t');
+        let (name, encoding) = (cells.next().expect("a name"), cells.next().expect("an encoding"));
+        assert!(cells.next().is_some_and(|lists| !lists.is_empty()), "{name} is of no list");
+        Row { name: name.to_owned(), encoding: encoding.to_owned() }
+    };
+    lines.map(row).collect()
+}
+
+fn part(name: &str) -> Part {
+    Part::named(name).expect("it is a part")
+}
+
+/// What is written to the registers that a program writes, the last write of each.
+fn written(program: &[Programming]) -> BTreeMap<&'static str, u64> {
+    program.iter().flat_map(|one| &one.writes).map(|write| (write.register.name, write.value)).collect()
+}
+
+/// Every name of the list, in capitals and small letters, whose encoding is not that of the list.
+fn failures(part: Part, text: &str, said: impl Fn(&[Programming], &Row) -> String) -> Vec<String> {
+    let mut failures = Vec::new();
+    for row in rows(text) {
+        for name in [row.name.clone(), row.name.to_ascii_lowercase()] {
+            let said = match encode::program(part, &[&name]) {
+                Ok(program) => said(&program, &row),
+                Err(Error::Usage(why)) => why,
+                Err(error) => format!("{error:?}"),
+            };
+            if said != row.encoding {
+                failures.push(format!("{name}: {said}, and the list has {}", row.encoding));
+            }
+        }
+    }
+    failures
+}
+
+fn none(failures: Vec<String>) {
+    assert!(failures.is_empty(), "{} of them:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// `select/umask` of a register of an x86 part, then what else it says.
+fn select_and_mask(value: u64) -> String {
+    let mut text = format!("{:02x}/{:02x}", value & 0xff | value >> 32 << 8, value >> 8 & 0xff);
+    for (bit, word) in [(18, " edge"), (21, " any"), (23, " inv")] {
+        text.push_str(if value >> bit & 1 == 1 { word } else { "" });
+    }
+    if value >> 24 & 0xff != 0 {
+        text.push_str(&format!(" c={}", value >> 24 & 0xff));
+    }
+    text
+}
+
+#[test]
+fn names_of_the_k8_have_the_encodings_of_their_lists() {
+    let said = |program: &[Programming], _: &Row| select_and_mask(written(program)["PerfEvtSel0"]);
+    none(failures(part("k8"), include_str!("../names/k8.tsv"), said));
+}
+
+#[test]
+fn names_of_knights_landing_have_the_encodings_of_their_lists() {
+    let said = |program: &[Programming], _: &Row| {
+        let written = written(program);
+        let fixed = written["IA32_PERF_GLOBAL_CTRL"] >> 32;
+        if fixed != 0 {
+            return format!("fixed{}", fixed.trailing_zeros());
+        }
+        let select = written.get("IA32_PERFEVTSEL0").or(written.get("IA32_PERFEVTSEL1")).expect("a counter counts");
+        let response = written.get("MSR_OFFCORE_RESP0").or(written.get("MSR_OFFCORE_RESP1"));
+        format!("{}{}", select_and_mask(*select), response.map_or_else(String::new, |bits| format!(" rsp={bits:#x}")))
+    };
+    none(failures(part("knl"), include_str!("../names/knl.tsv"), said));
+}
+
+#[test]
+fn names_of_the_untile_have_the_encodings_of_their_lists() {
+    let said = |program: &[Programming], _: &Row| {
+        let event = program[0].event.as_deref().unwrap_or_default();
+        let unit = event.split("::").next().unwrap_or_default().trim_end_matches('0');
+        let control = |name: &&str| name.contains("CTL") || name.contains("CTR_CTRL") || name.contains("EVNTSEL") || name.contains("_CTRL");
+        let written = written(program);
+        let value = written.iter().filter(|(name, _)| control(name)).map(|(name, value)| format!("{name}={value:x}"));
+        format!("{unit} {}", value.collect::<Vec<_>>().join(" "))
+    };
+    none(failures(part("knl"), include_str!("../names/knl-boxes.tsv"), said));
+}
+
+/// `es/umask` of an IA-64 part, then what the event address registers were told: their kind and unit mask.
+fn code_and_capture(program: &[Programming], fetches: &str, accesses: &str, counters: std::ops::RangeInclusive<u32>) -> String {
+    let written = written(program);
+    let counter = counters.into_iter().find_map(|number| written.get(format!("PMC{number}").as_str())).expect("a counter counts");
+    let mut text = format!("{:02x}/{:x}", counter >> 8 & 0xff, counter >> 16 & 15);
+    let is_old = fetches == "PMC10";
+    if let Some(pmc) = written.get(fetches) {
+        let (kind, umask) = match (is_old, pmc >> 13 & 1, pmc >> 7 & 1) {
+            (true, _, 0) | (false, 1, _) => ("cache", if is_old { pmc >> 16 & 15 } else { pmc >> 5 & 0xff }),
+            _ => ("tlb", if is_old { pmc >> 16 & 15 } else { pmc >> 5 & 0x7f }),
+        };
+        text.push_str(&format!(" iear-{kind}={umask:x}"));
+    }
+    if let Some(pmc) = written.get(accesses) {
+        let kind = ["cache", "tlb", "alat"][(pmc >> 7 & if is_old { 1 } else { 3 }) as usize];
+        text.push_str(&format!(" dear-{kind}={:x}", pmc >> 16 & 15));
+    }
+    text
+}
+
+#[test]
+fn names_of_the_itanium_have_the_encodings_of_their_lists() {
+    let said = |program: &[Programming], _: &Row| code_and_capture(program, "PMC10", "PMC11", 4..=7);
+    none(failures(part("itanium"), include_str!("../names/itanium.tsv"), said));
+}
+
+#[test]
+fn names_of_montecito_have_the_encodings_of_their_lists() {
+    let said = |program: &[Programming], _: &Row| code_and_capture(program, "PMC37", "PMC40", 4..=15);
+    none(failures(part("montecito"), include_str!("../names/montecito.tsv"), said));
+}
+
+#[test]
+fn names_of_power9_have_the_codes_of_their_lists() {
+    // A code is what it makes of the registers: counters choose among codes that are the same event.
+    let said = |program: &[Programming], row: &Row| {
+        let code = u64::from_str_radix(row.encoding.trim_start_matches("0x"), 16).expect("a code");
+        let Ok(wanted) = encode_codes(&[EventCode::from_bits(code)], Options::default()) else { return "no code".to_owned() };
+        let written = written(program);
+        let same = written["MMCR1"] == wanted.mmcr1 && written["MMCRA"] == wanted.mmcra;
+        let place = wanted.counter_of(0).map(u32::from) == Some(program[0].counter);
+        let notation = || program[0].event.clone().unwrap_or_default();
+        if same && place { row.encoding.clone() } else { format!("{} with MMCR1 {:#x}", notation(), written["MMCR1"]) }
+    };
+    none(failures(part("power9"), include_str!("../names/power9.tsv"), said));
+}
