@@ -25,7 +25,7 @@ const LIMITS: Limits = Limits { counters: 4..=7, bits: 32, threshold: 7, threads
 /// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
 const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_CYCLES"), ("instructions", "IA64_INST_RETIRED")];
 /// What libpfm4 calls events by other names than the manual.
-const ALSO: &[(&str, &str)] = &[];
+const ALSO: &[(&str, &str)] = &[("BRANCH_NOT_TAKEN", "BRANCH_TAKEN_SLOT.NOT_TAKEN")];
 
 impl Dialect for Itanium {
     fn manual(&self) -> &'static str {

@@ -56,8 +56,13 @@ const GENERIC: &[(&str, &str)] = &[
     ("node-load-misses", "0xe9:0x98"),
 ];
 
-/// What libpfm4 calls events by other names than the manual.
-const ALSO: &[(&str, &str)] = &[];
+/// What libpfm4 has from later manuals of the family.
+const ALSO: &[(&str, &str)] = &[
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_CPU_ACTIVE", "THERMAL_STATUS_AND_ECC_ERRORS:0x01"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_CPU_INACTIVE", "THERMAL_STATUS_AND_ECC_ERRORS:0x02"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_DIE_TEMP_TOO_HIGH", "THERMAL_STATUS_AND_ECC_ERRORS:0x04"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_TEMP_THRESHOLD_EXCEEDED", "THERMAL_STATUS_AND_ECC_ERRORS:0x08"),
+];
 
 /// Whether perf or libpfm4 calls the PMU so; libpfm4 has one for each group of revisions.
 fn is_pmu(name: &str) -> bool {
@@ -262,6 +267,8 @@ fn take(words: &mut Words, word: &str, masks: &[Entry], revision: Revision) -> R
         (Some(mask), _) if !revision.has(mask) => return Err(Error::usage(lack(mask, revision))),
         (Some(mask), _) => u64::from(mask.umask.unwrap_or(0)),
         (None, Some(bits)) => bits,
+        // As in libpfm4: what is counted where no unit mask was given.
+        (None, None) if word.eq_ignore_ascii_case("all") && !masks.is_empty() => u64::from(every_mask(masks, revision, &mut Vec::new())),
         (None, None) => return words.modify(word, &LIMITS).map_err(Error::usage),
     };
     let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;

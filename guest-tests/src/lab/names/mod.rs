@@ -172,17 +172,20 @@ fn respelt<'a>(
 ) -> Result<Words<'a>, Error> {
     let catalogue = part.catalogue();
     let is_here = |entry: &Entry| place.is_none_or(|place| (names.has_unit)(place, entry.unit));
+    // An event and its unit mask may have a name of their own together.
+    for used in [1, 0] {
+        let key = spelling::key(&words.iter().take(used).fold(head.to_owned(), |whole, word| whole + word));
+        if let Some((_, target)) = names.also.iter().find(|(name, _)| spelling::key(name) == key).filter(|_| words.len() >= used) {
+            return Ok((Cow::Borrowed(target), words.into_iter().skip(used).collect()));
+        }
+    }
     if spelling::event(catalogue, head).is_some() {
         let words = spelling::masks(catalogue, head, words, is_here);
         return Ok((spelling::dotted(catalogue, head, is_here), words));
     }
     let key = spelling::key(head);
-    let also = names.also.iter().find(|(name, _)| spelling::key(name) == key);
     let canonical = generic::canonical(head, &words);
     let mapped = canonical.as_ref().and_then(|(name, _)| names.generic.iter().find(|(known, _)| known == name));
-    if let Some((_, target)) = also {
-        return Ok((Cow::Borrowed(target), words));
-    }
     if let (Some((_, target)), Some((_, used))) = (mapped, &canonical) {
         return Ok((Cow::Borrowed(target), words.into_iter().skip(*used).collect()));
     }
@@ -195,6 +198,9 @@ fn respelt<'a>(
         }
         let words = spelling::masks(catalogue, first.event, words, is_here);
         return Ok((Cow::Owned(first.text()), words));
+    }
+    if let Some(text) = spelling::joined(catalogue, head, is_here) {
+        return Ok((Cow::Owned(text), words));
     }
     match canonical {
         Some((name, _)) => {

@@ -63,6 +63,19 @@ pub(super) fn spelled(catalogue: &Catalogue, wanted: &str, is_here: impl Fn(&Ent
     found
 }
 
+/// The unit masks that a name joins with `_OR_`, as libpfm4 has it for the sums of a set: `EVENT.MASK:MASK`.
+pub(super) fn joined(catalogue: &Catalogue, head: &str, is_here: impl Fn(&Entry) -> bool) -> Option<String> {
+    let upper = head.to_ascii_uppercase();
+    let (first, others) = upper.split_once("_OR_")?;
+    let found = *spelled(catalogue, &key(first), &is_here).first()?;
+    let masks = masks_of(catalogue, found.event, &is_here);
+    others.split("_OR_").try_fold(found.text(), |text, other| {
+        let wanted = key(other);
+        let name = masks.iter().flat_map(|mask| names(mask)).find(|name| key(name) == wanted)?;
+        Some(format!("{text}:{name}"))
+    })
+}
+
 /// Every unit mask of the events that are called `event`.
 fn masks_of(catalogue: &Catalogue, event: &str, is_here: impl Fn(&Entry) -> bool) -> Vec<&'static Entry> {
     let events = catalogue.events().filter(|entry| is_here(entry) && entry.is_called(event));
@@ -114,6 +127,12 @@ mod tests {
     fn names_of_unit_masks_are_respelt_and_modifiers_are_not() {
         let words = vec![Cow::Borrowed("miss-dmnd"), Cow::Borrowed("u"), Cow::Borrowed("pmc=4")];
         assert_eq!(masks(&MONTECITO, "L2I_READS", words, |_| true), ["MISS.DMND", "u", "pmc=4"]);
+    }
+
+    #[test]
+    fn a_sum_of_a_set_is_said_by_its_members() {
+        let text = joined(&MONTECITO, "syll_not_dispersed_expl_or_fe_or_mlx", |_| true);
+        assert_eq!(text.as_deref(), Some("SYLL_NOT_DISPERSED.EXPL:FE:MLX"));
     }
 
     #[test]

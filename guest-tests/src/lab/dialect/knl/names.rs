@@ -38,6 +38,7 @@ const GENERIC: &[(&str, &str)] = &[
 
 /// The events of libpfm4 that are a unit mask of the manual's.
 const ALSO: &[(&str, &str)] = &[
+    ("CPU_CLK_UNHALTED.REF_P", "CPU_CLK_UNHALTED.REF"),
     ("UNHALTED_CORE_CYCLES", "CPU_CLK_UNHALTED.THREAD_P"),
     ("UNHALTED_REFERENCE_CYCLES", "CPU_CLK_UNHALTED.REF_TSC"),
     ("INSTRUCTION_RETIRED", "INST_RETIRED.ANY_P"),
