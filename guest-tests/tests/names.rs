@@ -152,12 +152,12 @@ fn names_of_power9_have_the_codes_of_their_lists() {
     let mut failures = Vec::new();
     for row in rows(include_str!("../names/power9.tsv")) {
         let code = u64::from_str_radix(row.taken.trim_start_matches("0x"), 16).expect("a code");
-        // An event that several counters count has a code for each.
+        // An event that several counters count has a code for each, and maybe one for any.
         let place = match EventCode::from_bits(code).pmc() {
-            0 => String::new(),
+            0 => ":pmc=2".to_owned(),
             pmc => format!(":pmc={pmc}"),
         };
-        let wanted = outcome(&row.taken);
+        let wanted = outcome(&format!("{}{place}", row.taken));
         for name in [row.name.clone(), row.name.to_ascii_lowercase()] {
             let said = outcome(&format!("{name}{place}"));
             let alone = outcome(&name).err().filter(|why| why.contains("has no event"));
@@ -167,4 +167,85 @@ fn names_of_power9_have_the_codes_of_their_lists() {
         }
     }
     none(failures);
+}
+
+/// The events with everything spelt out, and the warnings.
+fn said(pmu: &str, events: &[&str]) -> (Vec<String>, Vec<String>) {
+    let program = encode::program(part(pmu), events).unwrap_or_else(|error| panic!("{events:?}: {error:?}"));
+    let words = program.iter().map(|one| one.event.clone().unwrap_or_default()).collect();
+    (words, program.into_iter().flat_map(|one| one.warnings).collect())
+}
+
+/// The line about a mistake.
+fn mistake(pmu: &str, event: &str) -> String {
+    match encode::program(part(pmu), &[event]) {
+        Err(Error::Usage(why)) => why,
+        other => panic!("{event}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_name_of_two_meanings_is_taken_with_a_warning() {
+    for (event, taken, other) in [
+        ("INST_RETIRED:ANY", "INST_RETIRED.ANY:uk", "INST_RETIRED:ANY_P"),
+        ("LLC-misses", "L2_REQUESTS:MISS:uk", "LLC-load-misses"),
+        ("unc_h_u_clockticks", "cha0::UCLK", "cha37::"),
+    ] {
+        let (events, warnings) = said("knl", &[event]);
+        assert!(events[0].starts_with(taken), "{event}: {events:?}");
+        let [warning] = warnings.as_slice() else { panic!("{event}: {warnings:?}") };
+        assert!(warning.contains(other), "{event}: {warning}");
+    }
+}
+
+#[test]
+fn one_name_of_requests_has_a_set_in_each_of_two_lists() {
+    let (of_intel, warnings) = said("knl", &["OFFCORE_RESPONSE.ANY_READ.ANY_RESPONSE"]);
+    assert!(of_intel[0].contains(":rsp=0x132f7") && warnings[0].contains("OFFCORE_RESPONSE_0:ANY_READ"), "{of_intel:?} {warnings:?}");
+    let (of_libpfm, warnings) = said("knl", &["OFFCORE_RESPONSE_0:ANY_READ:ANY_RESPONSE"]);
+    assert!(!of_libpfm[0].contains("0x10") && warnings[0].contains("OFFCORE_RESPONSE.ANY_READ"), "{of_libpfm:?} {warnings:?}");
+}
+
+#[test]
+fn requests_without_a_register_take_one_each() {
+    let (events, _) = said("knl", &["offcore_response.demand_rfo.any_response", "offcore_response.demand_data_rd.ddr"]);
+    assert!(events[0].contains("OFFCORE_RESP_0") && events[1].contains("OFFCORE_RESP_1"), "{events:?}");
+}
+
+#[test]
+fn a_catalogue_name_is_taken_without_a_warning() {
+    for (pmu, event) in [("k8", "CPU_CLK_UNHALTED"), ("knl", "INST_RETIRED.ANY"), ("power9", "PM_CYC"), ("montecito", "L2I_READS.ALL.DMND")] {
+        assert_eq!(said(pmu, &[event]).1, [""; 0], "{event}");
+    }
+}
+
+#[test]
+fn the_pmus_of_other_tools_say_where() {
+    for (pmu, event, place) in [
+        ("knl", "knl_unc_cha3::UNC_H_U_CLOCKTICKS", "cha3::"),
+        ("knl", "uncore_edc_eclk_2/unc_e_rpq_inserts/", "edc-eclk2::"),
+        ("knl", "uncore_imc_1/unc_m_cas_count.rd/", "mc-dclk1::"),
+        ("knl", "cpu/branch-misses/u", "BR_MISP_RETIRED"),
+        ("k8", "amd64_k8_revg::CPU_CLK_UNHALTED:u=1:k=0:e=0", "CPU_CLK_UNHALTED:u"),
+        ("power9", "nest_mcs01_imc/PM_MCS01_64B_RD_DISP_PORT01/", "nest_mcs01_imc/event="),
+        ("montecito", "montecito::CPU_OP_CYCLES_ALL:k", "CPU_OP_CYCLES.ALL:k"),
+    ] {
+        let (events, warnings) = said(pmu, &[event]);
+        assert!(events[0].starts_with(place), "{event}: {events:?}");
+        assert_eq!(warnings, [""; 0], "{event}");
+    }
+}
+
+#[test]
+fn cycles_with_a_counter_mask_are_counted_by_a_general_counter() {
+    assert!(said("knl", &["cycles:u"]).0[0].starts_with("CPU_CLK_UNHALTED.THREAD:u"));
+    assert!(said("knl", &["cycles:u:c=1:e"]).0[0].starts_with("CPU_CLK_UNHALTED:THREAD_P:u"));
+}
+
+#[test]
+fn what_no_list_has_is_one_line_with_a_suggestion() {
+    assert!(mistake("k8", "bus-cycles").starts_with("no event of k8 stands for bus-cycles; there are cycles, "));
+    assert!(mistake("knl", "L2_REQUEST.MISS").contains("did you mean L2_REQUESTS"));
+    assert!(mistake("montecito", "DATA_EAR_CACHE_LAT5").contains("did you mean CACHE_LAT4"));
+    assert!(mistake("power9", "PM_CYCLE").contains("did you mean PM_CYC"));
 }

@@ -169,18 +169,22 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
 }
 
 /// The unit masks that events have by themselves in other tools (libpfm4), where neither a name says so nor all make a sum.
-const USUAL: [(&str, &str); 4] = [
+const USUAL: [(&str, &str); 5] = [
     ("L2_REQUESTS", "REFERENCE"),
     ("CPU_CLK_UNHALTED", "THREAD_P"),
     ("MEM_UOPS_RETIRED", "ALL_LOADS"),
     ("RECYCLEQ", "ANY_LD"),
+    ("CACHE_LINES_VICTIMIZED", "LOCAL"),
 ];
 
 /// The unit mask that stands for an event: that of all, of which the others are parts, or the one that tools take.
 fn usual((event, masks): Event) -> Option<&'static Entry> {
     let tools = USUAL.iter().find(|(name, _)| *name == event.name).map(|(_, mask)| *mask);
-    let is_whole = |name: &str| matches!(name, "ALL" | "ANY") && event.shape != UnitMask::Excluding;
-    masks.iter().filter(|mask| mask.listed).find(|mask| mask.mask_name().is_some_and(|name| is_whole(name) || tools == Some(name)))
+    let is_whole = |name: &str| matches!(name, "ALL" | "ANY" | "ANY_REJECT") && event.shape != UnitMask::Excluding;
+    let names = |mask: &Entry| mask.mask_name().into_iter().chain(mask.aliases.iter().copied());
+    let listed = || masks.iter().filter(|mask| mask.listed);
+    let of_tools = listed().find(|mask| tools.is_some() && mask.mask_name() == tools);
+    of_tools.or_else(|| listed().find(|mask| names(mask).any(is_whole)))
 }
 
 /// What is counted where no unit mask was given: what [stands for the event](usual), or all that there are, where they go together.

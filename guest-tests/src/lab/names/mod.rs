@@ -123,7 +123,9 @@ pub fn others(part: Part, entry: &Entry) -> impl Iterator<Item = &'static str> {
 pub fn entry(part: Part, name: &str) -> Option<&'static Entry> {
     let taken = taken(part, name).ok()?;
     let plain = taken.text.rsplit_once("::").map_or(&*taken.text, |(_, event)| event);
-    part.catalogue().named(plain)
+    // Behind the event stand unit masks, and then modifiers.
+    let words: Vec<&str> = plain.split(':').collect();
+    (1..=words.len()).rev().filter_map(|count| words.get(..count)).find_map(|words| part.catalogue().named(&words.join(".")))
 }
 
 /// The place before an event, and what stands behind it. A PMU of another tool stands as `PMU::EVENT` or `PMU/EVENT/`.
@@ -138,6 +140,7 @@ fn placed<'a>(names: &Names, text: &'a str) -> (Option<String>, Cow<'a, str>) {
     }
     if let Some((word, rest)) = text.split_once('/')
         && let Some((body, modifiers)) = rest.rsplit_once('/')
+        && !body.contains('=')
         && let Some(place) = (names.pmu)(word)
     {
         let colon = if modifiers.is_empty() || modifiers.starts_with(':') { "" } else { ":" };
