@@ -11,7 +11,7 @@ use super::dialect::{self, Dialect, Programming};
 use super::error::Error;
 use super::output::Output;
 use super::select::Request;
-use super::{PASSED, decode, select, suggest, text};
+use super::{PASSED, decode, names, select, suggest, text};
 
 /// How one event is counted, in the form that programs read.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +28,8 @@ pub struct Encoded {
     pub writes: Vec<EncodedWrite>,
     /// What is worth knowing about it.
     pub notes: Vec<String>,
+    /// In which of several meanings its name was taken, and how to say another.
+    pub warnings: Vec<String>,
 }
 
 /// A write to a register.
@@ -78,13 +80,18 @@ fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
     })
 }
 
-/// The register writes that count each of `events` on `part`.
+/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](super::names).
 ///
 /// # Errors
 /// An event, unit mask or modifier is unknown, or there are too few counters.
 pub fn program(part: Part, events: &[impl AsRef<str>]) -> Result<Vec<Programming>, Error> {
-    let requests = events.iter().map(|text| Request::new(text.as_ref())).collect::<Result<Vec<_>, _>>()?;
-    dialect::of(part).encode(part, &requests)
+    let taken = events.iter().map(|text| names::taken(part, text.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let requests = taken.iter().map(|taken| Request::new(&taken.text)).collect::<Result<Vec<_>, _>>()?;
+    let mut program = dialect::of(part).encode(part, &requests)?;
+    for (programming, taken) in program.iter_mut().zip(taken.iter()) {
+        programming.warnings.extend(taken.warnings.iter().cloned());
+    }
+    Ok(program)
 }
 
 fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
@@ -103,6 +110,7 @@ fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
         counter: programming.counter,
         writes: writes.collect(),
         notes: programming.notes.clone(),
+        warnings: programming.warnings.clone(),
     }
 }
 
@@ -118,6 +126,11 @@ pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> R
         writeln!(output, "{}", decode::heading(write.register, write.value))?;
         for line in text::wrap(&explained(dialect::of(part), write), output.width.saturating_sub(4)) {
             writeln!(output, "    {line}")?;
+        }
+    }
+    for warning in &programming.warnings {
+        for line in text::hanging("    warning:", 13, warning, output.width) {
+            writeln!(output, "{line}")?;
         }
     }
     for note in &programming.notes {

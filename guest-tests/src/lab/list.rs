@@ -11,7 +11,7 @@ use super::dialect::{self, Dialect};
 use super::error::Error;
 use super::number::counted;
 use super::output::Output;
-use super::{PASSED, select, suggest, text};
+use super::{PASSED, names, select, suggest, text};
 use crate::driven;
 use crate::known::Known;
 use crate::placing;
@@ -25,6 +25,8 @@ pub struct Row {
     pub unit: &'static str,
     /// `EVENT` or `EVENT.MASK`.
     pub name: &'static str,
+    /// Its other names, each as [`encode`](super::encode) takes it: the catalogue's and those that tools have for it.
+    pub aliases: Vec<String>,
     /// The event select.
     pub select: u32,
     /// The unit mask.
@@ -132,19 +134,28 @@ fn chapter(part: Part, arguments: &ListArguments) -> Chapter {
     let groups = catalogue.events().filter(|event| arguments.unit.as_ref().is_none_or(|unit| event.unit.eq_ignore_ascii_case(unit)));
     let groups = groups.filter_map(|event| {
         // An event that matches comes with all of its unit masks, a unit mask with its event.
-        let whole = matches(event, &text);
-        let masks = catalogue.masks(event).iter().filter(|mask| is_shown(mask) && (whole || matches(mask, &text)));
+        let whole = matches(part, event, &text);
+        let masks = catalogue.masks(event).iter().filter(|mask| is_shown(mask) && (whole || matches(part, mask, &text)));
         let masks: Vec<&Entry> = masks.collect();
         (is_shown(event) && (whole || !masks.is_empty())).then_some(Group { event, masks })
     });
     Chapter { part, dialect: dialect::of(part), known: Known::of(part), groups: groups.collect() }
 }
 
-fn matches(entry: &Entry, text: &str) -> bool {
+/// The other names of an event or of a unit mask, with the event's name before those of a unit mask.
+fn aliases(part: Part, entry: &Entry) -> Vec<String> {
+    let own = entry.aliases.iter().map(|alias| match entry.umask {
+        Some(_) => format!("{}.{alias}", entry.event_name()),
+        None => (*alias).to_owned(),
+    });
+    own.chain(names::others(part, entry).map(str::to_owned)).collect()
+}
+
+fn matches(part: Part, entry: &Entry, text: &str) -> bool {
     let has = |word: &str| word.to_ascii_lowercase().contains(text);
     has(entry.name)
         || has(entry.summary)
-        || entry.aliases.iter().any(|alias| has(alias))
+        || aliases(part, entry).iter().any(|alias| has(alias))
         || entry.signals.iter().any(|signal| has(signal.name()))
 }
 
@@ -159,6 +170,7 @@ impl Chapter {
             pmu: self.part.name(),
             unit: entry.unit,
             name: entry.name,
+            aliases: aliases(self.part, entry),
             select: entry.select,
             umask: entry.umask,
             code: self.dialect.code(entry),
@@ -359,7 +371,8 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         widest = columns.name,
     );
     writeln!(output, "{}", head.trim_end())?;
-    let also = if event.aliases.is_empty() { String::new() } else { format!(" Also called {}.", event.aliases.join(", ")) };
+    let aliases = aliases(chapter.part, event);
+    let also = if aliases.is_empty() { String::new() } else { format!(" Also called {}.", aliases.join(", ")) };
     paragraph("", &format!("{}{also}", event.summary), output)?;
     if long {
         let mut restrictions = placing::sentences(event, chapter.part.catalogue());

@@ -14,6 +14,7 @@ pub mod guests;
 pub mod list;
 pub mod litmus;
 pub mod metrics;
+pub mod names;
 pub mod number;
 pub mod output;
 pub mod render;

@@ -1,6 +1,8 @@
 //! What the dialects of the IA-64 parts share: words after an event, places for events, and what their common fields say.
 
+pub(super) mod captures;
 pub(super) mod fields;
+pub(super) mod names;
 pub(super) mod place;
 pub(super) mod ranges;
 pub(super) mod words;

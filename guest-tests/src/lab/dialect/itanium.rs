@@ -13,6 +13,7 @@ use vm_pmu_arch::registry::Part;
 use super::ia64::{self, counter_of, fields, words::Limits};
 use super::{Dialect, Programming};
 use crate::lab::error::Error;
+use crate::lab::names::Names;
 use crate::lab::select::Request;
 
 /// The first Itanium's dialect.
@@ -20,6 +21,11 @@ pub(super) struct Itanium;
 
 /// What the part has.
 const LIMITS: Limits = Limits { counters: 4..=7, bits: 32, threshold: 7, threads_and_states: false, ism: 0b10 };
+
+/// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
+const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_CYCLES"), ("instructions", "IA64_INST_RETIRED")];
+/// What libpfm4 calls events by other names than the manual.
+const ALSO: &[(&str, &str)] = &[("BRANCH_NOT_TAKEN", "BRANCH_TAKEN_SLOT.NOT_TAKEN")];
 
 impl Dialect for Itanium {
     fn manual(&self) -> &'static str {
@@ -36,6 +42,10 @@ impl Dialect for Itanium {
             [first, .., last] => format!("PMC{first}-{last}"),
             [] => String::new(),
         }
+    }
+
+    fn names(&self) -> Names {
+        Names { pmu: |name| name.eq_ignore_ascii_case("itanium").then(String::new), generic: GENERIC, also: ALSO, family: ia64::names::family, ..Names::NONE }
     }
 
     fn revisions(&self) -> Vec<&'static str> {

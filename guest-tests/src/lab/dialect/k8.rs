@@ -12,6 +12,7 @@ use super::x86::words::{Limits, Modifiers, Words};
 use super::x86::{self, Event, RESERVED};
 use super::{Dialect, Programming, Write};
 use crate::lab::error::Error;
+use crate::lab::names::Names;
 use crate::lab::select::{self, Request};
 
 /// The K8's dialect.
@@ -25,6 +26,50 @@ const MODIFIERS: [&str; 14] = ["u", "k", "uk", "nouk", "e", "edge", "i", "inv", 
 /// What a mistaken modifier of an event without unit masks is answered with.
 const THERE_ARE: &str = "u, k, e, i, c=N, int, pc, noen, period=N";
 
+/// What Linux's driver counts: `amd_perfmon_event_map` and `amd_hw_cache_event_ids` of arch/x86/events/amd/core.c, unit masks as there.
+const GENERIC: &[(&str, &str)] = &[
+    ("cycles", "CPU_CLK_UNHALTED"),
+    ("instructions", "RETIRED_INSTRUCTIONS"),
+    ("cache-references", "0x7d:0x07"),
+    ("cache-misses", "0x7e:0x07"),
+    ("branches", "0xc2:0x00"),
+    ("branch-misses", "0xc3:0x00"),
+    ("stalled-cycles-frontend", "0xd0:0x00"),
+    ("stalled-cycles-backend", "0xd1:0x00"),
+    ("L1-dcache-loads", "0x40:0x00"),
+    ("L1-dcache-load-misses", "0x41:0x01"),
+    ("L1-dcache-prefetches", "0x67:0x02"),
+    ("L1-dcache-prefetch-misses", "0x67:0x01"),
+    ("L1-icache-loads", "0x80:0x00"),
+    ("L1-icache-load-misses", "0x81:0x00"),
+    ("L1-icache-prefetches", "0x4b:0x01"),
+    ("LLC-loads", "0x7d:0x03"),
+    ("LLC-load-misses", "0x7e:0x03"),
+    ("LLC-stores", "0x7f:0x01"),
+    ("dTLB-loads", "0x40:0x00"),
+    ("dTLB-load-misses", "0x46:0x07"),
+    ("iTLB-loads", "0x80:0x00"),
+    ("iTLB-load-misses", "0x85:0x03"),
+    ("branch-loads", "0xc2:0x00"),
+    ("branch-load-misses", "0xc3:0x00"),
+    ("node-loads", "0xe9:0xb8"),
+    ("node-load-misses", "0xe9:0x98"),
+];
+
+/// What libpfm4 has from later manuals of the family.
+const ALSO: &[(&str, &str)] = &[
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_CPU_ACTIVE", "THERMAL_STATUS_AND_ECC_ERRORS:0x01"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_CPU_INACTIVE", "THERMAL_STATUS_AND_ECC_ERRORS:0x02"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_DIE_TEMP_TOO_HIGH", "THERMAL_STATUS_AND_ECC_ERRORS:0x04"),
+    ("THERMAL_STATUS_AND_ECC_ERRORS:CLKS_TEMP_THRESHOLD_EXCEEDED", "THERMAL_STATUS_AND_ECC_ERRORS:0x08"),
+];
+
+/// Whether perf or libpfm4 calls the PMU so; libpfm4 has one for each group of revisions.
+fn is_pmu(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "cpu" || name == "amd64_k8" || name.strip_prefix("amd64_k8_rev").is_some_and(|letter| letter.len() == 1)
+}
+
 impl Dialect for K8 {
     fn manual(&self) -> &'static str {
         "AMD BKDG"
@@ -36,6 +81,10 @@ impl Dialect for K8 {
             "nb" => "the northbridge and its links, which the cores of a package share",
             _ => "",
         }
+    }
+
+    fn names(&self) -> Names {
+        Names { pmu: |name| is_pmu(name).then(String::new), generic: GENERIC, also: ALSO, ..Names::NONE }
     }
 
     fn revisions(&self) -> Vec<&'static str> {
@@ -208,6 +257,7 @@ fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) ->
         counter: slot.index() as u32,
         writes: writes.filter_map(|(register, value)| write(part, register, value)).collect(),
         notes,
+        warnings: Vec::new(),
     })
 }
 
@@ -217,6 +267,8 @@ fn take(words: &mut Words, word: &str, masks: &[Entry], revision: Revision) -> R
         (Some(mask), _) if !revision.has(mask) => return Err(Error::usage(lack(mask, revision))),
         (Some(mask), _) => u64::from(mask.umask.unwrap_or(0)),
         (None, Some(bits)) => bits,
+        // As in libpfm4: what is counted where no unit mask was given.
+        (None, None) if word.eq_ignore_ascii_case("all") && !masks.is_empty() => u64::from(every_mask(masks, revision, &mut Vec::new())),
         (None, None) => return words.modify(word, &LIMITS).map_err(Error::usage),
     };
     let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;

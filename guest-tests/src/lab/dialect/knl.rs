@@ -1,6 +1,7 @@
 //! Knights Landing: two general counters and three fixed ones a thread (Performance Monitoring RM, chapter 2 and section 1.2).
 
 mod fixed;
+mod names;
 mod offcore;
 mod program;
 mod selection;
@@ -15,6 +16,7 @@ use vm_pmu_arch::registry::Part;
 use super::x86::{self, words::Limits};
 use super::{Dialect, Programming};
 use crate::lab::error::Error;
+use crate::lab::names::Names;
 use crate::lab::select::Request;
 
 /// Knights Landing's dialect.
@@ -54,6 +56,10 @@ impl Dialect for Knl {
             [only] => format!("counter {only}"),
             many => format!("counters {}", many.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")),
         }
+    }
+
+    fn names(&self) -> Names {
+        names::NAMES
     }
 
     fn revisions(&self) -> Vec<&'static str> {

@@ -20,6 +20,7 @@ use vm_pmu_arch::model::{Model, RegisterDescription};
 use vm_pmu_arch::registry::Part;
 
 use super::error::Error;
+use super::names::Names;
 use super::select::Request;
 
 /// What is said about an event that nothing here makes.
@@ -62,6 +63,11 @@ pub trait Dialect: Sync {
     /// What says in a table that an event is not for every counter but for `counters`.
     fn place(&self, counters: &[u32]) -> String {
         format!("counters {}", counters.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
+    }
+
+    /// What other tools call events.
+    fn names(&self) -> Names {
+        Names::NONE
     }
 
     /// The letters of the revisions, the oldest first; the last is the usual one.
@@ -115,6 +121,8 @@ pub struct Programming {
     pub writes: Vec<Write>,
     /// What is worth knowing about it, a line each.
     pub notes: Vec<String>,
+    /// In which of several meanings its name was taken, and how to say another, a line each.
+    pub warnings: Vec<String>,
 }
 
 /// A write to a register.

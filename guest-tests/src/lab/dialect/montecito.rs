@@ -1,5 +1,6 @@
 //! Montecito: PMC4-15 select for a counter each, PMC32-42 constrain and capture (Montecito manual, sections 3.3.2 to 3.3.10 and 4.15).
 
+mod capture;
 mod captures;
 mod monitors;
 mod program;
@@ -15,6 +16,7 @@ use vm_pmu_arch::registry::Part;
 use super::ia64::{self, counter_of, fields, words::Limits};
 use super::{Dialect, Programming};
 use crate::lab::error::Error;
+use crate::lab::names::Names;
 use crate::lab::select::Request;
 
 /// Montecito's dialect.
@@ -22,6 +24,14 @@ pub(super) struct Montecito;
 
 /// What the part has.
 const LIMITS: Limits = Limits { counters: 4..=15, bits: 47, threshold: 7, threads_and_states: true, ism: 0b10 };
+
+/// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
+const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_OP_CYCLES.ALL"), ("instructions", "IA64_INST_RETIRED.THIS")];
+/// What libpfm4 calls events by other names than the manual.
+const ALSO: &[(&str, &str)] = &[
+    ("BE_LOST_BW_DUE_TO_FE_IBFULL", "BE_LOST_BW_DUE_TO_FE:0x5"),
+    ("IDEAL_BE_LOST_BW_DUE_TO_FE_IBFULL", "IDEAL_BE_LOST_BW_DUE_TO_FE:0x5"),
+];
 
 impl Dialect for Montecito {
     fn manual(&self) -> &'static str {
@@ -38,6 +48,10 @@ impl Dialect for Montecito {
             [first, .., last] => format!("PMC{first}-{last}"),
             [] => String::new(),
         }
+    }
+
+    fn names(&self) -> Names {
+        Names { pmu: |name| name.eq_ignore_ascii_case("montecito").then(String::new), generic: GENERIC, also: ALSO, family: ia64::names::family, ..Names::NONE }
     }
 
     fn revisions(&self) -> Vec<&'static str> {

@@ -1,6 +1,7 @@
 //! POWER9: MMCR1 selects for four counters, MMCR0, MMCR2 and MMCRA rule them all (POWER9 PMU User's Guide, section 5.15 and appendix A).
 
 mod control;
+mod names;
 mod posted;
 mod program;
 mod sample;
@@ -15,6 +16,7 @@ use vm_pmu_arch::registry::Part;
 
 use super::{Dialect, Numbering, Programming};
 use crate::lab::error::Error;
+use crate::lab::names::Names;
 use crate::lab::number::grouped;
 use crate::lab::select::Request;
 
@@ -63,6 +65,10 @@ impl Dialect for Power9 {
             [first, .., last] => format!("PMC{first}-{last}"),
             [] => String::new(),
         }
+    }
+
+    fn names(&self) -> Names {
+        names::NAMES
     }
 
     fn revisions(&self) -> Vec<&'static str> {

@@ -168,7 +168,26 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     }
 }
 
-/// What is counted where no unit mask was given: all that there are, where they go together.
+/// The unit masks that events have by themselves in other tools (libpfm4), where neither a name says so nor all make a sum.
+const USUAL: [(&str, &str); 5] = [
+    ("L2_REQUESTS", "REFERENCE"),
+    ("CPU_CLK_UNHALTED", "THREAD_P"),
+    ("MEM_UOPS_RETIRED", "ALL_LOADS"),
+    ("RECYCLEQ", "ANY_LD"),
+    ("CACHE_LINES_VICTIMIZED", "LOCAL"),
+];
+
+/// The unit mask that stands for an event: that of all, of which the others are parts, or the one that tools take.
+fn usual((event, masks): Event) -> Option<&'static Entry> {
+    let tools = USUAL.iter().find(|(name, _)| *name == event.name).map(|(_, mask)| *mask);
+    let is_whole = |name: &str| matches!(name, "ALL" | "ANY" | "ANY_REJECT") && event.shape != UnitMask::Excluding;
+    let names = |mask: &Entry| mask.mask_name().into_iter().chain(mask.aliases.iter().copied());
+    let listed = || masks.iter().filter(|mask| mask.listed);
+    let of_tools = listed().find(|mask| tools.is_some() && mask.mask_name() == tools);
+    of_tools.or_else(|| listed().find(|mask| names(mask).any(is_whole)))
+}
+
+/// What is counted where no unit mask was given: what [stands for the event](usual), or all that there are, where they go together.
 ///
 /// # Errors
 /// They are numbers, of which one has to be chosen.
@@ -178,15 +197,13 @@ pub(super) fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, 
     let bits = match (entry.shape, masks) {
         (_, []) => return Ok(0),
         (_, [only]) => only.umask.unwrap_or(0),
+        _ if usual(event).is_some() => usual(event).and_then(|mask| mask.umask).unwrap_or(0),
         // Nothing is left out.
         (UnitMask::Excluding, _) => 0,
-        (UnitMask::Ordinal, _) => match listed().find(|mask| matches!(mask.mask_name(), Some("ALL" | "ANY"))) {
-            Some(all) => all.umask.unwrap_or(0),
-            None => {
-                let there = suggest::there_are(listed().filter_map(Entry::mask_name));
-                return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
-            }
-        },
+        (UnitMask::Ordinal, _) => {
+            let there = suggest::there_are(listed().filter_map(Entry::mask_name));
+            return Err(Error::usage(format!("say which unit mask of {}: {there}", entry.name)));
+        }
         (UnitMask::Gated { gate }, _) => known_bits(listed()) & !gate,
         _ => known_bits(listed()),
     };

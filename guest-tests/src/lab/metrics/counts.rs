@@ -5,9 +5,10 @@ use std::path::Path;
 
 use vm_pmu_arch::event::{Catalogue, Entry, POWER9};
 use vm_pmu_arch::power9::encode::EventCode;
+use vm_pmu_arch::registry::Part;
 
 use crate::lab::error::Error;
-use crate::lab::number;
+use crate::lab::{names, number};
 
 /// Counts by the names of events, and quantities by theirs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,12 +70,20 @@ impl Counts {
 fn plain(name: &str, catalogue: &Catalogue) -> String {
     // Of which box a count is does not matter: those of one event are added up.
     let name = name.split_once("::").filter(|_| !catalogue.units.is_empty()).map_or(name, |(_, event)| event);
+    let part = Part::named(catalogue.pmu);
+    if let (Some(part), true) = (part, catalogue.pmu != POWER9.pmu)
+        && let Some(entry) = names::entry(part, name)
+    {
+        return entry.name.to_owned();
+    }
     let name = name.split(':').next().unwrap_or_default().trim_matches('/');
     // A PMU of Linux stands before its event.
     let name = name.split_once("_imc/").map_or(name, |(_, event)| event).trim_matches('/');
     if catalogue.pmu != POWER9.pmu {
-        return catalogue.named(name).map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned());
+        return name.to_ascii_uppercase();
     }
+    let taken = part.and_then(|part| names::taken(part, name).ok()).map(|taken| taken.text);
+    let name = taken.as_deref().unwrap_or(name);
     let code = name.strip_prefix('r').map_or_else(|| number::parse(name), |code| u64::from_str_radix(code, 16).ok());
     let by_code = code.and_then(|code| {
         // A code may say more than which event it is.

@@ -31,7 +31,7 @@ impl Limits {
 }
 
 /// Every modifier, for suggestions.
-const MODIFIERS: [&str; 15] = [
+const MODIFIERS: [&str; 16] = [
     "u",
     "k",
     "uk",
@@ -47,6 +47,7 @@ const MODIFIERS: [&str; 15] = [
     "period=100000",
     "code=0x4000+0x1000",
     "data=0x8000+0x100",
+    "ear=CACHE_LAT4",
 ];
 
 /// The letters of the states of cache lines, from the lowest bit of PMC.MESI up.
@@ -69,6 +70,8 @@ pub(in super::super) struct Words {
     pub code: Option<Range>,
     pub data: Option<Range>,
     pub opcode: Option<Opcode>,
+    /// What the event address registers capture, in capitals.
+    pub ear: Option<String>,
 }
 
 impl Words {
@@ -154,6 +157,7 @@ impl Words {
             "code" => self.code = Some(Range::read(value)?),
             "data" => self.data = Some(Range::read(value)?),
             "opcode" => self.opcode = Some(Opcode::read(value)?),
+            "ear" => self.ear = Some(value.to_ascii_uppercase()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -177,6 +181,9 @@ impl Words {
         }
         if let Some(opcode) = &self.opcode {
             text.push_str(&format!(":opcode={opcode}"));
+        }
+        if let Some(ear) = &self.ear {
+            text.push_str(&format!(":ear={ear}"));
         }
         text
     }

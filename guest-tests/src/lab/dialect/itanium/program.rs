@@ -2,12 +2,13 @@
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::event::{CounterSet, Drive, Entry, ITANIUM, Internal, Qualifiers, UnitMask};
-use vm_pmu_arch::itanium::{COUNTERS, OpcodeMatcher, Pmc, Pmc11};
+use vm_pmu_arch::itanium::{COUNTERS, OpcodeMatcher, Pmc, Pmc10, Pmc11};
 use vm_pmu_arch::registry::Part;
 
 use super::LIMITS;
 use super::selection::notation;
 use crate::lab::dialect::Programming;
+use crate::lab::dialect::ia64::captures::{Captured, Captures, Choice};
 use crate::lab::dialect::ia64::place::{Want, named, place};
 use crate::lab::dialect::ia64::ranges::{Opcode, Range, pair};
 use crate::lab::dialect::ia64::words::{Words, default_mask};
@@ -15,6 +16,42 @@ use crate::lab::dialect::ia64::{injected, write};
 use crate::lab::error::Error;
 use crate::lab::select::{self, Request};
 
+/// pt of PMC11.
+const PASS_TAGS: u64 = 1 << 28;
+/// What PMC10 captures, in the words of libpfm4: mode and unit mask (tables 6-13 and 6-15).
+const FETCHES: [Choice; 14] = [
+    Choice::new("CACHE_LAT4", 0, 0),
+    Choice::new("CACHE_LAT8", 0, 1),
+    Choice::new("CACHE_LAT16", 0, 2),
+    Choice::new("CACHE_LAT32", 0, 3),
+    Choice::new("CACHE_LAT64", 0, 4),
+    Choice::new("CACHE_LAT128", 0, 5),
+    Choice::new("CACHE_LAT256", 0, 6),
+    Choice::new("CACHE_LAT512", 0, 7),
+    Choice::new("CACHE_LAT1024", 0, 8),
+    Choice::new("CACHE_LAT2048", 0, 9),
+    Choice::new("CACHE_LAT4096", 0, 10),
+    Choice::new("CACHE_LAT_NONE", 0, 15),
+    Choice::new("TLB_VHPT", 1, 4),
+    Choice::new("TLB_SW", 1, 8),
+];
+/// What PMC11 captures: unit mask 7 is not used.
+const ACCESSES: [Choice; 14] = [
+    Choice::new("CACHE_LAT4", 0, 0),
+    Choice::new("CACHE_LAT8", 0, 1),
+    Choice::new("CACHE_LAT16", 0, 2),
+    Choice::new("CACHE_LAT32", 0, 3),
+    Choice::new("CACHE_LAT64", 0, 4),
+    Choice::new("CACHE_LAT128", 0, 5),
+    Choice::new("CACHE_LAT256", 0, 6),
+    Choice::new("CACHE_LAT512", 0, 8),
+    Choice::new("CACHE_LAT1024", 0, 9),
+    Choice::new("CACHE_LAT2048", 0, 10),
+    Choice::new("CACHE_LAT_NONE", 0, 15),
+    Choice::new("TLB_L2", 1, 2),
+    Choice::new("TLB_VHPT", 1, 4),
+    Choice::new("TLB_SW", 1, 8),
+];
 /// Every counter, one bit each.
 const EVERY: u32 = 0xF0;
 /// The bits of an encoding that the matchers do not see.
@@ -64,6 +101,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
             counter,
             writes: writes.into_iter().filter_map(|(address, value)| write(part, address, value)).collect(),
             notes: std::mem::take(&mut one.notes),
+            warnings: Vec::new(),
         });
     }
     Ok(program)
@@ -176,6 +214,7 @@ fn constraints(asked: &[Asked]) -> Result<Vec<(Address, u64)>, Error> {
         }
         writes.extend(pair(0, of).into_iter().zip(range.coarse(plm)));
     }
+    writes.extend(captures(asked)?);
     for (number, pattern) in (8u8..).zip(opcodes) {
         let Some(pattern) = pattern else { continue };
         if pattern.ignored & UNSEEN != UNSEEN {
@@ -184,12 +223,48 @@ fn constraints(asked: &[Asked]) -> Result<Vec<(Address, u64)>, Error> {
         writes.push((Address::Pmc(number), matcher(pattern)));
     }
     if data.is_some() {
-        writes.push((Address::Pmc(11), Pmc11::default().bits()));
+        // A range of data constrains in the register that says what is captured.
+        match writes.iter_mut().find(|(address, _)| *address == Address::Pmc(11)) {
+            Some((_, bits)) => *bits &= !PASS_TAGS,
+            None => writes.push((Address::Pmc(11), Pmc11::default().bits())),
+        }
     }
     if code.is_some() {
         writes.push((Address::Pmc(13), 0));
     }
     Ok(writes)
+}
+
+/// PMC10 and PMC11, where events say what is to be captured.
+fn captures(asked: &[Asked]) -> Result<Vec<(Address, u64)>, Error> {
+    let mut kept = Captures::default();
+    for one in asked {
+        let Some(ear) = &one.words.ear else { continue };
+        let captured = kept.add(one.entry.map_or("", |(event, _)| event.name), ear, &FETCHES, &ACCESSES)?;
+        let (plm, ism) = (one.words.levels(), one.words.ism.unwrap_or(LIMITS.ism));
+        match captured {
+            Captured::Fetches(Choice { mode, umask, .. }) => {
+                let mut pmc = Pmc10::default();
+                pmc.set_plm(plm);
+                pmc.set_pm(one.words.pm);
+                pmc.set_tlb(mode == 1);
+                pmc.set_umask(umask);
+                pmc.set_ism(ism);
+                kept.write(Address::Pmc(10), pmc.bits())?;
+            }
+            Captured::Accesses(Choice { mode, umask, .. }) => {
+                let mut pmc = Pmc11::default();
+                pmc.set_plm(plm);
+                pmc.set_pm(one.words.pm);
+                pmc.set_tlb(mode == 1);
+                pmc.set_umask(umask);
+                pmc.set_ism(ism);
+                pmc.set_pt(true);
+                kept.write(Address::Pmc(11), pmc.bits())?;
+            }
+        }
+    }
+    Ok(kept.writes)
 }
 
 /// The register of a matcher: bits 40:27 and 12:0 of an encoding.

@@ -58,6 +58,14 @@ impl Chosen {
         Ok(Chosen { bits, by_name: true })
     }
 
+    /// Whether the requests and the responses are some that this register knows: one of the two has each of them.
+    pub(super) fn fits(self, register: u8) -> bool {
+        let first_alone = self.bits & OUTSTANDING != 0;
+        // Beside what both know, a type that only the second knows adds nothing in the first.
+        let second_alone = self.bits & SECOND_ONLY != 0 && self.bits & TYPES & !SECOND_ONLY == 0;
+        if register == 0 { !second_alone } else { !first_alone }
+    }
+
     /// The counters that count it through this register, one bit each.
     ///
     /// # Errors

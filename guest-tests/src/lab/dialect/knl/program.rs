@@ -20,12 +20,18 @@ const MODIFIERS: [&str; 16] =
     ["u", "k", "uk", "nouk", "e", "edge", "i", "inv", "int", "any", "noen", "c=1", "cmask=1", "period=100000", "pmc=0", "rsp="];
 /// What a mistaken modifier of an event without unit masks is answered with.
 const THERE_ARE: &str = "u, k, e, i, c=N, int, any, noen, pmc=N, period=N";
+/// The select of what MSR_OFFCORE_RESP0 and 1 choose.
+const OFFCORE: u32 = 0xb7;
 /// The general counters, one bit each.
 const GENERAL_COUNTERS: u32 = (1 << GENERAL) - 1;
 
 /// The writes that count `requests`.
 pub(super) fn encode(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Error> {
-    let mut asked = requests.iter().map(|request| Asked::new(part, request)).collect::<Result<Vec<_>, _>>()?;
+    let mut asked: Vec<Asked> = Vec::new();
+    for request in requests {
+        let next = Asked::new(part, request, &asked)?;
+        asked.push(next);
+    }
     check(&asked)?;
     let allowed: Vec<u32> = asked.iter().map(|one| one.counters).collect();
     let counters = matched(&allowed).ok_or_else(|| too_few(&asked))?;
@@ -46,6 +52,7 @@ pub(super) fn encode(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Progra
             counter,
             writes: writes.into_iter().filter_map(|(name, value)| x86::write(part, &name, value)).collect(),
             notes: std::mem::take(&mut one.notes),
+            warnings: Vec::new(),
         });
     }
     Ok(program)
@@ -70,7 +77,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(part: Part, request: &Request<'_>) -> Result<Asked, Error> {
+    fn new(part: Part, request: &Request<'_>, before: &[Asked]) -> Result<Asked, Error> {
         let mut asked = Asked {
             words: Words::default(),
             select: 0,
@@ -91,6 +98,7 @@ impl Asked {
         let is_code = select::raw(request.event).is_some();
         asked.umask = match (asked.words.umask, asked.event) {
             (Some(umask), _) => umask,
+            (None, Some((event, _))) if event.select == OFFCORE && asked.response.is_some() => asked.free_response(before),
             (None, Some(event)) if !is_code => x86::default_mask(event, &mut asked.notes)?,
             (None, _) => 0,
         };
@@ -270,6 +278,17 @@ impl Asked {
             (None, None) => {}
         }
         Ok(())
+    }
+
+    /// The unit mask of the register for the requests: one that counts them, and that no other event has choose something else.
+    fn free_response(&self, before: &[Asked]) -> u8 {
+        let Some(chosen) = self.response else { return 1 };
+        let is_free = |register: u8| {
+            let own = if register == 0 { "MSR_OFFCORE_RESP0" } else { "MSR_OFFCORE_RESP1" };
+            before.iter().filter_map(Asked::response_register).all(|(name, other)| name != own || other.bits == chosen.bits)
+        };
+        let fitting: Vec<u8> = (0..2).filter(|register| chosen.fits(*register)).collect();
+        fitting.iter().find(|register| is_free(**register)).or(fitting.first()).copied().unwrap_or(0) + 1
     }
 
     /// The register that chooses requests, and what is written to it.

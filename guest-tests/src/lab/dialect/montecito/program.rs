@@ -5,7 +5,7 @@ use vm_pmu_arch::event::{AllThreads, Attribution, CounterSet, Entry, MONTECITO, 
 use vm_pmu_arch::montecito::{COUNTERS, Pmc};
 use vm_pmu_arch::registry::Part;
 
-use super::LIMITS;
+use super::{LIMITS, capture};
 use super::qualify::Qualification;
 use super::selection::{EVERY_STATE, FIRST_BANKED, notation, selected};
 use crate::lab::dialect::Programming;
@@ -46,7 +46,8 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
             return Err(Error::usage(format!("{:#04x} is no event that can be constrained", one.es)));
         }
     }
-    let shared = qualification.writes()?;
+    let mut shared = qualification.writes()?;
+    shared.extend(capture::writes(asked.iter().map(|one| (one.entry.map_or("", |(event, _)| event.name), &one.words)))?);
     let last = asked.len().saturating_sub(1);
     let mut program = Vec::new();
     for (index, (one, counter)) in asked.iter_mut().zip(counters).enumerate() {
@@ -69,6 +70,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
             counter,
             writes: writes.into_iter().filter_map(|(address, value)| write(part, address, value)).collect(),
             notes: std::mem::take(&mut one.notes),
+            warnings: Vec::new(),
         });
     }
     Ok(program)

@@ -49,7 +49,7 @@ pub(super) fn encode(event: &Entry, request: &Request<'_>) -> Result<Programming
         notes.push("only the flexible mode posts it".to_owned());
     }
     notes.extend(untold(event.fidelity).map(str::to_owned));
-    Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes })
+    Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes, warnings: Vec::new() })
 }
 
 /// Where the postings of the flexible mode begin.

@@ -66,6 +66,7 @@ fn program(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Programming>, Er
             counter: counter.into(),
             writes: writes.into_iter().filter_map(|(name, value)| write(part, name, value)).collect(),
             notes: one.notes(code, &counted),
+            warnings: Vec::new(),
         }
     });
     Ok(program.collect())

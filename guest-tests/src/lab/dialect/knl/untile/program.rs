@@ -72,6 +72,7 @@ pub(in super::super) fn encode(part: Part, unit: UnitId, requests: &[&Request<'_
             counter,
             writes: writes.into_iter().filter_map(|(name, value)| x86::write(part, &name, value)).collect(),
             notes: std::mem::take(&mut one.notes),
+            warnings: Vec::new(),
         });
     }
     Ok(program)
