@@ -200,8 +200,7 @@ const fn of_model(internal: Internal) -> Fidelity {
         | Internal::Overflow(_)
         | Internal::TraceEntry
         | Internal::PrivilegeChange(_)
-        | Internal::TaggedInstructions(_)
-        | Internal::HaltedCycles => Fidelity::Exact,
+        | Internal::TaggedInstructions(_) => Fidelity::Exact,
     }
 }
 

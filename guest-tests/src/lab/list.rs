@@ -77,8 +77,6 @@ pub struct Row {
     pub filter: Option<&'static str>,
     /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
     pub collection: Option<&'static str>,
-    /// Names that other tools know it by; of a unit mask, without the event's.
-    pub aliases: &'static [&'static str],
     /// The words of all of its unit masks, each once, the best first; its own, if it has none.
     pub fidelities: Vec<&'static str>,
 }
@@ -196,7 +194,6 @@ impl Chapter {
             level: entry.level,
             filter: placing::filter(entry),
             collection: entry.collection.map(Collection::word),
-            aliases: entry.aliases,
             fidelities: self.part.catalogue().fidelities(entry).map(Fidelity::word).collect(),
         }
     }
