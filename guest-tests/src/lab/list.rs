@@ -359,7 +359,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
     let counters = chapter.dialect.counters(event);
     let place = if columns.is_everywhere(event, &counters) { String::new() } else { format!("  {}", chapter.dialect.place(&counters)) };
     let head = format!(
-        "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}{place}",
+        "  {:<select$} {:<widest$}  {:<6}  {:<11}{since}",
         format!("{:#04x}", event.select),
         event.name,
         event.counts.word(),
@@ -367,7 +367,12 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
         select = columns.select,
         widest = columns.name,
     );
-    writeln!(output, "{}", head.trim_end())?;
+    let whole = format!("{head}{place}");
+    if whole.chars().count() <= output.width {
+        writeln!(output, "{}", whole.trim_end())?;
+    } else {
+        writeln!(output, "{}\n{:INDENT$}{}", head.trim_end(), "", place.trim_start())?;
+    }
     let aliases = aliases(chapter.part, event);
     let also = if aliases.is_empty() { String::new() } else { format!(" Also called {}.", aliases.join(", ")) };
     paragraph("", &format!("{}{also}", event.summary), output)?;

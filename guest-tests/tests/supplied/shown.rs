@@ -41,7 +41,6 @@ fn shown(part: &str, internal: Internal) -> Shown {
         Internal::PrivilegeChange(_) => file(if part == "itanium" { "cpl-changes" } else { "event-cpl-changes" }),
         Internal::TaggedInstructions(_) => Guest("opcode"),
         Internal::QualifiedCycles => file("cycles-qualified"),
-        Internal::HaltedCycles => file("halted-cycles-are-counted-in-pmd10"),
     }
 }
 
