@@ -5,7 +5,7 @@ use super::Domain;
 /// The frequencies of the CPUs' clock and of the untile's three, all in one unit: only their ratios matter.
 ///
 /// The usual ones are those of a Xeon Phi 7250 in megahertz: cores at 1.4 GHz, a mesh at 1.7 GHz, DDR4-2400. ECLK is not public: MCDRAM of 7.2
-/// GT/s moves 460.8 GB/s by eight controllers, which is a line of 64 bytes each at 900 MHz, and Max Inc of RPQ and WPQ is 1.
+/// GT/s moves 460.8 GB/s by eight controllers, which is a line of 64 bytes each at 900 MHz, and Max Inc of RPQ and WPQ is 1 (decision T17).
 ///
 /// ```
 /// use vm_pmu::untile::Frequencies;
