@@ -179,6 +179,10 @@ fn respelt<'a>(
     for used in [1, 0] {
         let key = spelling::key(&words.iter().take(used).fold(head.to_owned(), |whole, word| whole + word));
         if let Some((_, target)) = names.also.iter().find(|(name, _)| spelling::key(name) == key).filter(|_| words.len() >= used) {
+            // Linux writes hyphens, and means something of its own by the name.
+            if let Some((name, _)) = generic::canonical(head, &words).filter(|_| head.contains('-')) {
+                warnings.push(format!("`{head}` is taken as {target}: Linux's driver counts nothing for {name}"));
+            }
             return Ok((Cow::Borrowed(target), words.into_iter().skip(used).collect()));
         }
     }
