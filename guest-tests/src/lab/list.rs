@@ -25,8 +25,6 @@ pub struct Row {
     pub unit: &'static str,
     /// `EVENT` or `EVENT.MASK`.
     pub name: &'static str,
-    /// Its other names, each as [`encode`](super::encode) takes it: the catalogue's and those that tools have for it.
-    pub aliases: Vec<String>,
     /// The event select.
     pub select: u32,
     /// The unit mask.
@@ -77,6 +75,8 @@ pub struct Row {
     pub filter: Option<&'static str>,
     /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
     pub collection: Option<&'static str>,
+    /// Its other names, each as [`encode`](super::encode) takes it: the catalogue's and those that tools have for it.
+    pub aliases: Vec<String>,
     /// The words of all of its unit masks, each once, the best first; its own, if it has none.
     pub fidelities: Vec<&'static str>,
 }
@@ -168,7 +168,6 @@ impl Chapter {
             pmu: self.part.name(),
             unit: entry.unit,
             name: entry.name,
-            aliases: aliases(self.part, entry),
             select: entry.select,
             umask: entry.umask,
             code: self.dialect.code(entry),
@@ -194,6 +193,7 @@ impl Chapter {
             level: entry.level,
             filter: placing::filter(entry),
             collection: entry.collection.map(Collection::word),
+            aliases: aliases(self.part, entry),
             fidelities: self.part.catalogue().fidelities(entry).map(Fidelity::word).collect(),
         }
     }

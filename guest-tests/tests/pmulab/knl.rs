@@ -139,7 +139,7 @@ fn what_knights_landing_cannot_count_is_one_line() {
     assert!(of(&["INST_RETIRED.ANY_P:any"]).starts_with("INST_RETIRED.ANY_P has no AnyThread; it is for "));
     assert!(of(&["0xc0", "0xc2:0x10", "0xc4"]).starts_with("3 events are too many: a thread has 2 general counters"));
     assert_eq!(of(&["INST_RETIRED.ANY:e"]), "INST_RETIRED.ANY is counted by a fixed counter, which knows no edge");
-    assert_eq!(of(&["L2_REQUESTS"]), "say which unit mask of L2_REQUESTS: there are REFERENCE and MISS");
+    assert_eq!(of(&["OFFCORE_RESP"]), "say which unit mask of OFFCORE_RESP: there are OFFCORE_RESP_0 and OFFCORE_RESP_1");
     let offcore = |rsp: &str| of(&[&format!("OFFCORE_RESP.OFFCORE_RESP_0:{rsp}")]);
     assert!(offcore("rsp=DEMAND_DATA_RD+DRAM_NEAR").ends_with("DRAM_NEAR asks for a snoop response, bits 31 to 37"));
     assert!(offcore("rsp=PARTIAL_WRITES+ANY_RESPONSE").ends_with("count OFFCORE_RESP_1"));

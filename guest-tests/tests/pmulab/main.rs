@@ -99,7 +99,7 @@ mod list {
             "summary": rows[0]["summary"], "signals": ["cycles"], "rule": null, "counts": "cycles", "since": null,
             "kind": null, "set": null, "qualifiers": [], "channel": null, "all_threads": null, "by_line_state": false,
             "extent": null, "any_thread": false, "fixed": false, "level": false, "filter": null, "collection": null,
-            "aliases": [], "fidelities": ["exact"],
+            "aliases": ["cycles"], "fidelities": ["exact"],
         }]);
         assert_eq!(rows, expected);
     }
@@ -170,6 +170,20 @@ mod list {
     fn what_the_tables_of_the_manual_lack_is_shown_on_request() {
         assert!(!shown(&["list"]).contains("L2_WRITEBACKS"));
         assert!(shown(&["list", "--all"]).contains("L2_WRITEBACKS"));
+    }
+
+    #[test]
+    fn the_names_of_other_tools_are_found() {
+        let aliases = |pmu: &str, name: &str| {
+            let rows = json(&["list", "--pmu", pmu, "--format", "json"]);
+            rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap()["aliases"].clone()
+        };
+        assert_eq!(aliases("power9", "PM_DTLB_MISS"), serde_json::json!(["dTLB-load-misses"]));
+        let misses = aliases("knl", "L2_REQUESTS.MISS");
+        for name in ["L2_REQUESTS.LLC_MISSES", "cache-misses", "LLC_MISSES"] {
+            assert!(misses.as_array().unwrap().contains(&name.into()), "{misses}");
+        }
+        assert!(shown(&["list", "--pmu", "montecito", "--search", "cycles"]).contains("CPU_OP_CYCLES"));
     }
 
     #[test]

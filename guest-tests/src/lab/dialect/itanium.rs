@@ -45,7 +45,13 @@ impl Dialect for Itanium {
     }
 
     fn names(&self) -> Names {
-        Names { pmu: |name| name.eq_ignore_ascii_case("itanium").then(String::new), generic: GENERIC, also: ALSO, family: ia64::names::family, ..Names::NONE }
+        Names {
+            pmu: |name| name.eq_ignore_ascii_case("itanium").then(String::new),
+            generic: GENERIC,
+            also: ALSO,
+            family: ia64::names::family,
+            ..Names::NONE
+        }
     }
 
     fn revisions(&self) -> Vec<&'static str> {

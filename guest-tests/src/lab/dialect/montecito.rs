@@ -28,10 +28,8 @@ const LIMITS: Limits = Limits { counters: 4..=15, bits: 47, threshold: 7, thread
 /// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
 const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_OP_CYCLES.ALL"), ("instructions", "IA64_INST_RETIRED.THIS")];
 /// What libpfm4 calls events by other names than the manual.
-const ALSO: &[(&str, &str)] = &[
-    ("BE_LOST_BW_DUE_TO_FE_IBFULL", "BE_LOST_BW_DUE_TO_FE:0x5"),
-    ("IDEAL_BE_LOST_BW_DUE_TO_FE_IBFULL", "IDEAL_BE_LOST_BW_DUE_TO_FE:0x5"),
-];
+const ALSO: &[(&str, &str)] =
+    &[("BE_LOST_BW_DUE_TO_FE_IBFULL", "BE_LOST_BW_DUE_TO_FE:0x5"), ("IDEAL_BE_LOST_BW_DUE_TO_FE_IBFULL", "IDEAL_BE_LOST_BW_DUE_TO_FE:0x5")];
 
 impl Dialect for Montecito {
     fn manual(&self) -> &'static str {
@@ -51,7 +49,13 @@ impl Dialect for Montecito {
     }
 
     fn names(&self) -> Names {
-        Names { pmu: |name| name.eq_ignore_ascii_case("montecito").then(String::new), generic: GENERIC, also: ALSO, family: ia64::names::family, ..Names::NONE }
+        Names {
+            pmu: |name| name.eq_ignore_ascii_case("montecito").then(String::new),
+            generic: GENERIC,
+            also: ALSO,
+            family: ia64::names::family,
+            ..Names::NONE
+        }
     }
 
     fn revisions(&self) -> Vec<&'static str> {

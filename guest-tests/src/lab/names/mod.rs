@@ -23,7 +23,7 @@ pub struct Names {
     pub pmu: fn(&str) -> Option<String>,
     /// Whether a place, as it stands before an event, has the events of a unit.
     pub has_unit: fn(&str, &str) -> bool,
-    /// Where an event of a unit is counted if no place was given, and what is to be said of that.
+    /// Where an event is counted that was given by another tool's name without a place, and what is to be said of that.
     pub home: fn(&Entry) -> Option<Home>,
     /// What the part's driver counts for the [generic names](generic).
     pub generic: &'static [(&'static str, &'static str)],
@@ -94,6 +94,7 @@ pub fn taken(part: Part, text: &str) -> Result<Taken<'_>, Error> {
     if head.is_empty() || raw(head).is_some() {
         return Ok(Taken { text: joined(place.as_deref(), head, &words, text), warnings });
     }
+    let typed = head;
     let (head, words) = match (names.family)(head, &words) {
         Some(form) => {
             warnings.extend(form.warning);
@@ -102,7 +103,10 @@ pub fn taken(part: Part, text: &str) -> Result<Taken<'_>, Error> {
         None => respelt(part, &names, place.as_deref(), head, words, &mut warnings)?,
     };
     let place = place.or_else(|| {
-        let home = (names.home)(spelling::event(part.catalogue(), &head)?)?;
+        let event = spelling::event(part.catalogue(), &head)?;
+        // The manual's own name says nothing of a place that would be the usual one.
+        let is_own = spelling::key(typed).starts_with(&spelling::key(event.name));
+        let home = if is_own { None } else { (names.home)(event) }?;
         warnings.push(home.warning);
         Some(home.place)
     });
@@ -179,6 +183,10 @@ fn respelt<'a>(
     for used in [1, 0] {
         let key = spelling::key(&words.iter().take(used).fold(head.to_owned(), |whole, word| whole + word));
         if let Some((_, target)) = names.also.iter().find(|(name, _)| spelling::key(name) == key).filter(|_| words.len() >= used) {
+            // Linux writes hyphens, and means something of its own by the name.
+            if let Some((name, _)) = generic::canonical(head, &words).filter(|_| head.contains('-')) {
+                warnings.push(format!("`{head}` is taken as {target}: Linux's driver counts nothing for {name}"));
+            }
             return Ok((Cow::Borrowed(target), words.into_iter().skip(used).collect()));
         }
     }

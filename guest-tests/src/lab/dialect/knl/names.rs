@@ -69,7 +69,10 @@ fn pmu(name: &str) -> Option<String> {
         other => other,
     };
     // perf takes all boxes of a kind together, if it is told no number.
-    [format!("{kind}{number}"), kind.to_owned(), format!("{kind}0")].iter().find_map(|name| UnitId::named(name)).map(|unit| unit.to_string())
+    [format!("{kind}{number}"), kind.to_owned(), format!("{kind}0")]
+        .iter()
+        .find_map(|name| UnitId::named(name))
+        .map(|unit| unit.to_string())
 }
 
 fn has_unit(place: &str, unit: &str) -> bool {

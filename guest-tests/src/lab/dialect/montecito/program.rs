@@ -5,9 +5,9 @@ use vm_pmu_arch::event::{AllThreads, Attribution, CounterSet, Entry, MONTECITO, 
 use vm_pmu_arch::montecito::{COUNTERS, Pmc};
 use vm_pmu_arch::registry::Part;
 
-use super::{LIMITS, capture};
 use super::qualify::Qualification;
 use super::selection::{EVERY_STATE, FIRST_BANKED, notation, selected};
+use super::{LIMITS, capture};
 use crate::lab::dialect::Programming;
 use crate::lab::dialect::ia64::place::{self, Want, named};
 use crate::lab::dialect::ia64::words::{Words, default_mask};
