@@ -68,13 +68,12 @@ pub fn canonical(head: &str, words: &[Cow<'_, str>]) -> Option<(String, usize)> 
 
 /// Whether `word` says which accesses are meant.
 fn follows(word: &str) -> bool {
-    let is = |name: &&str| key(name) == key(word);
-    ACCESSES.iter().any(|(_, _, names)| names.iter().any(|name| is(&name))) || ALL.iter().chain(&MISSES).any(|name| is(&name))
+    ACCESSES.iter().flat_map(|(_, _, names)| names.iter()).chain(&ALL).chain(&MISSES).any(|name| key(name) == key(word))
 }
 
 /// The name of accesses to a cache or their misses, by a key: at least one of the access and its result is said.
 fn cached(own: &str) -> Option<String> {
-    // The longest name that fits is meant: `branches-loads` is no `branch` with something behind it.
+    // What is behind a name decides whether it is meant: `branches-loads` begins with `branch` too.
     let places = PLACES.iter().flat_map(|(name, others)| std::iter::once(name).chain(*others).map(move |other| (*name, key(other))));
     let (place, rest) = places
         .filter_map(|(name, other)| own.strip_prefix(other.as_str()).map(|rest| (name, rest)))
