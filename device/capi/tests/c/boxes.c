@@ -60,6 +60,54 @@ static void a_channel_counts_what_happens(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+static void the_clocks_tick_beside_the_cpus(void) {
+  static const uint64_t usual[3] = {17, 9, 12}, chosen[3] = {28, 7, 0};
+  for (int own = 0; own < 2; own++) {
+    VmPmuMachine *machine = NULL;
+    VmPmuOptions options = {sizeof(VmPmuOptions)};
+    if (own) {
+      options.flags = VM_PMU_OPTION_FREQUENCIES;
+      options.cpu_frequency = 2;
+      options.uclk_frequency = 4;
+      options.eclk_frequency = 1;
+    }
+    EXPECT_OK(vm_pmu_machine_create("knl", &options, &machine));
+    EXPECT_OK(vm_pmu_pass(machine, 5));
+    EXPECT_OK(vm_pmu_pass(machine, 9));
+    for (uint32_t clock = VM_PMU_CLOCK_UCLK; clock <= VM_PMU_CLOCK_DCLK; clock++) {
+      uint64_t clocks;
+      EXPECT_OK(vm_pmu_clocks(machine, clock, &clocks));
+      EXPECT(clocks == (own ? chosen : usual)[clock]);
+    }
+    EXPECT_OK(vm_pmu_machine_destroy(machine));
+  }
+}
+
+/* The IRP: bus 0, device 5, function 6. */
+#define IRP ((5u << 15) | (6u << 12))
+
+static void entries_that_are_there_already_count(void) {
+  VmPmuMachine *machine = NULL;
+  uint32_t irp, value;
+  bool answer;
+  EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
+  EXPECT_OK(vm_pmu_box_named("irp", &irp));
+  EXPECT_OK(vm_pmu_box_queue(machine, irp, 0x07, 0, 2, &answer));
+  EXPECT(!answer);
+  EXPECT_OK(vm_pmu_box_set_queue(machine, irp, 0x08, 0, 5, &answer));
+  EXPECT_OK(vm_pmu_pci_write(machine, IRP | 0xD8, 4, 0x00400007));
+  EXPECT_OK(vm_pmu_pci_write(machine, IRP | 0xDC, 4, 0x00400008));
+  EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_UCLK, 10));
+  EXPECT_OK(vm_pmu_box_set_queue(machine, irp, 0x08, 0, 1, &answer));
+  EXPECT(answer);
+  EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_UCLK, 10));
+  EXPECT_OK(vm_pmu_pci_read(machine, IRP | 0xA0, 4, &value));
+  EXPECT(value == 40);
+  EXPECT_OK(vm_pmu_pci_read(machine, IRP | 0xA8, 4, &value));
+  EXPECT(value == 60);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
 static void the_boxes_of_a_unit_follow_each_other(void) {
   static const struct {
     const char *first, *last;
@@ -83,6 +131,8 @@ static void other_parts_have_no_boxes(void) {
 
 int main(void) {
   a_channel_counts_what_happens();
+  the_clocks_tick_beside_the_cpus();
+  entries_that_are_there_already_count();
   the_boxes_of_a_unit_follow_each_other();
   other_parts_have_no_boxes();
   puts("boxes: all is well");
