@@ -5,7 +5,7 @@ use std::thread;
 
 use vm_pmu::Part;
 use vm_pmu::topology::{Builder, Machine};
-use vm_pmu::untile::{Domain, Kind, Stage, Transaction, UnitId};
+use vm_pmu::untile::{Domain, Frequencies, Kind, Stage, Transaction, UnitId};
 
 /// 64 cores in 32 tiles, with every box.
 fn part<L: vm_pmu::irq::InterruptLine>(line: L) -> Machine<L> {
@@ -73,6 +73,49 @@ fn what_an_overflow_freezes_has_come_as_far_as_it_by_every_clock() {
 }
 
 #[test]
+fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
+    // A clock faster than the CPUs', one that is as fast, one that is slower; the UBox's fixed counter 100 UCLK before its wrap. The 100th is at
+    // 100 * 3 / 7 = 42.9 cycles, when ECLK is at 42 and DCLK, at 2/3, at 28.
+    let frequencies = Frequencies { cpu: 3, uclk: 7, eclk: 3, dclk: 2 };
+    for part in [1, 2, 5, 42, 43, 44, 300] {
+        let raised = AtomicU64::new(0);
+        let line = |_thread: usize, _counter: u32| {
+            raised.fetch_add(1, Ordering::Relaxed);
+        };
+        let machine = Builder::of(Part::named("knl").unwrap()).threads(1).frequencies(frequencies).build(line);
+        let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
+        cpu.wrmsr(0x700, 1).unwrap();
+        cpu.wrmsr(0x704, (1 << 48) - 100).unwrap();
+        cpu.wrmsr(0x703, 0x0050_0000).unwrap();
+        // Fixed counters of an EDC at ECLK and of a channel at DCLK.
+        untile.pci_write(0xFF, 24, 2, 0xA44, 4, 1);
+        untile.pci_write(0xFF, 8, 2, 0xB44, 4, 1);
+        let mut gone = 0;
+        while gone < 300 {
+            assert_eq!(raised.load(Ordering::Relaxed), u64::from(gone >= 43), "after {gone} cycles, {part} at once");
+            untile.pass(part.min(300 - gone));
+            gone += part.min(300 - gone);
+        }
+        assert_eq!(cpu.rdmsr(0x704), Ok(0));
+        assert_eq!([(24, 0xA3C), (8, 0xB3C)].map(|(device, offset)| untile.pci_read(0xFF, device, 2, offset, 4)), [42, 28], "{part}");
+        assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [700, 300, 200]);
+    }
+}
+
+#[test]
+fn a_restored_machine_ticks_on_where_the_saved_one_was() {
+    let machine = part(|_thread: usize, _counter: u32| {});
+    let untile = machine.untile().unwrap();
+    untile.pass(5);
+    let other = part(|_thread: usize, _counter: u32| {});
+    let restored = other.untile().unwrap();
+    assert!(restored.restore(&untile.state()));
+    restored.pass(9);
+    // After 5 cycles 6, 3 and 4 clocks had gone by, of 17, 9 and 12.
+    assert_eq!(Domain::ALL.map(|domain| restored.clocks(domain)), [11, 6, 8]);
+}
+
+#[test]
 fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
     let machine = part(|_thread: usize, _counter: u32| {});
     thread::scope(|scope| {
@@ -89,7 +132,7 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
                 for _ in 0..20_000 {
                     let cha = (random() % 38) as u8;
                     let base = 0xE00 + u32::from(cha) * 12;
-                    match random() % 10 {
+                    match random() % 12 {
                         0 => cpu.wrmsr(0x700, random() << 40 | random()).unwrap(),
                         1 => cpu.wrmsr(base + 1 + (random() % 4) as u32, 0x0050_0000 | random() & 0xFFFF).unwrap(),
                         2 => cpu.wrmsr(base + 8 + (random() % 4) as u32, (1 << 48) - 1 - random() % 64).unwrap(),
@@ -97,6 +140,8 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
                         4 => cpu.wrmsr(0x701, u64::MAX >> 32).unwrap(),
                         5 => untile.tick(Domain::ALL[(random() % 3) as usize], random() % 100),
                         9 => untile.tick_all(random() % 100),
+                        10 => untile.pass(random() % 100),
+                        11 => drop(untile.transact(cha, &Transaction::default(), [Stage::Enters, Stage::Leaves][(random() % 2) as usize])),
                         6 => drop(untile.transact(cha, &Transaction::default(), Stage::Served { clocks: random() % 50 })),
                         7 => drop(untile.happen(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
                         _ => assert!(cpu.rdmsr(base + (random() % 12) as u32).is_ok()),

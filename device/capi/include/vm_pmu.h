@@ -62,6 +62,11 @@
 #define VM_PMU_OPTION_BUSES (1 << 1)
 
 /**
+ * In VmPmuOptions::flags: cpu_frequency, uclk_frequency, eclk_frequency and dclk_frequency are set.
+ */
+#define VM_PMU_OPTION_FREQUENCIES (1 << 2)
+
+/**
  * A level in vm_pmu_lines() and the callback of that name. POWER: a performance monitor interrupt exists, taken at vector F00h when
  * MSR.EE allows.
  */
@@ -933,6 +938,10 @@ enum VmPmuRequestKind
    * A modified line that a cache gave up: it is written back.
    */
   VM_PMU_REQUEST_KIND_WRITE_BACK = 13,
+  /**
+   * A line to execute, for a prefetch of the first-level instruction cache's own.
+   */
+  VM_PMU_REQUEST_KIND_CODE_READ_PREFETCH = 14,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1397,7 +1406,7 @@ typedef struct {
    */
   uint32_t threads;
   /**
-   * VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES.
+   * VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES.
    */
   uint32_t flags;
   /**
@@ -1442,6 +1451,23 @@ typedef struct {
    * An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
    */
   void (*late)(void *user, uint32_t thread, uint64_t events);
+  /**
+   * Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
+   * unit, and only their ratios matter.
+   */
+  uint32_t cpu_frequency;
+  /**
+   * The same of UCLK; else 1700.
+   */
+  uint32_t uclk_frequency;
+  /**
+   * The same of ECLK; else 900.
+   */
+  uint32_t eclk_frequency;
+  /**
+   * The same of DCLK; else 1200.
+   */
+  uint32_t dclk_frequency;
 } VmPmuOptions;
 
 /**
@@ -2637,7 +2663,8 @@ VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
 
 /**
- * Writes to `listens` whether some counter of box `number` listens to what happens in it: while none does, nothing needs to be told.
+ * Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_happen()): while none does, that needs
+ * not be told. What queues hold, and requests that come into a table or leave it, are told always.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2660,16 +2687,31 @@ VmPmuStatus vm_pmu_box_happen(const VmPmuMachine *machine,
                               bool *taken);
 
 /**
- * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before. Writes to `taken`, which may be
- * null, whether a counter counts them.
+ * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins or
+ * ends is one more or less. To be told always: a counter that begins later counts what is there. Writes to `taken`, which may be null,
+ * whether a counter follows it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, int64_t change, bool *taken);
+VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine,
+                             uint32_t number,
+                             uint8_t select,
+                             uint8_t umask,
+                             int64_t change,
+                             bool *taken);
 
 /**
- * A request at CHA `cha`. Writes to `taken`, which may be null, whether a counter counts it.
+ * The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was told before. Writes to `taken`, which
+ * may be null, whether a counter follows it.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_box_set_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, uint64_t level, bool *taken);
+
+/**
+ * A request at CHA `cha`; its coming and its leaving are told always. Writes to `taken`, which may be null, whether a counter counts it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2685,16 +2727,27 @@ VmPmuStatus vm_pmu_box_transact(const VmPmuMachine *machine, uint32_t cha, const
 VmPmuStatus vm_pmu_clocks(const VmPmuMachine *machine, uint32_t clock, uint64_t *clocks);
 
 /**
- * Lets `clocks` of a clock (VmPmuClock) go by. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
+ * So many cycles of the CPUs' clock went by: each of the three clocks ticks as often as the machine's frequencies say, exactly, however the
+ * cycles are cut. Whatever overflows on the way does so at its own tick; interrupts are raised at the end of the cycle in which that is.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_boxes_pass(const VmPmuMachine *machine, uint64_t cycles);
+
+/**
+ * Lets `clocks` of a clock (VmPmuClock) go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
  * the rest goes by.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine, uint32_t clock, uint64_t clocks);
+VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine,
+                        uint32_t clock,
+                        uint64_t clocks);
 
 /**
- * Writes to `counting` whether some counter of some box counts: while none does, clocks need not be ticked.
+ * Writes to `counting` whether some counter of some box counts: while none does, clocks need not go by.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.

@@ -78,7 +78,7 @@ pub struct VmPmuOptions {
     pub pins: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, pins: u32)>,
     /// An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
     pub late: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, events: u64)>,
-    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
+    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
     /// unit, and only their ratios matter.
     pub cpu_frequency: u32,
     /// The same of UCLK; else 1700.

@@ -260,7 +260,7 @@ pub unsafe extern "C" fn vm_pmu_clocks(machine: *const VmPmuMachine, clock: u32,
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_pass(machine: *const VmPmuMachine, cycles: u64) -> VmPmuStatus {
+pub unsafe extern "C" fn vm_pmu_boxes_pass(machine: *const VmPmuMachine, cycles: u64) -> VmPmuStatus {
     guarded(|| {
         // SAFETY: the caller's promise.
         unsafe { untile(machine) }?.pass(cycles);

@@ -66,11 +66,11 @@ fn a_snapshot_that_is_cut_or_goes_on_is_told_by_its_length() {
 fn a_snapshot_of_a_later_version_is_refused_with_both_numbers() {
     let machine = SCENES[0].build();
     let mut bytes = machine.save().unwrap();
-    bytes[8] = 2;
+    bytes[8] = 3;
     // Nothing behind the version need be as it is in this one.
     let refused = machine.load(&signed(bytes[..20].to_vec())).unwrap_err();
-    assert_eq!(refused, SnapshotError::Version { saved: 2 });
-    assert_eq!(refused.to_string(), "the snapshot has version 2 and this library reads versions 1 to 1");
+    assert_eq!(refused, SnapshotError::Version { saved: 3 });
+    assert_eq!(refused.to_string(), "the snapshot has version 3 and this library reads versions 1 to 2");
 }
 
 #[test]

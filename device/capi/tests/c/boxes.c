@@ -72,8 +72,8 @@ static void the_clocks_tick_beside_the_cpus(void) {
       options.eclk_frequency = 1;
     }
     EXPECT_OK(vm_pmu_machine_create("knl", &options, &machine));
-    EXPECT_OK(vm_pmu_pass(machine, 5));
-    EXPECT_OK(vm_pmu_pass(machine, 9));
+    EXPECT_OK(vm_pmu_boxes_pass(machine, 5));
+    EXPECT_OK(vm_pmu_boxes_pass(machine, 9));
     for (uint32_t clock = VM_PMU_CLOCK_UCLK; clock <= VM_PMU_CLOCK_DCLK; clock++) {
       uint64_t clocks;
       EXPECT_OK(vm_pmu_clocks(machine, clock, &clocks));
