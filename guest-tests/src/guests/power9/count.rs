@@ -266,6 +266,20 @@ mod tests {
     use super::EVENTS;
     use crate::attach::power::supplies;
 
+    /// What the tests of the engine read from counters (`tests/power/counted.rs`): vector instructions, invalidations by another thread and
+    /// aborts, which the guest does not execute.
+    const READ_BY_TESTS: [&str; 9] = [
+        "PM_TM_TABORT_TRECLAIM",
+        "PM_VECTOR_LD_CMPL",
+        "PM_VECTOR_ST_CMPL",
+        "PM_8FLOP_CMPL",
+        "PM_NON_FMA_FLOP_CMPL",
+        "PM_VECTOR_FLOP_CMPL",
+        "PM_NON_MATH_FLOP_CMPL",
+        "PM_MATH_FLOP_CMPL",
+        "PM_SNOOP_TLBIE",
+    ];
+
     #[test]
     fn every_exact_event_that_the_engine_drives_is_counted() {
         // What is posted into memory is no counter's.
@@ -273,7 +287,8 @@ mod tests {
             event.fidelity == Fidelity::Exact && event.drive == Drive::Signals && event.signals.iter().any(|signal| supplies(*signal))
         });
         let counted = |select: u32| EVENTS.iter().any(|(code, ..)| *code == u64::from(select));
-        let missing: Vec<&str> = driven.filter(|event| !counted(event.select)).map(|event| event.name).collect();
+        let missing: Vec<&str> =
+            driven.filter(|event| !counted(event.select) && !READ_BY_TESTS.contains(&event.name)).map(|event| event.name).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
 }
