@@ -155,7 +155,7 @@ static void requests_are_counted(void) {
   EXPECT_OK(vm_pmu_request(machine, 0, &request));
   EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xC1, &value));
   EXPECT(value == 1);
-  request.kind = 14;
+  request.kind = 15;
   EXPECT(vm_pmu_request(machine, 0, &request) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
