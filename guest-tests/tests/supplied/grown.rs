@@ -30,7 +30,8 @@ impl Grown {
     pub(super) fn of(part: Part, wanted: &BTreeSet<Signal>) -> Grown {
         let mut grown = Grown::default();
         if let Some(image) = images::medley(part) {
-            grown.run(&image, 1, part);
+            // Two CPUs on POWER, of which each hears of the other's invalidations.
+            grown.run(&image, if matches!(part, Part::Power9(_)) { 2 } else { 1 }, part);
         }
         for guest in guests::of(part.name()).filter(|guest| guest.chips == 0) {
             if wanted.is_subset(&grown.0) {
@@ -94,6 +95,7 @@ impl Grown {
         let config = power::Config { ram: RAM, cpus, ..power::Config::default() };
         let attach = |index: usize| {
             let mut cpu = attach::power::Cpu::new(pmus.thread(index).unwrap(), config.time_base);
+            cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
             cpu.watch(SignalSet::all());
             cpu
         };

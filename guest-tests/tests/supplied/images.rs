@@ -3,7 +3,8 @@
 use iced_x86::code_asm::*;
 use vm_pmu::Part;
 use vm_pmu_guest_tests::engine::image::Image;
-use vm_pmu_guest_tests::engine::power::assemble::{R3, R5, R6, R7, R8};
+use vm_pmu_guest_tests::engine::power::assemble::{F1, F2, R0 as ZERO, R3, R5, R6, R7, R8};
+use vm_pmu_guest_tests::engine::power::registers::msr;
 use vm_pmu_guest_tests::guests::power;
 use vm_pmu_guest_tests::guests::runtime::{Built, Kernel, here};
 
@@ -48,7 +49,8 @@ fn x86() -> Built<Image> {
     k.finish()
 }
 
-/// A barrier of translations, divisions, probe no-operations, and in a transaction a load from a line that no cache has.
+/// A barrier of translations, divisions, probe no-operations, vectors, moves, an invalidation for others, a transaction that loads from a
+/// line that no cache has, and one that stores more than it may.
 fn of_power() -> Image {
     let mut k = power::Kernel::new(true);
     k.main();
@@ -61,8 +63,26 @@ fn of_power() -> Image {
         k.a.probe(true);
     }
     k.a.load(R7, 0x100_0000);
+    k.set_state(msr::FP | msr::VSX | msr::TM);
+    let buffer = k.reserve(16);
+    k.a.load(R8, buffer);
+    for _ in 0..16 {
+        k.a.lxvd2x(1, ZERO, R8);
+        k.a.stxvd2x(1, ZERO, R8);
+        k.a.xvadddp(1, 2, 3);
+        k.a.xvaddsp(1, 2, 3);
+        k.a.xvmaddadp(1, 2, 3);
+        k.a.xvmaddasp(1, 2, 3);
+        k.a.fmr(F1, F2);
+    }
+    k.a.tlbie(R7, ZERO);
+    let outgrown = k.a.label();
+    k.a.tbegin_dot();
+    k.a.beq(outgrown);
+    // 8 KiB are 1024 doublewords.
+    (0..1025).for_each(|_| k.a.std(R3, 0, R8));
+    k.a.here(outgrown);
     let failed = k.a.label();
-    k.set_state(vm_pmu_guest_tests::engine::power::registers::msr::TM);
     k.a.tbegin_dot();
     k.a.beq(failed);
     k.a.ld(R8, 0, R7);

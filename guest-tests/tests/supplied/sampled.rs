@@ -77,6 +77,8 @@ fn what_the_engine_of_power_tells_is_counted_beside_some_guest() {
     let part = Part::named("power9").unwrap();
     let known = Known::of(part);
     let core = part.catalogue().entries.iter().filter(|entry| entry.unit == "core" && entry.offset.is_none());
+    // An invalidation by another CPU has a test of the engine (tests/power/counted.rs): these guests have one CPU.
+    let core = core.filter(|entry| entry.name != "PM_SNOOP_TLBIE");
     let made = core.filter(|entry| entry.fidelity <= Fidelity::Approximate && is_of_the_engine(entry, &known));
     let groups = Groups::of(made);
     let mut counted: BTreeSet<u32> = BTreeSet::new();

@@ -182,7 +182,8 @@ fn usual((event, masks): Event) -> Option<&'static Entry> {
     let tools = USUAL.iter().find(|(name, _)| *name == event.name).map(|(_, mask)| *mask);
     let is_whole = |name: &str| matches!(name, "ALL" | "ANY" | "ANY_REJECT") && event.shape != UnitMask::Excluding;
     let names = |mask: &Entry| mask.mask_name().into_iter().chain(mask.aliases.iter().copied());
-    let listed = || masks.iter().filter(|mask| mask.listed);
+    // Of an event that the manual lacks none is listed.
+    let listed = || masks.iter().filter(|mask| mask.listed || !event.listed);
     let of_tools = listed().find(|mask| tools.is_some() && mask.mask_name() == tools);
     of_tools.or_else(|| listed().find(|mask| names(mask).any(is_whole)))
 }

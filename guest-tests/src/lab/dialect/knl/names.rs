@@ -99,7 +99,24 @@ fn home(event: &Entry) -> Option<Home> {
 }
 
 fn family(head: &str, words: &[Cow<'_, str>]) -> Option<Form> {
-    offcore(head, words).or_else(|| on_general_counter(head, words)).or_else(|| of_libpfm(head, words))
+    offcore(head, words).or_else(|| on_general_counter(head, words)).or_else(|| of_libpfm(head, words)).or_else(|| of_table(head, words))
+}
+
+/// Tools count evictions among the hits and misses in the table of requests; the manual's unit masks of these names do not.
+fn of_table(head: &str, words: &[Cow<'_, str>]) -> Option<Form> {
+    let (event, mask, rest) = match head.split_once('.') {
+        Some((event, mask)) => (event, mask, words),
+        None => (head, words.first()?.as_ref(), words.get(1..)?),
+    };
+    let event = ["TOR_INSERTS", "TOR_OCCUPANCY"].into_iter().find(|name| event.eq_ignore_ascii_case(&format!("UNC_H_{name}")))?;
+    let (mask, tools) = match mask.to_ascii_uppercase().as_str() {
+        "HIT" => ("HIT", "HIT_1F"),
+        "MISS" => ("MISS", "MISS_2F"),
+        _ => return None,
+    };
+    let warning =
+        format!("UNC_H_{event}.{mask} is taken as perf and libpfm4 have it, evictions among them; the manual's is {event}.{mask}");
+    Some(Form { text: with(&format!("{event}.{tools}"), rest), warning: Some(warning) })
 }
 
 /// Cycles and instructions that a fixed counter cannot count as asked, for which the driver takes a general one.
