@@ -8,7 +8,9 @@ use core::hint::black_box;
 
 use vm_pmu_arch::access::Address;
 use vm_pmu_arch::feed::{Context, Lone, Record, Request, RequestKind, Signal};
-use vm_pmu_arch::knl::untile::{Clocks, Domain, FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset};
+use vm_pmu_arch::knl::untile::{
+    Clocks, Domain, FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset,
+};
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
 use vm_pmu_arch::power9::collection::{Collection, ThreadState};
