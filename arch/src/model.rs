@@ -222,7 +222,7 @@ pub trait Model {
     /// Another thread of the package has changed what they share.
     fn set_shared(&mut self, _shared: Shared, _feed: &impl Feed) {}
 
-    /// The instructions that [`Signal::MatchedInstructions`](crate::feed::Signal::MatchedInstructions) counts, as a value and the bits
+    /// The instructions that [`Signal::MatchedInstructions`] counts, as a value and the bits
     /// of it that are compared with an instruction's encoding; `None` while nothing is to be matched.
     fn instruction_match(&self) -> Option<(u64, u64)> {
         None

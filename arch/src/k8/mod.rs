@@ -34,18 +34,18 @@
 //! ```
 
 mod counting;
+mod interface;
 mod registers;
 mod state;
 
 pub use registers::{COUNTERS, PerfCtr, PerfEvtSel, Register, Slot};
 pub use state::State;
 
-use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::counter::{Counter, Question, Tap, Width};
-use crate::event::{self, Catalogue, Entry};
-use crate::feed::{Context, Demand, Feed, Record, Records, Signal, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
+use crate::event::Entry;
+use crate::feed::{Context, Demand, Feed, Records, SignalSet};
+use crate::model::{CpuidIdentity, Model, Occurrence};
 use counting::{Connection, Selection};
 
 /// The width of a counter.
@@ -473,189 +473,11 @@ fn connection(select: PerfEvtSel) -> (u8, u8, bool, bool, u8) {
     (select.event_select(), select.unit_mask(), select.e(), select.inv(), select.cnt_mask())
 }
 
-impl Model for K8 {
-    fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
-        match Register::decode(address, &self.context)? {
-            Register::PerfEvtSel(slot) => Ok(self.unit(slot).select.bits()),
-            Register::PerfCtr(slot) => {
-                self.catch_up(slot, feed);
-                Ok(self.unit(slot).counter.value())
-            }
-        }
-    }
-
-    fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
-        if !matches!(address, Address::Msr(_)) {
-            return Err(Fault::Unclaimed);
-        }
-        match Register::decode(address, &self.context)? {
-            Register::PerfEvtSel(slot) => self.write_select(slot, value, feed),
-            Register::PerfCtr(slot) => {
-                self.fold(slot, feed);
-                self.unit(slot).counter = Counter::new(value, WIDTH);
-                self.rearm(slot, feed);
-            }
-        }
-        Ok(())
-    }
-
-    fn service(&mut self, feed: &impl Feed) {
-        let mut stale = false;
-        for slot in Slot::ALL {
-            let seen = self.fold(slot, feed);
-            let tap = &self.units[slot.index()].connection.tap;
-            if seen || (tap.is_restless() && self.active() & slot.bit() != 0) {
-                tap.disarm(feed);
-                stale = true;
-            }
-        }
-        if stale {
-            self.arm(feed);
-        }
-    }
-
-    fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        self.context = context;
-        let counting = self.admitted();
-        if counting != self.counting {
-            self.fold_stopping(counting, feed);
-            self.resume(feed);
-        }
-    }
-
-    fn context(&self) -> &Context {
-        &self.context
-    }
-
-    fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
-        self.happened(|_| true, occurrence, amount, feed)
-    }
-
-    fn overhears(&self) -> bool {
-        Slot::ALL.into_iter().any(|slot| self.claims_northbridge(slot) && self.is_usable(slot))
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, _tags: u64, feed: &impl Feed) -> bool {
-        self.happened(|selection| selection.is_northbridge(), occurrence, amount, feed)
-    }
-
-    fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
-
-    fn demand(&self) -> &Demand {
-        &self.demand
-    }
-
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
-        if !self.demand.asks_levels() {
-            return;
-        }
-        for slot in Slot::ALL {
-            if !self.units[slot.index()].connection.tap.is_asking() {
-                continue;
-            }
-            let context = &self.context;
-            let level =
-                self.selection(slot).level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context)));
-            let grown = self.unit(slot).connection.tap.learn(level);
-            if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
-                self.rearm(slot, feed);
-            }
-        }
-        self.demand.ask(SignalSet::EMPTY);
-    }
-
-    fn wide_demand(&self) -> SignalSet {
-        let mut signals = SignalSet::EMPTY;
-        for slot in Slot::ALL {
-            if self.is_followed(slot) {
-                self.units[slot.index()].connection.tap.wide_demand(&mut signals);
-            }
-        }
-        signals
-    }
-
-    fn succeed_demand(&mut self, before: &Demand) {
-        self.demand.succeed(before);
-    }
-
-    fn take_alerts(&mut self) -> Alerts {
-        core::mem::take(&mut self.alerts)
-    }
-
-    fn reset(&mut self, reset: Reset, feed: &impl Feed) {
-        self.service(feed);
-        for unit in &self.units {
-            unit.connection.tap.disarm(feed);
-        }
-        let counters = self.units.map(|unit| unit.counter);
-        self.units = [Unit::default(); COUNTERS];
-        if reset == Reset::Warm {
-            for (unit, counter) in self.units.iter_mut().zip(counters) {
-                unit.counter = counter;
-            }
-        }
-        self.context = Context::RESET;
-        self.alerts = Alerts::default();
-        (self.counting, self.following) = (0, 0);
-        self.renew_demand();
-    }
-
-    fn claims(&self) -> u32 {
-        self.claims
-    }
-
-    fn granted(&self) -> u32 {
-        self.granted
-    }
-
-    fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
-        if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
-            self.granted = granted & ALL;
-            self.blocked = blocked & ALL;
-            self.fold_stopping(self.admitted(), feed);
-            self.resume(feed);
-            self.renew_demand();
-        }
-    }
-
-    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
-        self.service(feed);
-        let before = core::mem::replace(&mut self.watched, pins & ALL);
-        for slot in Slot::ALL {
-            if (before ^ self.watched) & slot.bit() != 0 {
-                if self.active() & slot.bit() != 0 {
-                    self.units[slot.index()].connection.tap.disarm(feed);
-                }
-                self.tell_increments(slot, feed);
-            }
-        }
-        self.arm(feed);
-        self.renew_demand();
-    }
-
-    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
-        match Slot::new(pin) {
-            Some(slot) => {
-                self.catch_up(slot, feed);
-                self.unit(slot).toggles
-            }
-            None => 0,
-        }
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::K8
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::Lone;
+    use crate::access::Address;
+    use crate::feed::{Lone, Signal};
 
     /// PerfEvtSel: clocks not halted, OS, INT, EN.
     const CLOCKS: u64 = 0x0052_0076;
