@@ -1,7 +1,7 @@
 //! Names that other tools have for events: perf's, libpfm4's, and the generic ones of Linux, turned into those of the catalogue.
 //!
 //! A name is turned into text that [`encode`](super::encode) takes by itself. Most names differ from the manual's only in what stands
-//! between their words, or in the case: [`spelling`] finds them. What a [`Dialect`](super::dialect::Dialect) must tell beyond that is in
+//! between their words, or in the case: `spelling` finds them. What a [`Dialect`](super::dialect::Dialect) must tell beyond that is in
 //! its [`Names`].
 
 pub mod generic;
