@@ -340,7 +340,7 @@ mod tests {
         let header = "title: t\npmu: k8\nsection: s\nthreads: 2\n";
         // PC is clear: the pin of each counter toggles at every increment. Retired instructions, OS, EN.
         let counts = "write PerfEvtSel0 0x4200c0\nwrite PerfEvtSel2 0x4200c0\nwatch 0x5\npins none\n";
-        let steps = "feed instructions_retired=1\npins 0 2\npins none\nthread 1\npins none\n";
+        let steps = "feed instructions_retired=1 cycles=1\npins 0 2\npins none\nthread 1\npins none\n";
         let litmus: Litmus = alloc::format!("{header}{counts}{steps}").parse().expect("a litmus file");
         assert_eq!(litmus.run(), Ok(4));
     }
