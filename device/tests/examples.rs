@@ -69,7 +69,7 @@ interrupt after 148 additions, counter 0 reads 0
 interrupt after 197 additions, counter 0 reads 0
 ended after 200 additions
 both agree
-cut at its end: the snapshot is 381 bytes long and 380 were given: pass all that `save` returned and no more
+cut at its end: the snapshot is 436 bytes long and 435 were given: pass all that `save` returned and no more
 cut in the PMU's part: 10 bytes were given, which end before they say what they are: pass all that `save` returned
 cut in the CPU's part: a saved CPU takes 32 bytes and the file has 31
 nothing has changed
