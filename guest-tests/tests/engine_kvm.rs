@@ -123,7 +123,8 @@ fn every_guest_of_x86_has_a_test() {
 #[test]
 fn guests_pass_with_each_cpu_on_a_thread_of_its_own() {
     if ready("guests_pass_with_each_cpu_on_a_thread_of_its_own") {
-        for (pmu, guest) in [("k8", "northbridge"), ("knl", "tile")] {
+        // `tile` counts reads that memory answers: in parallel it depends on who comes first whether another tile does.
+        for (pmu, guest) in [("k8", "northbridge"), ("knl", "untile-eight-cpus")] {
             let report = run(pmu, guest, &Options { parallel: true, ..options(Engine::Kvm) }).expect("KVM is ready");
             assert!(report.passed, "{guest}: {}", report.ending);
         }

@@ -89,7 +89,7 @@ guests! {
     }
     knl {
         probe, count, filter, branches, global_control, overflow, freeze, profile, linux_driver, nmi_watchdog, user_rdpmc, hostile,
-        clock, any_thread, tile, offcore, latency, pci_probe, linux_uncore, untile_clocks, thresholds, mesh_events, global_freeze,
-        likwid_groups, untile_eight_cpus, untile_hostile, mcdram_bandwidth, mc_cas, edc_queues, cha_filter, tor_occupancy,
+        clock, any_thread, tile, offcore, latency, pci_probe, linux_uncore, untile_clocks, untile_frequencies, thresholds, mesh_events,
+        global_freeze, likwid_groups, untile_eight_cpus, untile_hostile, mcdram_bandwidth, mc_cas, edc_queues, cha_filter, tor_occupancy,
     }
 }
