@@ -65,6 +65,7 @@ extern crate std;
 pub mod bus;
 #[cfg(feature = "companion")]
 pub mod companion;
+pub mod cpuid;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
 pub mod kvm;

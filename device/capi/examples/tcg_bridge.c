@@ -16,13 +16,12 @@ struct TcgBridge {
   void *user;
   TcgBridgeCpu *cpus;
   uint32_t cpu_count;
-  uint64_t access_cycles;
   /* The part's local APIC sets the mask of its entry when it delivers by it. */
   bool masks_entry;
-  /* The signals of the slots, the first two included. */
-  uint32_t signals[TCG_BRIDGE_SLOTS];
-  uint32_t slot_count;
-  /* What translated blocks add, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
+  /* The signals that the countdown counts in its low bits. */
+  uint32_t sums[TCG_BRIDGE_SUMS];
+  uint32_t sum_count;
+  /* What blocks add beside, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
   uint64_t records;
   /* The records that the host tells. */
@@ -35,6 +34,10 @@ struct TcgBridge {
 /* Records of instructions that end their block, and of those that may be anywhere in it. */
 #define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
 #define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
+
+#define SUM_MASK ((UINT64_C(1) << TCG_BRIDGE_SUM_BITS) - 1)
+/* The most that the countdown is filled with: with 3 an instruction, no sum outgrows its bits. */
+#define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SUM_BITS - 2))
 
 /* ---- A machine ---- */
 
@@ -56,6 +59,47 @@ static void was_late(void *user, uint32_t thread, uint64_t events) {
   if (bridge->host.late != NULL) bridge->host.late(bridge->user, thread, events);
 }
 
+/* Whether anything of what somebody wants must be counted or told. */
+static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
+  uint64_t any = demand->records & bridge->tells;
+  uint32_t word;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word];
+  return any != 0;
+}
+
+/* ---- The countdown ---- */
+
+/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to sums. Returns how many those are. */
+static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
+  const TcgBridge *bridge = cpu->bridge;
+  uint64_t left = VM_PMU_LOAD(cpu->countdown);
+  uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
+  uint32_t sum;
+  if (left == cpu->filled) return 0;
+  if (open > taken) open = taken;
+  for (sum = 0; sum < bridge->sum_count; sum++) {
+    uint64_t amount = left >> (sum * TCG_BRIDGE_SUM_BITS) & SUM_MASK;
+    if (amount != 0) vm_pmu_add(&cpu->cells, bridge->sums[sum], amount);
+  }
+  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, taken - open);
+  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_CYCLES, taken - open);
+  left &= ~(SUM_MASK << TCG_BRIDGE_SUM_BITS | SUM_MASK);
+  VM_PMU_STORE(cpu->countdown, left);
+  cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
+  return open;
+}
+
+/* The countdown goes on to the horizon. Nothing but `open` instructions has been taken off and not been added. */
+static void fill(TcgBridgeCpu *cpu, uint64_t open) {
+  uint64_t room = vm_pmu_room(&cpu->cells);
+  room = room > open ? room - open : 0;
+  /* The block that comes to a deadline is executed as one of its own: its last instruction is the one whose record is wanted. */
+  if (room != 0 && (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) != 0) room -= 1;
+  if (room > MOST_BUDGET) room = MOST_BUDGET;
+  VM_PMU_STORE(cpu->countdown, room << TCG_BRIDGE_SHIFT);
+  cpu->filled = (room + open) << TCG_BRIDGE_SHIFT;
+}
+
 static TcgBridge *refuse(TcgBridge *bridge, char *why, size_t why_size, const char *reason) {
   if (why_size > 0) snprintf(why, why_size, "%s", reason);
   tcg_bridge_destroy(bridge);
@@ -69,17 +113,14 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   char reason[200];
   if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");
   if (options->host.context == NULL) return refuse(NULL, why, why_size, "TcgBridgeHost::context is null: it must be a function");
-  if (options->sum_count > TCG_BRIDGE_SLOTS - 2) return refuse(NULL, why, why_size, "sum_count is more than TCG_BRIDGE_SLOTS - 2");
+  if (options->sum_count > TCG_BRIDGE_SUMS) return refuse(NULL, why, why_size, "sum_count is more than TCG_BRIDGE_SUMS");
   bridge = calloc(1, sizeof *bridge);
   if (bridge == NULL) return refuse(NULL, why, why_size, "there is no memory for the bridge");
   atomic_flag_clear(&bridge->renewing);
   bridge->host = options->host;
   bridge->user = options->user;
-  bridge->access_cycles = options->access_cycles != 0 ? options->access_cycles : 1;
-  bridge->signals[TCG_BRIDGE_SLOT_PACE] = VM_PMU_SIGNAL_CYCLES;
-  bridge->signals[TCG_BRIDGE_SLOT_INSTRUCTIONS] = VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED;
-  for (number = 0; number < options->sum_count; number++) bridge->signals[2 + number] = options->sums[number];
-  bridge->slot_count = 2 + options->sum_count;
+  for (number = 0; number < options->sum_count; number++) bridge->sums[number] = options->sums[number];
+  bridge->sum_count = options->sum_count;
   if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
@@ -111,10 +152,12 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     vm_pmu_demand(bridge->machine, number, &cpu->demand);
     bridge->demands[number] = cpu->demand;
     cpu->totals = cpu->cells.totals;
-    cpu->horizon = cpu->cells.horizon;
+    cpu->countdown = &cpu->own;
+    cpu->counting = counts(cpu->bridge, &cpu->demand);
+    fill(cpu, 0);
   }
-  for (number = 0; number < bridge->slot_count; number++) {
-    if (bridge->signals[number] >= bridge->cpus->cells.signals) {
+  for (number = 0; number < bridge->sum_count; number++) {
+    if (bridge->sums[number] >= bridge->cpus->cells.signals) {
       return refuse(bridge, why, why_size, "sums has a number that no signal has");
     }
   }
@@ -133,9 +176,29 @@ TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number) { return number
 
 VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge) { return bridge->machine; }
 
-uint32_t tcg_bridge_signal(const TcgBridge *bridge, uint32_t slot) { return bridge->signals[slot]; }
+void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
+  VM_PMU_STORE(countdown, VM_PMU_LOAD(cpu->countdown));
+  cpu->countdown = countdown;
+}
 
 /* ---- Demand ---- */
+
+/* Whether blocks add a signal by code of its own. */
+static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
+  return signal != VM_PMU_SIGNAL_CYCLES && signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && tcg_bridge_sum(bridge, signal) < 0;
+}
+
+/* What `demand` wants of the blocks beside the countdown. */
+static void join(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t wanted[VM_PMU_SIGNAL_WORDS], uint64_t *records) {
+  uint32_t word, signal;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
+    uint64_t left = demand->signals[word];
+    for (signal = 64 * word; left != 0; signal++, left >>= 1) {
+      if ((left & 1) != 0 && is_apart(bridge, signal)) wanted[word] |= UINT64_C(1) << (signal % 64);
+    }
+  }
+  *records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
+}
 
 /* Looks at the demand of every CPU that has another. What is no longer wanted stays, unless it is to be forgotten. */
 static void renew(TcgBridge *bridge, bool forget) {
@@ -150,60 +213,80 @@ static void renew(TcgBridge *bridge, bool forget) {
     uint32_t epoch = demand->epoch;
     vm_pmu_epoch(bridge->machine, number, &epoch);
     if (epoch != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
-    for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) wanted[word] |= demand->signals[word];
-    records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
+    join(bridge, demand, wanted, &records);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
     uint64_t before = VM_PMU_LOAD(&bridge->wanted[word]);
     more |= (wanted[word] & ~before) != 0;
     VM_PMU_STORE(&bridge->wanted[word], forget ? wanted[word] : before | wanted[word]);
   }
-  more |= VM_PMU_LOAD(&bridge->records) != records;
-  VM_PMU_STORE(&bridge->records, records);
+  more |= (records & ~VM_PMU_LOAD(&bridge->records)) != 0 || forget;
+  VM_PMU_STORE(&bridge->records, forget ? records : records | VM_PMU_LOAD(&bridge->records));
   atomic_flag_clear_explicit(&bridge->renewing, memory_order_release);
-  if (more) {
+  if (more && !forget) {
     if (bridge->host.retranslate != NULL) bridge->host.retranslate(bridge->user);
     for (number = 0; number < bridge->cpu_count; number++) VM_PMU_STORE(&bridge->cpus[number].look, 1);
   }
 }
 
+/* What this CPU's PMU, or another of its package, wants of it from now on. */
 static void renew_if_changed(TcgBridgeCpu *cpu) {
   uint32_t epoch = cpu->demand.epoch;
   vm_pmu_epoch(cpu->bridge->machine, cpu->number, &epoch);
   if (epoch == cpu->demand.epoch) return;
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
   renew(cpu->bridge, false);
+  if (cpu->counting != counts(cpu->bridge, &cpu->demand)) {
+    cpu->counting = !cpu->counting;
+    VM_PMU_STORE(&cpu->look, 1);
+    if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
+  }
 }
 
-void tcg_bridge_trim(TcgBridge *bridge) {
+/* Lets the other CPUs know that this one has changed what is wanted of them. */
+static void kick_others(TcgBridgeCpu *cpu) {
+  TcgBridge *bridge = cpu->bridge;
   uint32_t number;
-  for (number = 0; number < bridge->cpu_count; number++) tcg_bridge_settle(&bridge->cpus[number]);
-  renew(bridge, true);
+  for (number = 0; bridge->host.kick != NULL && number < bridge->cpu_count; number++) {
+    uint32_t epoch = 0;
+    if (number == cpu->number) continue;
+    vm_pmu_epoch(bridge->machine, number, &epoch);
+    if (epoch != VM_PMU_LOAD(&bridge->cpus[number].demand.epoch)) bridge->host.kick(bridge->user, number);
+  }
 }
+
+void tcg_bridge_trim(TcgBridge *bridge) { renew(bridge, true); }
 
 uint32_t tcg_bridge_limit(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) & SINGLE_RECORDS ? 1 : UINT32_MAX; }
 
-bool tcg_bridge_always(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) != 0; }
+uint32_t tcg_bridge_records(const TcgBridge *bridge) { return (uint32_t)VM_PMU_LOAD(&bridge->records); }
 
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (VM_PMU_LOAD(&bridge->wanted[signal / 64]) >> (signal % 64) & 1) != 0;
 }
 
-/* ---- Blocks ---- */
-
-void tcg_bridge_block_begin(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t key) {
-  uint32_t slot;
-  memset(block, 0, sizeof *block);
-  block->key = key;
-  block->always = tcg_bridge_always(bridge);
-  /* The pace is always kept, and instructions with it: the one that starts a counter is the first that it counts. */
-  block->slots = 1 << TCG_BRIDGE_SLOT_PACE | 1 << TCG_BRIDGE_SLOT_INSTRUCTIONS;
-  for (slot = 2; slot < bridge->slot_count; slot++) {
-    if (tcg_bridge_wants(bridge, bridge->signals[slot])) block->slots |= UINT32_C(1) << slot;
+int tcg_bridge_sum(const TcgBridge *bridge, uint32_t signal) {
+  uint32_t sum;
+  for (sum = 0; sum < bridge->sum_count; sum++) {
+    if (bridge->sums[sum] == signal) return (int)sum;
   }
+  return -1;
 }
 
-static bool add_part(TcgBridgeBlock *block, uint32_t slot, uint64_t amount) {
+/* ---- Blocks ---- */
+
+void tcg_bridge_block_begin(TcgBridgeBlock *block) { memset(block, 0, sizeof *block); }
+
+void tcg_bridge_block_instruction(TcgBridgeBlock *block) {
+  block->instructions += 1;
+  block->takes += UINT64_C(1) << TCG_BRIDGE_SHIFT;
+}
+
+bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint32_t amount) {
+  TcgBridgePart part = {block->instructions - 1, 0, amount};
+  int sum = tcg_bridge_sum(bridge, signal);
+  if (sum < 0) return false;
+  part.sum = (uint32_t)sum;
   if (block->part_count == block->part_capacity) {
     uint32_t capacity = block->part_capacity != 0 ? 2 * block->part_capacity : 16;
     TcgBridgePart *parts = realloc(block->parts, capacity * sizeof *parts);
@@ -211,44 +294,9 @@ static bool add_part(TcgBridgeBlock *block, uint32_t slot, uint64_t amount) {
     block->parts = parts;
     block->part_capacity = capacity;
   }
-  block->parts[block->part_count].instruction = block->instructions - 1;
-  block->parts[block->part_count].slot = slot;
-  block->parts[block->part_count].amount = amount;
-  block->part_count += 1;
-  block->sums[slot] += amount;
+  block->parts[block->part_count++] = part;
+  block->takes -= (uint64_t)amount << (part.sum * TCG_BRIDGE_SUM_BITS);
   return true;
-}
-
-bool tcg_bridge_block_instruction(TcgBridgeBlock *block, uint64_t cycles) {
-  block->instructions += 1;
-  return add_part(block, TCG_BRIDGE_SLOT_PACE, cycles) && add_part(block, TCG_BRIDGE_SLOT_INSTRUCTIONS, 1);
-}
-
-bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint64_t amount) {
-  uint32_t slot;
-  for (slot = 0; slot < bridge->slot_count; slot++) {
-    if (bridge->signals[slot] == signal && (block->slots >> slot & 1) != 0) return add_part(block, slot, amount);
-  }
-  return true;
-}
-
-uint32_t tcg_bridge_block_fit(const TcgBridgeBlock *block, uint64_t room) {
-  uint64_t cost = 0;
-  uint32_t part;
-  for (part = 0; part < block->part_count; part++) {
-    if (block->parts[part].slot != TCG_BRIDGE_SLOT_PACE) continue;
-    cost += block->parts[part].amount;
-    if (cost > room) return block->parts[part].instruction != 0 ? block->parts[part].instruction : 1;
-  }
-  return block->instructions;
-}
-
-void tcg_bridge_block_emit(const TcgBridgeBlock *block, const TcgBridge *bridge, void *user,
-                           void (*emit)(void *user, uint32_t slot, uint32_t signal, uint64_t amount)) {
-  uint32_t slot;
-  for (slot = 0; slot < bridge->slot_count; slot++) {
-    if (block->slots >> slot & 1) emit(user, slot, bridge->signals[slot], block->sums[slot]);
-  }
 }
 
 void tcg_bridge_block_free(TcgBridgeBlock *block) {
@@ -261,6 +309,8 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 static void tell_context(TcgBridgeCpu *cpu) {
   VmPmuContext context = {sizeof(VmPmuContext)};
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
+  if (memcmp(&context, &cpu->context, sizeof context) == 0) return;
+  cpu->context = context;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
@@ -272,36 +322,48 @@ static bool reached(const TcgBridgeCpu *cpu) {
   return false;
 }
 
-/* Tells the instruction that was completed last, once, if its record is wanted: after its signals, before the deadline. */
+/* Tells the instruction that was completed last, once, if it came to a deadline: after its signals, before the deadline is served. */
 static void tell_record(TcgBridgeCpu *cpu) {
-  const TcgBridge *bridge = cpu->bridge;
   VmPmuRecord record = {sizeof(VmPmuRecord)};
   uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
-  uint32_t asked = cpu->demand.records & bridge->tells;
   bool news = completed != cpu->told;
   cpu->told = completed;
-  if (!news || (asked & (LAST_RECORDS | SINGLE_RECORDS | VM_PMU_RECORDS_AT_DEADLINE)) == 0) return;
-  if ((asked & (LAST_RECORDS | SINGLE_RECORDS)) == 0 && !reached(cpu)) return;
-  if (bridge->host.record(bridge->user, cpu->number, &record)) vm_pmu_record(bridge->machine, cpu->number, &record);
+  if (!news || (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) == 0 || !reached(cpu)) return;
+  if (cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_record(cpu->bridge->machine, cpu->number, &record);
 }
 
 static void serve(TcgBridgeCpu *cpu) {
+  if (!vm_pmu_due(&cpu->cells)) return;
   tell_record(cpu);
-  if (vm_pmu_due(&cpu->cells)) vm_pmu_check(cpu->bridge->machine, cpu->number);
+  vm_pmu_check(cpu->bridge->machine, cpu->number);
 }
 
-uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint64_t cost, uint32_t instructions, uint32_t key) {
-  uint64_t room;
+static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
+
+uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
+  uint64_t room, budget;
+  settle(cpu, 0);
   serve(cpu);
-  if (key != cpu->key) tell_context(cpu);
   renew_if_changed(cpu);
-  if (VM_PMU_LOAD(&cpu->look)) {
-    VM_PMU_STORE(&cpu->look, 0);
-    return TCG_BRIDGE_LOOK;
-  }
+  fill(cpu, 0);
+  if (tcg_bridge_look(cpu)) return TCG_BRIDGE_LOOK;
+  budget = cpu->filled >> TCG_BRIDGE_SHIFT;
+  if (instructions <= budget) return TCG_BRIDGE_GO;
+  /* A deadline that is there already waits for one more instruction: single cycles are looked at by executing single instructions. */
   room = vm_pmu_room(&cpu->cells);
-  if (cost <= room || instructions <= 1) return TCG_BRIDGE_GO;
-  return room != 0 ? room : 1;
+  if (room == 0) room = 1;
+  room = least(least(room, instructions), MOST_BUDGET);
+  if (room > budget) {
+    cpu->filled = room << TCG_BRIDGE_SHIFT;
+    VM_PMU_STORE(cpu->countdown, cpu->filled);
+  }
+  return room;
+}
+
+bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
+  if (key == cpu->key || !cpu->counting) return false;
+  tcg_bridge_sync(cpu);
+  return VM_PMU_LOAD(&cpu->look) != 0;
 }
 
 bool tcg_bridge_look(TcgBridgeCpu *cpu) {
@@ -311,33 +373,46 @@ bool tcg_bridge_look(TcgBridgeCpu *cpu) {
 }
 
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed) {
+  uint64_t left = VM_PMU_LOAD(cpu->countdown);
   uint32_t part;
-  memset(cpu->open, 0, sizeof cpu->open);
-  for (part = 0; part < block->part_count && block->parts[part].instruction < executed; part++) {
-    cpu->open[block->parts[part].slot] += block->parts[part].amount;
+  left += (uint64_t)(block->instructions - executed) << TCG_BRIDGE_SHIFT;
+  for (part = block->part_count; part != 0 && block->parts[part - 1].instruction >= executed; part--) {
+    left -= (uint64_t)block->parts[part - 1].amount << (block->parts[part - 1].sum * TCG_BRIDGE_SUM_BITS);
   }
+  VM_PMU_STORE(cpu->countdown, left);
 }
 
-static void subtract(uint64_t *cell, uint64_t amount) { *cell -= amount < *cell ? amount : *cell; }
-
-void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint32_t instructions) {
-  subtract(&cpu->open[TCG_BRIDGE_SLOT_PACE], instructions);
-  subtract(&cpu->open[TCG_BRIDGE_SLOT_INSTRUCTIONS], instructions);
+void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions) {
+  uint64_t sums = -takes & ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1);
+  uint64_t left = VM_PMU_LOAD(cpu->countdown);
+  /* What has been settled meanwhile, and is open no longer, cannot be taken back. */
+  uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
+  if (instructions == 0 || taken == 0) return;
+  VM_PMU_STORE(cpu->countdown, left - sums + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
 }
 
-void tcg_bridge_settle(TcgBridgeCpu *cpu) {
-  uint32_t slot;
-  for (slot = 0; slot < cpu->bridge->slot_count; slot++) {
-    vm_pmu_add(&cpu->cells, cpu->bridge->signals[slot], cpu->open[slot]);
-    cpu->open[slot] = 0;
-  }
+void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record) {
+  settle(cpu, 0);
+  record->size = sizeof *record;
+  vm_pmu_record(cpu->bridge->machine, cpu->number, record);
+  cpu->told = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
+  renew_if_changed(cpu);
+  fill(cpu, 0);
 }
+
+void tcg_bridge_open(TcgBridgeCpu *cpu) {
+  settle(cpu, 0);
+  fill(cpu, 1);
+}
+
+void tcg_bridge_settle(TcgBridgeCpu *cpu) { settle(cpu, 0); }
 
 void tcg_bridge_sync(TcgBridgeCpu *cpu) {
-  tcg_bridge_settle(cpu);
+  settle(cpu, 0);
   serve(cpu);
   tell_context(cpu);
   renew_if_changed(cpu);
+  fill(cpu, 0);
 }
 
 /* ---- Registers ---- */
@@ -374,21 +449,19 @@ static TcgBridgeAnswer answer(VmPmuStatus status, uint32_t space, TcgBridgeExcep
   return TCG_BRIDGE_RAISE;
 }
 
-static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
-
 /* One access, a write if `read` is null, between what is before the accessing instruction and that instruction itself. */
 static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *read, uint64_t value) {
   const VmPmuMachine *machine = cpu->bridge->machine;
-  uint64_t cycles = least(cpu->open[TCG_BRIDGE_SLOT_PACE], cpu->bridge->access_cycles);
-  uint64_t instructions = least(cpu->open[TCG_BRIDGE_SLOT_INSTRUCTIONS], 1);
+  uint64_t open = settle(cpu, 1);
   VmPmuStatus status;
-  cpu->open[TCG_BRIDGE_SLOT_PACE] -= cycles;
-  cpu->open[TCG_BRIDGE_SLOT_INSTRUCTIONS] -= instructions;
-  tcg_bridge_settle(cpu);
   tell_context(cpu);
-  status = read != NULL ? vm_pmu_read(machine, cpu->number, space, number, read) : vm_pmu_write(machine, cpu->number, space, number, value);
-  cpu->open[TCG_BRIDGE_SLOT_PACE] = cycles;
-  cpu->open[TCG_BRIDGE_SLOT_INSTRUCTIONS] = instructions;
+  if (read != NULL) {
+    status = vm_pmu_read(machine, cpu->number, space, number, read);
+  } else {
+    status = vm_pmu_write(machine, cpu->number, space, number, value);
+  }
+  renew_if_changed(cpu);
+  fill(cpu, open);
   return status;
 }
 
@@ -398,18 +471,23 @@ TcgBridgeAnswer tcg_bridge_read(TcgBridgeCpu *cpu, uint32_t space, uint64_t numb
 
 TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception) {
   VmPmuStatus status = access_register(cpu, space, number, NULL, value);
-  if (status == VM_PMU_STATUS_OK) {
-    renew_if_changed(cpu); /* what the access brought to this CPU */
-    renew(cpu->bridge, false); /* and to the others of its package */
-  }
+  if (status == VM_PMU_STATUS_OK) kick_others(cpu);
   return answer(status, space, exception);
 }
 
-void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm) {
-  memset(cpu->open, 0, sizeof cpu->open);
-  vm_pmu_reset(cpu->bridge->machine, cpu->number, warm);
+/* The PMU remembers something else than before, and no context that was told. */
+static void tell_anew(TcgBridgeCpu *cpu) {
+  memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
-  renew(cpu->bridge, false);
+  renew_if_changed(cpu);
+  fill(cpu, 0);
+}
+
+void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm) {
+  settle(cpu, 0);
+  vm_pmu_reset(cpu->bridge->machine, cpu->number, warm);
+  tell_anew(cpu);
+  kick_others(cpu);
 }
 
 /* ---- Interrupts ---- */
@@ -429,12 +507,16 @@ bool tcg_bridge_pmv(uint64_t pmv, uint8_t *vector) {
 }
 
 void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
-  tcg_bridge_settle(cpu);
+  if (!cpu->counting) return;
+  settle(cpu, 0);
+  /* A deadline that the last instruction has come to is served before anything else happens. */
+  serve(cpu);
   if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tell_context(cpu); /* it was halted, and is no longer */
   tcg_bridge_count(cpu, hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN, 1);
   tcg_bridge_count(cpu, VM_PMU_SIGNAL_CYCLES, 1);
   serve(cpu);
   renew_if_changed(cpu);
+  fill(cpu, 0);
 }
 
 /* ---- Halting ---- */
@@ -451,9 +533,10 @@ uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t c
 }
 
 void tcg_bridge_pass(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count) {
-  tcg_bridge_settle(cpu);
+  settle(cpu, 0);
   vm_pmu_pass(cpu->bridge->machine, cpu->number, cycles, signals, count);
   renew_if_changed(cpu);
+  fill(cpu, 0);
 }
 
 /* ---- Saving ---- */
@@ -464,8 +547,9 @@ uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
   uint8_t *copy = NULL;
   uint32_t number;
   for (number = 0; number < bridge->cpu_count; number++) {
-    tcg_bridge_settle(&bridge->cpus[number]);
+    settle(&bridge->cpus[number], 0);
     serve(&bridge->cpus[number]);
+    fill(&bridge->cpus[number], 0);
   }
   if (vm_pmu_save(bridge->machine, &snapshot) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(snapshot, &bytes, length) == VM_PMU_STATUS_OK) {
     copy = malloc(*length);
@@ -481,11 +565,10 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
   for (number = 0; number < bridge->cpu_count; number++) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;
-    memset(cpu->open, 0, sizeof cpu->open);
-    cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
+    settle(cpu, 0);
+    tell_anew(cpu);
     vm_pmu_lines(bridge->machine, number, &levels);
     lines_changed(bridge, number, levels);
   }
-  renew(bridge, false);
   return true;
 }

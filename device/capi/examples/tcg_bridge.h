@@ -4,23 +4,29 @@
  *
  * How counting works here
  *
- * A block of guest instructions is translated once and executed often, and may be left in its middle by a fault. So what a block adds is
- * *opened* at its entry, and added to the totals later, at the next entry or whenever somebody looks: whoever leaves a block in its
- * middle corrects what is open, and nothing ever has to be taken out of a total. All comparisons are at the entry too:
+ * A CPU has one cell of 64 bits, the countdown. It holds how many instructions may be executed before the PMU must be asked. A block takes
+ * its instructions off at its entry, and is not entered if there are not so many left:
  *
- *     entry:  totals[n] += open[n]                        for each signal that is summed
- *             totals[pace] + cost > *horizon, or the context's key another?  then call tcg_bridge_slow() and do as it says
- *             open[n] = what this block adds
+ *     entry:  left = *countdown - takes                   takes: a constant of the block, tcg_bridge_takes()
+ *             left < 0?  then call tcg_bridge_slow(), and do as it says
+ *             *countdown = left
  *
- * tcg_bridge_enter() is that in C; a translator emits the same loads, additions and stores, relative to its TcgBridgeCpu.
+ * That is all that a block does. What has been taken off is added to the totals when somebody looks, and cycles are added with it: each
+ * instruction has one. In its low bits the cell also counts two more signals whose sums in a block are known when it is translated, such
+ * as branches; so they cost nothing beside. Whatever else is counted is one addition where it happens, by tcg_bridge_count() or the same
+ * in generated code, and only where tcg_bridge_wants() says so.
  *
  * A deadline within a block is met by executing less of it: tcg_bridge_slow() returns how much. So an overflow comes at its very
- * instruction, however long blocks are.
+ * instruction, however long blocks are. Whoever leaves a block in its middle gives back what was not executed.
+ *
+ * While TcgBridgeCpu::counting is 0, nothing is counted on that CPU, and its blocks need none of this. A translator makes two kinds of
+ * blocks, with the entry and without, and takes those that fit.
  *
  * Rules for the host
  *
  * - One TcgBridgeCpu a virtual CPU, used on one host thread at a time. Different ones may be used at once.
- * - An instruction that reads or writes registers of the PMU ends its block, and so does one that changes the key of the context.
+ * - An instruction that reads or writes registers of the PMU ends its block, and so does one that changes the key of the context. Where the
+ *   next block is looked up, tcg_bridge_context() is told its key.
  * - A block ends at every control transfer, and where tcg_bridge_limit() says.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
@@ -34,12 +40,11 @@
 extern "C" {
 #endif
 
-/* The most signals that are summed by blocks, the first two among them. */
-#define TCG_BRIDGE_SLOTS 16
-/* The slot of the pace: what blocks cost in it, cycles. */
-#define TCG_BRIDGE_SLOT_PACE 0
-/* The slot of retired instructions. */
-#define TCG_BRIDGE_SLOT_INSTRUCTIONS 1
+/* How many signals the countdown counts beside instructions and cycles, and in how many bits each. An instruction adds 3 at most. */
+#define TCG_BRIDGE_SUMS 2
+#define TCG_BRIDGE_SUM_BITS 20
+/* Where in the countdown the number of instructions begins. */
+#define TCG_BRIDGE_SHIFT (TCG_BRIDGE_SUMS * TCG_BRIDGE_SUM_BITS)
 
 /* tcg_bridge_enter(): the whole block may be executed. */
 #define TCG_BRIDGE_GO UINT64_MAX
@@ -64,10 +69,14 @@ typedef struct TcgBridgeHost {
   /* POWER: the requests of CPU `cpu` that stay are now `levels`, VM_PMU_LINE_... Perhaps on another CPU's thread. */
   void (*lines)(void *user, uint32_t cpu, uint32_t levels);
   /*
-   * Translated blocks do not add everything that is wanted now: throw all of them away before the next is executed. On the thread of some
-   * CPU. Blocks that add too much are kept: guests stop and start their counters all the time.
+   * Blocks with counting code do not add everything that is wanted now: throw all of them away before the next is executed. On the thread
+   * of some CPU. Blocks that add too much are kept: guests stop and start their counters all the time.
    */
   void (*retranslate)(void *user);
+  /* TcgBridgeCpu::counting of CPU `cpu` has changed. On the thread of that CPU. */
+  void (*counting)(void *user, uint32_t cpu);
+  /* Another CPU has changed what counts on CPU `cpu`: let it leave translated code and call tcg_bridge_sync(). On any thread. */
+  void (*kick)(void *user, uint32_t cpu);
   /*
    * Fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return false. If it is null, no
    * records are told, and none hold up execution.
@@ -88,11 +97,12 @@ typedef struct TcgBridgeOptions {
   uint32_t threads;
   /* The most that any signal grows in one cycle; 0 is 4. */
   uint32_t most;
-  /* The cycles of an instruction that accesses the PMU; 0 is 1. */
-  uint32_t access_cycles;
-  /* Signals beside cycles and instructions whose sum in a block is known when it is translated; up to TCG_BRIDGE_SLOTS - 2. */
+  /* Signals beside cycles and instructions whose sum in a block is known when it is translated; up to TCG_BRIDGE_SUMS. */
   const uint32_t *sums;
   uint32_t sum_count;
+  /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
+  const uint32_t *supplied;
+  uint32_t supplied_count;
   /*
    * The kinds of records that TcgBridgeHost::record is called for, VM_PMU_RECORDS_...; 0 is all. The others are not told, and do not hold
    * up execution: with VM_PMU_RECORDS_AT_DEADLINE alone no entry of a block is slow for the sake of records, and none is told of branches.
@@ -103,47 +113,44 @@ typedef struct TcgBridgeOptions {
   TcgBridgeHost host;
 } TcgBridgeOptions;
 
-/* One virtual CPU. Generated code uses the fields up to `open`, by offsetof; those of all CPUs lie alike. */
+/* One virtual CPU. */
 typedef struct TcgBridgeCpu {
+  /* The countdown. The host may put it where its generated code reaches it best: tcg_bridge_place(). */
+  uint64_t *countdown;
   /* The cells of its totals: that of signal n is totals[n]. */
   uint64_t *totals;
-  /* The total of the pace before which no deadline can come. Load it anew each time. */
-  const uint64_t *horizon;
   /* Not 0 when the host should look at interrupts and translated blocks before it goes on: tcg_bridge_look(). */
   uint64_t look;
+  /* Not 0 while something is counted on this CPU: its blocks must have counting code. Changes on its own thread alone. */
+  uint32_t counting;
   /* The key of the context that the PMU was told last. */
   uint32_t key;
   /* Which CPU it is. */
   uint32_t number;
-  /* What the block that is being executed adds, by slot. */
-  uint64_t open[TCG_BRIDGE_SLOTS];
   /* What follows is the bridge's. */
+  uint64_t filled;
+  uint64_t own;
   VmPmuCells cells;
   VmPmuDemand demand;
+  VmPmuContext context;
   TcgBridge *bridge;
   uint64_t told;
 } TcgBridgeCpu;
 
-/* What one instruction of a block adds to one slot. */
+/* What one instruction of a block adds to one of the sums. */
 typedef struct TcgBridgePart {
   uint32_t instruction;
-  uint32_t slot;
-  uint64_t amount;
+  uint32_t sum;
+  uint32_t amount;
 } TcgBridgePart;
 
-/* What is known of a block when it is translated. */
+/* What is known of a block when it is translated, for hosts that want it kept for them. */
 typedef struct TcgBridgeBlock {
-  /* What it adds in all, by slot; sums[TCG_BRIDGE_SLOT_PACE] is its cost. */
-  uint64_t sums[TCG_BRIDGE_SLOTS];
-  /* The slots that something counts, one bit each: what generated code deals with. */
-  uint32_t slots;
-  /* The key of the context that it was translated for. */
-  uint32_t key;
+  /* What its entry takes off the countdown. */
+  uint64_t takes;
   /* How many instructions it has. */
   uint32_t instructions;
-  /* Not 0 if its entry always goes by tcg_bridge_slow(): tcg_bridge_always(). */
-  uint32_t always;
-  /* What each instruction adds; part_count of them, in memory of malloc(). */
+  /* What its instructions add to sums; part_count of them, in memory of malloc(). */
   TcgBridgePart *parts;
   uint32_t part_count;
   uint32_t part_capacity;
@@ -159,6 +166,8 @@ void tcg_bridge_destroy(TcgBridge *bridge);
 TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number);
 /* The machine behind it, for what vm_pmu.h has beside: boxes, injection, devices. */
 VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge);
+/* Puts the countdown of a CPU into a cell of the host's, 8 bytes that stay until the bridge is destroyed. Before the CPU runs. */
+void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown);
 /* Brings a CPU's PMU to its values after reset: warm is INIT, or a reset with the power on. */
 void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm);
 
@@ -166,44 +175,56 @@ void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm);
 
 /* The most instructions that a block may have at the moment: 1 while single ones are asked for, else UINT32_MAX. */
 uint32_t tcg_bridge_limit(const TcgBridge *bridge);
-/*
- * Whether the entry of every block must go by tcg_bridge_slow(), so that the last instruction of the block before it can be told: branches,
- * or single instructions, are asked for.
- */
-bool tcg_bridge_always(const TcgBridge *bridge);
+/* The records that somebody asks for and the host tells, VM_PMU_RECORDS_...: behind such an instruction, tcg_bridge_record() is called. */
+uint32_t tcg_bridge_records(const TcgBridge *bridge);
 /* Forgets what was wanted once and is no longer: for when all blocks are thrown away for a reason of the host's own. No CPU runs. */
 void tcg_bridge_trim(TcgBridge *bridge);
-/* Whether something counts a signal: else no code for it need be made. */
+/* Whether code must be made that counts a signal: something follows it, and the countdown does not count it. */
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal);
-/* Begins to describe a block for contexts of this key. A block that was described before must have been given up. */
-void tcg_bridge_block_begin(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t key);
-/* The next instruction, which takes so many cycles. False if there is no memory. */
-bool tcg_bridge_block_instruction(TcgBridgeBlock *block, uint64_t cycles);
-/* The instruction adds `amount` to `signal`, one of TcgBridgeOptions::sums. What nothing counts is left out. False: there is no memory. */
-bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint64_t amount);
-/* How many of its first instructions cost no more than `room`; at least one. */
-uint32_t tcg_bridge_block_fit(const TcgBridgeBlock *block, uint64_t room);
+/* Which of the sums a signal is, or -1. */
+int tcg_bridge_sum(const TcgBridge *bridge, uint32_t signal);
+/* What the entry of a block of so many instructions takes off the countdown, whose instructions add `sums` in all. */
+static inline uint64_t tcg_bridge_takes(uint32_t instructions, const uint32_t sums[TCG_BRIDGE_SUMS]) {
+  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - ((uint64_t)sums[1] << TCG_BRIDGE_SUM_BITS) - sums[0];
+}
+/* Begins to describe a block. One that was described before must have been given up. */
+void tcg_bridge_block_begin(TcgBridgeBlock *block);
+/* The next instruction. */
+void tcg_bridge_block_instruction(TcgBridgeBlock *block);
+/*
+ * The instruction adds `amount`, 3 at most, to `signal`, one of TcgBridgeOptions::sums. False: it is none of them, or there is no memory.
+ */
+bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint32_t amount);
 /* Gives the memory of a block's description up. */
 void tcg_bridge_block_free(TcgBridgeBlock *block);
-/* Calls `emit` for each slot that the generated code of the block's entry deals with: the signal's cell is totals[signal]. */
-void tcg_bridge_block_emit(const TcgBridgeBlock *block, const TcgBridge *bridge, void *user,
-                           void (*emit)(void *user, uint32_t slot, uint32_t signal, uint64_t amount));
 
 /* ---- When it is executed ---- */
 
 /*
- * What is to be done before a block, by tcg_bridge_enter(), when it does not simply fit: serves deadlines, tells the context. Everything
- * that was open has been added, and nothing is open. Returns TCG_BRIDGE_GO, TCG_BRIDGE_LOOK, or how many cycles there are until the
- * next deadline can come: execute as many of the block's instructions as cost no more, at least one, entered as a block of their own.
+ * What is to be done before a block of so many instructions when the countdown has not so many left: serves deadlines, fills the countdown.
+ * Returns TCG_BRIDGE_GO, TCG_BRIDGE_LOOK, or how many of its instructions to execute, as a block of their own: the next deadline is behind
+ * them. Such a block fits.
  */
-uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint64_t cost, uint32_t instructions, uint32_t key);
+uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions);
+/* The CPU goes on in blocks of this key: tells the context if it is another. True when the host should look at its interrupts. */
+bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key);
 /* The block was left after `executed` of its instructions: a fault, or an exit by a helper. Nothing else may have been entered since. */
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed);
-/* The same for a host whose blocks sum cycles and instructions only, a cycle each: the last `instructions` of them were not executed. */
-void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint32_t instructions);
-/* Adds what is open. */
+/*
+ * The same for a host that keeps no descriptions: the last `instructions` of a block were not executed. `takes` is what its entry took, and
+ * the last of its instructions alone adds to sums; 0 where none does.
+ */
+void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions);
+/* Tells a record of the instruction that has just been completed, the last of its block. All but `size` is filled in. */
+void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record);
+/*
+ * The last instruction of a block without counting code has set TcgBridgeCpu::counting, by tcg_bridge_write(): it is the first that is
+ * counted.
+ */
+void tcg_bridge_open(TcgBridgeCpu *cpu);
+/* Adds to the totals what has been taken off the countdown. */
 void tcg_bridge_settle(TcgBridgeCpu *cpu);
-/* Adds what is open, serves deadlines, tells the context. */
+/* The same, and serves deadlines and tells the context. */
 void tcg_bridge_sync(TcgBridgeCpu *cpu);
 /* Once each time after it was asked: whether the host should look at interrupts and at translated blocks. */
 bool tcg_bridge_look(TcgBridgeCpu *cpu);
@@ -212,7 +233,7 @@ bool tcg_bridge_look(TcgBridgeCpu *cpu);
 static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t amount) { vm_pmu_add(&cpu->cells, signal, amount); }
 
 /* What translated code does at the entry of a block, and what tcg_bridge_slow() returns. */
-static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridge *bridge, const TcgBridgeBlock *block);
+static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block);
 
 /* For interpreters: instructions have been completed, in so many cycles. True when the host should look at its interrupts. */
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles);
@@ -240,9 +261,8 @@ typedef struct TcgBridgeException {
 } TcgBridgeException;
 
 /*
- * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction has been opened, as the last of its block;
- * it is counted after the access, and should add nothing else to sums. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(),
- * as for any instruction that faults.
+ * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing to sums,
+ * and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
  * After a write, tcg_bridge_look() tells whether other blocks are needed.
  */
 TcgBridgeAnswer tcg_bridge_read(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
@@ -282,33 +302,21 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length);
 
 /* ---- What generated code does, in C ---- */
 
-/* The signal of a slot. */
-uint32_t tcg_bridge_signal(const TcgBridge *bridge, uint32_t slot);
-
-static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridge *bridge, const TcgBridgeBlock *block) {
-  uint64_t allowed = TCG_BRIDGE_GO;
-  uint32_t slot;
-  for (slot = 0; slot < TCG_BRIDGE_SLOTS; slot++) {
-    if (block->slots >> slot & 1) {
-      vm_pmu_add(&cpu->cells, tcg_bridge_signal(bridge, slot), cpu->open[slot]);
-      cpu->open[slot] = 0;
-    }
+static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block) {
+  uint64_t left = VM_PMU_LOAD(cpu->countdown) - block->takes;
+  if ((int64_t)left < 0) {
+    uint64_t allowed = tcg_bridge_slow(cpu, block->instructions);
+    if (allowed != TCG_BRIDGE_GO) return allowed;
+    left = VM_PMU_LOAD(cpu->countdown) - block->takes;
   }
-  if (block->always || block->key != cpu->key || vm_pmu_room(&cpu->cells) < block->sums[TCG_BRIDGE_SLOT_PACE]) {
-    allowed = tcg_bridge_slow(cpu, block->sums[TCG_BRIDGE_SLOT_PACE], block->instructions, block->key);
-  }
-  if (allowed == TCG_BRIDGE_GO) {
-    for (slot = 0; slot < TCG_BRIDGE_SLOTS; slot++) {
-      if (block->slots >> slot & 1) cpu->open[slot] = block->sums[slot];
-    }
-  }
-  return allowed;
+  VM_PMU_STORE(cpu->countdown, left);
+  return TCG_BRIDGE_GO;
 }
 
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles) {
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
   vm_pmu_add(&cpu->cells, cpu->cells.pace, cycles);
-  return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0, 1, cpu->key) == TCG_BRIDGE_LOOK;
+  return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0) == TCG_BRIDGE_LOOK;
 }
 
 #ifdef __cplusplus

@@ -23,6 +23,7 @@ const SOURCES: &[&str] = &[
     "snapshot",
     "memory",
     "cores",
+    "cpuid",
     "platform",
     "companion",
     "follow",

@@ -2899,6 +2899,19 @@ VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine,
                                bool *taken);
 
 /**
+ * Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers` are
+ * EAX, EBX, ECX and EDX as they would be without. Leaf 0Ah and vendor and signature become the part's, and what announces a PMU of other
+ * processors is taken away. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_cpuid(const char *part,
+                         uint32_t leaf,
+                         uint32_t subleaf,
+                         uint32_t (*registers)[4]);
+
+/**
  * Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from several
  * host threads at once.
  *

@@ -24,6 +24,7 @@ pub mod cells;
 pub mod companion;
 pub mod context;
 pub mod cores;
+pub mod cpuid;
 pub mod demand;
 pub mod follow;
 pub mod litmus;

@@ -3,34 +3,10 @@
 use alloc::vec::Vec;
 
 use kvm_bindings::{CpuId, KVM_MAX_CPUID_ENTRIES, kvm_cpuid_entry2};
-use vm_pmu_arch::knl::CPUID_0A;
-use vm_pmu_arch::model::CpuidIdentity;
 use vm_pmu_arch::registry::Part;
 
 use super::Error;
-
-/// How CPUID spells the vendor of Intel's processors.
-pub(super) const INTEL: [u8; 12] = *b"GenuineIntel";
-
-/// Leaf 0Ah: architectural performance monitoring.
-const MONITORING: u32 = 0xA;
-/// Leaves of other PMUs: last-branch records of the architecture, its later performance monitoring, and AMD's of later families.
-const OTHERS: [u32; 3] = [0x1C, 0x23, 0x8000_0022];
-
-/// Leaf 1, EDX: model-specific registers, a local APIC, a debug store.
-const MSR: u32 = 1 << 5;
-const APIC: u32 = 1 << 9;
-const DEBUG_STORE: u32 = 1 << 21;
-/// Leaf 1, ECX: a debug store of 64 bits, one by privilege level; IA32_PERF_CAPABILITIES.
-const DEBUG_STORE_64: u32 = 1 << 2;
-const DEBUG_STORE_LEVELS: u32 = 1 << 4;
-const CAPABILITIES: u32 = 1 << 15;
-/// Leaf 7, EDX: cores of several kinds, each with its PMU; last-branch records of the architecture. Its subleaf 1, EAX: leaf 23h.
-const HYBRID: u32 = 1 << 15;
-const LAST_BRANCHES: u32 = 1 << 19;
-const LATER_MONITORING: u32 = 1 << 8;
-/// Leaf 8000_0001h, ECX: counters of later families, of the core, of the northbridge and of the last level of caches.
-const LATER_COUNTERS: u32 = 1 << 23 | 1 << 24 | 1 << 28;
+use crate::cpuid::{MONITORING, OTHERS, answer};
 
 /// The entries of `cpuid`, as `KVM_GET_SUPPORTED_CPUID` returned them or a hypervisor made of them, with what shows the guest the PMU of
 /// `part` and no other: for `KVM_SET_CPUID2`.
@@ -52,60 +28,23 @@ const LATER_COUNTERS: u32 = 1 << 23 | 1 << 24 | 1 << 28;
 /// assert!(guest.as_slice().iter().any(|entry| entry.function == 0xA && entry.eax == 0x0728_0203));
 /// ```
 pub fn cpuid(part: Part, cpuid: &CpuId) -> Result<CpuId, Error> {
-    let identity = part.cpuid().ok_or(Error::NotX86(part))?;
+    if part.cpuid().is_none() {
+        return Err(Error::NotX86(part));
+    }
     let is_other = |entry: &&kvm_cpuid_entry2| entry.function != MONITORING && !OTHERS.contains(&entry.function);
     let mut entries: Vec<kvm_cpuid_entry2> = cpuid.as_slice().iter().filter(is_other).copied().collect();
-    for leaf in [0, 1, 0x8000_0000, 0x8000_0001] {
+    let has_monitoring = matches!(part, Part::Knl(_)).then_some(MONITORING);
+    for leaf in [0, 1, 0x8000_0000, 0x8000_0001].into_iter().chain(has_monitoring) {
         if !entries.iter().any(|entry| entry.function == leaf) {
             entries.push(kvm_cpuid_entry2 { function: leaf, ..kvm_cpuid_entry2::default() });
         }
     }
-    if let Part::Knl(_) = part {
-        let [eax, ebx, ecx, edx] = CPUID_0A;
-        entries.push(kvm_cpuid_entry2 { function: MONITORING, eax, ebx, ecx, edx, ..kvm_cpuid_entry2::default() });
+    for entry in &mut entries {
+        let registers = [entry.eax, entry.ebx, entry.ecx, entry.edx];
+        [entry.eax, entry.ebx, entry.ecx, entry.edx] = answer(part, entry.function, entry.index, registers).unwrap_or(registers);
     }
-    entries.iter_mut().for_each(|entry| show(identity, entry));
     let most = KVM_MAX_CPUID_ENTRIES;
     CpuId::from_entries(&entries).map_err(|_| Error::TooManyEntries { entries: entries.len(), most })
-}
-
-fn show(identity: CpuidIdentity, entry: &mut kvm_cpuid_entry2) {
-    let is_intel = identity.vendor == INTEL;
-    match (entry.function, entry.index) {
-        (0, _) => {
-            spell(identity, entry);
-            // A list that ends before it would hide leaf 0Ah.
-            entry.eax = entry.eax.max(if is_intel { MONITORING } else { 1 });
-        }
-        (1, _) => {
-            entry.eax = identity.signature;
-            entry.ecx &= !(DEBUG_STORE_64 | DEBUG_STORE_LEVELS | CAPABILITIES);
-            entry.ecx |= if is_intel { CAPABILITIES } else { 0 };
-            entry.edx = (entry.edx | MSR | APIC) & !DEBUG_STORE;
-        }
-        (7, 0) => entry.edx &= !(HYBRID | LAST_BRANCHES),
-        (7, 1) => entry.eax &= !LATER_MONITORING,
-        (0x8000_0000, _) => {
-            // Intel spells its vendor, and its signature, among the basic leaves only.
-            if is_intel {
-                (entry.ebx, entry.ecx, entry.edx) = (0, 0, 0);
-            } else {
-                spell(identity, entry);
-            }
-            entry.eax = entry.eax.max(0x8000_0001);
-        }
-        (0x8000_0001, _) => {
-            entry.eax = if is_intel { 0 } else { identity.signature };
-            entry.ecx &= !LATER_COUNTERS;
-        }
-        _ => {}
-    }
-}
-
-/// The vendor's letters in EBX, EDX and ECX.
-fn spell(identity: CpuidIdentity, entry: &mut kvm_cpuid_entry2) {
-    let word = |at: usize| identity.vendor.iter().skip(at).take(4).rev().fold(0, |word, letter| word << 8 | u32::from(*letter));
-    (entry.ebx, entry.edx, entry.ecx) = (word(0), word(4), word(8));
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ pub fn delivery(lapic: &kvm_lapic_state) -> Delivery {
 pub fn deliver(part: Part, lapic: &mut kvm_lapic_state) -> Delivered {
     let by = delivery(lapic);
     let before = *lapic;
-    if by != Delivery::Nothing && part.cpuid().is_some_and(|identity| identity.vendor == super::cpuid::INTEL) {
+    if by != Delivery::Nothing && part.cpuid().is_some_and(|identity| identity.vendor == crate::cpuid::INTEL) {
         let entry = read(lapic, ENTRY);
         write(lapic, ENTRY, entry | MASKED);
     }

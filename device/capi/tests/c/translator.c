@@ -216,14 +216,13 @@ static void flush(struct machine *machine) {
 static const TcgBridgeBlock *translate(struct machine *machine, uint32_t length) {
   TcgBridgeBlock **place = &machine->blocks[machine->pc][length];
   unsigned pc = machine->pc;
-  if (*place != NULL && (*place)->key == machine->level) return *place;
-  if (*place == NULL) *place = calloc(1, sizeof **place);
+  if (*place != NULL) return *place;
+  *place = calloc(1, sizeof **place);
   EXPECT(*place != NULL);
-  tcg_bridge_block_free(*place);
-  tcg_bridge_block_begin(*place, machine->bridge, machine->level);
+  tcg_bridge_block_begin(*place);
   for (;;) {
     enum operation operation = machine->program[pc].operation;
-    EXPECT(tcg_bridge_block_instruction(*place, 1));
+    tcg_bridge_block_instruction(*place);
     if (operation == LOAD) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, 1));
     if (operation == BRANCH) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_BRANCHES_RETIRED, 1));
     pc = (pc + 1) % PROGRAM;
@@ -231,8 +230,8 @@ static const TcgBridgeBlock *translate(struct machine *machine, uint32_t length)
   }
 }
 
-/* Executes the block that was entered. */
-static void run_block(struct machine *machine, const TcgBridgeBlock *block) {
+/* Executes the block, which has been entered unless it has no counting code. */
+static void run_block(struct machine *machine, const TcgBridgeBlock *block, bool counting) {
   uint32_t index;
   uint64_t value;
   TcgBridgeException exception;
@@ -242,13 +241,14 @@ static void run_block(struct machine *machine, const TcgBridgeBlock *block) {
     if (instruction->operation == ARM && machine->level == 0) {
       EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)machine->period, &exception) == TCG_BRIDGE_DONE);
       EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, machine->select, &exception) == TCG_BRIDGE_DONE);
+      if (!counting && machine->cpu->counting) tcg_bridge_open(machine->cpu);
     }
     if (instruction->operation == READ) {
       EXPECT(tcg_bridge_read(machine->cpu, VM_PMU_SPACE_RDPMC, 0, &value, &exception) == TCG_BRIDGE_DONE);
       see(machine, 'r', value);
     }
     if (!execute(machine, instruction, &taken)) {
-      tcg_bridge_left(machine->cpu, block, index);
+      if (counting) tcg_bridge_left(machine->cpu, block, index);
       tcg_bridge_taken(machine->cpu, false);
       return;
     }
@@ -270,14 +270,15 @@ static void save_and_restore(struct machine *machine) {
   free(bytes);
 }
 
-static void translate_and_run(struct machine *machine, uint32_t size, unsigned long save_every) {
+static void translate_and_run(struct machine *machine, uint32_t size, unsigned long save_every, bool always_count) {
   unsigned long entries = 0;
   uint64_t value;
   TcgBridgeException exception;
   build(machine);
   while (machine->executed < STEPS) {
     const TcgBridgeBlock *block;
-    uint64_t allowed;
+    uint64_t allowed = TCG_BRIDGE_GO;
+    bool counting;
     uint32_t length = size;
     if (machine->stale) flush(machine);
     if (machine->pending != 0) {
@@ -288,14 +289,17 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
     }
     /* The run ends at the same instruction whatever the size. */
     if (length > STEPS - machine->executed) length = (uint32_t)(STEPS - machine->executed);
+    if (tcg_bridge_context(machine->cpu, machine->level)) continue;
     block = translate(machine, length);
-    allowed = tcg_bridge_enter(machine->cpu, machine->bridge, block);
+    counting = always_count || machine->cpu->counting;
+    if (counting) allowed = tcg_bridge_enter(machine->cpu, block);
     if (allowed == TCG_BRIDGE_LOOK) continue;
     if (allowed != TCG_BRIDGE_GO) {
-      block = translate(machine, tcg_bridge_block_fit(block, allowed));
-      EXPECT(tcg_bridge_enter(machine->cpu, machine->bridge, block) == TCG_BRIDGE_GO);
+      EXPECT(allowed <= block->instructions);
+      block = translate(machine, (uint32_t)allowed);
+      EXPECT(tcg_bridge_enter(machine->cpu, block) == TCG_BRIDGE_GO);
     }
-    run_block(machine, block);
+    run_block(machine, block, counting);
     if (save_every != 0 && ++entries % save_every == 0) save_and_restore(machine);
   }
   machine->level = 0;
@@ -311,6 +315,7 @@ static struct machine interpreted, translated;
 static void sees_the_same(unsigned long select, unsigned long period) {
   static const uint32_t sizes[] = {1, 2, 3, 7, 32, MOST_BLOCK};
   static const unsigned long saves[] = {0, 0, 101, 0, 50, 370};
+  static const bool always[] = {false, true, true, false, false, false};
   unsigned run;
   unsigned long sight, interrupts = 0;
   write_program(&interpreted, select, period);
@@ -318,7 +323,7 @@ static void sees_the_same(unsigned long select, unsigned long period) {
   EXPECT(interpreted.late == 0);
   for (run = 0; run < sizeof sizes / sizeof *sizes; run++) {
     write_program(&translated, select, period);
-    translate_and_run(&translated, sizes[run], saves[run]);
+    translate_and_run(&translated, sizes[run], saves[run], always[run]);
     EXPECT(translated.late == 0);
     for (sight = 0; sight < interpreted.sight_count && sight < translated.sight_count; sight++) {
       const struct sight *one = &interpreted.sights[sight], *other = &translated.sights[sight];
@@ -508,7 +513,7 @@ static void execute_five(TcgBridge *bridge, struct thread *thread, uint64_t samp
 static void the_record_of_the_instruction_at_the_deadline_is_told(void) {
   static struct thread thread;
   TcgBridge *bridge = alerting(&thread, thread_record, 0);
-  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_always(bridge));
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_records(bridge) != 0);
   execute_five(bridge, &thread, 0x1008);
   tcg_bridge_destroy(bridge);
 }
@@ -516,7 +521,7 @@ static void the_record_of_the_instruction_at_the_deadline_is_told(void) {
 static void records_that_the_host_leaves_out_hold_nothing_up(void) {
   static struct thread thread;
   TcgBridge *bridge = alerting(&thread, thread_record, VM_PMU_RECORDS_AT_DEADLINE);
-  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && !tcg_bridge_always(bridge));
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_records(bridge) == 0);
   execute_five(bridge, &thread, 0x1008);
   tcg_bridge_destroy(bridge);
 }
@@ -525,10 +530,10 @@ static void a_host_without_records_is_not_held_up_by_them(void) {
   static struct thread thread;
   TcgBridge *bridge = alerting(&thread, NULL, 0);
   TcgBridgeException exception;
-  EXPECT(!tcg_bridge_always(bridge));
+  EXPECT(tcg_bridge_records(bridge) == 0);
   /* MMCRA: random sampling asks for every instruction. */
   EXPECT(tcg_bridge_write(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_SPR, 786, 1, &exception) == TCG_BRIDGE_DONE);
-  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && !tcg_bridge_always(bridge));
+  EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_records(bridge) == 0);
   execute_five(bridge, &thread, 0);
   tcg_bridge_destroy(bridge);
 }

@@ -1,0 +1,341 @@
+/*
+ * The performance monitoring units of a machine under TCG: libvm_pmu, behind its bridge for translators.
+ *
+ * Blocks come in two kinds. Those with CF_PMU take their instructions off a countdown at their entry, and leave for the main loop when it
+ * runs out; a CPU executes them while something is counted on it. The others know nothing of a PMU.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qemu/log.h"
+#include "qemu/error-report.h"
+#include "accel/tcg/pmu-target.h"
+#include "exec/translator.h"
+#include "exec/tb-flush.h"
+#include "migration/vmstate.h"
+#include "tcg/tcg.h"
+#include "tcg/tcg-op-common.h"
+
+/* Where a field of CPUState is, as generated code reaches it. */
+#define AT(field) ((intptr_t)offsetof(CPUState, field) - (intptr_t)sizeof(CPUState))
+
+typedef struct TcgPmu {
+    TcgBridge *bridge;
+    CPUState **cpus;
+    uint32_t cpu_count;
+    /* Of the machine's state, while it is saved or loaded. */
+    uint8_t *bytes;
+    uint32_t length;
+} TcgPmu;
+
+/* A machine has one, and QEMU has one machine. */
+static TcgPmu *machine_pmu;
+
+/* ---- When a block is translated ---- */
+
+TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
+{
+    TCGv_i64 left = tcg_temp_new_i64();
+    TCGLabel *leave = NULL;
+    TCGv_i32 count = NULL;
+    TCGOp *icount_op = NULL;
+
+    tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
+    tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* the constant is put in by tcg_pmu_gen_end() */
+    db->pmu_takes = tcg_last_op();
+    if (!(cflags & CF_NOIRQ)) {
+        TCGv_i64 stop = left;
+
+        leave = gen_new_label();
+        if (!(cflags & CF_USE_ICOUNT)) {
+            /* A request to leave is the sign of a word of its own: one branch looks at both. */
+            stop = tcg_temp_new_i64();
+            tcg_gen_ld32s_i64(stop, tcg_env, AT(neg.icount_decr.u32));
+            tcg_gen_or_i64(stop, stop, left);
+        }
+        tcg_gen_brcondi_i64(TCG_COND_LT, stop, 0, leave);
+    }
+    if (cflags & CF_USE_ICOUNT) {
+        count = tcg_temp_new_i32();
+        tcg_gen_ld_i32(count, tcg_env, AT(neg.icount_decr.u32));
+        tcg_gen_sub_i32(count, count, tcg_constant_i32(0));
+        icount_op = tcg_last_op();
+        if (leave) {
+            tcg_gen_brcondi_i32(TCG_COND_LT, count, 0, leave);
+        }
+        tcg_gen_st16_i32(count, tcg_env, AT(neg.icount_decr.u16.low));
+    }
+    tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
+    if ((cflags & CF_COUNT_MASK) && !(cflags & CF_PCREL)) {
+        /* A block that ends where a deadline is says where that was. */
+        TCGv_i64 last = tcg_temp_new_i64();
+
+        tcg_gen_mov_i64(last, tcg_constant_i64(0));
+        db->pmu_last = tcg_last_op();
+        tcg_gen_st_i64(last, tcg_env, AT(pmu_last));
+    }
+    tcg_ctx->exitreq_label = leave;
+    return icount_op;
+}
+
+void tcg_pmu_gen_end(DisasContextBase *db)
+{
+    uint32_t sums[TCG_BRIDGE_SUMS] = { db->pmu_branches };
+
+    if (!db->pmu_takes) {
+        return;
+    }
+    db->tb->pmu_takes = tcg_bridge_takes(db->num_insns, sums);
+    tcg_set_insn_param(db->pmu_takes, 2, tcgv_i64_arg(tcg_constant_i64(db->tb->pmu_takes)));
+    if (db->pmu_last) {
+        uint64_t last = tcg_get_insn_start_param(db->insn_start, 0);
+
+        tcg_set_insn_param(db->pmu_last, 1, tcgv_i64_arg(tcg_constant_i64(last)));
+    }
+}
+
+void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
+{
+    TCGv_ptr totals;
+    TCGv_i64 total;
+
+    if (!db->pmu_takes || !tcg_bridge_wants(machine_pmu->bridge, signal)) {
+        return;
+    }
+    totals = tcg_temp_new_ptr();
+    total = tcg_temp_new_i64();
+    tcg_gen_ld_ptr(totals, tcg_env, AT(pmu_totals));
+    tcg_gen_ld_i64(total, totals, 8 * signal);
+    tcg_gen_addi_i64(total, total, 1);
+    tcg_gen_st_i64(total, totals, 8 * signal);
+}
+
+void tcg_pmu_gen_not_retired(DisasContextBase *db)
+{
+    TCGv_i64 left;
+
+    if (!db->pmu_takes) {
+        return;
+    }
+    left = tcg_temp_new_i64();
+    tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
+    tcg_gen_addi_i64(left, left, 1ull << TCG_BRIDGE_SHIFT);
+    tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
+}
+
+void tcg_pmu_branch(DisasContextBase *db)
+{
+    db->pmu_branches = 1;
+}
+
+/* ---- In the main loop ---- */
+
+void tcg_pmu_context(CPUState *cpu, uint32_t flags)
+{
+    if (tcg_cflags_has(cpu, CF_PMU)) {
+        tcg_bridge_context(cpu->pmu, flags & cpu->pmu_key_mask);
+    }
+}
+
+bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
+{
+    uint64_t allowed;
+
+    if (!(tb_cflags(tb) & CF_PMU) || (int64_t)(cpu->neg.pmu_countdown - tb->pmu_takes) >= 0) {
+        return false;
+    }
+    allowed = tcg_bridge_slow(cpu->pmu, tb->icount);
+    if (allowed != TCG_BRIDGE_GO && allowed != TCG_BRIDGE_LOOK) {
+        cpu->cflags_next_tb = (tb_cflags(tb) & ~(CF_COUNT_MASK | CF_INVALID)) | MIN(allowed, CF_COUNT_MASK);
+    }
+    return true;
+}
+
+void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left)
+{
+    if (tb_cflags(tb) & CF_PMU) {
+        tcg_bridge_take_back(cpu->pmu, tb->pmu_takes, insns_left);
+    }
+}
+
+/* ---- Registers ---- */
+
+/* The instruction is the first that is counted, if it is the one that begins. */
+static void opened(CPUState *cpu, bool counted)
+{
+    if (!counted && cpu->pmu->counting) {
+        tcg_bridge_open(cpu->pmu);
+    }
+}
+
+TcgBridgeAnswer tcg_pmu_read(CPUState *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception)
+{
+    if (!cpu->pmu) {
+        return TCG_BRIDGE_NOT_OURS;
+    }
+    return tcg_bridge_read(cpu->pmu, space, number, value, exception);
+}
+
+TcgBridgeAnswer tcg_pmu_write(CPUState *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception)
+{
+    TcgBridgeAnswer answer;
+    bool counted;
+
+    if (!cpu->pmu) {
+        return TCG_BRIDGE_NOT_OURS;
+    }
+    counted = cpu->pmu->counting;
+    answer = tcg_bridge_write(cpu->pmu, space, number, value, exception);
+    if (answer == TCG_BRIDGE_DONE) {
+        opened(cpu, counted);
+    }
+    return answer;
+}
+
+void tcg_pmu_reset(CPUState *cpu, bool warm)
+{
+    if (cpu->pmu) {
+        tcg_bridge_reset(cpu->pmu, warm);
+    }
+}
+
+/* ---- What the bridge asks for ---- */
+
+static void retranslate(void *user)
+{
+    CPUState *cpu = current_cpu ? current_cpu : first_cpu;
+
+#if QEMU_VERSION_MAJOR > 10 || QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 2
+    queue_tb_flush(cpu);
+#else
+    tb_flush(cpu);
+#endif
+}
+
+static void counting(void *user, uint32_t number)
+{
+    TcgPmu *pmu = user;
+    CPUState *cpu = pmu->cpus[number];
+
+    if (!cpu) {
+        return;
+    }
+    if (cpu->pmu->counting) {
+        cpu->tcg_cflags |= CF_PMU;
+    } else {
+        cpu->tcg_cflags &= ~CF_PMU;
+    }
+}
+
+static void sync_work(CPUState *cpu, run_on_cpu_data data)
+{
+    tcg_bridge_sync(cpu->pmu);
+}
+
+static void kick(void *user, uint32_t number)
+{
+    TcgPmu *pmu = user;
+
+    if (pmu->cpus[number]) {
+        async_run_on_cpu(pmu->cpus[number], sync_work, RUN_ON_CPU_NULL);
+    }
+}
+
+static void late(void *user, uint32_t number, uint64_t events)
+{
+    qemu_log_mask(LOG_UNIMP, "pmu: an interrupt of CPU %u was due %" PRIu64 " events ago\n", number, events);
+}
+
+/* ---- The machine ---- */
+
+static int pre_save(void *opaque)
+{
+    TcgPmu *pmu = opaque;
+    size_t length = 0;
+
+    pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
+    pmu->length = length;
+    return pmu->bytes ? 0 : -ENOMEM;
+}
+
+static int post_save(void *opaque)
+{
+    TcgPmu *pmu = opaque;
+
+    free(pmu->bytes);
+    pmu->bytes = NULL;
+    return 0;
+}
+
+static int post_load(void *opaque, int version)
+{
+    TcgPmu *pmu = opaque;
+    bool fits = tcg_bridge_load(pmu->bridge, pmu->bytes, pmu->length);
+
+    g_free(pmu->bytes);
+    pmu->bytes = NULL;
+    if (!fits) {
+        error_report("pmu: the saved state is of another machine or library: load it where it was saved");
+    }
+    return fits ? 0 : -EINVAL;
+}
+
+static const VMStateDescription vmstate_pmu = {
+    .name = "vm-pmu",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .pre_save = pre_save,
+    .post_save = post_save,
+    .post_load = post_load,
+    .fields = (const VMStateField[]) {
+        VMSTATE_UINT32(length, TcgPmu),
+        VMSTATE_VBUFFER_ALLOC_UINT32(bytes, TcgPmu, 1, NULL, length),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
+static TcgPmu *make(const TcgPmuTarget *target, Error **errp)
+{
+    TcgPmu *pmu = g_new0(TcgPmu, 1);
+    TcgBridgeOptions options = target->options;
+    char why[200];
+
+    options.user = pmu;
+    options.host.retranslate = retranslate;
+    options.host.counting = counting;
+    options.host.kick = kick;
+    options.host.late = late;
+    pmu->cpu_count = MAX(options.packages, 1) * MAX(options.threads, 1);
+    pmu->cpus = g_new0(CPUState *, pmu->cpu_count);
+    pmu->bridge = tcg_bridge_create(&options, why, sizeof(why));
+    if (!pmu->bridge) {
+        error_setg(errp, "pmu: %s", why);
+        g_free(pmu->cpus);
+        g_free(pmu);
+        return NULL;
+    }
+    vmstate_register(NULL, 0, &vmstate_pmu, pmu);
+    return pmu;
+}
+
+bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp)
+{
+    if (!machine_pmu) {
+        machine_pmu = make(target, errp);
+        if (!machine_pmu) {
+            return false;
+        }
+    }
+    if (cpu->cpu_index < 0 || cpu->cpu_index >= machine_pmu->cpu_count) {
+        error_setg(errp, "pmu: there is none for CPU %d: the machine was made for %u", cpu->cpu_index, machine_pmu->cpu_count);
+        return false;
+    }
+    machine_pmu->cpus[cpu->cpu_index] = cpu;
+    cpu->pmu = tcg_bridge_cpu(machine_pmu->bridge, cpu->cpu_index);
+    cpu->pmu_totals = cpu->pmu->totals;
+    cpu->pmu_key_mask = target->key_mask;
+    tcg_bridge_place(cpu->pmu, &cpu->neg.pmu_countdown);
+    counting(machine_pmu, cpu->cpu_index);
+    return true;
+}

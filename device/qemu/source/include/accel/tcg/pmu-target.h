@@ -1,0 +1,60 @@
+/*
+ * What a target says of its performance monitoring unit, and the calls that its helpers make. System emulation only.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#ifndef ACCEL_TCG_PMU_TARGET_H
+#define ACCEL_TCG_PMU_TARGET_H
+
+#include "accel/tcg/pmu.h"
+#include "accel/tcg/tcg_bridge.h"
+
+typedef struct TcgPmuTarget {
+    /* The bridge's options, but for what common code fills in: user, retranslate, counting, kick, late. */
+    TcgBridgeOptions options;
+    /* The flags of a block that make the key of the context. */
+    uint32_t key_mask;
+} TcgPmuTarget;
+
+/* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */
+bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp);
+/* The CPU is reset; warm if the power stays on. */
+void tcg_pmu_reset(CPUState *cpu, bool warm);
+
+/* A guest's access by the last instruction of a block. */
+TcgBridgeAnswer tcg_pmu_read(CPUState *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
+TcgBridgeAnswer tcg_pmu_write(CPUState *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
+
+/* A helper raises an exception without unwinding, and the instruction, the last of its block, does not complete. */
+static inline void tcg_pmu_not_completed(CPUState *cpu)
+{
+    if (cpu->pmu && cpu->pmu->counting) {
+        tcg_bridge_take_back(cpu->pmu, 0, 1);
+    }
+}
+
+/* The CPU takes an interrupt (`hardware`) or an exception. */
+static inline void tcg_pmu_taken(CPUState *cpu, bool hardware)
+{
+    if (cpu->pmu) {
+        tcg_bridge_taken(cpu->pmu, hardware);
+    }
+}
+
+/* What the context says, beside its key, has changed or is about to: the CPU halts, for one. */
+static inline void tcg_pmu_sync(CPUState *cpu)
+{
+    if (cpu->pmu && cpu->pmu->counting) {
+        tcg_bridge_sync(cpu->pmu);
+    }
+}
+
+/* A signal that a helper knows of. */
+static inline void tcg_pmu_count(CPUState *cpu, uint32_t signal, uint64_t amount)
+{
+    if (cpu->pmu && cpu->pmu->counting) {
+        tcg_bridge_count(cpu->pmu, signal, amount);
+    }
+}
+
+#endif

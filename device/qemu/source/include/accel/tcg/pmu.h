@@ -1,0 +1,56 @@
+/*
+ * The performance monitoring unit of a CPU under TCG, as translator, main loop and targets see it.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#ifndef ACCEL_TCG_PMU_H
+#define ACCEL_TCG_PMU_H
+
+#include "hw/core/cpu.h"
+#include "exec/translation-block.h"
+
+struct DisasContextBase;
+struct TCGOp;
+
+#if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY)
+
+/* ---- When a block is translated ---- */
+
+/* The entry of a block that counts. Returns what gen_tb_start() does. */
+struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint32_t cflags);
+/* The block has all its instructions: what its entry takes off is known. */
+void tcg_pmu_gen_end(struct DisasContextBase *db);
+/* Code that adds 1 to a signal, VM_PMU_SIGNAL_..., where something follows it. Behind what may fault. */
+void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
+/* Code for an instruction that does something and will be executed again: it is not retired yet. */
+void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
+/* The instruction, the last of its block, is a branch. */
+void tcg_pmu_branch(struct DisasContextBase *db);
+
+/* ---- In the main loop ---- */
+
+/* The CPU goes on in blocks with these flags. */
+void tcg_pmu_context(CPUState *cpu, uint32_t flags);
+/* Whether the block was not entered because a deadline is due. The next one is set up then. */
+bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
+/* The block was left before the last `insns_left` of its instructions. */
+void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left);
+
+#else
+
+static inline struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint32_t cflags)
+{
+    return NULL;
+}
+
+static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
+static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
+static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
+static inline void tcg_pmu_branch(struct DisasContextBase *db) { }
+static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
+static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
+static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
+
+#endif
+
+#endif
