@@ -1,0 +1,1 @@
+"""Guest images for QEMU, built of Debian's packages."""
