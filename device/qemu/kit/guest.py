@@ -96,6 +96,7 @@ class Guest:
         """Read the console until the guest is done, ends too early, or takes too long."""
         state = "boots"
         status = None
+        empty = 0
         for text in self._lines(process):
             if text is None:
                 at = "while it boots" if state == "boots" else "in the command" if status is None else "at its end"
@@ -106,10 +107,17 @@ class Guest:
             elif state == "runs" and text.startswith(ENDS):
                 state = "ends"
                 status = int(text.removeprefix(ENDS))
+                for _ in range(empty - 1):
+                    line(b"")
             elif state == "ends" and text == DONE:
                 return status
+            elif state == "runs" and not text:
+                # The last empty line is not the command's: what it printed last may lack the end of a line.
+                empty += 1
             elif state == "runs":
-                line(text)
+                for shown in [b""] * empty + [text]:
+                    line(shown)
+                empty = 0
             else:
                 log.write(text + b"\n")
         if status is not None:
