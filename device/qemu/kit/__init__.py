@@ -1,1 +1,1 @@
-"""Puts the performance monitoring units into QEMU, builds it, and boots Debian's kernels in it."""
+"""Guest images for QEMU, built of Debian's packages."""

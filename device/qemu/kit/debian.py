@@ -1,0 +1,212 @@
+"""Debian's packages: find them in an index, download them with their checksum, take files out of them."""
+
+import hashlib
+import io
+import lzma
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from kit.errors import Failure
+
+MIRROR = "http://deb.debian.org/debian"
+
+# Stable and oldstable: what they have stays on the mirror until a point release replaces it.
+SUITES = ("trixie", "bookworm")
+
+SOURCES = "source"
+
+
+def _open(url: str):
+    """Open a URL, or say in one line why it cannot be."""
+    try:
+        return urllib.request.urlopen(url, timeout=60)
+    except urllib.error.HTTPError as error:
+        raise Failure(f"{url}: the mirror answers {error.code} {error.reason}", missing=error.code == 404) from None
+    except OSError as error:
+        raise Failure(f"{url}: {getattr(error, 'reason', error)}") from None
+
+
+def _download(url: str, path: Path, sha256: str | None = None) -> None:
+    """Download a URL to a file, which appears only when it is complete and has the given SHA256."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    digest = hashlib.sha256()
+    with _open(url) as answer, partial.open("wb") as file:
+        try:
+            while block := answer.read(1 << 20):
+                digest.update(block)
+                file.write(block)
+        except OSError as error:
+            raise Failure(f"{url}: the download broke off: {error}") from None
+    if sha256 and digest.hexdigest() != sha256:
+        partial.unlink()
+        raise Failure(f"{url}: SHA256 is {digest.hexdigest()}, the index says {sha256}")
+    partial.replace(path)
+
+
+def _paragraphs(text: str) -> list[dict[str, str]]:
+    """The paragraphs of a Debian control file, each a dictionary of its fields."""
+    paragraphs = []
+    for block in text.split("\n\n"):
+        fields: dict[str, str] = {}
+        name = ""
+        for line in block.splitlines():
+            if line[:1] in (" ", "\t"):
+                fields[name] += "\n" + line.strip()
+            elif ":" in line:
+                name, value = line.split(":", 1)
+                fields[name] = value.strip()
+        if fields:
+            paragraphs.append(fields)
+    return paragraphs
+
+
+def _extract(data: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> None:
+    """Write a regular file or a symbolic link of an archive below `root`; a link to an absolute path leads there too."""
+    path = root / PurePosixPath(member.name)
+    if ".." in path.parts or PurePosixPath(member.name).is_absolute():
+        raise Failure(f"the archive has a file outside its own directory: {member.name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if member.issym():
+        upward = "../" * (len(path.relative_to(root).parts) - 1)
+        link = member.linkname
+        path.symlink_to(upward + link.lstrip("/") if link.startswith("/") else link)
+    elif file := data.extractfile(member):
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
+        path.chmod(member.mode)
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file of the archive: its path below the mirror and its SHA256."""
+
+    path: str
+    sha256: str
+
+
+@dataclass
+class Archive:
+    """One suite of Debian for one architecture, or for `SOURCES`; what is downloaded stays in `cache`."""
+
+    cache: Path
+    suite: str
+    architecture: str
+    _text: str | None = field(default=None, repr=False)
+    _fresh: bool = field(default=False, repr=False)
+
+    def _index(self) -> str:
+        """The text of the index, downloaded if the cache has none."""
+        if self._text is None:
+            kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
+            path = self.cache / "dists" / self.suite / kind
+            if not path.exists():
+                _download(f"{MIRROR}/dists/{self.suite}/main/{kind}", path)
+                self._fresh = True
+            try:
+                self._text = "\n\n" + lzma.decompress(path.read_bytes()).decode()
+            except lzma.LZMAError:
+                raise Failure(f"{path} is not a complete index: delete it and try again") from None
+        return self._text
+
+    def _renew(self) -> bool:
+        """Forget an index that an earlier run downloaded; false if this run did."""
+        if self._fresh:
+            return False
+        kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
+        (self.cache / "dists" / self.suite / kind).unlink(missing_ok=True)
+        self._text = None
+        return True
+
+    def entry(self, package: str) -> dict[str, str]:
+        """The index's entry of a package; of several versions the last."""
+        index = self._index()
+        start = index.rfind(f"\n\nPackage: {package}\n")
+        if start < 0:
+            raise Failure(f"Debian {self.suite} has no package {package} for {self.architecture}")
+        end = index.find("\n\n", start + 2)
+        return _paragraphs(index[start:end])[0]
+
+    def depends(self, package: str) -> list[str]:
+        """The names of the packages that a package depends on; of alternatives the first."""
+        names = []
+        for clause in self.entry(package).get("Depends", "").split(","):
+            first = clause.split("|")[0].split("(")[0].split(":")[0].strip()
+            if first:
+                names.append(first)
+        return names
+
+    def _fetch(self, remote: Remote) -> Path:
+        """A file of the archive, downloaded if the cache does not have it."""
+        path = self.cache / remote.path
+        if not path.exists():
+            _download(f"{MIRROR}/{remote.path}", path, remote.sha256)
+        return path
+
+    def package(self, name: str) -> "Package":
+        """A binary package, downloaded if need be; an index that has become out of date is renewed once."""
+        entry = self.entry(name)
+        try:
+            path = self._fetch(Remote(entry["Filename"], entry["SHA256"]))
+        except Failure as failure:
+            if failure.missing and self._renew():
+                return self.package(name)
+            raise
+        return Package(name, entry["Version"], path)
+
+    def source(self, name: str, ending: str) -> Path:
+        """The file of a source package whose name ends so, downloaded if need be."""
+        entry = self.entry(name)
+        for line in entry["Checksums-Sha256"].split("\n"):
+            if line.endswith(ending):
+                sha256, _, file = line.split()
+                try:
+                    return self._fetch(Remote(f"{entry['Directory']}/{file}", sha256))
+                except Failure as failure:
+                    if failure.missing and self._renew():
+                        return self.source(name, ending)
+                    raise
+        raise Failure(f"the source package {name} of {self.suite} has no file *{ending}")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A binary package in the cache."""
+
+    name: str
+    version: str
+    path: Path
+
+    def _data(self) -> tarfile.TarFile:
+        """The archive of the package's files, which is a member of an `ar` archive."""
+        content = self.path.read_bytes()
+        offset = 8
+        while offset + 60 <= len(content):
+            header = content[offset : offset + 60]
+            size = int(header[48:58])
+            if header[:16].startswith(b"data.tar"):
+                return tarfile.open(fileobj=io.BytesIO(content[offset + 60 : offset + 60 + size]))
+            offset += 60 + size + size % 2
+        raise Failure(f"{self.path} is not a Debian package: delete it and try again")
+
+    def unpack(self, directory: Path, *patterns: str) -> Path:
+        """Unpack the files and links whose paths match one of the patterns (of `pathlib`), once, into a directory of their own."""
+        target = directory / f"{self.name}_{self.version.replace(':', '%')}"
+        if target.exists():
+            return target
+        partial = target.with_name(target.name + ".part")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            with self._data() as data:
+                for member in data:
+                    if any(PurePosixPath(member.name).match(pattern) for pattern in patterns):
+                        _extract(data, member, partial)
+        except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+            raise Failure(f"{self.path}: {error}: delete it and try again") from None
+        partial.replace(target)
+        return target

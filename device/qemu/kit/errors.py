@@ -1,0 +1,24 @@
+"""What a command of the kit says when it cannot go on."""
+
+import sys
+from collections.abc import Callable
+
+
+class Failure(Exception):
+    """A reason in one line; `missing` says that a file is not on the server."""
+
+    def __init__(self, reason: str, *, missing: bool = False):
+        """Keep the reason."""
+        super().__init__(reason)
+        self.missing = missing
+
+
+def run(program: str, main: Callable[[], int]) -> None:
+    """Run a command's `main` and exit with its status; a failure is one line and status 125."""
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        print(f"{program}: {failure}", file=sys.stderr)
+        sys.exit(125)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,143 @@
+"""Runs one command in a guest, and reads from the guest's console what comes of it."""
+
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kit.cpio import Writer
+from kit.errors import Failure
+from kit.image import Image
+from kit.machines import Machine
+
+BEGINS = b"@guest begins"
+ENDS = b"@guest ends "
+DONE = b"@guest is done"
+
+# What timeout(1) returns too.
+TIMED_OUT = 124
+
+
+@dataclass
+class Guest:
+    """A machine with everything that is told on the command line."""
+
+    machine: Machine
+    image: Image
+    firmware: Path
+    qemu: Path
+    log: Path
+    pmu: str | None = "on"
+    smp: str = "1"
+    memory: str = "1G"
+    accel: str = "tcg"
+    append: str = ""
+    options: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    timeout: float = 120.0
+
+    def _initramfs(self, command: str) -> bytes:
+        """The image's archive with a second one behind it, which has the command and the files for it."""
+        second = Writer()
+        second.file("host/command", command.encode() + b"\n", executable=True)
+        for path in self.files:
+            try:
+                second.file(f"host/{path.name}", path.read_bytes(), executable=os.access(path, os.X_OK))
+            except OSError as error:
+                raise Failure(f"{path}: {error.strerror}") from None
+        for name in self.machine.modules:
+            second.file(f"host/modules/{name}.ko", self.image.module(name).read_bytes())
+        return self.image.archive.read_bytes() + second.finish()
+
+    def arguments(self, initramfs: str) -> list[str]:
+        """QEMU's command line."""
+        machine = self.machine
+        cpu = machine.cpu
+        if self.pmu:
+            cpu += "," + (machine.pmu_on if self.pmu == "on" else machine.pmu_off)
+        append = f"console={machine.console} panic=-1 {machine.append} {self.append}"
+        return [
+            *(str(self.qemu), "-L", str(self.firmware)),
+            *("-M", machine.machine, "-cpu", cpu, "-accel", self.accel, "-smp", self.smp, "-m", self.memory),
+            *("-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"),
+            *("-kernel", str(self.image.kernel), "-initrd", initramfs, "-append", " ".join(append.split())),
+            *machine.options,
+            *self.options,
+        ]
+
+    def run(self, command: str, line: Callable[[bytes], None]) -> int:
+        """Run a shell command in the guest, give each line of its output to `line`, and return its exit status."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(prefix="guest-") as initramfs, self.log.open("wb", buffering=0) as log:
+            initramfs.write(self._initramfs(command))
+            initramfs.flush()
+            arguments = self.arguments(initramfs.name)
+            log.write(" ".join(arguments).encode() + b"\n")
+            try:
+                process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+            except OSError as error:
+                raise Failure(f"{self.qemu}: {error.strerror}") from None
+            try:
+                return self._listen(process, log, line)
+            finally:
+                process.terminate()
+                try:
+                    process.wait(5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+    def _listen(self, process: subprocess.Popen, log, line: Callable[[bytes], None]) -> int:
+        """Read the console until the guest is done, ends too early, or takes too long."""
+        state = "boots"
+        status = None
+        empty = 0
+        for text in self._lines(process):
+            if text is None:
+                at = "while it boots" if state == "boots" else "in the command" if status is None else "at its end"
+                print(f"boot: the guest hangs {at}: no end after {self.timeout:g} s; its log is {self.log}", file=sys.stderr)
+                return TIMED_OUT
+            if state == "boots" and text == BEGINS:
+                state = "runs"
+            elif state == "runs" and text.startswith(ENDS):
+                state = "ends"
+                status = int(text.removeprefix(ENDS))
+                for _ in range(empty - 1):
+                    line(b"")
+            elif state == "ends" and text == DONE:
+                return status
+            elif state == "runs" and not text:
+                # The last empty line is not the command's: what it printed last may lack the end of a line.
+                empty += 1
+            elif state == "runs":
+                for shown in [b""] * empty + [text]:
+                    line(shown)
+                empty = 0
+            else:
+                log.write(text + b"\n")
+        if status is not None:
+            return status
+        code = process.wait()
+        raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did; its log is {self.log}")
+
+    def _lines(self, process: subprocess.Popen):
+        """The console's lines until QEMU ends; None, as the last, when time is up."""
+        deadline = time.monotonic() + self.timeout
+        descriptor = process.stdout.fileno()
+        rest = b""
+        while True:
+            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                yield None
+                return
+            block = os.read(descriptor, 1 << 16)
+            if not block:
+                return
+            *complete, rest = (rest + block).split(b"\n")
+            for text in complete:
+                yield text.rstrip(b"\r")

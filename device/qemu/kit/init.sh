@@ -1,0 +1,23 @@
+#!/bin/busybox sh
+# The guest's first process: it runs /host/command, and says over the console when the command begins and ends.
+/bin/busybox --install -s
+mount -t devtmpfs none /dev
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t tracefs none /sys/kernel/tracing
+export PATH=/host:/programs:/bin:/sbin:/usr/bin:/usr/sbin HOME=/root TERM=dumb PAGER=cat
+stty -opost -echo
+for module in /host/modules/*.ko; do
+    [ -e "$module" ] && insmod "$module"
+done
+echo 0 > /proc/sys/kernel/kptr_restrict
+# From here on the console is the command's own: the kernel's messages wait for their turn.
+dmesg -n 1
+cd /host
+printf '\n@guest begins\n'
+sh ./command 2>&1 </dev/null
+printf '\n@guest ends %d\n' $?
+dmesg -r
+printf '\n@guest is done\n'
+# The host ends the machine when it reads that; not every machine can end itself.
+while :; do sleep 1; done

@@ -1,0 +1,87 @@
+"""The machines that guests run in: everything that differs between them."""
+
+from dataclasses import dataclass
+
+from kit.errors import Failure
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine of QEMU; `pmu_on` and `pmu_off` are what the CPU's options say of the PMU of this kit."""
+
+    name: str
+    qemu: str
+    architecture: str
+    machine: str
+    cpu: str
+    pmu_on: str
+    pmu_off: str
+    console: str
+    append: str = ""
+    modules: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+# The watchdog would take a counter for itself. With its defences against speculation Linux would switch page tables at each
+# system call, for which TCG throws its translated addresses away.
+_X86 = "nmi_watchdog=0 mitigations=off"
+
+MACHINES = {
+    machine.name: machine
+    for machine in (
+        Machine(
+            name="k8",
+            qemu="qemu-system-x86_64",
+            architecture="amd64",
+            machine="pc",
+            cpu="Opteron_G1",
+            pmu_on="pmu=on",
+            pmu_off="pmu=off",
+            console="ttyS0",
+            append=_X86,
+        ),
+        Machine(
+            name="knl",
+            qemu="qemu-system-x86_64",
+            architecture="amd64",
+            machine="q35",
+            # Knights Mill is Knights Landing with another model number. Linux's driver of the untile leaves a guest alone
+            # that is told of a hypervisor.
+            cpu="KnightsMill,model=87,stepping=1,-hypervisor",
+            pmu_on="pmu=on",
+            pmu_off="pmu=off",
+            console="ttyS0",
+            append=_X86,
+            modules=("intel-uncore",),
+        ),
+        Machine(
+            name="power9",
+            qemu="qemu-system-ppc64",
+            architecture="ppc64el",
+            # The small firmware starts the kernel two seconds earlier than the large one.
+            machine="pseries,x-vof=on,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off",
+            cpu="power9",
+            pmu_on="vm-pmu=on",
+            pmu_off="vm-pmu=off",
+            console="hvc0",
+        ),
+        Machine(
+            name="powernv9",
+            qemu="qemu-system-ppc64",
+            architecture="ppc64el",
+            machine="powernv9",
+            cpu="power9",
+            pmu_on="vm-pmu=on",
+            pmu_off="vm-pmu=off",
+            console="hvc0",
+        ),
+    )
+}
+
+
+def machine(name: str) -> Machine:
+    """The machine of a name."""
+    try:
+        return MACHINES[name]
+    except KeyError:
+        raise Failure(f"no machine {name}: there are {', '.join(MACHINES)}") from None
