@@ -18,9 +18,8 @@ struct TcgBridge {
   uint32_t cpu_count;
   /* The part's local APIC sets the mask of its entry when it delivers by it. */
   bool masks_entry;
-  /* The signals that the countdown counts in its low bits. */
-  uint32_t sums[TCG_BRIDGE_SUMS];
-  uint32_t sum_count;
+  /* The signal that the countdown counts in its low bits, plus 1. */
+  uint32_t beside;
   /* What blocks add beside, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
   uint64_t records;
@@ -35,9 +34,9 @@ struct TcgBridge {
 #define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
 #define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
 
-#define SUM_MASK ((UINT64_C(1) << TCG_BRIDGE_SUM_BITS) - 1)
-/* The most that the countdown is filled with: with 3 an instruction, no sum outgrows its bits. */
-#define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SUM_BITS - 2))
+#define BESIDE_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
+/* The most that the countdown is filled with: with 3 an instruction, what it counts beside does not outgrow its bits. */
+#define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
 
 /* ---- A machine ---- */
 
@@ -69,21 +68,17 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
 
 /* ---- The countdown ---- */
 
-/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to sums. Returns how many those are. */
+/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing beside. Returns how many those are. */
 static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
   const TcgBridge *bridge = cpu->bridge;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
-  uint32_t sum;
   if (left == cpu->filled) return 0;
   if (open > taken) open = taken;
-  for (sum = 0; sum < bridge->sum_count; sum++) {
-    uint64_t amount = left >> (sum * TCG_BRIDGE_SUM_BITS) & SUM_MASK;
-    if (amount != 0) vm_pmu_add(&cpu->cells, bridge->sums[sum], amount);
-  }
+  if (bridge->beside != 0) vm_pmu_add(&cpu->cells, bridge->beside - 1, left & BESIDE_MASK);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, taken - open);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_CYCLES, taken - open);
-  left &= ~(SUM_MASK << TCG_BRIDGE_SUM_BITS | SUM_MASK);
+  left &= ~BESIDE_MASK;
   VM_PMU_STORE(cpu->countdown, left);
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
   return open;
@@ -113,14 +108,12 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   char reason[200];
   if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");
   if (options->host.context == NULL) return refuse(NULL, why, why_size, "TcgBridgeHost::context is null: it must be a function");
-  if (options->sum_count > TCG_BRIDGE_SUMS) return refuse(NULL, why, why_size, "sum_count is more than TCG_BRIDGE_SUMS");
   bridge = calloc(1, sizeof *bridge);
   if (bridge == NULL) return refuse(NULL, why, why_size, "there is no memory for the bridge");
   atomic_flag_clear(&bridge->renewing);
   bridge->host = options->host;
   bridge->user = options->user;
-  for (number = 0; number < options->sum_count; number++) bridge->sums[number] = options->sums[number];
-  bridge->sum_count = options->sum_count;
+  bridge->beside = options->beside;
   if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
@@ -156,11 +149,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     cpu->counting = counts(cpu->bridge, &cpu->demand);
     fill(cpu, 0);
   }
-  for (number = 0; number < bridge->sum_count; number++) {
-    if (bridge->sums[number] >= bridge->cpus->cells.signals) {
-      return refuse(bridge, why, why_size, "sums has a number that no signal has");
-    }
-  }
+  if (bridge->beside > bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "beside is a number that no signal has");
   return bridge;
 }
 
@@ -185,7 +174,7 @@ void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
 
 /* Whether blocks add a signal by code of its own. */
 static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
-  return signal != VM_PMU_SIGNAL_CYCLES && signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && tcg_bridge_sum(bridge, signal) < 0;
+  return signal != VM_PMU_SIGNAL_CYCLES && signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal + 1 != bridge->beside;
 }
 
 /* What `demand` wants of the blocks beside the countdown. */
@@ -265,14 +254,6 @@ bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (VM_PMU_LOAD(&bridge->wanted[signal / 64]) >> (signal % 64) & 1) != 0;
 }
 
-int tcg_bridge_sum(const TcgBridge *bridge, uint32_t signal) {
-  uint32_t sum;
-  for (sum = 0; sum < bridge->sum_count; sum++) {
-    if (bridge->sums[sum] == signal) return (int)sum;
-  }
-  return -1;
-}
-
 /* ---- Blocks ---- */
 
 void tcg_bridge_block_begin(TcgBridgeBlock *block) { memset(block, 0, sizeof *block); }
@@ -282,11 +263,8 @@ void tcg_bridge_block_instruction(TcgBridgeBlock *block) {
   block->takes += UINT64_C(1) << TCG_BRIDGE_SHIFT;
 }
 
-bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint32_t amount) {
-  TcgBridgePart part = {block->instructions - 1, 0, amount};
-  int sum = tcg_bridge_sum(bridge, signal);
-  if (sum < 0) return false;
-  part.sum = (uint32_t)sum;
+bool tcg_bridge_block_beside(TcgBridgeBlock *block, uint32_t amount) {
+  TcgBridgePart part = {block->instructions - 1, amount};
   if (block->part_count == block->part_capacity) {
     uint32_t capacity = block->part_capacity != 0 ? 2 * block->part_capacity : 16;
     TcgBridgePart *parts = realloc(block->parts, capacity * sizeof *parts);
@@ -295,7 +273,7 @@ bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32
     block->part_capacity = capacity;
   }
   block->parts[block->part_count++] = part;
-  block->takes -= (uint64_t)amount << (part.sum * TCG_BRIDGE_SUM_BITS);
+  block->takes -= amount;
   return true;
 }
 
@@ -377,18 +355,18 @@ void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t ex
   uint32_t part;
   left += (uint64_t)(block->instructions - executed) << TCG_BRIDGE_SHIFT;
   for (part = block->part_count; part != 0 && block->parts[part - 1].instruction >= executed; part--) {
-    left -= (uint64_t)block->parts[part - 1].amount << (block->parts[part - 1].sum * TCG_BRIDGE_SUM_BITS);
+    left -= block->parts[part - 1].amount;
   }
   VM_PMU_STORE(cpu->countdown, left);
 }
 
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions) {
-  uint64_t sums = -takes & ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1);
+  uint64_t beside = -takes & BESIDE_MASK;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   /* What has been settled meanwhile, and is open no longer, cannot be taken back. */
   uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
   if (instructions == 0 || taken == 0) return;
-  VM_PMU_STORE(cpu->countdown, left - sums + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
+  VM_PMU_STORE(cpu->countdown, left - beside + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
 }
 
 void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record) {

@@ -12,8 +12,8 @@
  *             *countdown = left
  *
  * That is all that a block does. What has been taken off is added to the totals when somebody looks, and cycles are added with it: each
- * instruction has one. In its low bits the cell also counts two more signals whose sums in a block are known when it is translated, such
- * as branches; so they cost nothing beside. Whatever else is counted is one addition where it happens, by tcg_bridge_count() or the same
+ * instruction has one. In its low bits the cell also counts one more signal whose sum in a block is known when it is translated: branches,
+ * usually, which so cost nothing. Whatever else is counted is one addition where it happens, by tcg_bridge_count() or the same
  * in generated code, and only where tcg_bridge_wants() says so.
  *
  * A deadline within a block is met by executing less of it: tcg_bridge_slow() returns how much. So an overflow comes at its very
@@ -40,11 +40,11 @@
 extern "C" {
 #endif
 
-/* How many signals the countdown counts beside instructions and cycles, and in how many bits each. An instruction adds 3 at most. */
-#define TCG_BRIDGE_SUMS 2
-#define TCG_BRIDGE_SUM_BITS 20
-/* Where in the countdown the number of instructions begins. */
-#define TCG_BRIDGE_SHIFT (TCG_BRIDGE_SUMS * TCG_BRIDGE_SUM_BITS)
+/*
+ * Where in the countdown the number of instructions begins. Below it another signal is counted, of which an instruction adds 3 at most. What a
+ * block of up to 512 instructions takes off is a constant of 31 bits, which most hosts have in an instruction.
+ */
+#define TCG_BRIDGE_SHIFT 21
 
 /* tcg_bridge_enter(): the whole block may be executed. */
 #define TCG_BRIDGE_GO UINT64_MAX
@@ -97,9 +97,8 @@ typedef struct TcgBridgeOptions {
   uint32_t threads;
   /* The most that any signal grows in one cycle; 0 is 4. */
   uint32_t most;
-  /* Signals beside cycles and instructions whose sum in a block is known when it is translated; up to TCG_BRIDGE_SUMS. */
-  const uint32_t *sums;
-  uint32_t sum_count;
+  /* The signal that the countdown counts beside, by its number plus 1; 0 for none. */
+  uint32_t beside;
   /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
   const uint32_t *supplied;
   uint32_t supplied_count;
@@ -137,10 +136,9 @@ typedef struct TcgBridgeCpu {
   uint64_t told;
 } TcgBridgeCpu;
 
-/* What one instruction of a block adds to one of the sums. */
+/* What one instruction of a block adds to TcgBridgeOptions::beside. */
 typedef struct TcgBridgePart {
   uint32_t instruction;
-  uint32_t sum;
   uint32_t amount;
 } TcgBridgePart;
 
@@ -150,7 +148,7 @@ typedef struct TcgBridgeBlock {
   uint64_t takes;
   /* How many instructions it has. */
   uint32_t instructions;
-  /* What its instructions add to sums; part_count of them, in memory of malloc(). */
+  /* What its instructions add beside; part_count of them, in memory of malloc(). */
   TcgBridgePart *parts;
   uint32_t part_count;
   uint32_t part_capacity;
@@ -181,20 +179,16 @@ uint32_t tcg_bridge_records(const TcgBridge *bridge);
 void tcg_bridge_trim(TcgBridge *bridge);
 /* Whether code must be made that counts a signal: something follows it, and the countdown does not count it. */
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal);
-/* Which of the sums a signal is, or -1. */
-int tcg_bridge_sum(const TcgBridge *bridge, uint32_t signal);
-/* What the entry of a block of so many instructions takes off the countdown, whose instructions add `sums` in all. */
-static inline uint64_t tcg_bridge_takes(uint32_t instructions, const uint32_t sums[TCG_BRIDGE_SUMS]) {
-  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - ((uint64_t)sums[1] << TCG_BRIDGE_SUM_BITS) - sums[0];
+/* What the entry of a block of so many instructions takes off the countdown, which add `beside` in all to TcgBridgeOptions::beside. */
+static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t beside) {
+  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - beside;
 }
 /* Begins to describe a block. One that was described before must have been given up. */
 void tcg_bridge_block_begin(TcgBridgeBlock *block);
 /* The next instruction. */
 void tcg_bridge_block_instruction(TcgBridgeBlock *block);
-/*
- * The instruction adds `amount`, 3 at most, to `signal`, one of TcgBridgeOptions::sums. False: it is none of them, or there is no memory.
- */
-bool tcg_bridge_block_add(TcgBridgeBlock *block, const TcgBridge *bridge, uint32_t signal, uint32_t amount);
+/* The instruction adds `amount`, 3 at most, to TcgBridgeOptions::beside. False: there is no memory. */
+bool tcg_bridge_block_beside(TcgBridgeBlock *block, uint32_t amount);
 /* Gives the memory of a block's description up. */
 void tcg_bridge_block_free(TcgBridgeBlock *block);
 
@@ -212,7 +206,7 @@ bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key);
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed);
 /*
  * The same for a host that keeps no descriptions: the last `instructions` of a block were not executed. `takes` is what its entry took, and
- * the last of its instructions alone adds to sums; 0 where none does.
+ * the last of its instructions alone adds something beside; 0 where none does.
  */
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions);
 /* Tells a record of the instruction that has just been completed, the last of its block. All but `size` is filled in. */
@@ -261,7 +255,7 @@ typedef struct TcgBridgeException {
 } TcgBridgeException;
 
 /*
- * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing to sums,
+ * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing beside,
  * and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
  * After a write, tcg_bridge_look() tells whether other blocks are needed.
  */

@@ -181,13 +181,11 @@ static void host_interrupt(void *user, uint32_t cpu) {
 static void host_retranslate(void *user) { ((struct machine *)user)->stale = true; }
 
 static void build(struct machine *machine) {
-  static const uint32_t sums[] = {VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, VM_PMU_SIGNAL_BRANCHES_RETIRED};
   TcgBridgeOptions options;
   char why[200];
   memset(&options, 0, sizeof options);
   options.part = "k8";
-  options.sums = sums;
-  options.sum_count = 2;
+  options.beside = VM_PMU_SIGNAL_DATA_CACHE_ACCESSES + 1;
   options.user = machine;
   options.host.context = host_context;
   options.host.interrupt = host_interrupt;
@@ -223,8 +221,7 @@ static const TcgBridgeBlock *translate(struct machine *machine, uint32_t length)
   for (;;) {
     enum operation operation = machine->program[pc].operation;
     tcg_bridge_block_instruction(*place);
-    if (operation == LOAD) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES, 1));
-    if (operation == BRANCH) EXPECT(tcg_bridge_block_add(*place, machine->bridge, VM_PMU_SIGNAL_BRANCHES_RETIRED, 1));
+    if (operation == LOAD) EXPECT(tcg_bridge_block_beside(*place, 1));
     pc = (pc + 1) % PROGRAM;
     if (ends_block(operation) || (*place)->instructions == length) return *place;
   }
@@ -251,6 +248,9 @@ static void run_block(struct machine *machine, const TcgBridgeBlock *block, bool
       if (counting) tcg_bridge_left(machine->cpu, block, index);
       tcg_bridge_taken(machine->cpu, false);
       return;
+    }
+    if (instruction->operation == BRANCH && tcg_bridge_wants(machine->bridge, VM_PMU_SIGNAL_BRANCHES_RETIRED)) {
+      tcg_bridge_count(machine->cpu, VM_PMU_SIGNAL_BRANCHES_RETIRED, 1);
     }
     if (taken && tcg_bridge_wants(machine->bridge, VM_PMU_SIGNAL_BRANCHES_TAKEN)) {
       tcg_bridge_count(machine->cpu, VM_PMU_SIGNAL_BRANCHES_TAKEN, 1);
@@ -380,7 +380,6 @@ static void faults_are_the_exceptions_of_their_architecture(void) {
 }
 
 static void a_bridge_says_why_it_cannot_be(void) {
-  static const uint32_t sums[] = {60000};
   TcgBridgeOptions options;
   char why[200] = "";
   memset(&options, 0, sizeof options);
@@ -390,9 +389,8 @@ static void a_bridge_says_why_it_cannot_be(void) {
   options.part = "k88";
   EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "k88") != NULL);
   options.part = "k8";
-  options.sums = sums;
-  options.sum_count = 1;
-  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "sums") != NULL);
+  options.beside = 60000;
+  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "beside") != NULL);
 }
 
 static void the_vector_tables_say_what_is_delivered(void) {

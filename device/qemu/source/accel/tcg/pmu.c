@@ -81,12 +81,10 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
 
 void tcg_pmu_gen_end(DisasContextBase *db)
 {
-    uint32_t sums[TCG_BRIDGE_SUMS] = { db->pmu_branches };
-
     if (!db->pmu_takes) {
         return;
     }
-    db->tb->pmu_takes = tcg_bridge_takes(db->num_insns, sums);
+    db->tb->pmu_takes = tcg_bridge_takes(db->num_insns, db->pmu_branches);
     tcg_set_insn_param(db->pmu_takes, 2, tcgv_i64_arg(tcg_constant_i64(db->tb->pmu_takes)));
     if (db->pmu_last) {
         uint64_t last = tcg_get_insn_start_param(db->insn_start, 0);
