@@ -115,6 +115,9 @@ pub trait Model {
     /// What must be reported at the moment.
     fn demand(&self) -> &Demand;
 
+    /// The signals that counters follow, whether anybody [supplies](Feed::supply) them or not: the demand names those that are.
+    fn followed(&self) -> SignalSet;
+
     /// The levels of the states that [`Demand::levels`] asks for: `holds` says whether a state holds right now, and nothing if nobody knows. It
     /// is told before anything else happens; of what is told later or not at all, the rest is assumed.
     fn supply_levels(&mut self, _holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {}

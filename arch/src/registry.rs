@@ -228,6 +228,10 @@ impl Model for Pmu {
         each!(self, model => model.demand())
     }
 
+    fn followed(&self) -> SignalSet {
+        each!(self, model => model.followed())
+    }
+
     fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
         each!(self, model => model.supply_levels(holds, feed));
     }

@@ -84,6 +84,6 @@ pub mod untile;
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::alert::Lines;
-pub use vm_pmu_arch::feed::{Context, Deadlines, Demand, Occasion, Pace, Record, Records, Signal, SignalSet, Totals};
+pub use vm_pmu_arch::feed::{Context, Deadlines, Demand, Occasion, Pace, Record, Records, Signal, SignalSet, Supply, Totals};
 pub use vm_pmu_arch::model::{Occurrence, Reset};
 pub use vm_pmu_arch::registry::{Part, State};

@@ -2,7 +2,7 @@
 
 use super::gate::{Detector, Gate, Question, Threshold};
 use super::limits::MAX_SOURCES;
-use crate::feed::{Feed, Kind, Scope, Signal, SignalSet};
+use crate::feed::{Feed, Kind, Scope, Signal, SignalSet, Supply};
 
 /// The connection from signals to a counter: counting is subtraction.
 ///
@@ -118,6 +118,27 @@ impl Tap {
     #[inline]
     pub fn is_per_cycle(&self) -> bool {
         self.pulses || self.gate.is_per_cycle()
+    }
+
+    /// Whether it must see the single cycles to come: events of its sources may fall into them, or have fallen into the open one.
+    ///
+    /// One none of whose sources is [supplied](Feed::supplies) looks on until nothing is left in its detector. From there on every cycle is like
+    /// the one before.
+    #[must_use]
+    pub fn looks_at_cycles(&self, feed: &impl Feed) -> bool {
+        self.is_per_cycle() && (self.is_supplied(feed.supply()) || !self.is_settled())
+    }
+
+    /// Whether some of its sources are ever added to.
+    #[must_use]
+    pub fn is_supplied(&self, supply: &Supply) -> bool {
+        self.signals().iter().any(|signal| supply.signals.contains(*signal))
+    }
+
+    /// Whether a cycle without events of its sources ends as the one before did.
+    fn is_settled(&self) -> bool {
+        let Detector { open, second, stay, was_met, .. } = self.detector;
+        (open, second, stay) == (0, 0, 0) && was_met == self.gate.met(0, 0)
     }
 
     fn needs_cycles(&self) -> bool {
@@ -401,17 +422,19 @@ impl Tap {
     ///
     /// Several sources share what remains, so that together they cannot overrun it.
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
-        if self.pulses {
+        if self.looks_at_cycles(feed) {
             feed.arm(Signal::Cycles, self.clock(), self.cycles, 1);
         }
         match (self.gate, remaining) {
-            (Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall, _) => {
-                feed.arm(Signal::Cycles, self.clock(), self.cycles, 1)
+            // Where it does not look at single cycles, each that is to come is one of its own or none is.
+            (Gate::Cycles(threshold), Some(remaining)) if threshold.met(0) => {
+                feed.arm(Signal::Cycles, self.clock(), self.cycles, remaining)
             }
+            (Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall, _) => {}
             (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, self.clock(), self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
-                let shares = self.shares(remaining);
-                for (signal, base) in self.signals().iter().zip(&self.bases) {
+                let shares = self.shares(feed, remaining);
+                for (signal, base) in self.signals().iter().zip(&self.bases).filter(|(signal, _)| feed.supplies(**signal)) {
                     let share = if signal.is_rare() { shares.rare } else { shares.common };
                     feed.arm(*signal, self.scope, *base, share);
                 }
@@ -420,11 +443,12 @@ impl Tap {
         }
     }
 
-    /// Divides what remains: a sixteenth for each rare source, the rest among the others; all alike where there are only rare ones.
-    /// No more than what remains is given away, but for the one event that each source has at least.
-    fn shares(&self, remaining: u64) -> Shares {
-        let rare = self.signals().iter().filter(|signal| signal.is_rare()).count() as u64;
-        let common = u64::from(self.len).saturating_sub(rare);
+    /// Divides what remains among the sources that are supplied: a sixteenth for each rare one, the rest among the others; all alike where there
+    /// are only rare ones. No more than what remains is given away, but for the one event that each source has at least.
+    fn shares(&self, feed: &impl Feed, remaining: u64) -> Shares {
+        let supplied = || self.signals().iter().filter(|signal| feed.supplies(**signal));
+        let rare = supplied().filter(|signal| signal.is_rare()).count() as u64;
+        let common = (supplied().count() as u64).saturating_sub(rare);
         match (rare, common) {
             (rare, 0) => Shares { rare: (remaining / rare.max(1)).max(1), common: 1 },
             (rare, common) => {

@@ -13,12 +13,42 @@ pub struct Pace {
     pub signal: Signal,
     /// The most that any signal grows while this one grows by one; 3 is taken as 4, as the next power of two.
     pub most: u32,
+    /// The signals that never grow by more than this one does, which is itself one of them.
+    pub single: SignalSet,
 }
 
 impl Pace {
+    /// A pace of `signal`, while which grows by one nothing grows by more than `most`.
+    #[must_use]
+    pub const fn new(signal: Signal, most: u32) -> Pace {
+        Pace { signal, most, single: SignalSet::only(signal) }
+    }
+
+    /// These signals never grow by more than the pace does either: a deadline of theirs is the horizon itself, and no fraction of the way to it.
+    /// Where an instruction costs a cycle or more, retired instructions are one.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Deadlines, Pace, Signal, SignalSet, Totals};
+    ///
+    /// let pace = Pace::new(Signal::Cycles, 4).single(SignalSet::only(Signal::InstructionsRetired));
+    /// let (totals, deadlines) = (Totals::new(), Deadlines::new(pace));
+    /// deadlines.set_own(Signal::InstructionsRetired, 100_000, &totals);
+    /// assert_eq!(deadlines.room(&totals), 100_000);
+    /// ```
+    #[must_use]
+    pub fn single(self, signals: SignalSet) -> Pace {
+        Pace { single: self.single.union(&signals), ..self }
+    }
+
+    /// How far the pace can go while `signal` grows by less than `distance`, or by just that.
+    #[inline]
+    fn until(&self, signal: Signal, distance: u64) -> u64 {
+        if signal == self.signal || self.single.contains(signal) { distance } else { self.within(distance) }
+    }
+
     /// How far the pace can go while nothing grows by more than `distance`.
     #[inline]
-    const fn within(self, distance: u64) -> u64 {
+    const fn within(&self, distance: u64) -> u64 {
         distance >> (u32::BITS - self.most.saturating_sub(1).leading_zeros())
     }
 }
@@ -26,7 +56,7 @@ impl Pace {
 impl Default for Pace {
     /// Cycles, and at most four events of any kind in one: what an emulator that counts a cycle or more an instruction can promise.
     fn default() -> Self {
-        Pace { signal: Signal::Cycles, most: 4 }
+        Pace::new(Signal::Cycles, 4)
     }
 }
 
@@ -144,19 +174,21 @@ impl Deadlines {
     /// Whether any signal has come to its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
     pub fn look(&self, totals: &Totals) -> bool {
         let pace = totals.get(self.pace.signal);
-        let mut nearest = Self::NEVER;
+        let (mut horizon, mut reached) = (Self::NEVER, false);
         for signal in self.armed().iter() {
-            nearest = nearest.min(self.distance(signal, totals));
+            let distance = self.distance(signal, totals);
+            reached |= distance == 0;
+            horizon = horizon.min(self.horizon_at(signal, distance, pace));
         }
-        self.horizon.store(self.horizon_at(nearest, pace), Relaxed);
-        nearest == 0
+        self.horizon.store(horizon, Relaxed);
+        reached
     }
 
-    /// The pace's total before which nothing grows by `distance`, from a pace of `pace` on.
-    fn horizon_at(&self, distance: u64, pace: u64) -> u64 {
+    /// The pace's total before which `signal` does not grow by `distance`, from a pace of `pace` on.
+    fn horizon_at(&self, signal: Signal, distance: u64, pace: u64) -> u64 {
         match distance {
             Self::NEVER => Self::NEVER,
-            distance => pace.saturating_add(self.pace.within(distance)),
+            distance => pace.saturating_add(self.pace.until(signal, distance)),
         }
     }
 
@@ -212,7 +244,7 @@ impl Deadlines {
         mark(&self.armed, signal, deadline != Self::NEVER);
         // The pace first: what another thread's totals grow by meanwhile brings the horizon nearer, never further.
         let pace = totals.get(self.pace.signal);
-        let horizon = self.horizon_at(self.distance(signal, totals), pace);
+        let horizon = self.horizon_at(signal, self.distance(signal, totals), pace);
         if horizon < self.horizon.load(Relaxed) {
             self.horizon.store(horizon, Relaxed);
         }
@@ -269,7 +301,7 @@ mod tests {
 
     #[test]
     fn no_deadline_comes_before_the_horizon_while_the_promise_is_kept() {
-        let (deadlines, totals) = (Deadlines::new(Pace { signal: Signal::Cycles, most: 3 }), Totals::new());
+        let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 3)), Totals::new());
         deadlines.set_own(Signal::Loads, 1000, &totals);
         let mut looks = 0;
         loop {
@@ -287,9 +319,62 @@ mod tests {
         assert!(looks <= 8, "{looks} looks");
     }
 
+    /// How often whoever adds these signals together, one each a time, looks until the deadline of 100,000 is there.
+    fn looks_until_100_000(pace: Pace, counted: Signal, added: &[Signal]) -> u32 {
+        let (deadlines, totals) = (Deadlines::new(pace), Totals::new());
+        deadlines.set_own(counted, 100_000, &totals);
+        let mut looks = 0;
+        loop {
+            added.iter().for_each(|signal| {
+                totals.add(*signal, 1);
+            });
+            if deadlines.due(&totals) {
+                looks += 1;
+                if deadlines.look(&totals) {
+                    break;
+                }
+            }
+        }
+        assert_eq!(totals.get(counted), 100_000);
+        looks
+    }
+
+    #[test]
+    fn the_deadline_of_the_pace_itself_is_the_horizon() {
+        assert_eq!(
+            looks_until_100_000(Pace::new(Signal::InstructionsRetired, 4), Signal::InstructionsRetired, &[Signal::InstructionsRetired]),
+            1
+        );
+    }
+
+    #[test]
+    fn the_deadline_of_a_signal_that_grows_no_faster_than_the_pace_is_the_horizon() {
+        let added = [Signal::Cycles, Signal::InstructionsRetired];
+        let pace = Pace::new(Signal::Cycles, 4);
+        let single = pace.single(SignalSet::only(Signal::InstructionsRetired));
+        assert_eq!(looks_until_100_000(single, Signal::InstructionsRetired, &added), 1);
+        // A quarter of the way each time: 100,000 x (3/4)^n is below 4 from n = 36 on.
+        assert!(looks_until_100_000(pace, Signal::InstructionsRetired, &added) > 30);
+    }
+
+    #[test]
+    fn the_nearest_horizon_holds_whichever_deadline_it_comes_of() {
+        let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 4)), Totals::new());
+        deadlines.set_own(Signal::Cycles, 500, &totals);
+        deadlines.set_own(Signal::Loads, 1000, &totals);
+        // Loads may grow by four a cycle: 250 cycles. The cycles themselves: 500.
+        assert_eq!(deadlines.room(&totals), 250);
+        totals.add(Signal::Cycles, 250);
+        assert!(!deadlines.look(&totals));
+        // 250 to the deadline of the cycles, and as many within which 1000 loads may come.
+        assert_eq!(deadlines.room(&totals), 250);
+        totals.add(Signal::Cycles, 250);
+        assert!(deadlines.look(&totals));
+    }
+
     #[test]
     fn the_horizon_of_a_slow_signal_is_reached_in_few_looks() {
-        let (deadlines, totals) = (Deadlines::new(Pace { signal: Signal::Cycles, most: 1 }), Totals::new());
+        let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 1)), Totals::new());
         deadlines.set_own(Signal::Loads, 1_000_000, &totals);
         let mut looks = 0u32;
         for cycle in 1u64.. {

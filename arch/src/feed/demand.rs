@@ -1,6 +1,6 @@
 //! What the embedder must report at the moment.
 
-use super::{Signal, SignalSet};
+use super::{Signal, SignalSet, Supply};
 
 /// Which instructions a model wants a [`Record`](super::Record) of.
 ///
@@ -87,6 +87,10 @@ impl Records {
     /// Every request that left a core's own caches.
     pub const REQUESTS: Records = Records { requests: true, ..Records::NONE };
 
+    /// Every record, whatever asks for it.
+    pub const ALL: Records =
+        Records { at_deadline: true, taken_branches: true, branches: true, memory: true, fetches: true, every: true, requests: true };
+
     /// Whether nothing is wanted.
     #[must_use]
     #[inline]
@@ -117,6 +121,30 @@ impl Records {
             fetches: self.fetches || more.fetches,
             every: self.every || more.every,
             requests: self.requests || more.requests,
+        }
+    }
+
+    /// What of this somebody tells who tells `told`. Of what is wanted of some instructions, all that do it are told where
+    /// [every](Records::every) instruction is, and taken branches where all branches are.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::Records;
+    ///
+    /// let wanted = Records::AT_DEADLINE.with(Records::TAKEN_BRANCHES);
+    /// assert_eq!(wanted.within(Records::BRANCHES), Records::TAKEN_BRANCHES);
+    /// assert_eq!(wanted.within(Records::EVERY), wanted);
+    /// assert_eq!(Records::EVERY.within(Records::BRANCHES), Records::NONE);
+    /// ```
+    #[must_use]
+    pub const fn within(self, told: Records) -> Records {
+        Records {
+            at_deadline: self.at_deadline && (told.at_deadline || told.every),
+            taken_branches: self.taken_branches && (told.taken_branches || told.branches || told.every),
+            branches: self.branches && (told.branches || told.every),
+            memory: self.memory && (told.memory || told.every),
+            fetches: self.fetches && (told.fetches || told.every),
+            every: self.every && told.every,
+            requests: self.requests && told.requests,
         }
     }
 }
@@ -221,8 +249,14 @@ impl Demand {
     /// Replaces what is wanted; the epoch moves on if that differs. For the author of a model.
     pub fn replace(&mut self, signals: SignalSet, per_cycle: bool, records: Records) {
         if (self.signals, self.per_cycle, self.records) != (signals, per_cycle, records) {
-            *self = Demand { epoch: self.epoch.wrapping_add(1), signals, per_cycle, records, levels: self.levels };
+            *self = Demand { epoch: self.epoch.wrapping_add(1), signals, per_cycle, records, ..*self };
         }
+    }
+
+    /// As [`replace`](Demand::replace), of what counters follow and records would be looked at: what `supply` has of it is wanted. For the author
+    /// of a model.
+    pub fn follow(&mut self, signals: SignalSet, per_cycle: bool, records: Records, supply: &Supply) {
+        self.replace(supply.of(&signals), per_cycle, records.within(supply.records));
     }
 
     /// Asks for the levels of these states, and for no others; the epoch moves on if some are new. For the author of a model.
@@ -249,6 +283,17 @@ mod tests {
         assert_eq!(demand.epoch(), epoch);
         demand.replace(signals, true, Records::NONE);
         assert_ne!(demand.epoch(), epoch);
+    }
+
+    #[test]
+    fn what_is_followed_in_vain_is_not_demanded_and_moves_no_epoch() {
+        let supply = Supply { signals: SignalSet::only(Signal::Cycles), records: Records::NONE };
+        let mut demand = Demand::default();
+        demand.follow(SignalSet::from_iter([Signal::Cycles, Signal::Loads]), false, Records::EVERY, &supply);
+        assert_eq!((*demand.signals(), demand.records()), (SignalSet::only(Signal::Cycles), Records::NONE));
+        let epoch = demand.epoch();
+        demand.follow(SignalSet::from_iter([Signal::Cycles, Signal::Stores]), false, Records::NONE, &supply);
+        assert_eq!(demand.epoch(), epoch);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod request;
 mod sample;
 mod set;
 mod signal;
+mod supply;
 mod totals;
 
 pub use context::Context;
@@ -38,6 +39,7 @@ pub use request::{HeldAs, Request, RequestKind, Snoop, Supplier};
 pub use sample::{ExecutionUnit, Fabric, FabricCommand, FetchSource, LineStates, Sample, Stage, Stages, StoreOutcome, Traits};
 pub use set::SignalSet;
 pub use signal::{Kind, Signal, Unit};
+pub use supply::Supply;
 pub use totals::Totals;
 
 /// How far around a hardware thread a counter looks.
@@ -69,6 +71,18 @@ pub trait Feed {
 
     /// Takes back what was asked for `signal` within `scope`.
     fn disarm(&self, signal: Signal, scope: Scope);
+
+    /// What is ever told: a model waits for nothing else.
+    #[inline]
+    fn supply(&self) -> &Supply {
+        const { &Supply::ALL }
+    }
+
+    /// Whether `signal` is ever added to.
+    #[inline]
+    fn supplies(&self, signal: Signal) -> bool {
+        self.supply().signals.contains(signal)
+    }
 }
 
 /// One hardware thread with nothing around it: every scope is the thread itself.
@@ -93,7 +107,7 @@ impl Lone {
     /// A thread to which nothing has happened.
     #[must_use]
     pub const fn new() -> Lone {
-        Lone { totals: Totals::new(), deadlines: Deadlines::new(Pace { signal: Signal::Cycles, most: 4 }) }
+        Lone { totals: Totals::new(), deadlines: Deadlines::new(Pace::new(Signal::Cycles, 4)) }
     }
 }
 

@@ -34,16 +34,31 @@ impl SignalSet {
     /// ```
     /// use vm_pmu_arch::feed::{Signal, SignalSet};
     ///
-    /// assert_eq!(SignalSet::all().iter().count(), Signal::COUNT);
+    /// assert_eq!(SignalSet::ALL.iter().count(), Signal::COUNT);
+    /// ```
+    pub const ALL: SignalSet = SignalSet { words: first(Signal::COUNT) };
+
+    /// Every signal there is: [`SignalSet::ALL`].
+    #[must_use]
+    pub const fn all() -> SignalSet {
+        SignalSet::ALL
+    }
+
+    /// The set of `signal` alone.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Signal, SignalSet};
+    ///
+    /// assert_eq!(SignalSet::only(Signal::Loads), SignalSet::from_iter([Signal::Loads]));
     /// ```
     #[must_use]
-    pub fn all() -> SignalSet {
-        let mut all = SignalSet::EMPTY;
-        Signal::all().for_each(|signal| all.insert(signal));
-        all
+    pub const fn only(signal: Signal) -> SignalSet {
+        let (up_to, below) = (first(signal.index() + 1), first(signal.index()));
+        SignalSet { words: difference(up_to, below) }
     }
 
     /// Adds `signal`.
+    #[inline]
     pub fn insert(&mut self, signal: Signal) {
         if let Some(word) = self.words.get_mut(signal.index() / 64) {
             *word |= 1 << (signal.index() % 64);
@@ -77,6 +92,72 @@ impl SignalSet {
             *word |= more;
         }
         self
+    }
+
+    /// The signals that are in this set and in `other`.
+    #[must_use]
+    #[inline]
+    pub fn intersection(mut self, other: &SignalSet) -> SignalSet {
+        for (word, other) in self.words.iter_mut().zip(other.words) {
+            *word &= other;
+        }
+        self
+    }
+
+    /// The signals that are in this set and not in `other`.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Signal, SignalSet};
+    ///
+    /// let both = SignalSet::from_iter([Signal::Loads, Signal::Stores]);
+    /// let loads = SignalSet::only(Signal::Loads);
+    /// assert_eq!(both.intersection(&loads), loads);
+    /// assert_eq!(both.difference(&loads), SignalSet::only(Signal::Stores));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn difference(&self, other: &SignalSet) -> SignalSet {
+        SignalSet { words: difference(self.words, other.words) }
+    }
+}
+
+type Words = [u64; SignalSet::WORDS];
+
+/// The words of a set of the first `count` signals.
+const fn first(count: usize) -> Words {
+    let mut words = [0; SignalSet::WORDS];
+    let mut rest: &mut [u64] = &mut words;
+    let mut left = count;
+    while let [word, others @ ..] = rest {
+        *word = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+        left = left.saturating_sub(64);
+        rest = others;
+    }
+    words
+}
+
+/// What is in `words` and not in `others`.
+#[inline]
+const fn difference(mut words: Words, others: Words) -> Words {
+    let (mut rest, mut others): (&mut [u64], &[u64]) = (&mut words, &others);
+    while let ([word, more @ ..], [other, others_more @ ..]) = (rest, others) {
+        *word &= !*other;
+        (rest, others) = (more, others_more);
+    }
+    words
+}
+
+impl FromIterator<Signal> for SignalSet {
+    fn from_iter<I: IntoIterator<Item = Signal>>(signals: I) -> SignalSet {
+        let mut set = SignalSet::EMPTY;
+        set.extend(signals);
+        set
+    }
+}
+
+impl Extend<Signal> for SignalSet {
+    fn extend<I: IntoIterator<Item = Signal>>(&mut self, signals: I) {
+        signals.into_iter().for_each(|signal| self.insert(signal));
     }
 }
 

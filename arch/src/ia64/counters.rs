@@ -6,7 +6,7 @@ use super::selected::{Qualifier, Selected};
 use crate::alert::Alerts;
 use crate::counter::{Counter, Detector, Gate, Pending, Tap, Width};
 use crate::event::Internal;
-use crate::feed::{Context, Feed, SignalSet};
+use crate::feed::{Context, Feed, SignalSet, Supply};
 use crate::model::Occurrence;
 
 /// Counters, one bit each by the number of their data register.
@@ -326,14 +326,14 @@ impl<const N: usize> Counters<N> {
 
     /// What must be reported while nothing is frozen, whatever the context: signals, whether single cycles are looked at, and whether
     /// every instruction is.
-    pub(crate) fn demand(&self, signals: &mut SignalSet) -> (bool, bool) {
+    pub(crate) fn demand(&self, signals: &mut SignalSet, supply: &Supply) -> (bool, bool) {
         let (mut per_cycle, mut every) = (false, false);
         for unit in self.units.iter().filter(|unit| unit.monitor.can_count() && unit.selected.is_tapped()) {
             if unit.tap.gate() == Gate::Shut {
                 continue;
             }
             unit.tap.demand(signals);
-            per_cycle |= unit.open && unit.tap.gate().is_per_cycle();
+            per_cycle |= unit.open && unit.tap.is_per_cycle() && unit.tap.is_supplied(supply);
             every |= !unit.open;
         }
         (per_cycle, every)

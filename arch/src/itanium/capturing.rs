@@ -94,7 +94,7 @@ impl Itanium {
         });
         let froze = self.counters.count_if_asked(feed);
         if froze {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
         froze
     }

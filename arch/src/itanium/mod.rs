@@ -68,7 +68,7 @@ use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::counter::Width;
 use crate::event::{self, Catalogue, Entry, Internal};
-use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet, Supply};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, LoadTracker, Overflow, PerfMonInfo, Register, Setting, decode};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
 use tagging::Tagger;
@@ -188,7 +188,7 @@ impl Itanium {
     fn catch_up(&mut self, feed: &impl Feed) {
         self.pass(feed);
         if self.counters.count(feed) {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
     }
 
@@ -206,7 +206,7 @@ impl Itanium {
     /// A register or the context has changed: what counts and what is waited for follow.
     fn changed(&mut self, feed: &impl Feed) {
         self.counters.resume(&self.context, feed);
-        self.renew_demand();
+        self.renew_demand(feed);
         self.begin_time(feed);
         self.rearm(feed);
     }
@@ -217,19 +217,24 @@ impl Itanium {
     }
 
     /// What must be reported, whatever the context, as long as nothing is frozen.
-    fn renew_demand(&mut self) {
+    fn wanted(&self, supply: &Supply) -> (SignalSet, bool, Records) {
         let mut signals = SignalSet::EMPTY;
         let mut records = Records::NONE;
         let mut per_cycle = false;
         if !self.is_frozen() {
             let every;
-            (per_cycle, every) = self.counters.demand(&mut signals);
+            (per_cycle, every) = self.counters.demand(&mut signals, supply);
             records = self.demand_of_captures(&mut signals);
             if every {
                 records = records.with(Records::EVERY);
             }
         }
-        self.demand.replace(signals, per_cycle, records);
+        (signals, per_cycle, records)
+    }
+
+    fn renew_demand(&mut self, feed: &impl Feed) {
+        let (signals, per_cycle, records) = self.wanted(feed.supply());
+        self.demand.follow(signals, per_cycle, records, feed.supply());
     }
 
     fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
@@ -344,7 +349,7 @@ impl Model for Itanium {
         let occurrence = Occurrence { select: event::ITANIUM.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
         self.rearm(feed);
         taken
@@ -358,6 +363,10 @@ impl Model for Itanium {
 
     fn demand(&self) -> &Demand {
         &self.demand
+    }
+
+    fn followed(&self) -> SignalSet {
+        self.wanted(&Supply::ALL).0
     }
 
     fn wide_demand(&self) -> SignalSet {

@@ -84,7 +84,7 @@ impl Itanium {
         pmu.connect(feed);
         pmu.counters.resume(&pmu.context, feed);
         pmu.counters.remember(&state.memory, &state.pending);
-        pmu.renew_demand();
+        pmu.renew_demand(feed);
         pmu.begin_time(feed);
         pmu.rearm(feed);
         pmu

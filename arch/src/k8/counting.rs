@@ -6,7 +6,7 @@ use super::Revision;
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
 use crate::event::{self, Entry, UnitMask};
-use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Unit};
+use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Supply, Unit};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
 
@@ -120,9 +120,9 @@ pub(super) struct Connection {
 }
 
 /// Whether the state that `signal` counts the cycles of holds at the moment, as far as the context tells.
-pub(super) fn holds(signal: Signal, context: &Context) -> bool {
+pub(super) fn holds(signal: Signal, context: &Context, supply: &Supply) -> bool {
     match signal {
         Signal::InterruptsMaskedCycles => !context.interrupts_enabled(),
-        other => other.resting(),
+        other => supply.resting(other),
     }
 }

@@ -80,6 +80,14 @@ impl Model for K8 {
         &self.demand
     }
 
+    fn followed(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        for slot in Slot::ALL.into_iter().filter(|slot| self.is_followed(*slot)) {
+            self.units[slot.index()].connection.tap.demand(&mut signals);
+        }
+        signals
+    }
+
     fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
         if !self.demand.asks_levels() {
             return;
@@ -89,13 +97,15 @@ impl Model for K8 {
                 continue;
             }
             let context = &self.context;
-            let level =
-                self.selection(slot).level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context)));
+            let level = self
+                .selection(slot)
+                .level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context, feed.supply())));
             let grown = self.unit(slot).connection.tap.learn(level);
             if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
                 self.rearm(slot, feed);
             }
         }
+        self.arm(feed);
         self.demand.ask(SignalSet::EMPTY);
     }
 
@@ -132,7 +142,7 @@ impl Model for K8 {
         self.context = Context::RESET;
         self.alerts = Alerts::default();
         (self.counting, self.following) = (0, 0);
-        self.renew_demand();
+        self.renew_demand(feed);
     }
 
     fn claims(&self) -> u32 {
@@ -149,7 +159,7 @@ impl Model for K8 {
             self.blocked = blocked & ALL;
             self.fold_stopping(self.admitted(), feed);
             self.resume(feed);
-            self.renew_demand();
+            self.renew_demand(feed);
         }
     }
 
@@ -165,7 +175,7 @@ impl Model for K8 {
             }
         }
         self.arm(feed);
-        self.renew_demand();
+        self.renew_demand(feed);
     }
 
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {

@@ -264,8 +264,8 @@ impl K8 {
         }
         for slot in Slot::ALL {
             if started & slot.bit() != 0 {
-                let level = self.units[slot.index()].connection.tap.is_per_cycle() && self.level(slot);
-                let asks = self.following & slot.bit() != 0 && !self.asked(slot).is_empty();
+                let level = self.units[slot.index()].connection.tap.is_per_cycle() && self.level(slot, feed);
+                let asks = self.following & slot.bit() != 0 && !self.asked(slot, feed).is_empty();
                 let tap = &mut self.unit(slot).connection.tap;
                 tap.settle(feed, level);
                 if asks {
@@ -286,8 +286,8 @@ impl K8 {
     }
 
     /// The states whose levels decide whether what the counter selects holds, and that nobody has told.
-    fn asked(&self, slot: Slot) -> SignalSet {
-        self.selection(slot).unknown_states(self.revision)
+    fn asked(&self, slot: Slot, feed: &impl Feed) -> SignalSet {
+        feed.supply().of(&self.selection(slot).unknown_states(self.revision))
     }
 
     /// Counts what the counters outside `counting` have seen, before they stop; those that only look out for edges see it too.
@@ -300,15 +300,15 @@ impl K8 {
     }
 
     /// The level of what the counter selects, as far as states decide it that nobody need tell.
-    fn level(&self, slot: Slot) -> bool {
-        self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context))
+    fn level(&self, slot: Slot, feed: &impl Feed) -> bool {
+        self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context, feed.supply()))
     }
 
     /// The level of what the counter selects: as its edge detector saw it last, if it selects states alone.
-    fn level_now(&self, slot: Slot) -> bool {
+    fn level_now(&self, slot: Slot, feed: &impl Feed) -> bool {
         let tap = &self.units[slot.index()].connection.tap;
         let is_known = self.following & slot.bit() != 0 && !tap.is_asking() && self.selection(slot).is_of_states(self.revision);
-        if is_known { tap.detector().was_met } else { self.level(slot) }
+        if is_known { tap.detector().was_met } else { self.level(slot, feed) }
     }
 
     /// Whether the counter counts in some context: what it follows must be reported.
@@ -318,8 +318,8 @@ impl K8 {
     }
 
     /// A select has been written, or a grant: what is claimed and what must be reported may be something else.
-    fn renew_demand(&mut self) {
-        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
+    fn renew_demand(&mut self, feed: &impl Feed) {
+        let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
         self.claims = 0;
         for slot in Slot::ALL {
@@ -328,21 +328,20 @@ impl K8 {
             }
             if self.is_followed(slot) {
                 let tap = &self.units[slot.index()].connection.tap;
-                tap.demand(&mut signals);
-                per_cycle |= tap.is_per_cycle();
+                per_cycle |= tap.is_per_cycle() && tap.is_supplied(feed.supply());
                 if tap.is_asking() {
-                    levels = levels.union(&self.asked(slot));
+                    levels = levels.union(&self.asked(slot, feed));
                 }
             }
         }
-        self.demand.replace(signals, per_cycle, Records::NONE);
+        self.demand.follow(self.followed(), per_cycle, Records::NONE, feed.supply());
         self.demand.ask(levels);
     }
 
     /// Sets the deadlines of a counter that counts. They are told from the totals that it was last folded at, so that setting them
     /// again changes nothing.
     fn arm_one(&self, slot: Slot, feed: &impl Feed) {
-        self.units[slot.index()].connection.tap.arm(feed, self.remaining(slot));
+        self.units[slot.index()].connection.tap.arm(feed, self.remaining(slot, feed));
     }
 
     /// Sets the deadlines of every counter that counts.
@@ -386,11 +385,11 @@ impl K8 {
     }
 
     /// How much the counter may grow until something of it is seen outside.
-    fn remaining(&self, slot: Slot) -> Option<u64> {
+    fn remaining(&self, slot: Slot, feed: &impl Feed) -> Option<u64> {
         let unit = &self.units[slot.index()];
         let watched = self.watched & slot.bit() != 0;
         let (at_overflow, at_increment) = (watched && unit.select.pc(), watched && !unit.select.pc());
-        if at_increment && !unit.connection.tap.is_per_cycle() {
+        if at_increment && !unit.connection.tap.looks_at_cycles(feed) {
             Some(1)
         } else {
             (unit.select.int() || at_overflow).then(|| unit.counter.until_overflow(WIDTH))
@@ -422,7 +421,7 @@ impl K8 {
             // INT and PC decide what the counter waits for.
             self.rearm(slot, feed);
         }
-        self.renew_demand();
+        self.renew_demand(feed);
     }
 
     /// A pin that toggles at every increment must know the clocks apart, while it is watched.
@@ -436,7 +435,7 @@ impl K8 {
     /// The counter follows something else from now on.
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
         let was_counting = self.counting & slot.bit() != 0;
-        let was_level = written.e() && self.level_now(slot);
+        let was_level = written.e() && self.level_now(slot, feed);
         if self.active() & slot.bit() != 0 {
             self.counting &= !slot.bit();
             self.following &= !slot.bit();
@@ -451,8 +450,8 @@ impl K8 {
         if !(was_counting && counts && written.e()) || was_level {
             return;
         }
-        if self.asked(slot).is_empty() {
-            if self.level(slot) {
+        if self.asked(slot, feed).is_empty() {
+            if self.level(slot, feed) {
                 self.grow(slot, 1);
                 self.rearm(slot, feed);
             }
@@ -461,6 +460,7 @@ impl K8 {
             let tap = &mut self.unit(slot).connection.tap;
             tap.settle(feed, false);
             tap.ask(Question::Changed);
+            self.rearm(slot, feed);
         }
     }
 }

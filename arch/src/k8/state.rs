@@ -71,7 +71,7 @@ impl K8 {
         }
         pmu.counting = pmu.admitted();
         pmu.following = pmu.followed_edges();
-        pmu.renew_demand();
+        pmu.renew_demand(feed);
         pmu.arm(feed);
         pmu
     }

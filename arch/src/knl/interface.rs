@@ -71,7 +71,7 @@ impl Model for Knl {
             Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
         }
         self.resume(feed);
-        self.renew_demand();
+        self.renew_demand(feed);
         self.rearm(feed);
         Ok(())
     }
@@ -110,17 +110,28 @@ impl Model for Knl {
         &self.demand
     }
 
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {
+    fn followed(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        for (_, unit) in self.units.iter().enumerate().filter(|(number, _)| self.is_enabled(*number)) {
+            unit.tap.demand(&mut signals);
+        }
+        signals
+    }
+
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
         if !self.demand.asks_levels() {
             return;
         }
         for number in 0..COUNTERS {
-            let level = self.selection(number).is_some_and(|selection| selection.level(|signal| holds(signal).unwrap_or(signal.resting())));
+            let level = self
+                .selection(number)
+                .is_some_and(|selection| selection.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal))));
             if let Some(unit) = self.units.get_mut(number) {
                 // A level that holds as counting begins is no edge: nothing grows.
                 unit.tap.learn(level);
             }
         }
+        self.arm(feed);
         self.demand.ask(SignalSet::EMPTY);
     }
 
@@ -207,7 +218,7 @@ impl Model for Knl {
             self.debug_ctl = DebugCtl::default();
         }
         self.set_context(Context::RESET, feed);
-        self.renew_demand();
+        self.renew_demand(feed);
     }
 
     fn shared(&self) -> Shared {
@@ -230,7 +241,7 @@ impl Model for Knl {
             }
         }
         self.resume(feed);
-        self.renew_demand();
+        self.renew_demand(feed);
         if overflowed {
             self.rearm(feed);
         }

@@ -52,8 +52,8 @@ pub use state::State;
 use crate::alert::Alerts;
 use crate::counter::{Counter, Question, Width};
 use crate::event::Entry;
-use crate::feed::{Context, Demand, Feed, Kind, Records, Scope, Signal, SignalSet};
-use crate::model::{CpuidIdentity, Occurrence, Shared};
+use crate::feed::{Context, Demand, Feed, Kind, Records, Scope, SignalSet};
+use crate::model::{CpuidIdentity, Model, Occurrence, Shared};
 use counting::{Clock, Reach, Selection};
 use unit::Unit;
 
@@ -283,8 +283,9 @@ impl Knl {
             if (unit.admitted, unit.follows_edges) == (admitted, follows_edges) {
                 continue;
             }
-            let level = self.selection(number).is_some_and(|selection| selection.level(Signal::resting));
-            let asks = follows_edges && self.selection(number).is_some_and(|selection| !selection.unknown_states().is_empty());
+            let level = self.selection(number).is_some_and(|selection| selection.level(|state| feed.supply().resting(state)));
+            let asks =
+                follows_edges && self.selection(number).is_some_and(|selection| !feed.supply().of(&selection.unknown_states()).is_empty());
             let Some(unit) = self.units.get_mut(number) else { continue };
             let (counted, followed) = (unit.counts(), unit.follows_edges);
             unit.tap.disarm(feed);
@@ -368,21 +369,20 @@ impl Knl {
     }
 
     /// What must be reported, whatever the context.
-    fn renew_demand(&mut self) {
-        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
+    fn renew_demand(&mut self, feed: &impl Feed) {
+        let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
         for number in 0..COUNTERS {
             if let Some(unit) = self.units.get(number).filter(|_| self.is_enabled(number)) {
-                unit.tap.demand(&mut signals);
-                per_cycle |= unit.tap.gate().is_per_cycle();
+                per_cycle |= unit.tap.is_per_cycle() && unit.tap.is_supplied(feed.supply());
                 if let Some(selection) = self.selection(number).filter(|_| unit.tap.is_asking()) {
                     levels = levels.union(&selection.unknown_states());
                 }
             }
         }
         let records = if self.follows_requests() { Records::REQUESTS } else { Records::NONE };
-        self.demand.replace(signals, per_cycle, records);
-        self.demand.ask(levels);
+        self.demand.follow(self.followed(), per_cycle, records, feed.supply());
+        self.demand.ask(feed.supply().of(&levels));
     }
 
     fn follows_requests(&self) -> bool {
@@ -433,7 +433,7 @@ impl Knl {
         if self.debug_ctl.freeze_perfmon_on_pmi() {
             self.global_ctrl = GlobalCtrl::default();
             self.resume(feed);
-            self.renew_demand();
+            self.renew_demand(feed);
         }
     }
 

@@ -77,7 +77,8 @@ impl Knl {
         for (unit, detector) in pmu.units.iter_mut().zip(&state.detectors) {
             unit.tap.set_detector(*detector);
         }
-        pmu.renew_demand();
+        pmu.arm(feed);
+        pmu.renew_demand(feed);
         pmu
     }
 }

@@ -83,7 +83,7 @@ impl Montecito {
         let captured = self.retirement.is_on();
         self.retirement.pass(cycles, &mut self.captures);
         if captured && !self.retirement.is_on() {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
     }
 
@@ -131,7 +131,7 @@ impl Montecito {
         self.counters.occur(|internal| captured.amount(internal));
         let froze = self.counters.count_if_asked(feed);
         if froze {
-            self.freeze();
+            self.freeze(feed);
         }
         froze
     }

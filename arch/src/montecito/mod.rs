@@ -69,7 +69,7 @@ use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::counter::Width;
 use crate::event::{self, Catalogue, Entry, Internal};
-use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet};
+use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet, Supply};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, Overflow, PerfMonInfo, Register, Setting, decode};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 use made::Made;
@@ -203,15 +203,15 @@ impl Montecito {
         self.pass(feed);
         let froze = self.counters.count(feed);
         if froze {
-            self.freeze();
+            self.freeze(feed);
         }
         froze
     }
 
     /// Monitoring has frozen.
-    fn freeze(&mut self) {
+    fn freeze(&mut self, feed: &impl Feed) {
         self.retirement.freeze(self.configuration.pmc42.delay(), &mut self.captures);
-        self.renew_demand();
+        self.renew_demand(feed);
     }
 
     /// Whether nothing constrains what happens to other threads of the core.
@@ -251,7 +251,7 @@ impl Montecito {
     fn changed(&mut self, feed: &impl Feed) {
         self.counters.resume(&self.context, feed);
         self.follow_retirement();
-        self.renew_demand();
+        self.renew_demand(feed);
         self.begin_time(feed);
         self.rearm(feed);
     }
@@ -266,13 +266,13 @@ impl Montecito {
     }
 
     /// What must be reported, whatever the context, as long as nothing is frozen.
-    fn renew_demand(&mut self) {
+    fn wanted(&self, supply: &Supply) -> (SignalSet, bool, Records) {
         let mut signals = SignalSet::EMPTY;
         let mut records = Records::NONE;
         let mut per_cycle = false;
         if !self.is_frozen() {
             let every;
-            (per_cycle, every) = self.counters.demand(&mut signals);
+            (per_cycle, every) = self.counters.demand(&mut signals, supply);
             records = self.demand_of_captures(&mut signals);
             if every {
                 records = records.with(Records::EVERY);
@@ -281,7 +281,12 @@ impl Montecito {
             signals.insert(Signal::Cycles);
             records = Records::EVERY;
         }
-        self.demand.replace(signals, per_cycle, records);
+        (signals, per_cycle, records)
+    }
+
+    fn renew_demand(&mut self, feed: &impl Feed) {
+        let (signals, per_cycle, records) = self.wanted(feed.supply());
+        self.demand.follow(signals, per_cycle, records, feed.supply());
     }
 
     fn write_pmc(&mut self, number: u8, value: u64, feed: &impl Feed) {
@@ -383,7 +388,7 @@ impl Model for Montecito {
         if levels != 0 {
             self.counters.change_privilege(levels);
             if self.counters.count_if_asked(feed) {
-                self.freeze();
+                self.freeze(feed);
             }
         }
         self.context = context;
@@ -404,7 +409,7 @@ impl Model for Montecito {
         let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
-            self.freeze();
+            self.freeze(feed);
         }
         self.rearm(feed);
         taken
@@ -418,6 +423,10 @@ impl Model for Montecito {
 
     fn demand(&self) -> &Demand {
         &self.demand
+    }
+
+    fn followed(&self) -> SignalSet {
+        self.wanted(&Supply::ALL).0
     }
 
     fn wide_demand(&self) -> SignalSet {
@@ -456,7 +465,7 @@ impl Model for Montecito {
         let made = Made::from_word(made);
         self.counters.occur_elsewhere(|internal| made.amount(internal));
         if self.counters.count_if_asked(feed) {
-            self.freeze();
+            self.freeze(feed);
             self.rearm(feed);
         }
     }
@@ -470,7 +479,7 @@ impl Model for Montecito {
         let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
-            self.freeze();
+            self.freeze(feed);
         }
         self.rearm(feed);
         taken

@@ -8,7 +8,7 @@ use super::registers::{COUNTERS, Mmcrc, Msr, ThreadControl};
 use super::{Power9, Unit};
 use crate::counter::{Gate, Question, Tap};
 use crate::event::Internal;
-use crate::feed::{Feed, Scope, Signal, SignalSet};
+use crate::feed::{Feed, Records, Scope, Signal, SignalSet};
 
 /// Events from one carry to the next.
 const WRAP: u64 = 1 << 32;
@@ -265,7 +265,7 @@ impl Power9 {
                 unit.tap.settle(feed, false);
             }
             // Where the thread's state kept it shut, it was at rest; what a register let go may be within a state.
-            if runnable & bit(index) == 0 && !unit.tap.unknown_states().is_empty() {
+            if runnable & bit(index) == 0 && !feed.supply().of(&unit.tap.unknown_states()).is_empty() {
                 unit.tap.ask(Question::Began);
             }
         }
@@ -305,9 +305,24 @@ impl Power9 {
     }
 
     /// What must be reported, whatever the thread's state.
-    pub(super) fn renew_demand(&mut self) {
-        let (mut signals, mut levels) = (SignalSet::EMPTY, SignalSet::EMPTY);
-        let mut per_cycle = false;
+    pub(super) fn renew_demand(&mut self, feed: &impl Feed) {
+        let (signals, records) = self.follows();
+        let (mut levels, mut per_cycle) = (SignalSet::EMPTY, false);
+        let freezes = self.freezes();
+        let supply = feed.supply();
+        for (_, unit) in self.units.iter().enumerate().filter(|(index, _)| !self.is_stopped(&freezes, *index)) {
+            if unit.tap.is_asking() {
+                levels = levels.union(&unit.tap.unknown_states());
+            }
+            per_cycle |= unit.tap.is_per_cycle() && unit.tap.is_supplied(supply) && unit.selected.counts_something();
+        }
+        self.demand.follow(signals, per_cycle, records, supply);
+        self.demand.ask(supply.of(&levels));
+    }
+
+    /// The signals that are followed and the records that are looked at, whatever the thread's state and whoever supplies them.
+    pub(super) fn follows(&self) -> (SignalSet, Records) {
+        let mut signals = SignalSet::EMPTY;
         let freezes = self.freezes();
         let mut time_base = self.mmcr0.tbee();
         for (index, unit) in self.units.iter().enumerate() {
@@ -321,18 +336,13 @@ impl Power9 {
             }
             time_base |= unit.selected.internal() == Some(Internal::TimeBaseBit);
             unit.tap.demand(&mut signals);
-            if unit.tap.is_asking() {
-                levels = levels.union(&unit.tap.unknown_states());
-            }
             unit.selected.demand(&mut signals);
-            per_cycle |= unit.tap.gate().is_per_cycle() && unit.selected.counts_something();
         }
         if time_base {
             signals.insert(Signal::TimeBaseTicks);
         }
         let records = self.demand_of_sampling(&mut signals);
-        self.demand.replace(signals, per_cycle, records);
-        self.demand.ask(levels);
+        (signals, records)
     }
 }
 

@@ -253,7 +253,7 @@ impl Power9 {
     fn changed(&mut self, feed: &impl Feed) {
         self.resume(feed);
         self.judge(false, feed);
-        self.renew_demand();
+        self.renew_demand(feed);
         self.rearm(feed);
     }
 
@@ -330,7 +330,7 @@ impl Model for Power9 {
         let moved = self.catch_up(feed);
         let lifted = self.lift_suspension(feed);
         if moved {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
         if moved || lifted {
             self.rearm(feed);
@@ -353,7 +353,7 @@ impl Model for Power9 {
 
     fn service(&mut self, feed: &impl Feed) {
         if self.catch_up(feed) {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
         self.rearm(feed);
     }
@@ -389,7 +389,7 @@ impl Model for Power9 {
             self.catch_up(feed);
             self.add_injected(occurrence, amount);
             self.judge(false, feed);
-            self.renew_demand();
+            self.renew_demand(feed);
             self.rearm(feed);
         }
         taken
@@ -404,16 +404,21 @@ impl Model for Power9 {
         &self.demand
     }
 
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, _feed: &impl Feed) {
+    fn followed(&self) -> SignalSet {
+        self.follows().0
+    }
+
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
         if !self.demand.asks_levels() {
             return;
         }
         for unit in &mut self.units {
-            let level = unit.tap.level(|signal| holds(signal).unwrap_or(signal.resting()));
+            let level = unit.tap.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal)));
             // A level that holds as counting begins is no edge: nothing grows.
             unit.tap.learn(level);
         }
         self.demand.ask(SignalSet::EMPTY);
+        self.rearm(feed);
     }
 
     fn succeed_demand(&mut self, before: &Demand) {

@@ -102,10 +102,12 @@ impl Power9 {
     }
 
     pub(super) fn arm_sampling(&self, feed: &impl Feed) {
-        if let Some(left) = self.sampler.until_sample() {
+        // Without the record of the instruction that reaches it, a deadline of sampling stays reached.
+        let told = Records::AT_DEADLINE.within(feed.supply().records).at_deadline;
+        if let Some(left) = self.sampler.until_sample().filter(|_| told) {
             self.eligible.arm(feed, Some(u64::from(left)));
         }
-        if self.mmcr0.pmae() {
+        if told && self.mmcr0.pmae() {
             self.addresses.arm(feed, Some(1));
         }
         if ThreadControl::of(self.context.control).run() {
@@ -232,7 +234,7 @@ impl Power9 {
             self.sample(&life);
         }
         if self.judge(event, feed) {
-            self.renew_demand();
+            self.renew_demand(feed);
         }
         self.sampling = false;
     }

@@ -174,6 +174,11 @@
 #define VM_PMU_RECORDS_REQUESTS (1 << 6)
 
 /**
+ * In VmPmuOptions::records, alone: no record is ever told.
+ */
+#define VM_PMU_RECORDS_NEVER (1 << 31)
+
+/**
  * In VmPmuRecord::flags: the branch was taken.
  */
 #define VM_PMU_RECORD_TAKEN (1 << 0)
@@ -1468,6 +1473,32 @@ typedef struct {
    * The same of DCLK; else 1200.
    */
   uint32_t dclk_frequency;
+  /**
+   * The numbers of the signals that the embedder, with a companion, ever adds to: nothing waits for any other. Null stands for all of them.
+   * Cycles and pace_signal are always among them. The list is not looked at after vm_pmu_machine_create().
+   */
+  const uint32_t *supplied;
+  /**
+   * The numbers of the signals that never grow by more than the pace does, or null: a deadline of theirs is the horizon itself. pace_signal is one.
+   * The list is not looked at after vm_pmu_machine_create().
+   */
+  const uint32_t *pace_single;
+  /**
+   * How many signals `supplied` has; 0 stands for all of them.
+   */
+  uint32_t supplied_count;
+  /**
+   * How many signals `pace_single` has.
+   */
+  uint32_t pace_single_count;
+  /**
+   * VM_PMU_RECORDS_...: the kinds of records that are ever told; 0 stands for all of them, VM_PMU_RECORDS_NEVER for none.
+   */
+  uint32_t records;
+  /**
+   * Zero.
+   */
+  uint32_t reserved_end;
 } VmPmuOptions;
 
 /**
@@ -2583,6 +2614,18 @@ VmPmuStatus vm_pmu_instruction_match(const VmPmuMachine *machine, uint32_t threa
 VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDemand *demand);
 
 /**
+ * Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, what the counters of thread `thread`, and those of others in
+ * the whole package, follow in vain at the moment: signals that VmPmuOptions::supplied does not name. They count nothing, which an emulator can
+ * tell its user.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_unsupplied(const VmPmuMachine *machine,
+                              uint32_t thread,
+                              uint64_t *signals);
+
+/**
  * Tells the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the bits of
  * the states that hold right now are set. A counter that begins within a state takes it for no edge then. To be called before anything
  * else happens; who never calls it has every state at rest.
@@ -3067,6 +3110,19 @@ VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const
  * The rules for pointers at the top of the header hold.
  */
 VmPmuStatus vm_pmu_companion_create(const char *name, const VmPmuCompanionOptions *options, VmPmuCompanion **companion);
+
+/**
+ * Tells which signals a companion of the part of this name makes, whose clock is that of VmPmuClockOwner `clock`, for VmPmuOptions::supplied: writes
+ * their numbers to `signals`, in their order, no more than `capacity` of them, and to `count`, which may be null, how many there are.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_companion_supplied(const char *part,
+                                      uint32_t clock,
+                                      uint32_t *signals,
+                                      uint32_t capacity,
+                                      uint32_t *count);
 
 /**
  * Takes a companion apart. Null is allowed and does nothing.

@@ -10,7 +10,7 @@ use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk, p
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
 use crate::places::Lists;
-use crate::pointer::{Growing, borrow, list, put, take, text, writable};
+use crate::pointer::{Growing, borrow, list, offer, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
@@ -213,11 +213,23 @@ pub(crate) unsafe fn companion<'a>(pointer: *const VmPmuCompanion) -> Result<&'a
     unsafe { borrow(pointer, "the companion") }
 }
 
-fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Failure> {
+/// A companion of the part of this name.
+fn builder(name: &str) -> Result<Builder, Failure> {
     let known = || parts::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>().join(", ");
     let builder = Builder::new(name);
-    let builder =
-        builder.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("no companion is of a part \"{name}\": there are {}", known())))?;
+    builder.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("no companion is of a part \"{name}\": there are {}", known())))
+}
+
+fn clock(number: u32) -> Result<Clock, Failure> {
+    match number {
+        0 => Ok(Clock::Embedder),
+        1 => Ok(Clock::Companion),
+        other => Err(argument(format!("clock is {other}: there are 0 and 1, VmPmuClockOwner"))),
+    }
+}
+
+fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Failure> {
+    let builder = builder(name)?;
     let (packages, threads) = (given.packages.max(1), given.threads.max(1));
     if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
         return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
@@ -226,11 +238,7 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
     if unknown != 0 {
         return Err(argument(format!("the companion's flags {unknown:#x} mean nothing to this library: they must be zero")));
     }
-    let clock = match given.clock {
-        0 => Clock::Embedder,
-        1 => Clock::Companion,
-        other => return Err(argument(format!("clock is {other}: there are 0 and 1, VmPmuClockOwner"))),
-    };
+    let clock = clock(given.clock)?;
     let page_bits = match given.page_bits {
         0 => 12,
         bits @ 1..=63 => u8::try_from(bits).unwrap_or(12),
@@ -281,6 +289,35 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
         let made = Box::into_raw(Box::new(build(name, &given)?));
         // SAFETY: the caller's promise.
         unsafe { put(companion, made, "where the companion is to be written") }
+    })
+}
+
+/// Tells which signals a companion of the part of this name makes, whose clock is that of VmPmuClockOwner `clock`, for VmPmuOptions::supplied: writes
+/// their numbers to `signals`, in their order, no more than `capacity` of them, and to `count`, which may be null, how many there are.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_companion_supplied(
+    part: *const c_char,
+    clock: u32,
+    signals: *mut u32,
+    capacity: u32,
+    count: *mut u32,
+) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let supplied = builder(unsafe { text(part, "the part's name") }?)?.clock(self::clock(clock)?).supplied();
+        let numbers = || supplied.iter().filter_map(|signal| u32::try_from(signal.index()).ok());
+        if capacity != 0 {
+            writable(signals, "where the signals are to be written")?;
+        }
+        for (place, number) in (0..capacity).zip(numbers()) {
+            // SAFETY: `capacity` of them may be written there, by the caller's promise.
+            unsafe { signals.wrapping_add(usize::try_from(place).unwrap_or(0)).write(number) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { offer(count, u32::try_from(numbers().count()).unwrap_or(u32::MAX), "where their number is to be written") }
     })
 }
 

@@ -4,7 +4,7 @@ use vm_pmu::{Demand, Occurrence, Records, Signal, SignalSet};
 
 use crate::machine::{VmPmuMachine, package, thread};
 use crate::pointer::{Growing, fill, list, offer, put};
-use crate::status::{VmPmuStatus, guarded, misuse};
+use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
 /// How many words of 64 bits a set of signals has.
 pub const VM_PMU_SIGNAL_WORDS: usize = 16;
@@ -25,6 +25,9 @@ pub const VM_PMU_RECORDS_FETCHES: u32 = 1 << 4;
 pub const VM_PMU_RECORDS_EVERY: u32 = 1 << 5;
 /// In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
 pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
+
+/// In VmPmuOptions::records, alone: no record is ever told.
+pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 31;
 
 /// What must be reported at the moment: an embedder may leave out the rest.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +68,24 @@ fn bits(records: Records) -> u32 {
         | bit(requests, VM_PMU_RECORDS_REQUESTS)
 }
 
+/// The records that these bits name.
+pub(crate) fn records(bits: u32) -> Result<Records, Failure> {
+    let known = self::bits(Records::ALL);
+    if bits & !known != 0 && bits != VM_PMU_RECORDS_NEVER {
+        return Err(argument(format!("the records {bits:#x} are not all known: there are {known:#x}, or VM_PMU_RECORDS_NEVER alone")));
+    }
+    let has = |bit: u32| bits & bit != 0;
+    Ok(Records {
+        at_deadline: has(VM_PMU_RECORDS_AT_DEADLINE),
+        taken_branches: has(VM_PMU_RECORDS_TAKEN_BRANCHES),
+        branches: has(VM_PMU_RECORDS_BRANCHES),
+        memory: has(VM_PMU_RECORDS_MEMORY),
+        fetches: has(VM_PMU_RECORDS_FETCHES),
+        every: has(VM_PMU_RECORDS_EVERY),
+        requests: has(VM_PMU_RECORDS_REQUESTS),
+    })
+}
+
 fn told(demand: &Demand) -> VmPmuDemand {
     VmPmuDemand {
         size: size_of::<VmPmuDemand>(),
@@ -98,6 +119,23 @@ pub unsafe extern "C" fn vm_pmu_demand(machine: *const VmPmuMachine, thread: u32
         unsafe {
             let wanted = self::thread(machine, thread)?.demand();
             fill(demand, told(&wanted))
+        }
+    })
+}
+
+/// Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, what the counters of thread `thread`, and those of others in
+/// the whole package, follow in vain at the moment: signals that VmPmuOptions::supplied does not name. They count nothing, which an emulator can
+/// tell its user.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_unsupplied(machine: *const VmPmuMachine, thread: u32, signals: *mut u64) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let followed = self::thread(machine, thread)?.unsupplied();
+            put(signals.cast::<[u64; VM_PMU_SIGNAL_WORDS]>(), words(&followed), "where the signals are to be written")
         }
     })
 }

@@ -5,9 +5,10 @@ use std::ffi::{c_char, c_void};
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::{Builder, Machine, Thread};
 use vm_pmu::untile::{Buses, Frequencies};
-use vm_pmu::{Lines, Pace, Part, Signal};
+use vm_pmu::{Lines, Pace, Part, Signal, SignalSet};
 
-use crate::pointer::{Growing, borrow, put, take, text, writable};
+use crate::demand::records;
+use crate::pointer::{Growing, borrow, list, put, take, text, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
 /// A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
@@ -87,6 +88,20 @@ pub struct VmPmuOptions {
     pub eclk_frequency: u32,
     /// The same of DCLK; else 1200.
     pub dclk_frequency: u32,
+    /// The numbers of the signals that the embedder, with a companion, ever adds to: nothing waits for any other. Null stands for all of them.
+    /// Cycles and pace_signal are always among them. The list is not looked at after vm_pmu_machine_create().
+    pub supplied: *const u32,
+    /// The numbers of the signals that never grow by more than the pace does, or null: a deadline of theirs is the horizon itself. pace_signal is one.
+    /// The list is not looked at after vm_pmu_machine_create().
+    pub pace_single: *const u32,
+    /// How many signals `supplied` has; 0 stands for all of them.
+    pub supplied_count: u32,
+    /// How many signals `pace_single` has.
+    pub pace_single_count: u32,
+    /// VM_PMU_RECORDS_...: the kinds of records that are ever told; 0 stands for all of them, VM_PMU_RECORDS_NEVER for none.
+    pub records: u32,
+    /// Zero.
+    pub reserved_end: u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
@@ -116,6 +131,12 @@ impl VmPmuOptions {
         uclk_frequency: 0,
         eclk_frequency: 0,
         dclk_frequency: 0,
+        supplied: std::ptr::null(),
+        pace_single: std::ptr::null(),
+        supplied_count: 0,
+        pace_single_count: 0,
+        records: 0,
+        reserved_end: 0,
     };
 }
 
@@ -234,7 +255,19 @@ pub(crate) unsafe fn package<'a>(pointer: *const VmPmuMachine, number: u32) -> R
     }
 }
 
-fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
+/// The set of the `count` signals whose numbers are at `pointer`.
+///
+/// # Safety
+/// The rules for pointers hold.
+unsafe fn signals(pointer: *const u32, count: u32, what: &str) -> Result<SignalSet, Failure> {
+    // SAFETY: the caller's promise.
+    let numbers = unsafe { list(pointer, wide(count), what) }?;
+    numbers.iter().map(|number| signal(*number)).collect()
+}
+
+/// # Safety
+/// The rules for pointers hold, for those that `options` has.
+unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
     let (packages, threads) = (options.packages.max(1), options.threads.max(1));
     if packages.checked_mul(threads).is_none_or(|all| all > VM_PMU_MOST_THREADS) {
         return Err(argument(format!("{packages} packages of {threads} threads are too many: {VM_PMU_MOST_THREADS} threads are the most")));
@@ -243,7 +276,7 @@ fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
         return Err(argument("a machine has at most 65,535 packages, and a package as many threads"));
     }
     let unknown = options.flags & !(VM_PMU_OPTION_SHARE_COUNTERS | VM_PMU_OPTION_BUSES | VM_PMU_OPTION_FREQUENCIES);
-    if unknown != 0 || options.reserved != 0 {
+    if unknown != 0 || options.reserved != 0 || options.reserved_end != 0 {
         return Err(argument(format!("the options set what this library does not know (flags {unknown:#x}): it must be zero")));
     }
     let mut builder = Builder::of(part).packages(wide(packages)).threads(wide(threads));
@@ -261,8 +294,20 @@ fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Failure> {
             dclk: options.dclk_frequency,
         });
     }
-    if options.pace_most != 0 {
-        builder = builder.pace(Pace { signal: signal(options.pace_signal)?, most: options.pace_most });
+    let pace = match options.pace_most {
+        0 => Pace::default(),
+        most => Pace::new(signal(options.pace_signal)?, most),
+    };
+    // SAFETY: the caller's promise.
+    let single =
+        unsafe { signals(options.pace_single, options.pace_single_count, "the list of signals that grow no faster than the pace") }?;
+    builder = builder.pace(pace.single(single));
+    if options.supplied_count != 0 {
+        // SAFETY: the caller's promise.
+        builder = builder.supplies(unsafe { signals(options.supplied, options.supplied_count, "the list of supplied signals") }?);
+    }
+    if options.records != 0 {
+        builder = builder.tells(records(options.records)?);
     }
     let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
     Ok(VmPmuMachine { machine: builder.build(Callbacks { user, raise, lines, pins, late }), packages })
@@ -298,7 +343,8 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
                 misuse(VmPmuStatus::ErrorName, format!("{} has no revision \"{letter}\": the usual one is {part}", part.name()))
             })?
         };
-        let built = Box::new(build(part, &options)?);
+        // SAFETY: the caller's promise.
+        let built = Box::new(unsafe { build(part, &options) }?);
         // SAFETY: the caller's promise.
         unsafe { put(machine, Box::into_raw(built), "where the machine is to be written") }
     })

@@ -57,6 +57,13 @@ fn compile_and_run(compiler: &str, source: &str, name: &str, standard: &str, lib
 }
 
 #[test]
+fn a_c_program_says_what_it_supplies() {
+    if is_there("cc", "a_c_program_says_what_it_supplies") {
+        compile_and_run("cc", "supplied.c", "supplied", "-std=c11", &shared());
+    }
+}
+
+#[test]
 fn a_c_program_counts_to_an_overflow() {
     if is_there("cc", "a_c_program_counts_to_an_overflow") {
         compile_and_run("cc", "counting.c", "counting-static", "-std=c11", &statically());

@@ -68,7 +68,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use vm_pmu_arch::feed::{Demand, Signal, Totals};
+use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
 
 pub use cause::Cause;
 pub use follower::{Clock, Follower, Outcome};
@@ -167,6 +167,22 @@ impl Builder {
         Builder { memory_per_package: bytes, ..self }
     }
 
+    /// The signals that the companion makes: what it adds to whatever the emulator supplies itself. It can be asked before the machine is built.
+    ///
+    /// ```
+    /// use vm_pmu::{Signal, SignalSet, companion, topology};
+    ///
+    /// let companion = companion::Builder::new("k8").unwrap();
+    /// let own = SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired]);
+    /// let machine = topology::Builder::new("k8").unwrap().supplies(own.union(&companion.supplied())).build(|_, _| {});
+    /// assert!(machine.supplied().contains(Signal::DataCacheMisses));
+    /// assert!(!machine.supplied().contains(Signal::PipelineResyncs));
+    /// ```
+    #[must_use]
+    pub fn supplied(&self) -> SignalSet {
+        signals::supplied(&self.profile, self.clock)
+    }
+
     /// Builds the companion. Nothing is allocated afterwards but the bytes that [`Companion::save`] returns.
     #[must_use]
     pub fn build(self) -> Companion {
@@ -217,6 +233,12 @@ impl Companion {
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         signals::supplies(&self.system.profile, self.clock, signal)
+    }
+
+    /// All that it makes: the signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
+    #[must_use]
+    pub fn supplied(&self) -> SignalSet {
+        signals::supplied(&self.system.profile, self.clock)
     }
 
     /// A device reads or writes `size` bytes of physical memory from `physical` on: caches give up what it writes, and

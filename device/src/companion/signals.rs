@@ -1,6 +1,6 @@
 //! Which signals the companion makes.
 
-use vm_pmu_arch::feed::{BranchKind, Prediction, Signal};
+use vm_pmu_arch::feed::{BranchKind, Prediction, Signal, SignalSet};
 
 use super::cause::Cause;
 use super::follower::Clock;
@@ -313,6 +313,13 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
             || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
     };
     parts.iter().any(|(has, signals)| *has && signals.contains(&signal)) || clock == Clock::Companion && timed()
+}
+
+/// All that a companion of this profile and with this clock makes, for threads and for devices.
+pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
+    // What else devices make, memory makes for threads too.
+    let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
+    Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
 }
 
 /// Tells what the predictor made of a branch.

@@ -10,19 +10,23 @@ use crate::irq::InterruptLine;
 use crate::topology::Machine;
 
 /// What each thread's last cycle was like, once one has gone by.
-pub(super) struct Levels(Vec<Option<SignalSet>>);
+pub(super) struct Levels {
+    threads: Vec<Option<SignalSet>>,
+    /// The states that ever hold.
+    known: SignalSet,
+}
 
 impl Levels {
-    /// Nothing has happened yet.
-    pub(super) fn new(threads: usize) -> Levels {
-        Levels(vec![None; threads])
+    /// Nothing has happened yet, and what is not `known` never does.
+    pub(super) fn new(threads: usize, known: SignalSet) -> Levels {
+        Levels { threads: vec![None; threads], known }
     }
 
     /// Thread `current` did this. The cycles of a state are the last of a step: it holds at the end of the step if it has any.
     pub(super) fn note(&mut self, current: usize, step: &Step) {
         let (Step::Feed(1.., signals) | Step::Record(1.., _, signals)) = step else { return };
         let passes = |(signal, amount): &(Signal, u64)| *signal == Signal::Cycles && *amount != 0;
-        if let Some(level) = self.0.get_mut(current).filter(|_| signals.iter().any(passes)) {
+        if let Some(level) = self.threads.get_mut(current).filter(|_| signals.iter().any(passes)) {
             let mut holding = SignalSet::EMPTY;
             let states = signals.iter().filter(|(signal, amount)| signal.kind() == Kind::State && *amount != 0);
             states.for_each(|(signal, _)| holding.insert(*signal));
@@ -32,9 +36,12 @@ impl Levels {
 
     /// Tells the levels that are asked for. Of a thread that no cycle has gone by for nothing is known.
     pub(super) fn supply<L: InterruptLine>(&self, machine: &Machine<L>) {
-        for (number, level) in self.0.iter().enumerate() {
+        for (number, level) in self.threads.iter().enumerate() {
             if let Some(thread) = machine.thread(number).filter(|thread| thread.demand().asks_levels()) {
-                thread.supply_levels(|signal| level.map(|holding| holding.contains(signal)));
+                thread.supply_levels(|state| match level {
+                    _ if !self.known.contains(state) => Some(false),
+                    level => level.map(|holding| holding.contains(state)),
+                });
             }
         }
     }

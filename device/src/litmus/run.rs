@@ -10,7 +10,7 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal};
+use vm_pmu_arch::feed::{Deadlines, Occasion, Record, Signal, SignalSet};
 
 use super::dialect::Dialect;
 use super::levels::Levels;
@@ -85,7 +85,7 @@ impl Litmus {
         };
         let mut known = epochs(&machine);
         let mut chips = nest::Chips::new(self.packages, self.threads);
-        let mut levels = Levels::new(machine.threads());
+        let mut levels = Levels::new(machine.threads(), SignalSet::ALL);
         let mut current = 0;
         let mut checked = 0;
         for (line, step) in &self.steps {

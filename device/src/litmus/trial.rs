@@ -10,7 +10,7 @@ use core::fmt;
 use spin::Mutex;
 use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::alert::Lines;
-use vm_pmu_arch::feed::{Deadlines, Demand, Occasion, Record, Signal, Totals};
+use vm_pmu_arch::feed::{Deadlines, Demand, Occasion, Pace, Record, Signal, SignalSet, Totals};
 use vm_pmu_arch::layout::FieldAccess;
 use vm_pmu_arch::model::Model;
 
@@ -18,7 +18,7 @@ use super::dialect::Dialect;
 use super::levels::Levels;
 use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
-use crate::topology::{Machine, Thread};
+use crate::topology::{Builder, Machine, Thread};
 use crate::untile::UnitId;
 
 /// How an embedder of the trial looks at deadlines.
@@ -30,13 +30,30 @@ enum Manner {
     Signals,
     /// As `Signals`, and it reports only what is demanded.
     Demanded,
+    /// As `Demanded`, and of all signals it supplies those alone that the program ever adds to.
+    Supplied,
     /// It compares the pace with the horizon, once an instruction.
     Horizon,
     /// As `Signals`, and it is saved and restored into a new machine after every statement.
     Restored,
 }
 
-const MANNERS: [Manner; 5] = [Manner::Always, Manner::Signals, Manner::Demanded, Manner::Horizon, Manner::Restored];
+const MANNERS: [Manner; 6] = [Manner::Always, Manner::Signals, Manner::Demanded, Manner::Supplied, Manner::Horizon, Manner::Restored];
+
+impl Manner {
+    fn builder(self, litmus: &Litmus) -> Builder {
+        match self {
+            Manner::Supplied => litmus.builder().supplies(litmus.added()),
+            Manner::Horizon => litmus.builder().pace(Pace::default().single(SignalSet::only(Signal::InstructionsRetired))),
+            Manner::Always | Manner::Signals | Manner::Demanded | Manner::Restored => litmus.builder(),
+        }
+    }
+
+    /// Whether it reports only what is demanded.
+    fn leaves_out(self) -> bool {
+        matches!(self, Manner::Demanded | Manner::Supplied)
+    }
+}
 
 /// What broke the contract: the first difference, and the program that shows it as a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +104,8 @@ struct Subject {
 
 impl Litmus {
     /// Does the program with embedders of every manner: all must see the same values, faults and interrupts at the same instruction,
-    /// whether they service the model always or only at deadlines, and whether or not they are saved and restored on the way. Reserved
-    /// bits must read as zero. Expectations in the program are not looked at.
+    /// whether they service the model always or only at deadlines, supply every signal or those alone that the program adds to, and whether or
+    /// not they are saved and restored on the way. Reserved bits must read as zero. Expectations in the program are not looked at.
     ///
     /// # Errors
     /// The first difference.
@@ -116,6 +133,15 @@ impl Litmus {
             lines = expected.lines;
         }
         Ok(())
+    }
+
+    /// The signals that some statement adds to.
+    fn added(&self) -> SignalSet {
+        let signals = self.steps.iter().flat_map(|(_, step)| match step {
+            Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => signals.as_slice(),
+            _ => &[],
+        });
+        signals.map(|(signal, _)| *signal).collect()
     }
 
     /// At the end every register of every thread is read.
@@ -200,8 +226,8 @@ fn split(step: &Step) -> Vec<Step> {
 
 impl Subject {
     fn new(manner: Manner, litmus: &Litmus) -> Subject {
-        let machine = litmus.builder().build(Requests::default());
-        let (chips, levels) = (nest::Chips::new(litmus.packages, litmus.threads), Levels::new(machine.threads()));
+        let machine = manner.builder(litmus).build(Requests::default());
+        let (chips, levels) = (nest::Chips::new(litmus.packages, litmus.threads), Levels::new(machine.threads(), litmus.added()));
         Subject { manner, machine, chips, levels, current: 0 }
     }
 
@@ -213,7 +239,7 @@ impl Subject {
             Step::Untile(step) => {
                 let access = match self.manner {
                     Manner::Always => untile::Access::Single,
-                    Manner::Demanded => untile::Access::Demanded,
+                    Manner::Demanded | Manner::Supplied => untile::Access::Demanded,
                     Manner::Horizon => untile::Access::Parts,
                     Manner::Signals | Manner::Restored => untile::Access::Whole,
                 };
@@ -223,7 +249,7 @@ impl Subject {
                 let access = match self.manner {
                     Manner::Always => nest::Access::Single,
                     Manner::Horizon => nest::Access::Parts,
-                    Manner::Signals | Manner::Demanded | Manner::Restored => nest::Access::Whole,
+                    Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => nest::Access::Whole,
                 };
                 // What cannot be done is done by none.
                 let shown = nest::act(&mut self.chips, step, access).unwrap_or(nest::Seen::Nothing);
@@ -247,7 +273,7 @@ impl Subject {
     }
 
     fn save(&mut self, litmus: &Litmus) {
-        let next = litmus.builder().build(Requests::default());
+        let next = self.manner.builder(litmus).build(Requests::default());
         // The same part and as many threads: it cannot be refused.
         if litmus.is_about_boxes() {
             let _ = untile::move_boxes(&self.machine, &next);
@@ -279,7 +305,7 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
         Step::Devices(signals) => {
             let package = thread.package();
             if let Some(devices) = machine.devices(package) {
-                let demand = if manner == Manner::Demanded { machine.device_demand(package) } else { None };
+                let demand = if manner.leaves_out() { machine.device_demand(package) } else { None };
                 report(&devices.totals, signals, demand);
                 if manner == Manner::Always || signals.iter().any(|(signal, _)| devices.deadlines.reached(*signal, &devices.totals)) {
                     machine.service_devices(package);
@@ -321,7 +347,7 @@ fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
 fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner, record: &Record, signals: &[(Signal, u64)]) {
     let deadlines: &Deadlines = thread.deadlines();
     let demand = thread.demand();
-    report(thread.totals(), signals, (manner == Manner::Demanded).then_some(demand));
+    report(thread.totals(), signals, manner.leaves_out().then_some(demand));
     let tell = |reached: bool| {
         if demand.records().wants(reached, Occasion::of(record)) {
             thread.record(record);
@@ -332,7 +358,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
             thread.record(record);
             (0..machine.threads()).filter_map(|number| machine.thread(number)).for_each(|thread| thread.service());
         }
-        Manner::Signals | Manner::Demanded | Manner::Restored => {
+        Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => {
             let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
             tell(reached);
             if reached {
@@ -344,7 +370,8 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
             let grown =
                 |wanted: Signal| signals.iter().filter(|(signal, _)| *signal == wanted).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
             let allowed = grown(pace.signal).saturating_mul(u64::from(pace.most));
-            let kept = signals.iter().all(|(signal, _)| grown(*signal) <= allowed);
+            let most = |signal: Signal| if pace.single.contains(signal) { grown(pace.signal) } else { allowed };
+            let kept = signals.iter().all(|(signal, _)| grown(*signal) <= most(*signal));
             let due = !kept || thread.due();
             // Whether a deadline was reached only the check knows: a record too many does no harm.
             tell(due);

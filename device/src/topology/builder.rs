@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
-use vm_pmu_arch::feed::{Demand, Pace, SignalSet};
+use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
 use vm_pmu_arch::registry::Part;
 
 use super::arbiter::Arbiter;
@@ -29,6 +29,7 @@ pub struct Builder {
     threads: usize,
     lenient: bool,
     pace: Pace,
+    supply: Supply,
     buses: Buses,
     frequencies: Frequencies,
 }
@@ -49,6 +50,7 @@ impl Builder {
             threads: 1,
             lenient: false,
             pace: Pace::default(),
+            supply: Supply::ALL,
             buses: Buses::default(),
             frequencies: Frequencies::default(),
         }
@@ -78,6 +80,35 @@ impl Builder {
     #[must_use]
     pub fn pace(self, pace: Pace) -> Builder {
         Builder { pace, ..self }
+    }
+
+    /// The signals that the emulator, with what accompanies it, ever adds to; all of them unless this is said. Cycles and the signal of the
+    /// [pace](Builder::pace) are always among them.
+    ///
+    /// Nothing waits for any other: no deadline is set for it, no demand names it, and what is counted in vain is told by
+    /// [`Thread::unsupplied`](super::Thread::unsupplied). An emulator with a companion says what either supplies.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::{Signal, SignalSet};
+    ///
+    /// let own = SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired]);
+    /// let machine = Builder::new("k8").unwrap().supplies(own).build(|_, _| {});
+    /// let cpu = machine.thread(0).unwrap();
+    /// cpu.wrmsr(0xC001_0000, 0x0052_0041).unwrap(); // PerfEvtSel0: data cache misses, OS, INT, EN
+    /// assert!(!cpu.demand().wants(Signal::DataCacheMisses));
+    /// assert_eq!(cpu.unsupplied(), SignalSet::only(Signal::DataCacheMisses));
+    /// ```
+    #[must_use]
+    pub fn supplies(self, signals: SignalSet) -> Builder {
+        Builder { supply: Supply { signals, ..self.supply }, ..self }
+    }
+
+    /// The kinds of records that the emulator, with what accompanies it, ever tells; all of them unless this is said. Nothing waits for any
+    /// other, and none is demanded.
+    #[must_use]
+    pub fn tells(self, records: Records) -> Builder {
+        Builder { supply: Supply { records, ..self.supply }, ..self }
     }
 
     /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
@@ -117,8 +148,11 @@ impl Builder {
             heeding: Members::default(),
             wanted: AtomicBool::new(false),
         });
+        let paced = SignalSet::from_iter([Signal::Cycles, self.pace.signal]);
         let machine = Machine {
             part: self.part,
+            supply: Supply { signals: self.supply.signals.union(&paced), ..self.supply },
+            logged: Mutex::new(SignalSet::EMPTY),
             cores: cores.collect(),
             packages: packages.collect(),
             per_package: self.threads,

@@ -38,7 +38,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
-use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Totals};
+use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
 use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
@@ -170,6 +170,9 @@ impl Members {
 #[derive(Debug)]
 pub struct Machine<L> {
     part: Part,
+    supply: Supply,
+    /// The signals of which has been logged that they are followed in vain.
+    logged: Mutex<SignalSet>,
     cores: Box<[Core]>,
     packages: Box<[Package]>,
     per_package: usize,
@@ -183,6 +186,18 @@ impl<L: InterruptLine> Machine<L> {
     #[must_use]
     pub fn part(&self) -> Part {
         self.part
+    }
+
+    /// The signals that the embedder said it [supplies](Builder::supplies), with cycles and the signal of its pace.
+    #[must_use]
+    pub fn supplied(&self) -> SignalSet {
+        self.supply.signals
+    }
+
+    /// The kinds of records that the embedder said it [tells](Builder::tells).
+    #[must_use]
+    pub fn told(&self) -> Records {
+        self.supply.records
     }
 
     /// How many threads there are.
@@ -353,13 +368,35 @@ impl<L: InterruptLine> Machine<L> {
         if let Some(collector) = &package.collector {
             signals = signals.union(&collector.demand());
         }
-        demand.replace(signals, false, records);
+        demand.follow(signals, false, records, &self.supply);
         package.records.store(records.every, Release);
         package.requests.set(requests);
         package.overhearing.set(overhearing);
         package.heeding.set(heeding);
-        package.wanted.store(!demand.is_idle() || overhearing != 0, Release);
+        package.wanted.store(!signals.is_empty() || !records.is_none() || overhearing != 0, Release);
         package.epoch.store(demand.epoch(), Release);
+    }
+
+    /// What the threads of a package follow in all of it, and what it posts.
+    fn wide_signals(&self, number: usize, package: &Package) -> SignalSet {
+        let posted = package.collector.as_ref().map_or(SignalSet::EMPTY, Collector::demand);
+        self.members(number).iter().fold(posted, |signals, core| signals.union(&core.pmu.lock().wide_demand()))
+    }
+
+    /// Logs, once for each, which of these signals are followed in vain.
+    fn log_unsupplied(&self, thread: usize, signals: &SignalSet) {
+        if signals.is_empty() || !log::log_enabled!(log::Level::Debug) {
+            return;
+        }
+        let fresh = {
+            let mut logged = self.logged.lock();
+            let fresh = signals.difference(&logged);
+            *logged = logged.union(signals);
+            fresh
+        };
+        for signal in fresh.iter() {
+            log::debug!("thread {thread} counts {}, which nobody supplies", signal.name());
+        }
     }
 
     fn members(&self, package: usize) -> &[Core] {

@@ -226,6 +226,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             self.renew_grants();
             self.renew_wide_demand();
         }
+        if log::log_enabled!(log::Level::Debug) {
+            self.machine.log_unsupplied(self.number, &self.unsupplied());
+        }
         value
     }
 
@@ -384,6 +387,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         own.with(&self.package.demand.lock())
     }
 
+    /// What the thread's own counters, or those of other threads that look at the whole package, follow in vain at the moment: signals that
+    /// the embedder does not [supply](super::Builder::supplies). They count nothing, of which an emulator can tell its user.
+    #[must_use]
+    pub fn unsupplied(&self) -> SignalSet {
+        let own = self.core.pmu.lock().followed();
+        own.union(&self.machine.wide_signals(self.package(), self.package)).difference(&self.machine.supply.signals)
+    }
+
     /// The levels of the states that the demand [asks for](Demand::levels): `holds` says whether a state holds right now, and nothing if that
     /// is not known. A counter that begins within a state takes it for no edge then. To be called before anything else happens, where
     /// [`asks_levels`](Demand::asks_levels); it costs nothing otherwise, and who never calls it has every state at rest.
@@ -464,7 +475,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, alerts) = {
             // What the view locks is let go before anything is delivered: a line may call the machine again.
-            let view = View::new(self.core, self.machine.members(self.package()), self.package);
+            let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {

@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 
 use spin::MutexGuard;
-use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, Totals};
+use vm_pmu_arch::feed::{Deadlines, Feed, Scope, Signal, Supply, Totals};
 
 use super::{Core, Package, Source};
 
@@ -12,13 +12,14 @@ pub(super) struct View<'a> {
     own: &'a Source,
     members: &'a [Core],
     package: &'a Package,
+    supply: &'a Supply,
     /// The right to change the thread's own deadlines, from the first change to the end of the call.
     changing: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(own: &'a Core, members: &'a [Core], package: &'a Package) -> View<'a> {
-        View { own: &own.source, members, package, changing: RefCell::new(None) }
+    pub(super) fn new(own: &'a Core, members: &'a [Core], package: &'a Package, supply: &'a Supply) -> View<'a> {
+        View { own: &own.source, members, package, supply, changing: RefCell::new(None) }
     }
 
     /// The sources within `scope`.
@@ -53,6 +54,9 @@ impl Feed for View<'_> {
     }
 
     fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64) {
+        if !self.supplies(signal) {
+            return;
+        }
         match scope {
             Scope::Thread => {
                 let (deadlines, totals) = self.own_deadlines();
@@ -76,9 +80,14 @@ impl Feed for View<'_> {
 
     fn disarm(&self, signal: Signal, scope: Scope) {
         // Beyond the thread another's counter may wait for the same: a deadline too near is dropped when it is reached.
-        if scope == Scope::Thread {
+        if scope == Scope::Thread && self.supplies(signal) {
             let (deadlines, totals) = self.own_deadlines();
             deadlines.set_own(signal, Deadlines::NEVER, totals);
         }
+    }
+
+    #[inline]
+    fn supply(&self) -> &Supply {
+        self.supply
     }
 }

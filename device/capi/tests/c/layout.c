@@ -19,6 +19,14 @@ AT(VmPmuOptions, raise, 48);
 AT(VmPmuOptions, lines, 56);
 AT(VmPmuOptions, pins, 64);
 AT(VmPmuOptions, late, 72);
+AT(VmPmuOptions, cpu_frequency, 80);
+AT(VmPmuOptions, dclk_frequency, 92);
+AT(VmPmuOptions, supplied, 96);
+AT(VmPmuOptions, pace_single, 104);
+AT(VmPmuOptions, supplied_count, 112);
+AT(VmPmuOptions, pace_single_count, 116);
+AT(VmPmuOptions, records, 120);
+AT(VmPmuOptions, reserved_end, 124);
 
 AT(VmPmuCells, totals, 8);
 AT(VmPmuCells, deadlines, 16);

@@ -8,7 +8,7 @@ use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
 
 /// What the deadlines are compared with: no signal grows by more in a cycle.
-const PACE: Pace = Pace { signal: Signal::Cycles, most: 16 };
+const PACE: Pace = Pace::new(Signal::Cycles, 16);
 
 /// The PMUs of one thread, each programmed for good.
 #[derive(Debug, Default)]

@@ -1,0 +1,234 @@
+//! Nothing waits for what nobody supplies: deadlines, demands and levels are made of the signals that an embedder says it supplies.
+
+use proptest::prelude::*;
+use vm_pmu::arch::access::Address;
+use vm_pmu::arch::feed::Feed;
+use vm_pmu::arch::power9::{Mmcr0, Mmcra, spr};
+use vm_pmu::arch::registry::NAMES;
+use vm_pmu::irq::Flags;
+use vm_pmu::topology::{Builder, Machine, Thread};
+use vm_pmu::{Context, Deadlines, Pace, Records, Signal, SignalSet};
+
+const PERF_EVT_SEL: u32 = 0xC001_0000;
+const PERF_CTR: u32 = 0xC001_0004;
+/// PerfEvtSel: data cache misses, OS, INT, EN.
+const CACHE_MISSES: u64 = 0x0052_0041;
+/// PerfEvtSel: DRAM page hits, which the northbridge counts for all its cores, OS, INT, EN.
+const PAGE_HITS: u64 = 0x0052_01E0;
+/// CNT_MASK 1 of PerfEvtSel.
+const AT_LEAST_ONE: u64 = 1 << 24;
+/// INV of PerfEvtSel.
+const INVERTED: u64 = 1 << 23;
+
+/// What an emulator without caches supplies.
+fn own() -> SignalSet {
+    SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired])
+}
+
+fn k8() -> Machine<Flags> {
+    Builder::new("k8").unwrap().supplies(own()).build(Flags::new(1))
+}
+
+/// The signals with a deadline in this thread.
+fn armed(thread: Thread<'_, Flags>) -> SignalSet {
+    Signal::all().filter(|signal| thread.deadlines().get(*signal) != Deadlines::NEVER).collect()
+}
+
+#[test]
+fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
+    let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+    assert_eq!((machine.supplied(), machine.told()), (SignalSet::ALL, Records::ALL));
+    machine.thread(0).unwrap().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    assert_eq!(machine.thread(0).unwrap().unsupplied(), SignalSet::EMPTY);
+}
+
+#[test]
+fn cycles_and_the_pace_are_always_supplied() {
+    let pace = Pace::new(Signal::InstructionsRetired, 4);
+    let machine = Builder::new("k8").unwrap().supplies(SignalSet::EMPTY).pace(pace).build(Flags::new(1));
+    assert_eq!(machine.supplied(), own());
+}
+
+#[test]
+fn what_nobody_supplies_has_no_deadline_and_is_not_demanded() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    let epoch = thread.epoch();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    assert_eq!(armed(thread), SignalSet::EMPTY);
+    assert!(thread.demand().is_idle());
+    assert_eq!(thread.epoch(), epoch, "no translated code need change");
+    assert_eq!(thread.room(), Deadlines::NEVER);
+}
+
+#[test]
+fn what_is_counted_in_vain_is_told() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    assert_eq!(thread.unsupplied(), SignalSet::only(Signal::DataCacheMisses));
+    thread.wrmsr(PERF_EVT_SEL, 0).unwrap();
+    assert_eq!(thread.unsupplied(), SignalSet::EMPTY);
+}
+
+#[test]
+fn what_another_thread_counts_in_vain_for_the_package_is_told_and_waits_nowhere() {
+    let machine = Builder::new("k8").unwrap().threads(2).supplies(own()).build(Flags::new(2));
+    let (counts, other) = (machine.thread(0).unwrap(), machine.thread(1).unwrap());
+    counts.wrmsr(PERF_EVT_SEL, PAGE_HITS).unwrap();
+    assert_eq!(other.unsupplied(), SignalSet::only(Signal::DramPageHits));
+    assert_eq!((armed(counts), armed(other)), (SignalSet::EMPTY, SignalSet::EMPTY));
+    assert!(other.demand().is_idle() && machine.device_demand(0).unwrap().is_idle());
+    assert_eq!(machine.devices(0).unwrap().deadlines.get(Signal::DramPageHits), Deadlines::NEVER);
+}
+
+#[test]
+fn what_comes_nevertheless_is_counted_at_the_next_access() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(3)).unwrap();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
+    thread.totals().add(Signal::DataCacheMisses, 5);
+    assert!(!machine.line().take(0), "nobody looked");
+    assert_eq!(thread.rdpmc(0), Ok(2));
+    assert!(machine.line().take(0));
+}
+
+#[test]
+fn a_sum_waits_for_those_of_its_signals_that_are_supplied() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(100)).unwrap();
+    // Retired instructions add up instructions, exceptions and interrupts.
+    thread.wrmsr(PERF_EVT_SEL, 0x0052_00C0).unwrap();
+    assert_eq!(armed(thread), SignalSet::only(Signal::InstructionsRetired));
+    // All of what remains is theirs: nothing is kept back for the others.
+    assert_eq!(thread.deadlines().get(Signal::InstructionsRetired), 100);
+}
+
+#[test]
+fn a_counter_mask_over_what_nobody_supplies_does_not_make_every_cycle_due() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
+    assert!(!thread.demand().per_cycle());
+    assert_eq!(armed(thread), SignalSet::EMPTY);
+}
+
+#[test]
+fn an_inverted_counter_mask_over_what_nobody_supplies_overflows_at_its_very_cycle() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1000)).unwrap();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE | INVERTED).unwrap();
+    // After the first cycle all of them are alike: each has fewer than one miss.
+    thread.pass(1, &[Signal::Cycles]);
+    assert_eq!(thread.deadlines().get(Signal::Cycles), 1000);
+    thread.pass(998, &[Signal::Cycles]);
+    assert!(!machine.line().take(0));
+    thread.pass(1, &[Signal::Cycles]);
+    assert!(machine.line().take(0));
+    assert_eq!(thread.rdpmc(0), Ok(0));
+}
+
+#[test]
+fn what_is_injected_into_a_counter_mask_is_counted_in_its_cycle() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1)).unwrap();
+    thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
+    thread.pass(10, &[Signal::Cycles]);
+    assert!(thread.inject(vm_pmu::Occurrence { select: 0x41, umask: 0 }, 2));
+    assert_eq!(thread.deadlines().get(Signal::Cycles), 11, "the open cycle has two events");
+    thread.pass(1, &[Signal::Cycles]);
+    assert!(machine.line().take(0));
+    assert_eq!(armed(thread), SignalSet::only(Signal::Cycles), "the detector saw the threshold met, and looks once more");
+    thread.pass(1, &[Signal::Cycles]);
+    assert_eq!(armed(thread), SignalSet::EMPTY);
+}
+
+#[test]
+fn the_level_of_a_state_that_nobody_supplies_is_not_asked_for() {
+    let machine = k8();
+    let thread = machine.thread(0).unwrap();
+    // PerfEvtSel0: dispatch stalls, E, OS, EN.
+    thread.wrmsr(PERF_EVT_SEL, 0x0046_00D1).unwrap();
+    assert!(!thread.demand().asks_levels());
+}
+
+#[test]
+fn only_records_that_somebody_tells_are_demanded() {
+    let machine = Builder::new("power9").unwrap().tells(Records::NONE).build(Flags::new(1));
+    let thread = machine.thread(0).unwrap();
+    sample_continuously(thread);
+    assert!(thread.demand().records().is_none());
+    // Without a record the address that a load miss brings is not known, and nothing waits for one.
+    assert!(!armed(thread).contains(Signal::DataCacheLoadMisses));
+}
+
+/// What Linux sets up for `perf record` on POWER9: every PMC5 overflow alerts, and load misses update SDAR.
+fn sample_continuously(thread: Thread<'_, Flags>) {
+    let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
+    mmcra.set_sdar_mode(0b10);
+    thread.set_context(Context::power(1 << 60, 1));
+    thread.mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    // PMC5, run instructions: 100,000 before it turns negative.
+    thread.mtspr(spr::PMC1 + 4, (1 << 31) - 100_000).unwrap();
+    mmcr0.set_pmae(true);
+    mmcr0.set_pmcjce(true);
+    mmcr0.set_fcece(true);
+    thread.mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+}
+
+#[test]
+fn linux_s_sampling_on_power9_waits_for_instructions_alone_where_no_cache_is() {
+    let all = Builder::new("power9").unwrap().build(Flags::new(1));
+    sample_continuously(all.thread(0).unwrap());
+    assert!(armed(all.thread(0).unwrap()).contains(Signal::DataCacheLoadMisses));
+
+    let pace = Pace::new(Signal::Cycles, 1).single(own());
+    let machine = Builder::new("power9").unwrap().supplies(own()).pace(pace).build(Flags::new(1));
+    let thread = machine.thread(0).unwrap();
+    sample_continuously(thread);
+    assert_eq!(armed(thread).difference(&own()), SignalSet::EMPTY);
+    assert_eq!(thread.unsupplied(), SignalSet::only(Signal::DataCacheLoadMisses));
+    assert_eq!(thread.room(), 100_000, "one look for the whole period");
+}
+
+/// The parts, with as many threads as have something to share.
+fn machines(supplied: SignalSet) -> impl Iterator<Item = Machine<Flags>> {
+    NAMES.iter().map(move |name| Builder::new(name).unwrap().threads(2).supplies(supplied).build(Flags::new(2)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_written_nothing_waits_for_what_nobody_supplies(
+        chosen in proptest::collection::vec(any::<prop::sample::Index>(), 0..40),
+        writes in proptest::collection::vec((any::<prop::sample::Index>(), any::<bool>(), any::<u64>()), 1..40),
+    ) {
+        let signals: Vec<Signal> = Signal::all().collect();
+        let supplied: SignalSet = chosen.iter().map(|index| *index.get(&signals)).collect();
+        for machine in machines(supplied) {
+            let addresses: Vec<Address> =
+                machine.thread(0).unwrap().registers().iter().map(|register| register.address).collect();
+            for (index, second, value) in &writes {
+                let thread = machine.thread(usize::from(*second)).unwrap();
+                let _ = thread.write(*index.get(&addresses), *value);
+                thread.service();
+            }
+            for thread in (0..2).filter_map(|number| machine.thread(number)) {
+                prop_assert_eq!(armed(thread).difference(&machine.supplied()), SignalSet::EMPTY);
+                prop_assert_eq!(thread.demand().signals().difference(&machine.supplied()), SignalSet::EMPTY);
+                prop_assert_eq!(thread.unsupplied().intersection(&machine.supplied()), SignalSet::EMPTY);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lone_thread_supplies_everything() {
+    let thread = vm_pmu::arch::feed::Lone::new();
+    assert!(Signal::all().all(|signal| thread.supplies(signal)));
+}
