@@ -38,6 +38,9 @@ struct TcgBridge {
 /* The most that the countdown is filled with: with 3 an instruction, what it counts beside does not outgrow its bits. */
 #define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
 
+/* The most signals of TcgBridgeOptions::single. */
+#define MOST_SINGLE 32
+
 /* ---- A machine ---- */
 
 static void raised(void *user, uint32_t thread, uint32_t counter) {
@@ -106,6 +109,9 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   TcgBridge *bridge;
   uint32_t packages, number;
   char reason[200];
+  uint32_t single[MOST_SINGLE + 1] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
+  if (options->single_count > MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 32");
+  memcpy(single + 1, options->single, options->single_count * sizeof *single);
   if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");
   if (options->host.context == NULL) return refuse(NULL, why, why_size, "TcgBridgeHost::context is null: it must be a function");
   bridge = calloc(1, sizeof *bridge);
@@ -121,7 +127,12 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   machine.packages = options->packages;
   machine.threads = options->threads;
   machine.pace_signal = VM_PMU_SIGNAL_CYCLES;
-  machine.pace_most = options->most;
+  machine.pace_most = options->most != 0 ? options->most : 4;
+  machine.pace_single = single;
+  machine.pace_single_count = options->single_count + 1;
+  machine.supplied = options->supplied;
+  machine.supplied_count = options->supplied_count;
+  machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;
   machine.user = bridge;
   machine.raise = raised;
   machine.lines = lines_changed;

@@ -102,6 +102,9 @@ typedef struct TcgBridgeOptions {
   /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
   const uint32_t *supplied;
   uint32_t supplied_count;
+  /* Those of which no instruction adds more than 1, as of instructions and cycles: overflows of these are met without looking on the way. */
+  const uint32_t *single;
+  uint32_t single_count;
   /*
    * The kinds of records that TcgBridgeHost::record is called for, VM_PMU_RECORDS_...; 0 is all. The others are not told, and do not hold
    * up execution: with VM_PMU_RECORDS_AT_DEADLINE alone no entry of a block is slow for the sake of records, and none is told of branches.
