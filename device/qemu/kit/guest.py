@@ -123,7 +123,13 @@ class Guest:
         if status is not None:
             return status
         code = process.wait()
-        raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did; its log is {self.log}")
+        raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did: {self._reason()}; its log is {self.log}")
+
+    def _reason(self) -> str:
+        """The last line of the log that tells why a machine ended: the kernel's panic, or what QEMU says."""
+        marks = ("Kernel panic", f"{self.qemu.name}: ")
+        lines = [line for line in self.log.read_text(errors="replace").splitlines() if any(mark in line for mark in marks)]
+        return lines[-1].strip() if lines else "it gave no reason"
 
     def _lines(self, process: subprocess.Popen):
         """The console's lines until QEMU ends; None, as the last, when time is up."""
