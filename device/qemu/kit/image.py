@@ -50,7 +50,7 @@ class Image:
         return self.directory / f"{name}.ko"
 
 
-def _once(directory: Path, fill: Callable[[Path], None]) -> Path:
+def once(directory: Path, fill: Callable[[Path], None]) -> Path:
     """A directory that appears when it is filled completely, and is filled once."""
     if not directory.exists():
         partial = directory.with_name(f"{directory.name}.{os.getpid()}.part")
@@ -141,7 +141,7 @@ def image(base: Path, suite: str, architecture: str) -> Image:
         _root(archive, files, directory)
 
     images = base / "images"
-    made = _once(images / f"{suite}-{architecture}-{digest.hexdigest()[:12]}", fill)
+    made = once(images / f"{suite}-{architecture}-{digest.hexdigest()[:12]}", fill)
     for old in images.glob(f"{suite}-{architecture}-*"):
         if old != made and old.suffix != ".part":
             shutil.rmtree(old, ignore_errors=True)
@@ -160,4 +160,4 @@ def firmware(base: Path) -> Path:
                 if path.is_file():
                     shutil.copy(path, directory / path.name)
 
-    return _once(base / "firmware", fill)
+    return once(base / "firmware", fill)
