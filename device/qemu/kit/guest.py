@@ -38,16 +38,22 @@ class Guest:
     accel: str = "tcg"
     append: str = ""
     options: list[str] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)
+    # Files for the guest, by their paths there.
+    files: dict[str, Path] = field(default_factory=dict)
+    # The guest hangs when so many seconds have passed; if `patient`, since its last line.
     timeout: float = 120.0
+    patient: bool = False
+    # Seconds until the command began, and until it ended.
+    booted: float = 0.0
+    ended: float = 0.0
 
     def _initramfs(self, command: str) -> bytes:
         """The image's archive with a second one behind it, which has the command and the files for it."""
         second = Writer()
         second.file("host/command", command.encode() + b"\n", executable=True)
-        for path in self.files:
+        for name, path in self.files.items():
             try:
-                second.file(f"host/{path.name}", path.read_bytes(), executable=os.access(path, os.X_OK))
+                second.file(name, path.read_bytes(), executable=os.access(path, os.X_OK))
             except OSError as error:
                 raise Failure(f"{path}: {error.strerror}") from None
         for name in self.machine.modules:
@@ -97,15 +103,19 @@ class Guest:
         state = "boots"
         status = None
         empty = 0
+        start = time.monotonic()
         for text in self._lines(process):
             if text is None:
                 at = "while it boots" if state == "boots" else "in the command" if status is None else "at its end"
-                print(f"boot: the guest hangs {at}: no end after {self.timeout:g} s; its log is {self.log}", file=sys.stderr)
+                what = "nothing more comes in" if self.patient else "no end after"
+                print(f"the guest hangs {at}: {what} {self.timeout:g} s; its log is {self.log}", file=sys.stderr)
                 return TIMED_OUT
             if state == "boots" and text == BEGINS:
                 state = "runs"
+                self.booted = time.monotonic() - start
             elif state == "runs" and text.startswith(ENDS):
                 state = "ends"
+                self.ended = time.monotonic() - start
                 status = int(text.removeprefix(ENDS))
                 for _ in range(empty - 1):
                     line(b"")
@@ -145,5 +155,7 @@ class Guest:
             if not block:
                 return
             *complete, rest = (rest + block).split(b"\n")
+            if self.patient:
+                deadline = time.monotonic() + self.timeout
             for text in complete:
                 yield text.rstrip(b"\r")

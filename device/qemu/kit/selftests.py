@@ -3,6 +3,7 @@
 import re
 import shutil
 import tarfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from kit import image, programs
 from kit.debian import SOURCES, Archive
 from kit.errors import Failure
+from kit.guest import Guest
 
 ARCHITECTURE = "ppc64el"
 
@@ -30,6 +32,23 @@ class Test:
     def name(self) -> str:
         """The test's name, with its folder's."""
         return self.program.name if self.group == "." else f"{self.group}/{self.program.name}"
+
+
+OUTCOMES = ("pass", "skip", "fail")
+
+# What the guest prints before and behind a test, and what Linux's test harness prints of one that it skips.
+_STARTS = "@test "
+_STATUS = "@status "
+_SKIPPED = "skip: "
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a test: one of `OUTCOMES`, and why if it did not pass."""
+
+    test: Test
+    outcome: str
+    reason: str = ""
 
 
 def _wanted(path: PurePosixPath) -> bool:
@@ -99,3 +118,71 @@ def build(base: Path, suite: str) -> list[Test]:
 
     made = image.once(base / "selftests" / f"{suite}-{powerpc.parents[3].name}", fill)
     return [Test(group, path) for group in GROUPS for path in sorted((made / group).iterdir()) if path.is_file()]
+
+
+def patience(each: int) -> float:
+    """Seconds without a line after which a guest hangs, if a test may take `each`: BusyBox ends a test before that."""
+    return each + 30.0
+
+
+def _script(tests: list[Test], each: int) -> str:
+    """The guest's command, which runs tests one after the other, and leaves no process of them behind."""
+    lines = ["cd /tmp"]
+    for test in tests:
+        lines += [
+            f"echo '{_STARTS}{test.name}'",
+            f"timeout -s KILL {each} /selftests/{test.name}",
+            "status=$?; pkill -KILL -f ^/selftests/; echo",
+            f'echo "{_STATUS}$status"',
+        ]
+    return "\n".join(lines)
+
+
+def _result(test: Test, status: int | None, lines: list[str], each: int) -> Result:
+    """Judge a test by its exit status (None if the guest did not survive) and by what it printed."""
+    if status is None:
+        return Result(test, "fail", "the guest did not survive it")
+    if status == 128 + 9:
+        return Result(test, "fail", f"no end after {each} s")
+    if status == 0 and not any(line.startswith(_SKIPPED) for line in lines):
+        return Result(test, "pass")
+    reasons = [line.strip() for line in lines if line.startswith(("[SKIP]", "[FAIL]", "!!"))]
+    return Result(test, "fail" if status else "skip", reasons[0] if reasons else "")
+
+
+def run(guest: Guest, tests: list[Test], each: int, logs: Path, report: Callable[[Result], None]) -> None:
+    """Run tests in guests and report each result: another guest is booted for those behind a test that one does not survive."""
+    guest.patient = True
+    remaining = list(tests)
+    lines: list[str] = []
+
+    def finish(status: int | None) -> None:
+        """The first of the remaining tests has ended."""
+        test = remaining.pop(0)
+        log = logs / "selftests" / f"{test.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("\n".join(lines) + "\n")
+        report(_result(test, status, lines, each))
+
+    def line(text: bytes) -> None:
+        """Take a line of the guest's output."""
+        decoded = text.decode(errors="replace")
+        if decoded.startswith(_STARTS):
+            lines.clear()
+        elif decoded.startswith(_STATUS):
+            finish(int(decoded.removeprefix(_STATUS)))
+        else:
+            lines.append(decoded)
+
+    while remaining:
+        guest.files = {f"selftests/{test.name}": test.program for test in remaining}
+        guest.booted = 0.0
+        try:
+            guest.run(_script(remaining, each), line)
+        except Failure:
+            if not guest.booted:
+                raise
+        if not guest.booted:
+            raise Failure(f"the guest does not boot; its log is {guest.log}")
+        if remaining:
+            finish(None)
