@@ -60,7 +60,8 @@ def _wanted(path: PurePosixPath) -> bool:
 
 def _sources(base: Path, suite: str) -> Path:
     """The sources of the tests, unpacked once: they are one file in a thousand, so the package is read as a stream."""
-    path = Archive(base / "debian", suite, SOURCES).source("linux", ".orig.tar.xz")
+    archive = Archive(base / "debian", suite, SOURCES)
+    path = archive.current(lambda: archive.source("linux", ".orig.tar.xz"))
 
     def fill(directory: Path) -> None:
         """Unpack the files that are wanted."""
@@ -116,7 +117,7 @@ def build(base: Path, suite: str) -> list[Test]:
         for path in objects:
             path.unlink()
 
-    made = image.once(base / "selftests" / f"{suite}-{powerpc.parents[3].name}", fill)
+    made = image.once(base / "selftests" / f"{powerpc.parents[3].name}-{image.digest([Path(__file__)])}", fill)
     return [Test(group, path) for group in GROUPS for path in sorted((made / group).iterdir()) if path.is_file()]
 
 
