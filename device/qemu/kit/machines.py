@@ -61,8 +61,8 @@ MACHINES = {
             # The small firmware starts the kernel two seconds earlier than the large one.
             machine="pseries,x-vof=on,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off",
             cpu="power9",
-            pmu_on="vm-pmu=on",
-            pmu_off="vm-pmu=off",
+            pmu_on="pmu=on",
+            pmu_off="pmu=off",
             console="hvc0",
         ),
         Machine(
@@ -71,8 +71,8 @@ MACHINES = {
             architecture="ppc64el",
             machine="powernv9",
             cpu="power9",
-            pmu_on="vm-pmu=on",
-            pmu_off="vm-pmu=off",
+            pmu_on="pmu=on",
+            pmu_off="pmu=off",
             console="hvc0",
         ),
     )
