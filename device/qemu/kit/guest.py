@@ -97,6 +97,7 @@ class Guest:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+                process.stdout.close()
 
     def _listen(self, process: subprocess.Popen, log, line: Callable[[bytes], None]) -> int:
         """Read the console until the guest is done, ends too early, or takes too long."""
