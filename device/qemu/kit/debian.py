@@ -3,12 +3,15 @@
 import hashlib
 import io
 import lzma
+import os
 import shutil
 import tarfile
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from kit.errors import Failure
 
@@ -18,6 +21,8 @@ MIRROR = "http://deb.debian.org/debian"
 SUITES = ("trixie", "bookworm")
 
 SOURCES = "source"
+
+T = TypeVar("T")
 
 
 def _open(url: str):
@@ -33,7 +38,7 @@ def _open(url: str):
 def _download(url: str, path: Path, sha256: str | None = None) -> None:
     """Download a URL to a file, which appears only when it is complete and has the given SHA256."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     digest = hashlib.sha256()
     with _open(url) as answer, partial.open("wb") as file:
         try:
@@ -99,28 +104,23 @@ class Archive:
     _text: str | None = field(default=None, repr=False)
     _fresh: bool = field(default=False, repr=False)
 
+    def _path(self) -> Path:
+        """Where the cache has the index; the mirror has it at the same place."""
+        kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
+        return self.cache / "dists" / self.suite / "main" / kind
+
     def _index(self) -> str:
         """The text of the index, downloaded if the cache has none."""
         if self._text is None:
-            kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
-            path = self.cache / "dists" / self.suite / kind
+            path = self._path()
             if not path.exists():
-                _download(f"{MIRROR}/dists/{self.suite}/main/{kind}", path)
+                _download(f"{MIRROR}/{path.relative_to(self.cache)}", path)
                 self._fresh = True
             try:
                 self._text = "\n\n" + lzma.decompress(path.read_bytes()).decode()
             except lzma.LZMAError:
                 raise Failure(f"{path} is not a complete index: delete it and try again") from None
         return self._text
-
-    def _renew(self) -> bool:
-        """Forget an index that an earlier run downloaded; false if this run did."""
-        if self._fresh:
-            return False
-        kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
-        (self.cache / "dists" / self.suite / kind).unlink(missing_ok=True)
-        self._text = None
-        return True
 
     def entry(self, package: str) -> dict[str, str]:
         """The index's entry of a package; of several versions the last."""
@@ -148,15 +148,9 @@ class Archive:
         return path
 
     def package(self, name: str) -> "Package":
-        """A binary package, downloaded if need be; an index that has become out of date is renewed once."""
+        """A binary package, downloaded if need be."""
         entry = self.entry(name)
-        try:
-            path = self._fetch(Remote(entry["Filename"], entry["SHA256"]))
-        except Failure as failure:
-            if failure.missing and self._renew():
-                return self.package(name)
-            raise
-        return Package(name, entry["Version"], path)
+        return Package(name, entry["Version"], self._fetch(Remote(entry["Filename"], entry["SHA256"])))
 
     def source(self, name: str, ending: str) -> Path:
         """The file of a source package whose name ends so, downloaded if need be."""
@@ -164,13 +158,19 @@ class Archive:
         for line in entry["Checksums-Sha256"].split("\n"):
             if line.endswith(ending):
                 sha256, _, file = line.split()
-                try:
-                    return self._fetch(Remote(f"{entry['Directory']}/{file}", sha256))
-                except Failure as failure:
-                    if failure.missing and self._renew():
-                        return self.source(name, ending)
-                    raise
+                return self._fetch(Remote(f"{entry['Directory']}/{file}", sha256))
         raise Failure(f"the source package {name} of {self.suite} has no file *{ending}")
+
+    def current(self, action: Callable[[], T]) -> T:
+        """Do something with this archive; once more with a new index if a file is gone that an index of an earlier run names."""
+        try:
+            return action()
+        except Failure as failure:
+            if not failure.missing or self._fresh:
+                raise
+            self._path().unlink(missing_ok=True)
+            self._text = None
+            return action()
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Package:
         target = directory / f"{self.name}_{self.version.replace(':', '%')}"
         if target.exists():
             return target
-        partial = target.with_name(target.name + ".part")
+        partial = target.with_name(f"{target.name}.{os.getpid()}.part")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
@@ -208,5 +208,6 @@ class Package:
                         _extract(data, member, partial)
         except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
             raise Failure(f"{self.path}: {error}: delete it and try again") from None
-        partial.replace(target)
+        if not target.exists():
+            partial.replace(target)
         return target

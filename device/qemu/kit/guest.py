@@ -38,16 +38,22 @@ class Guest:
     accel: str = "tcg"
     append: str = ""
     options: list[str] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)
+    # Files for the guest, by their paths there.
+    files: dict[str, Path] = field(default_factory=dict)
+    # The guest hangs when so many seconds have passed; if `patient`, since its last line.
     timeout: float = 120.0
+    patient: bool = False
+    # Seconds until the command began, and until it ended.
+    booted: float = 0.0
+    ended: float = 0.0
 
     def _initramfs(self, command: str) -> bytes:
         """The image's archive with a second one behind it, which has the command and the files for it."""
         second = Writer()
         second.file("host/command", command.encode() + b"\n", executable=True)
-        for path in self.files:
+        for name, path in self.files.items():
             try:
-                second.file(f"host/{path.name}", path.read_bytes(), executable=os.access(path, os.X_OK))
+                second.file(name, path.read_bytes(), executable=os.access(path, os.X_OK))
             except OSError as error:
                 raise Failure(f"{path}: {error.strerror}") from None
         for name in self.machine.modules:
@@ -91,21 +97,26 @@ class Guest:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+                process.stdout.close()
 
     def _listen(self, process: subprocess.Popen, log, line: Callable[[bytes], None]) -> int:
         """Read the console until the guest is done, ends too early, or takes too long."""
         state = "boots"
         status = None
         empty = 0
+        start = time.monotonic()
         for text in self._lines(process):
             if text is None:
                 at = "while it boots" if state == "boots" else "in the command" if status is None else "at its end"
-                print(f"boot: the guest hangs {at}: no end after {self.timeout:g} s; its log is {self.log}", file=sys.stderr)
+                what = "nothing more comes in" if self.patient else "no end after"
+                print(f"the guest hangs {at}: {what} {self.timeout:g} s; its log is {self.log}", file=sys.stderr)
                 return TIMED_OUT
             if state == "boots" and text == BEGINS:
                 state = "runs"
+                self.booted = time.monotonic() - start
             elif state == "runs" and text.startswith(ENDS):
                 state = "ends"
+                self.ended = time.monotonic() - start
                 status = int(text.removeprefix(ENDS))
                 for _ in range(empty - 1):
                     line(b"")
@@ -123,7 +134,13 @@ class Guest:
         if status is not None:
             return status
         code = process.wait()
-        raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did; its log is {self.log}")
+        raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did: {self._reason()}; its log is {self.log}")
+
+    def _reason(self) -> str:
+        """The last line of the log that tells why a machine ended: the kernel's panic, or what QEMU says."""
+        marks = ("Kernel panic", f"{self.qemu.name}: ")
+        lines = [line for line in self.log.read_text(errors="replace").splitlines() if any(mark in line for mark in marks)]
+        return lines[-1].strip() if lines else "it gave no reason"
 
     def _lines(self, process: subprocess.Popen):
         """The console's lines until QEMU ends; None, as the last, when time is up."""
@@ -139,5 +156,7 @@ class Guest:
             if not block:
                 return
             *complete, rest = (rest + block).split(b"\n")
+            if self.patient:
+                deadline = time.monotonic() + self.timeout
             for text in complete:
                 yield text.rstrip(b"\r")

@@ -6,7 +6,7 @@ import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,17 @@ FIRMWARE = {
 }
 
 INIT = Path(__file__).with_name("init.sh")
+
+# An image is made anew when one of these changes.
+MADE_BY = (INIT, *(Path(__file__).with_name(f"{module}.py") for module in ("cpio", "image", "libraries", "programs")))
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """A short name for the contents of files."""
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(path.read_bytes())
+    return total.hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,7 @@ class Image:
         return self.directory / f"{name}.ko"
 
 
-def _once(directory: Path, fill: Callable[[Path], None]) -> Path:
+def once(directory: Path, fill: Callable[[Path], None]) -> Path:
     """A directory that appears when it is filled completely, and is filled once."""
     if not directory.exists():
         partial = directory.with_name(f"{directory.name}.{os.getpid()}.part")
@@ -128,20 +139,16 @@ def _root(archive: Archive, files: Path, directory: Path) -> None:
 
 def image(base: Path, suite: str, architecture: str) -> Image:
     """The image of a suite for an architecture below the directory `base`, built if it is not there or of other sources."""
-    digest = hashlib.sha256()
-    for path in [*sorted(Path(__file__).parent.glob("*")), *programs.sources(architecture)]:
-        if path.is_file():
-            digest.update(path.read_bytes())
+    archive = Archive(base / "debian", suite, architecture)
+    files = base / "files" / suite / architecture
 
     def fill(directory: Path) -> None:
         """Build the image."""
-        archive = Archive(base / "debian", suite, architecture)
-        files = base / "files" / suite / architecture
-        _kernel(archive, files, directory)
-        _root(archive, files, directory)
+        archive.current(lambda: _kernel(archive, files, directory))
+        archive.current(lambda: _root(archive, files, directory))
 
     images = base / "images"
-    made = _once(images / f"{suite}-{architecture}-{digest.hexdigest()[:12]}", fill)
+    made = once(images / f"{suite}-{architecture}-{digest([*MADE_BY, *programs.sources(architecture)])}", fill)
     for old in images.glob(f"{suite}-{architecture}-*"):
         if old != made and old.suffix != ".part":
             shutil.rmtree(old, ignore_errors=True)
@@ -151,13 +158,15 @@ def image(base: Path, suite: str, architecture: str) -> Image:
 def firmware(base: Path) -> Path:
     """The directory with QEMU's firmware for all machines, to give to QEMU by `-L`."""
 
+    archive = Archive(base / "debian", FIRMWARE_SUITE, "amd64")
+
     def fill(directory: Path) -> None:
         """Collect the files of all packages."""
         for name, patterns in FIRMWARE.items():
-            package = Archive(base / "debian", FIRMWARE_SUITE, "amd64").package(name)
+            package = archive.current(lambda name=name: archive.package(name))
             root = package.unpack(base / "files" / FIRMWARE_SUITE / "all", *patterns)
             for path in root.rglob("*"):
                 if path.is_file():
                     shutil.copy(path, directory / path.name)
 
-    return _once(base / "firmware", fill)
+    return once(base / "firmware", fill)

@@ -11,6 +11,9 @@ for module in /host/modules/*.ko; do
     [ -e "$module" ] && insmod "$module"
 done
 echo 0 > /proc/sys/kernel/kptr_restrict
+# An emulated processor takes long for an interrupt: perf shall not drop samples because of that.
+echo 1000000 > /proc/sys/kernel/perf_event_max_sample_rate
+echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
 # From here on the console is the command's own: the kernel's messages wait for their turn.
 dmesg -n 1
 cd /host

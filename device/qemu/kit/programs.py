@@ -7,6 +7,10 @@ from kit.errors import Failure
 
 SOURCES = Path(__file__).resolve().parent.parent / "programs"
 
+# What is the same for every architecture: programs in C, and scripts.
+_SCRIPTS = ("compress",)
+_C = ("steps.c",)
+
 # For each of Debian's architectures: the folder of its assembly, the prefix of the compiler, and the package with it.
 TARGETS = {
     "amd64": ("x86-64", "x86_64-linux-gnu-", "gcc-x86-64-linux-gnu"),
@@ -35,11 +39,13 @@ def build(architecture: str, directory: Path) -> list[Path]:
         # No note before the first instruction, and addresses that are known when linking.
         compiler(architecture, "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-o", program, source)
         programs.append(program)
-    steps = directory / "steps"
-    compiler(architecture, "-O2", "-static", "-o", steps, SOURCES / "steps.c")
-    return [*programs, steps]
+    for name in _C:
+        program = directory / Path(name).stem
+        compiler(architecture, "-O2", "-static", "-o", program, SOURCES / name)
+        programs.append(program)
+    return programs + [SOURCES / name for name in _SCRIPTS]
 
 
 def sources(architecture: str) -> list[Path]:
     """All files that the test programs of an architecture are made of."""
-    return sorted((SOURCES / TARGETS[architecture][0]).iterdir()) + [SOURCES / "steps.c"]
+    return sorted((SOURCES / TARGETS[architecture][0]).iterdir()) + [SOURCES / name for name in (*_C, *_SCRIPTS)]

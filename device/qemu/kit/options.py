@@ -1,0 +1,62 @@
+"""The options that all commands with a guest have."""
+
+import argparse
+import re
+from pathlib import Path
+
+from kit import image
+from kit.debian import SUITES
+from kit.errors import Failure
+from kit.guest import Guest
+from kit.machines import MACHINES
+
+TARGET = Path(__file__).resolve().parents[3] / "target" / "qemu"
+
+
+def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
+    """Add the options of a guest to a command's."""
+    parser.add_argument("machine", metavar="MACHINE", choices=machines, help=", ".join(machines))
+    parser.add_argument("--qemu", type=Path, metavar="PATH", help="QEMU's program; without it the newest that the kit has built")
+    parser.add_argument("--plain", action="store_true", help="this QEMU does not have the PMU: say nothing of it")
+    parser.add_argument("--pmu", choices=("on", "off"), default="on", help="whether the machine has the PMU (on)")
+    parser.add_argument("--smp", default="1", metavar="N", help="how many CPUs, or what QEMU's -smp takes (1)")
+    parser.add_argument("--memory", default="1G", help="the guest's memory (1G)")
+    parser.add_argument("--accel", default="tcg", help="what QEMU's -accel takes (tcg)")
+    parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help=f"whose kernel and perf ({SUITES[0]})")
+    parser.add_argument("--append", default="", metavar="WORDS", help="more for the kernel's command line")
+    parser.add_argument("--qemu-option", action="append", default=[], metavar="WORD", help="one more argument of QEMU, as --qemu-option=-d")
+    parser.add_argument("--dir", type=Path, default=TARGET, help="where everything downloaded and built is kept (target/qemu)")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="where the kernel's messages go (log/MACHINE.log in that directory)")
+
+
+def _newest(base: Path, program: str) -> Path:
+    """The kit's own build of a program of QEMU, of the highest version."""
+
+    def version(path: Path) -> list[int]:
+        """The numbers in the name of the build's directory."""
+        return [int(number) for number in re.findall(r"\d+", path.parent.name)]
+
+    found = sorted((base / "build").glob(f"*/{program}"), key=version)
+    if not found:
+        raise Failure(f"no {program} below {base / 'build'}: build it with the kit, or name one with --qemu")
+    return found[-1]
+
+
+def guest(options: argparse.Namespace, timeout: float) -> Guest:
+    """The guest that the options describe; its image is built if need be."""
+    chosen = MACHINES[options.machine]
+    qemu = options.qemu or _newest(options.dir, chosen.qemu)
+    return Guest(
+        machine=chosen,
+        image=image.image(options.dir, options.suite, chosen.architecture),
+        firmware=image.firmware(options.dir),
+        qemu=qemu,
+        log=options.log or options.dir / "log" / f"{chosen.name}.log",
+        pmu=None if options.plain else options.pmu,
+        smp=options.smp,
+        memory=options.memory,
+        accel=options.accel,
+        append=options.append,
+        options=options.qemu_option,
+        timeout=timeout,
+    )

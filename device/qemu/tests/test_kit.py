@@ -1,0 +1,225 @@
+"""Tests of the guest kit that need neither the network, nor a compiler, nor QEMU: python3 -m unittest discover device/qemu/tests."""
+
+import hashlib
+import io
+import lzma
+import sys
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kit import debian, selftests  # noqa: E402
+from kit.cpio import Writer  # noqa: E402
+from kit.debian import Archive, Package  # noqa: E402
+from kit.errors import Failure  # noqa: E402
+from kit.guest import TIMED_OUT, Guest  # noqa: E402
+from kit.image import Image  # noqa: E402
+from kit.libraries import Resolver  # noqa: E402
+from kit.machines import MACHINES  # noqa: E402
+
+
+def deb(files: dict[str, bytes], links: dict[str, str]) -> bytes:
+    """A Debian package with these files and symbolic links."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:xz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"./{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        for name, target in links.items():
+            member = tarfile.TarInfo(f"./{name}")
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
+    packed = b"!<arch>\n"
+    for name, content in ((b"debian-binary", b"2.0"), (b"data.tar.xz", data.getvalue())):
+        packed += b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name, 0, 0, 0, b"100644", len(content))
+        packed += content + b"\n" * (len(content) % 2)
+    return packed
+
+
+def names(archive: bytes) -> list[str]:
+    """The names in an archive of the format newc: a header is 110 bytes, of which 54 and 94 begin the lengths of data and name."""
+    found, offset = [], 0
+    while archive[offset : offset + 6] == b"070701":
+        size, length = (int(archive[offset + field : offset + field + 8], 16) for field in (54, 94))
+        found.append(archive[offset + 110 : offset + 110 + length - 1].decode())
+        offset += (110 + length + 3) // 4 * 4 + (size + 3) // 4 * 4
+    return found
+
+
+class Folder(unittest.TestCase):
+    """A test with a directory of its own."""
+
+    def setUp(self) -> None:
+        """Make the directory."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+class Packages(Folder):
+    """Finding, downloading and unpacking packages."""
+
+    def archive(self, index: str, served: dict[str, bytes]) -> Archive:
+        """An archive whose index is in the cache, and whose other files come from `served`."""
+        path = self.folder / "dists/trixie/main/binary-amd64/Packages.xz"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(lzma.compress(index.encode()))
+
+        def answer(url: str) -> io.BytesIO:
+            """Serve a file as the mirror does."""
+            if url.removeprefix(debian.MIRROR + "/") not in served:
+                raise Failure(f"{url}: the mirror answers 404", missing=True)
+            return io.BytesIO(served[url.removeprefix(debian.MIRROR + "/")])
+
+        patch = mock.patch.object(debian, "_open", answer)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return Archive(self.folder, "trixie", "amd64")
+
+    def test_dependencies_are_names_without_versions_and_the_first_of_alternatives(self) -> None:
+        """Fields of one package do not mix with the next one's."""
+        archive = self.archive("Package: a\nDepends: b (>= 1), c:any, d | e\n\nPackage: b\nDepends: x\n", {})
+        self.assertEqual(archive.depends("a"), ["b", "c", "d"])
+
+    def test_a_file_with_another_checksum_is_refused_and_not_kept(self) -> None:
+        """The index decides what a package is."""
+        archive = self.archive("Package: a\nVersion: 1\nFilename: pool/a.deb\nSHA256: 00\n", {"pool/a.deb": b"other"})
+        with self.assertRaisesRegex(Failure, "SHA256"):
+            archive.package("a")
+        self.assertEqual(list((self.folder / "pool").iterdir()), [])
+
+    def test_an_index_of_an_earlier_run_that_names_a_file_which_is_gone_is_fetched_anew(self) -> None:
+        """A point release takes the old version away."""
+        content = b"new"
+        entry = f"Package: a\nVersion: 2\nFilename: pool/a_2.deb\nSHA256: {hashlib.sha256(content).hexdigest()}\n"
+        served = {"pool/a_2.deb": content, "dists/trixie/main/binary-amd64/Packages.xz": lzma.compress(entry.encode())}
+        archive = self.archive("Package: a\nVersion: 1\nFilename: pool/a_1.deb\nSHA256: 00\n", served)
+        self.assertEqual(archive.current(lambda: archive.package("a")).version, "2")
+
+    def test_a_package_that_is_not_there_is_named(self) -> None:
+        """The message says what is missing, and where."""
+        with self.assertRaisesRegex(Failure, "trixie has no package b for amd64"):
+            self.archive("Package: a\n", {}).entry("b")
+
+    def test_only_the_files_that_match_are_unpacked(self) -> None:
+        """A kernel's package has thousands of others."""
+        path = self.folder / "a.deb"
+        path.write_bytes(deb({"boot/vmlinuz": b"kernel", "usr/share/doc": b"text"}, {}))
+        root = Package("a", "1", path).unpack(self.folder, "boot/*")
+        self.assertEqual([file.name for file in root.rglob("*") if file.is_file()], ["vmlinuz"])
+
+    def test_a_link_to_an_absolute_path_stays_inside_the_unpacked_package(self) -> None:
+        """A package's links are meant for the guest, not for the host."""
+        path = self.folder / "a.deb"
+        path.write_bytes(deb({"lib/ld.so": b"linker"}, {"lib64/ld.so": "/lib/ld.so"}))
+        root = Package("a", "1", path).unpack(self.folder, "*.so")
+        self.assertEqual((root / "lib64/ld.so").read_bytes(), b"linker")
+
+    def test_a_file_above_the_package_is_refused(self) -> None:
+        """Whatever an archive says, nothing is written elsewhere."""
+        path = self.folder / "a.deb"
+        path.write_bytes(deb({"../../escaped": b"x"}, {}))
+        with self.assertRaisesRegex(Failure, "outside"):
+            Package("a", "1", path).unpack(self.folder, "*")
+
+    def test_a_library_is_looked_for_in_the_package_that_naming_rules_give_first(self) -> None:
+        """The other dependencies are not downloaded: the mirror of this test does not have them."""
+        content = deb({"usr/lib/libz.so.1": b""}, {})
+        archive = self.archive(
+            "Package: p\nDepends: libother1, libz1\n\nPackage: libother1\nVersion: 1\nFilename: none\nSHA256: 00\n\n"
+            f"Package: libz1\nVersion: 1\nFilename: pool/z.deb\nSHA256: {hashlib.sha256(content).hexdigest()}\n",
+            {"pool/z.deb": content},
+        )
+        resolver = Resolver(archive, self.folder / "files")
+        with mock.patch("kit.libraries.needed", lambda path: ["libz.so.1"] if path == self.folder else []):
+            resolver.libraries["ld-linux-x86-64.so.2"] = (self.folder / "ld", "libc6")
+            self.assertEqual(set(resolver.closure(self.folder, "p")), {"ld-linux-x86-64.so.2", "libz.so.1"})
+
+
+class Archives(unittest.TestCase):
+    """What Linux unpacks."""
+
+    def test_one_archive_holds_the_folders_above_its_files_once(self) -> None:
+        """Linux makes no folder by itself."""
+        writer = Writer()
+        writer.file("a/b/one", b"1")
+        writer.file("a/b/two", b"22", executable=True)
+        self.assertEqual(names(writer.finish()), ["a", "a/b", "a/b/one", "a/b/two", "TRAILER!!!"])
+
+    def test_another_archive_may_follow_at_the_end(self) -> None:
+        """Linux looks for the next one at a multiple of four bytes."""
+        writer = Writer()
+        writer.file("odd", b"12345")
+        self.assertEqual(len(writer.finish()) % 4, 0)
+
+
+class Guests(Folder):
+    """What is made of a guest's console; a shell script stands in for QEMU."""
+
+    def guest(self, console: str, **options) -> Guest:
+        """A guest whose console shows what a shell command prints."""
+        qemu = self.folder / "qemu"
+        qemu.write_text(f"#!/bin/sh\n{console}\n")
+        qemu.chmod(0o755)
+        (self.folder / "root.cpio").write_bytes(b"")
+        return Guest(MACHINES["k8"], Image(self.folder), self.folder, qemu, self.folder / "log", **options)
+
+    def run_guest(self, console: str, **options) -> tuple[int, list[bytes]]:
+        """The status and the lines of a guest's command."""
+        lines: list[bytes] = []
+        return self.guest(console, **options).run("true", lines.append), lines
+
+    def test_the_commands_output_and_status_are_told_and_the_rest_is_logged(self) -> None:
+        """A carriage return of the console is not the command's."""
+        console = r"printf 'boots\r\n\n@guest begins\r\nout\r\n\n@guest ends 3\nmessages\n@guest is done\n'; sleep 60"
+        self.assertEqual(self.run_guest(console), (3, [b"out"]))
+        self.assertIn("boots\n", (self.folder / "log").read_text())
+        self.assertIn("messages\n", (self.folder / "log").read_text())
+
+    def test_empty_lines_of_the_command_are_kept(self) -> None:
+        """Only the one is taken away that the guest puts before its mark."""
+        _, lines = self.run_guest(r"printf '@guest begins\n\na\n\n\n\n@guest ends 0\n@guest is done\n'")
+        self.assertEqual(lines, [b"", b"a", b"", b""])
+
+    def test_a_guest_that_says_nothing_more_hangs(self) -> None:
+        """The status is that of timeout(1)."""
+        with mock.patch("sys.stderr", io.StringIO()) as errors:
+            self.assertEqual(self.run_guest("echo '@guest begins'; exec sleep 60", timeout=0.5)[0], TIMED_OUT)
+        self.assertIn("hangs", errors.getvalue())
+
+    def test_qemus_reason_is_told_if_it_ends_early(self) -> None:
+        """Its last message is in the line of failure."""
+        with self.assertRaisesRegex(Failure, "status 1 .*: qemu: no such CPU"):
+            self.run_guest("echo 'qemu: no such CPU' >&2; exit 1")
+
+    def test_a_plain_qemu_is_told_nothing_of_the_pmu(self) -> None:
+        """It would refuse to start."""
+        self.assertNotIn("pmu", " ".join(self.guest("", pmu=None).arguments("initramfs")))
+
+    def test_the_pmu_is_switched_by_an_option_of_the_cpu(self) -> None:
+        """One place says which."""
+        self.assertIn("Opteron_G1,pmu=off", self.guest("", pmu="off").arguments("initramfs"))
+
+    def test_results_of_linuxs_tests_are_read_and_a_dead_guest_fails_one_of_them(self) -> None:
+        """The guest dies in the second of three tests; the third runs in another guest."""
+        again = self.folder / "again"
+        console = (
+            f"if [ -e {again} ]; then printf '@guest begins\\n@test c\\nskip: c\\n@status 0\\n@guest ends 0\\n@guest is done\\n'\n"
+            f"else touch {again}; printf '@guest begins\\n@test a\\n@status 0\\n@test b\\n'; fi"
+        )
+        tests = []
+        for name in "abc":
+            (self.folder / name).write_bytes(b"")
+            tests.append(selftests.Test(".", self.folder / name))
+        results: list[selftests.Result] = []
+        selftests.run(self.guest(console), tests, 5, self.folder / "logs", results.append)
+        self.assertEqual([result.outcome for result in results], ["pass", "fail", "skip"])
+
+
+if __name__ == "__main__":
+    unittest.main()
