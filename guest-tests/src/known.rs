@@ -7,7 +7,7 @@ pub mod records;
 
 use vm_pmu::arch::event::{Drive, Entry, Fidelity, Initiator, Internal, When};
 use vm_pmu::companion::{Builder, Clock, Companion};
-use vm_pmu::{Part, Signal};
+use vm_pmu::{Part, Records, Signal, SignalSet, Supply, companion};
 
 use crate::{attach, driven};
 
@@ -23,6 +23,38 @@ const BY_RULE: &[Signal] = &[
     Signal::ThreadSwitchesTimer,
     Signal::ThreadSwitchesThirdLevelMiss,
 ];
+
+/// Whether the engine that executes the guests of `part` supplies `signal`.
+fn engine_supplies(part: Part, signal: Signal) -> bool {
+    match part {
+        Part::Power9(_) => attach::power::supplies(signal),
+        Part::Itanium(_) | Part::Montecito(_) => attach::itanium::supplies(signal),
+        Part::K8(_) | Part::Knl(_) => attach::supplies(signal),
+    }
+}
+
+/// What the engine that executes the guests of `part` says that it supplies and tells, with the companion that follows it, if any does.
+///
+/// ```
+/// use vm_pmu::{Part, Signal, companion};
+/// use vm_pmu_guest_tests::known::supply;
+///
+/// let part = Part::named("power9").unwrap();
+/// assert!(!supply(part, None).signals.contains(Signal::DataCacheLoadMisses));
+/// assert!(supply(part, companion::Builder::new("power9").as_ref()).signals.contains(Signal::DataCacheLoadMisses));
+/// ```
+#[must_use]
+pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
+    let made = companion.map_or(SignalSet::EMPTY, companion::Builder::supplied);
+    let requests = companion.map_or(Records::NONE, |_| Records::REQUESTS);
+    let own = match part {
+        // Nothing in these parts looks at single instructions.
+        Part::K8(_) | Part::Knl(_) => Records::NONE,
+        Part::Power9(_) | Part::Itanium(_) | Part::Montecito(_) => Records::EVERY,
+    };
+    let signals = Signal::all().filter(|signal| engine_supplies(part, *signal)).collect::<SignalSet>();
+    Supply { signals: signals.union(&made), records: own.with(requests) }
+}
 
 /// What the engine and the companion of one part can tell. Anything else is an embedder's to report.
 #[derive(Debug)]
@@ -49,11 +81,7 @@ impl Known {
     /// ```
     #[must_use]
     pub fn engine_supplies(&self, signal: Signal) -> bool {
-        match self.part {
-            Part::Power9(_) => attach::power::supplies(signal),
-            Part::Itanium(_) | Part::Montecito(_) => attach::itanium::supplies(signal),
-            Part::K8(_) | Part::Knl(_) => attach::supplies(signal),
-        }
+        engine_supplies(self.part, signal)
     }
 
     /// Whether the companion of the part supplies `signal`, with a clock of its own.
@@ -207,8 +235,25 @@ const fn of_model(internal: Internal) -> Fidelity {
 #[cfg(test)]
 mod tests {
     use vm_pmu::arch::event::{Amount, Test};
+    use vm_pmu::arch::registry::NAMES;
 
     use super::*;
+
+    #[test]
+    fn an_engine_with_a_companion_supplies_what_either_does() {
+        for part in NAMES.iter().map(|name| Part::named(name).unwrap()) {
+            let known = Known::of(part);
+            let builder = Builder::new(part.name()).unwrap().clock(Clock::Companion);
+            let (alone, together) = (supply(part, None), supply(part, Some(&builder)));
+            for signal in Signal::all() {
+                assert_eq!(alone.signals.contains(signal), known.engine_supplies(signal), "{signal:?}");
+                // Devices are told to the companion, and no follower makes what they do.
+                let of_devices = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
+                let either = known.engine_supplies(signal) || known.companion_supplies(signal) || of_devices;
+                assert_eq!(together.signals.contains(signal), either, "{signal:?}");
+            }
+        }
+    }
 
     #[test]
     fn sources_of_data_are_told_where_the_companion_supplies_their_loads() {

@@ -12,6 +12,7 @@ use crate::attach::itanium::{Attached, Cpu, Rig, supplies};
 use crate::engine::image::Image;
 use crate::engine::itanium::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError, Saved};
 use crate::guests::protocol;
+use crate::known::supply;
 use crate::report::Report;
 
 /// What is to be run.
@@ -50,11 +51,13 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return Err(RunError::ItaniumMachine(MachineError::Threads { cores: 1, threads: cpus }));
     }
     let lines = Lines::new(cpus);
-    let pmus = Builder::of(part).threads(cpus).build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
-    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
+    let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
+    let supply = supply(part, followed.as_ref());
+    let pmus = Builder::of(part).threads(cpus).supplies(supply.signals).tells(supply.records).build(lines.clone());
+    let companion = followed.map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::ItaniumMachine(MachineError::Threads { cores: 1, threads: cpus })) };
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines, info);

@@ -15,6 +15,7 @@ use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig
 use crate::engine::image::Image;
 use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
 use crate::guests::protocol;
+use crate::known::supply;
 use crate::report::Report;
 
 /// What is to be run.
@@ -60,11 +61,14 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
     }
     let threads = cpus / packages;
-    let pmus = Builder::of(part).packages(packages).threads(threads).build(lines.clone());
     let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
-    let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-    let companion = builder.map(|builder| builder.packages(packages).threads(threads).clock(clock).build());
+    let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
+    let supply = supply(part, followed.as_ref());
+    let builder = Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).tells(supply.records);
+    let pmus = builder.build(lines.clone());
+    let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
     let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
     let config = match &firmware {

@@ -17,6 +17,7 @@ use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, 
 #[cfg(feature = "unicorn")]
 use crate::engine::unicorn;
 use crate::guests::protocol;
+use crate::known::supply;
 use crate::report::Report;
 
 /// The most CPUs that the engines take.
@@ -181,7 +182,13 @@ impl Surroundings {
         }
         let lines = Lines::new(cpus);
         let topology = Topology::of(part, cpus);
-        let mut builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
+        let followed = companion::Builder::new(part.name()).filter(|_| options.companion && options.cycles == Cycles::Engine);
+        // With a clock of the companion's, time must not change its pace with what is counted.
+        let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+        let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
+        let supply = supply(part, followed.as_ref());
+        let builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
+        let mut builder = builder.supplies(supply.signals).tells(supply.records);
         if options.share_counters {
             builder = builder.share_counters();
         }
@@ -194,10 +201,7 @@ impl Surroundings {
         for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
             thread.set_context(Context { halted: true, ..thread.context() });
         }
-        let followed = companion::Builder::new(part.name()).filter(|_| options.companion && options.cycles == Cycles::Engine);
-        // With a clock of the companion's, time must not change its pace with what is counted.
-        let builder = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
-        let companion = builder.map(|builder| builder.threads(cpus).clock(clock).build());
+        let companion = followed.map(companion::Builder::build);
         let boxes = pmus.untile().map(|_| Arc::new(Boxes::new(Arc::clone(&pmus))));
         let board = match &boxes {
             Some(boxes) => Board::new(part, cpus).with_configuration(boxes.clone()),
