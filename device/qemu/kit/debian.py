@@ -53,6 +53,11 @@ def _download(url: str, path: Path, sha256: str | None = None) -> None:
     partial.replace(path)
 
 
+def download(place: str, path: Path, sha256: str | None = None) -> None:
+    """Download a file of the mirror, which appears only when it is complete and has the given SHA256."""
+    _download(f"{MIRROR}/{place}", path, sha256)
+
+
 def _paragraphs(text: str) -> list[dict[str, str]]:
     """The paragraphs of a Debian control file, each a dictionary of its fields."""
     paragraphs = []
@@ -122,14 +127,23 @@ class Archive:
                 raise Failure(f"{path} is not a complete index: delete it and try again") from None
         return self._text
 
+    def entries(self, package: str) -> list[dict[str, str]]:
+        """The index's entries of a package, one for each version; none if it has no such package."""
+        index, head = self._index(), f"\n\nPackage: {package}\n"
+        found = []
+        start = index.find(head)
+        while start >= 0:
+            end = index.find("\n\n", start + 2)
+            found += _paragraphs(index[start:end])
+            start = index.find(head, start + 2)
+        return found
+
     def entry(self, package: str) -> dict[str, str]:
         """The index's entry of a package; of several versions the last."""
-        index = self._index()
-        start = index.rfind(f"\n\nPackage: {package}\n")
-        if start < 0:
+        found = self.entries(package)
+        if not found:
             raise Failure(f"Debian {self.suite} has no package {package} for {self.architecture}")
-        end = index.find("\n\n", start + 2)
-        return _paragraphs(index[start:end])[0]
+        return found[-1]
 
     def depends(self, package: str) -> list[str]:
         """The names of the packages that a package depends on; of alternatives the first."""

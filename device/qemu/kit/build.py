@@ -1,0 +1,156 @@
+"""Builds QEMU with the performance monitoring units in it, or as it is."""
+
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from kit import insert
+from kit.errors import Failure
+
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent.parent
+BRIDGE = ROOT / "device" / "capi" / "examples"
+
+# Debian takes the copy out of QEMU's source; versions from 1.11 on build every QEMU that the kit knows.
+MESON = "meson==1.11.1"
+
+# What must be there; Debian's packages have it by these names.
+TOOLS = {
+    "cc": "gcc",
+    "ninja": "ninja-build",
+    "pkg-config": "pkg-config",
+    "dpkg-source": "dpkg-dev",
+    "patch": "patch",
+    "bison": "bison",
+    "flex": "flex",
+    "cargo": "cargo",
+}
+LIBRARIES = {"glib-2.0": "libglib2.0-dev", "libfdt": "libfdt-dev", "zlib": "zlib1g-dev"}
+
+
+def require() -> None:
+    """Say in one line what is missing to build QEMU."""
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if shutil.which("pkg-config"):
+        missing += [package for name, package in LIBRARIES.items() if subprocess.run(["pkg-config", "--exists", name]).returncode]
+    if missing:
+        raise Failure(f"to build QEMU, install: apt-get install {' '.join(missing)}")
+
+
+def run(command: list[str | Path], log: Path, directory: Path, **environment: str) -> None:
+    """Run a command with its output in a file; if it fails, show the end of that."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        done = subprocess.run(command, cwd=directory, stdout=output, stderr=subprocess.STDOUT, env=os.environ | environment)
+    if done.returncode:
+        end = [line for line in log.read_text(errors="replace").splitlines() if line.strip()][-15:]
+        print("\n".join(end), file=sys.stderr)
+        raise Failure(f"{Path(command[0]).name} failed: all that it said is in {log}")
+
+
+def library(base: Path) -> Path:
+    """Build libvm_pmu and install it, the static one alone; returns the directory for pkg-config."""
+    prefix = base / "library"
+    run(["cargo", "build", "--release", "--locked", "--package", "vm-pmu-capi"], base / "log" / "library.log", ROOT)
+    metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
+    described = subprocess.run(metadata, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    target = described.split('"target_directory":"', 1)[1].split('"', 1)[0]
+    install = [ROOT / "device" / "capi" / "install.sh", "--from", f"{target}/release", "--prefix", prefix, "--strip"]
+    run(install, base / "log" / "install.log", ROOT)
+    for shared in (prefix / "lib").glob("*.so*"):
+        shared.unlink()
+    return prefix / "lib" / "pkgconfig"
+
+
+def meson(base: Path) -> Path:
+    """A Python with Meson of a version that QEMU takes."""
+    place = base / "python"
+    if not (place / "bin" / "meson").exists():
+        venv.create(place, with_pip=True, clear=True)
+        run([place / "bin" / "pip", "install", "--quiet", MESON], base / "log" / "python.log", base)
+    return place / "bin" / "python3"
+
+
+def place_files(tree: Path) -> None:
+    """Put the kit's own files, and the bridge, into a tree."""
+    shutil.copytree(HERE / "source", tree, dirs_exist_ok=True)
+    shutil.copy(BRIDGE / "tcg_bridge.h", tree / "include" / "accel" / "tcg")
+    text = (BRIDGE / "tcg_bridge.c").read_text()
+    (tree / "accel" / "tcg" / "tcg_bridge.c").write_text(text.replace('"tcg_bridge.h"', '"accel/tcg/tcg_bridge.h"'))
+
+
+def fragments() -> list[Path]:
+    """The files of fragments."""
+    return sorted((HERE / "fragments").glob("*.toml"))
+
+
+def prepare(original: Path, tree: Path, plain: bool) -> None:
+    """Make the tree that is built; what has not changed since it was made last keeps its time, and is not compiled again."""
+    fresh = tree.with_name(f"{tree.name}.part")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(original, fresh, symlinks=True)
+    if plain:
+        shutil.copytree(HERE / "source" / "configs", fresh / "configs", dirs_exist_ok=True)
+    else:
+        place_files(fresh)
+        try:
+            insert.apply_all(fragments(), fresh)
+        except insert.PlaceNotFound as missing:
+            raise Failure(f"this QEMU has other places than the kit knows:\n{missing}") from None
+    if not tree.exists():
+        fresh.replace(tree)
+        return
+    for path in fresh.rglob("*"):
+        old = tree / path.relative_to(fresh)
+        if path.is_symlink() or not path.is_file():
+            continue
+        if not old.exists() or not filecmp.cmp(path, old, shallow=False):
+            old.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(old)
+    shutil.rmtree(fresh)
+
+
+def configure(tree: Path, build: Path, python: Path, targets: str, whole: bool, pkg_config: Path | None, log: Path) -> None:
+    """Configure a build, once for each choice of options."""
+    options = [
+        f"--python={python}",
+        f"--target-list={targets}",
+        "--enable-tcg",
+        "--enable-system",
+        "--disable-docs",
+        "--disable-install-blobs",
+    ]
+    if not whole:
+        options += ["--without-default-features", "--without-default-devices", "--enable-fdt=system", "--disable-plugins"]
+        options += [f"--with-devices-{target.removesuffix('-softmmu')}=vm-pmu" for target in targets.split(",")]
+    if pkg_config:
+        options += ["-Dvm_pmu=enabled", f"-Dpkg_config_path={pkg_config}"]
+    stamp = build / "vm-pmu-options"
+    if stamp.exists() and stamp.read_text() == "\n".join(options):
+        return
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
+    run([tree.resolve() / "configure", *options], log, build)
+    stamp.write_text("\n".join(options))
+
+
+def programs(targets: str) -> list[str]:
+    """The emulators of the targets."""
+    return [f"qemu-system-{target.removesuffix('-softmmu')}" for target in targets.split(",")]
+
+
+def build(base: Path, version: str, original: Path, targets: str, plain: bool, whole: bool, jobs: int) -> list[Path]:
+    """Build the emulators and return where they are."""
+    require()
+    name = f"{version}-plain" if plain else version
+    tree, place, log = base / "tree" / name, base / "build" / name, base / "log"
+    pkg_config = None if plain else library(base)
+    prepare(original, tree, plain)
+    configure(tree, place, meson(base), targets, whole, pkg_config, log / f"configure-{name}.log")
+    wanted = programs(targets)
+    run(["ninja", f"-j{jobs}", *wanted], log / f"build-{name}.log", place)
+    return [place / program for program in wanted]
