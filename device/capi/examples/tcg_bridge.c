@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most signals of TcgBridgeOptions::with_cycles, and of single. */
+#define MOST_CLOCKS 4
+#define MOST_SINGLE 32
+
 struct TcgBridge {
   VmPmuMachine *machine;
   TcgBridgeHost host;
@@ -20,6 +24,9 @@ struct TcgBridge {
   bool masks_entry;
   /* The signal that the countdown counts in its low bits, plus 1. */
   uint32_t beside;
+  /* Cycles, and the signals that grow with them. */
+  uint32_t clocks[1 + MOST_CLOCKS];
+  uint32_t clock_count;
   /* What blocks add beside, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
   uint64_t records;
@@ -37,9 +44,6 @@ struct TcgBridge {
 #define BESIDE_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
 /* The most that the countdown is filled with: with 3 an instruction, what it counts beside does not outgrow its bits. */
 #define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
-
-/* The most signals of TcgBridgeOptions::single. */
-#define MOST_SINGLE 32
 
 /* ---- A machine ---- */
 
@@ -71,6 +75,11 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
 
 /* ---- The countdown ---- */
 
+static void add_cycles(TcgBridgeCpu *cpu, uint64_t cycles) {
+  uint32_t clock;
+  for (clock = 0; clock < cpu->bridge->clock_count; clock++) vm_pmu_add(&cpu->cells, cpu->bridge->clocks[clock], cycles);
+}
+
 /* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing beside. Returns how many those are. */
 static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
   const TcgBridge *bridge = cpu->bridge;
@@ -80,7 +89,7 @@ static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
   if (open > taken) open = taken;
   if (bridge->beside != 0) vm_pmu_add(&cpu->cells, bridge->beside - 1, left & BESIDE_MASK);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, taken - open);
-  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_CYCLES, taken - open);
+  add_cycles(cpu, taken - open);
   left &= ~BESIDE_MASK;
   VM_PMU_STORE(cpu->countdown, left);
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
@@ -109,9 +118,11 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   TcgBridge *bridge;
   uint32_t packages, number;
   char reason[200];
-  uint32_t single[MOST_SINGLE + 1] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
+  uint32_t single[1 + MOST_CLOCKS + MOST_SINGLE] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
+  if (options->with_cycles_count > MOST_CLOCKS) return refuse(NULL, why, why_size, "with_cycles_count is more than 4");
   if (options->single_count > MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 32");
-  memcpy(single + 1, options->single, options->single_count * sizeof *single);
+  for (number = 0; number < options->with_cycles_count; number++) single[1 + number] = options->with_cycles[number];
+  for (number = 0; number < options->single_count; number++) single[1 + options->with_cycles_count + number] = options->single[number];
   if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");
   if (options->host.context == NULL) return refuse(NULL, why, why_size, "TcgBridgeHost::context is null: it must be a function");
   bridge = calloc(1, sizeof *bridge);
@@ -120,6 +131,9 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   bridge->host = options->host;
   bridge->user = options->user;
   bridge->beside = options->beside;
+  bridge->clocks[0] = VM_PMU_SIGNAL_CYCLES;
+  for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[1 + number] = options->with_cycles[number];
+  bridge->clock_count = 1 + options->with_cycles_count;
   if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
@@ -129,7 +143,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   machine.pace_signal = VM_PMU_SIGNAL_CYCLES;
   machine.pace_most = options->most != 0 ? options->most : 4;
   machine.pace_single = single;
-  machine.pace_single_count = options->single_count + 1;
+  machine.pace_single_count = 1 + options->with_cycles_count + options->single_count;
   machine.supplied = options->supplied;
   machine.supplied_count = options->supplied_count;
   machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;
@@ -160,6 +174,9 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     cpu->counting = counts(cpu->bridge, &cpu->demand);
     fill(cpu, 0);
   }
+  for (number = 1; number < bridge->clock_count; number++) {
+    if (bridge->clocks[number] >= bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "with_cycles has a number that no signal has");
+  }
   if (bridge->beside > bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "beside is a number that no signal has");
   return bridge;
 }
@@ -185,7 +202,11 @@ void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
 
 /* Whether blocks add a signal by code of its own. */
 static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
-  return signal != VM_PMU_SIGNAL_CYCLES && signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal + 1 != bridge->beside;
+  uint32_t clock;
+  for (clock = 0; clock < bridge->clock_count; clock++) {
+    if (bridge->clocks[clock] == signal) return false;
+  }
+  return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal + 1 != bridge->beside;
 }
 
 /* What `demand` wants of the blocks beside the countdown. */
@@ -502,7 +523,7 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
   serve(cpu);
   if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tell_context(cpu); /* it was halted, and is no longer */
   tcg_bridge_count(cpu, hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN, 1);
-  tcg_bridge_count(cpu, VM_PMU_SIGNAL_CYCLES, 1);
+  add_cycles(cpu, 1);
   serve(cpu);
   renew_if_changed(cpu);
   fill(cpu, 0);

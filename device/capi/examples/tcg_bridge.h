@@ -102,6 +102,9 @@ typedef struct TcgBridgeOptions {
   /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
   const uint32_t *supplied;
   uint32_t supplied_count;
+  /* Signals that grow by 1 in each cycle, which the bridge counts; up to 4. Reference cycles are one where clocks do not change. */
+  const uint32_t *with_cycles;
+  uint32_t with_cycles_count;
   /* Those of which no instruction adds more than 1, as of instructions and cycles: overflows of these are met without looking on the way. */
   const uint32_t *single;
   uint32_t single_count;

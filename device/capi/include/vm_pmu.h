@@ -176,7 +176,7 @@
 /**
  * In VmPmuOptions::records, alone: no record is ever told.
  */
-#define VM_PMU_RECORDS_NEVER (1 << 31)
+#define VM_PMU_RECORDS_NEVER (1 << 30)
 
 /**
  * In VmPmuRecord::flags: the branch was taken.

@@ -27,7 +27,7 @@ pub const VM_PMU_RECORDS_EVERY: u32 = 1 << 5;
 pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
 
 /// In VmPmuOptions::records, alone: no record is ever told.
-pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 31;
+pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 30;
 
 /// What must be reported at the moment: an embedder may leave out the rest.
 #[derive(Clone, Copy, Debug)]
