@@ -1,5 +1,6 @@
 """What a command of the kit says when it cannot go on."""
 
+import signal
 import sys
 from collections.abc import Callable
 
@@ -15,6 +16,8 @@ class Failure(Exception):
 
 def run(program: str, main: Callable[[], int]) -> None:
     """Run a command's `main` and exit with its status; a failure is one line and status 125."""
+    # The machine that a command has started ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         sys.exit(main())
     except Failure as failure:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from kit.errors import Failure
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -77,11 +75,3 @@ MACHINES = {
         ),
     )
 }
-
-
-def machine(name: str) -> Machine:
-    """The machine of a name."""
-    try:
-        return MACHINES[name]
-    except KeyError:
-        raise Failure(f"no machine {name}: there are {', '.join(MACHINES)}") from None

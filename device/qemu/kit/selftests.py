@@ -36,6 +36,15 @@ class Test:
 
 OUTCOMES = ("pass", "skip", "fail")
 
+# Ends what a test that was killed has left: it would keep the PMU.
+_END_ALL = """\
+end_all() {
+    for process in /proc/[0-9]*; do
+        case $(readlink $process/exe) in /selftests/*) kill -KILL ${process#/proc/} ;; esac
+    done
+}
+"""
+
 # What the guest prints before and behind a test, and what Linux's test harness prints of one that it skips.
 _STARTS = "@test "
 _STATUS = "@status "
@@ -128,12 +137,12 @@ def patience(each: int) -> float:
 
 def _script(tests: list[Test], each: int) -> str:
     """The guest's command, which runs tests one after the other, and leaves no process of them behind."""
-    lines = ["cd /tmp"]
+    lines = [_END_ALL, "cd /tmp"]
     for test in tests:
         lines += [
             f"echo '{_STARTS}{test.name}'",
             f"timeout -s KILL {each} /selftests/{test.name}",
-            "status=$?; pkill -KILL -f ^/selftests/; echo",
+            "status=$?; end_all; echo",
             f'echo "{_STATUS}$status"',
         ]
     return "\n".join(lines)
