@@ -6,7 +6,7 @@ file    the file, relative to the tree; a list where versions have it at differe
 within  optional: a line that begins a function or structure; the place is between it and the next line that begins with "}"
 before, behind, instead
         the place: the first line that has these characters; a list where versions differ
-at_end  instead of a place: the end of the file
+at_end  instead of a place: the end of the file, or of the function named by `within`, before its closing brace
 text    what is put there; a list beside a list of places
 """
 
@@ -75,12 +75,14 @@ def apply(fragment: Fragment, tree: Path) -> Path:
     if path is None:
         raise PlaceNotFound(f"{fragment.describe()}: there is no {' or '.join(fragment.files)}")
     lines = path.read_text().splitlines(keepends=True)
-    if fragment.how == "at_end":
-        path.write_text("".join(lines) + fragment.texts[0])
-        return path
     lookup = span(lines, fragment.within)
     if lookup is None:
         raise PlaceNotFound(f"{fragment.describe()}: {path.relative_to(tree)} has no line with {fragment.within!r}")
+    if fragment.how == "at_end":
+        index = lookup.stop - 1 if fragment.within else lookup.stop
+        lines[index:index] = fragment.texts[0].splitlines(keepends=True)
+        path.write_text("".join(lines))
+        return path
     for place, text in zip(fragment.places, fragment.texts):
         index = next((index for index in lookup if place in lines[index]), None)
         if index is not None:

@@ -22,6 +22,7 @@
 
 typedef struct TcgPmu {
     TcgBridge *bridge;
+    TcgPmuTarget target;
     CPUState **cpus;
     uint32_t cpu_count;
     /* Of the machine's state, while it is saved or loaded. */
@@ -34,6 +35,9 @@ static TcgPmu *machine_pmu;
 
 /* ---- When a block is translated ---- */
 
+/* The block with CF_PMU that this thread translates. */
+static __thread DisasContextBase *translated;
+
 TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
 {
     TCGv_i64 left = tcg_temp_new_i64();
@@ -41,6 +45,7 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
     TCGv_i32 count = NULL;
     TCGOp *icount_op = NULL;
 
+    translated = db;
     tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
     tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* the constant is put in by tcg_pmu_gen_end() */
     db->pmu_takes = tcg_last_op();
@@ -81,6 +86,7 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
 
 void tcg_pmu_gen_end(DisasContextBase *db)
 {
+    translated = NULL;
     if (!db->pmu_takes) {
         return;
     }
@@ -107,6 +113,15 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     tcg_gen_ld_i64(total, totals, 8 * signal);
     tcg_gen_addi_i64(total, total, 1);
     tcg_gen_st_i64(total, totals, 8 * signal);
+}
+
+void tcg_pmu_gen_access(bool store)
+{
+    const TcgPmuTarget *target = translated ? &machine_pmu->target : NULL;
+
+    for (int i = 0; target && i < (store ? target->store_count : target->load_count); i++) {
+        tcg_pmu_gen_count(translated, store ? target->stores[i] : target->loads[i]);
+    }
 }
 
 void tcg_pmu_gen_not_retired(DisasContextBase *db)
@@ -299,6 +314,7 @@ static TcgPmu *make(const TcgPmuTarget *target, Error **errp)
     TcgBridgeOptions options = target->options;
     char why[200];
 
+    pmu->target = *target;
     options.user = pmu;
     options.host.retranslate = retranslate;
     options.host.counting = counting;

@@ -14,6 +14,11 @@ typedef struct TcgPmuTarget {
     TcgBridgeOptions options;
     /* The flags of a block that make the key of the context. */
     uint32_t key_mask;
+    /* The signals that an access to memory adds 1 to: a load, and a store. */
+    const uint32_t *loads;
+    uint32_t load_count;
+    const uint32_t *stores;
+    uint32_t store_count;
 } TcgPmuTarget;
 
 /* Gives a CPU its PMU; the first call makes those of the whole machine. cpu_index is known. */
