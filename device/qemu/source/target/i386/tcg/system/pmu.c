@@ -1,0 +1,253 @@
+/*
+ * The performance monitoring unit of an x86 CPU under TCG: AMD K8 or Knights Landing.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qemu/main-loop.h"
+#include "cpu.h"
+#include "hw/i386/apic.h"
+#include "system/reset.h"
+#include "accel/tcg/pmu-target.h"
+#include "exec/translator.h"
+#include "tcg/helper-tcg.h"
+#include "tcg/pmu.h"
+#if __has_include("hw/core/boards.h")
+#include "hw/core/boards.h"
+#else
+#include "hw/boards.h"
+#endif
+
+/* What QEMU's translator counts; nothing waits for anything else. */
+static const uint32_t supplied[] = {
+    VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
+    VM_PMU_SIGNAL_CYCLES,
+    VM_PMU_SIGNAL_REFERENCE_CYCLES,
+    VM_PMU_SIGNAL_BRANCHES_RETIRED,
+    VM_PMU_SIGNAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN,
+    VM_PMU_SIGNAL_DIRECT_JUMPS,
+    VM_PMU_SIGNAL_INDIRECT_JUMPS,
+    VM_PMU_SIGNAL_DIRECT_CALLS,
+    VM_PMU_SIGNAL_INDIRECT_CALLS,
+    VM_PMU_SIGNAL_NEAR_RETURNS,
+    VM_PMU_SIGNAL_FAR_TRANSFERS,
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
+    VM_PMU_SIGNAL_LOADS,
+    VM_PMU_SIGNAL_STORES,
+    VM_PMU_SIGNAL_DATA_CACHE_ACCESSES,
+};
+
+/* What an access to memory counts as. */
+static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES };
+static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES };
+
+/* A clock does not change its frequency here. */
+static const uint32_t with_cycles[] = { VM_PMU_SIGNAL_REFERENCE_CYCLES };
+
+/* Those of which an instruction adds no more than 1. */
+static const uint32_t single[] = {
+    VM_PMU_SIGNAL_BRANCHES_RETIRED,
+    VM_PMU_SIGNAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN,
+    VM_PMU_SIGNAL_DIRECT_JUMPS,
+    VM_PMU_SIGNAL_INDIRECT_JUMPS,
+    VM_PMU_SIGNAL_DIRECT_CALLS,
+    VM_PMU_SIGNAL_INDIRECT_CALLS,
+    VM_PMU_SIGNAL_NEAR_RETURNS,
+    VM_PMU_SIGNAL_FAR_TRANSFERS,
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
+};
+
+/* ---- What the bridge asks for ---- */
+
+static uint32_t context(void *user, uint32_t number, VmPmuContext *context)
+{
+    CPUState *cs = current_cpu && current_cpu->cpu_index == number ? current_cpu : qemu_get_cpu(number);
+    CPUX86State *env = cpu_env(cs);
+
+    context->privilege = env->hflags & HF_CPL_MASK;
+    context->machine_state = env->eflags & (IF_MASK | VM_MASK);
+    context->control = env->cr[4];
+    context->flags = cs->halted ? VM_PMU_CONTEXT_HALTED : 0;
+    return cs->halted ? TCG_BRIDGE_KEY_UNKNOWN : context->privilege;
+}
+
+static void interrupt(void *user, uint32_t number)
+{
+    X86CPU *cpu = X86_CPU(qemu_get_cpu(number));
+
+    BQL_LOCK_GUARD();
+    apic_deliver_performance(cpu->apic_state, IS_INTEL_CPU(&cpu->env));
+}
+
+/* ---- The CPU ---- */
+
+static const char *part_of(CPUX86State *env)
+{
+    uint32_t family = (env->cpuid_version >> 8 & 0xf) + (env->cpuid_version >> 20 & 0xff);
+    uint32_t model = (env->cpuid_version >> 4 & 0xf) | (env->cpuid_version >> 12 & 0xf0);
+
+    if (IS_AMD_CPU(env) && family == 15) {
+        return "k8";
+    }
+    /* Knights Landing, and Knights Mill, which has the same PMU. */
+    return IS_INTEL_CPU(env) && family == 6 && (model == 0x57 || model == 0x85) ? "knl" : NULL;
+}
+
+static void power_on(void *opaque)
+{
+    tcg_pmu_reset(opaque, false);
+}
+
+bool x86_pmu_attach(CPUState *cs, Error **errp)
+{
+    MachineState *machine = MACHINE(qdev_get_machine());
+    TcgPmuTarget target = {
+        .key_mask = HF_CPL_MASK,
+        .loads = loads,
+        .load_count = ARRAY_SIZE(loads),
+        .stores = stores,
+        .store_count = ARRAY_SIZE(stores),
+    };
+    const char *part = part_of(cpu_env(cs));
+
+    if (!part && object_dynamic_cast(OBJECT(cs), X86_CPU_TYPE_NAME("max"))) {
+        return true;      /* -cpu max asks for everything, and takes what there is */
+    }
+    if (!part) {
+        error_setg(errp, "pmu=on: under TCG there is a PMU for AMD family 15, as -cpu Opteron_G1, and for Intel family 6 model 87, "
+                   "Knights Landing");
+        return false;
+    }
+    target.options.part = part;
+    target.options.threads = machine->smp.max_cpus;
+    target.options.beside = VM_PMU_SIGNAL_BRANCHES_RETIRED + 1;
+    target.options.supplied = supplied;
+    target.options.supplied_count = ARRAY_SIZE(supplied);
+    target.options.with_cycles = with_cycles;
+    target.options.with_cycles_count = ARRAY_SIZE(with_cycles);
+    target.options.single = single;
+    target.options.single_count = ARRAY_SIZE(single);
+    target.options.host.context = context;
+    target.options.host.interrupt = interrupt;
+    if (!tcg_pmu_attach(cs, &target, errp)) {
+        return false;
+    }
+    qemu_register_reset(power_on, cs);
+    return true;
+}
+
+void x86_pmu_reset(CPUState *cs, bool warm)
+{
+    tcg_pmu_reset(cs, warm);
+}
+
+void x86_pmu_taken(CPUX86State *env, bool hardware)
+{
+    tcg_pmu_taken(env_cpu(env), hardware);
+}
+
+void x86_pmu_not_completed(CPUX86State *env)
+{
+    tcg_pmu_not_completed(env_cpu(env));
+}
+
+void x86_pmu_halted(CPUX86State *env)
+{
+    tcg_pmu_sync(env_cpu(env));
+}
+
+void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+    uint32_t registers[4] = { 0 };
+
+    vm_pmu_cpuid(part_of(cpu_env(cs)), 0xA, 0, registers);
+    *eax = registers[0];
+    *ebx = registers[1];
+    *ecx = registers[2];
+    *edx = registers[3];
+}
+
+/* ---- Registers ---- */
+
+/* Raises what the PMU raises; false if the register is not its. */
+static bool finish(CPUX86State *env, TcgBridgeAnswer answer, TcgBridgeException exception, uintptr_t ra)
+{
+    if (answer == TCG_BRIDGE_RAISE) {
+        raise_exception_err_ra(env, exception.vector, exception.code, ra);
+    }
+    return answer != TCG_BRIDGE_NOT_OURS;
+}
+
+static bool read_register(CPUX86State *env, uint32_t space, uintptr_t ra)
+{
+    TcgBridgeException exception = { 0 };
+    uint64_t value = 0;
+    TcgBridgeAnswer answer;
+
+    answer = tcg_pmu_read(env_cpu(env), space, (uint32_t)env->regs[R_ECX], &value, &exception);
+
+    if (!finish(env, answer, exception, ra)) {
+        return false;
+    }
+    env->regs[R_EAX] = (uint32_t)value;
+    env->regs[R_EDX] = value >> 32;
+    return true;
+}
+
+bool x86_pmu_rdmsr(CPUX86State *env, uintptr_t ra)
+{
+    return read_register(env, VM_PMU_SPACE_MSR, ra);
+}
+
+bool x86_pmu_rdpmc(CPUX86State *env, uintptr_t ra)
+{
+    if (!env_cpu(env)->pmu) {
+        return false;
+    }
+    cpu_svm_check_intercept_param(env, SVM_EXIT_RDPMC, 0, ra);
+    return read_register(env, VM_PMU_SPACE_RDPMC, ra);
+}
+
+bool x86_pmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
+{
+    TcgBridgeException exception = { 0 };
+    TcgBridgeAnswer answer = tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_MSR, (uint32_t)env->regs[R_ECX], value, &exception);
+
+    return finish(env, answer, exception, ra);
+}
+
+/* ---- Branches ---- */
+
+void x86_pmu_far(CPUX86State *env)
+{
+    tcg_pmu_count(env_cpu(env), VM_PMU_SIGNAL_FAR_TRANSFERS, 1);
+}
+
+void x86_pmu_gen_taken(DisasContextBase *db, X86PmuBranch kind)
+{
+    static const uint32_t kinds[] = {
+        [X86_PMU_CONDITIONAL] = VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN,
+        [X86_PMU_DIRECT_JUMP] = VM_PMU_SIGNAL_DIRECT_JUMPS,
+        [X86_PMU_INDIRECT_JUMP] = VM_PMU_SIGNAL_INDIRECT_JUMPS,
+        [X86_PMU_DIRECT_CALL] = VM_PMU_SIGNAL_DIRECT_CALLS,
+        [X86_PMU_INDIRECT_CALL] = VM_PMU_SIGNAL_INDIRECT_CALLS,
+        [X86_PMU_RETURN] = VM_PMU_SIGNAL_NEAR_RETURNS,
+    };
+
+    tcg_pmu_branch(db);
+    tcg_pmu_gen_count(db, kinds[kind]);
+    tcg_pmu_gen_count(db, VM_PMU_SIGNAL_BRANCHES_TAKEN);
+}
+
+void x86_pmu_gen_not_taken(DisasContextBase *db)
+{
+    tcg_pmu_branch(db);
+    tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN);
+}

@@ -1,0 +1,343 @@
+/*
+ * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu. It takes the place of power8-pmu.c.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "cpu.h"
+#include "internal.h"
+#include "helper_regs.h"
+#include "spr_common.h"
+#include "accel/tcg/pmu-target.h"
+#include "exec/translator.h"
+#include "exec/helper-proto.h"
+#include "hw/ppc/ppc.h"
+#include "system/reset.h"
+#if __has_include("hw/core/boards.h")
+#include "hw/core/boards.h"
+#else
+#include "hw/boards.h"
+#endif
+#if __has_include("accel/tcg/getpc.h")
+#include "accel/tcg/getpc.h"
+#else
+#include "exec/exec-all.h"
+#endif
+#include "pmu.h"
+
+/* What QEMU's translator counts; nothing waits for anything else. */
+static const uint32_t supplied[] = {
+    VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
+    VM_PMU_SIGNAL_CYCLES,
+    VM_PMU_SIGNAL_BRANCHES_RETIRED,
+    VM_PMU_SIGNAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
+    VM_PMU_SIGNAL_TIME_BASE_TICKS,
+    VM_PMU_SIGNAL_LOADS,
+    VM_PMU_SIGNAL_STORES,
+};
+
+/* What an access to memory counts as. */
+static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS };
+static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES };
+
+/* Those of which an instruction adds no more than 1. */
+static const uint32_t single[] = {
+    VM_PMU_SIGNAL_BRANCHES_RETIRED,
+    VM_PMU_SIGNAL_BRANCHES_TAKEN,
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
+};
+
+#define HAS_HYPERVISOR(env) (((env)->msr_mask & MSR_HVB) != 0)
+
+/* ---- What the bridge asks for ---- */
+
+static CPUState *cpu_of(uint32_t number)
+{
+    return current_cpu && current_cpu->cpu_index == number ? current_cpu : qemu_get_cpu(number);
+}
+
+/* Adds the ticks since it was called last. Returns the time base less the total of ticks, which stays unless a guest writes it. */
+static uint64_t time_base(CPUState *cs, CPUPPCState *env)
+{
+    uint64_t now = cpu_ppc_load_tbl(env);
+    uint64_t passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+
+    if ((int64_t)passed < 0 || passed > 1ull << 40) {
+        cs->pmu_time_base += passed;      /* the guest has written it */
+    } else {
+        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += passed;
+    }
+    return cs->pmu_time_base;
+}
+
+static uint32_t context(void *user, uint32_t number, VmPmuContext *context)
+{
+    CPUState *cs = cpu_of(number);
+    CPUPPCState *env = cpu_env(cs);
+    uint64_t control = (env->spr[SPR_PPR] >> 50 & 7) << VM_PMU_POWER_PRIORITY_SHIFT;
+
+    control |= env->spr[SPR_CTRL] & CTRL_RUN ? VM_PMU_POWER_RUN : 0;
+    control |= env->pending_interrupts & PPC_INTERRUPT_EXT ? VM_PMU_POWER_EXTERNAL_PENDING : 0;
+    control |= env->spr[SPR_LPCR] & LPCR_HR ? VM_PMU_POWER_RADIX : 0;
+    control |= env->spr[SPR_FSCR] & 1ull << FSCR_EBB ? 0 : VM_PMU_POWER_NO_FSCR_EBB;
+    if (HAS_HYPERVISOR(env)) {      /* pseries has no hypervisor's state, and nobody writes its HFSCR */
+        control |= env->spr[SPR_HFSCR] & 1ull << FSCR_EBB ? 0 : VM_PMU_POWER_NO_HFSCR_EBB;
+        control |= env->spr[SPR_HFSCR] & 1ull << HFSCR_BHRB ? 0 : VM_PMU_POWER_NO_HFSCR_BHRB;
+        control |= env->spr[SPR_HFSCR] & PPC_BIT(60) ? 0 : VM_PMU_POWER_NO_HFSCR_PM;
+    }
+    context->privilege = FIELD_EX64(env->msr, MSR, PR) ? 3 : FIELD_EX64_HV(env->msr) ? 0 : 1;
+    context->machine_state = env->msr;
+    context->control = control;
+    context->time_base = time_base(cs, env);
+    context->flags = cs->halted ? VM_PMU_CONTEXT_HALTED : 0;
+    return cs->halted ? TCG_BRIDGE_KEY_UNKNOWN : env->hflags & cs->pmu_key_mask;
+}
+
+static void lines(void *user, uint32_t number, uint32_t levels)
+{
+    PowerPCCPU *cpu = POWERPC_CPU(cpu_of(number));
+
+    ppc_set_irq(cpu, PPC_INTERRUPT_PERFM, (levels & VM_PMU_LINE_INTERRUPT) != 0);
+    ppc_set_irq(cpu, PPC_INTERRUPT_EBB, (levels & VM_PMU_LINE_EVENT_BASED_BRANCH) != 0);
+}
+
+static bool record(void *user, uint32_t number, VmPmuRecord *record)
+{
+    record->address = cpu_of(number)->pmu_last;
+    return true;
+}
+
+/* ---- The CPU ---- */
+
+static void power_on(void *opaque)
+{
+    tcg_pmu_reset(opaque, false);
+}
+
+bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
+{
+    MachineState *machine = MACHINE(qdev_get_machine());
+    CPUState *cs = CPU(cpu);
+    unsigned threads = machine->smp.threads;
+    TcgPmuTarget target = {
+        .key_mask = 1u << HFLAGS_PR | 1u << HFLAGS_HV,
+        .loads = loads,
+        .load_count = ARRAY_SIZE(loads),
+        .stores = stores,
+        .store_count = ARRAY_SIZE(stores),
+    };
+
+    if (!cpu->pmu) {
+        return true;
+    }
+    if (cpu->env.excp_model != POWERPC_EXCP_POWER9) {
+        error_setg(errp, "pmu=on: under TCG there is a PMU for POWER9, as -cpu power9");
+        return false;
+    }
+    target.options.part = "power9";
+    target.options.threads = threads;
+    target.options.packages = machine->smp.max_cpus / threads;
+    target.options.supplied = supplied;
+    target.options.supplied_count = ARRAY_SIZE(supplied);
+    target.options.single = single;
+    target.options.single_count = ARRAY_SIZE(single);
+    target.options.beside = VM_PMU_SIGNAL_BRANCHES_RETIRED + 1;
+    target.options.records = VM_PMU_RECORDS_AT_DEADLINE;
+    target.options.host.context = context;
+    target.options.host.lines = lines;
+    target.options.host.record = record;
+    if (!tcg_pmu_attach(cs, &target, errp)) {
+        return false;
+    }
+    qemu_register_reset(power_on, cs);
+    return true;
+}
+
+void ppc_pmu_msr(CPUPPCState *env, target_ulong value)
+{
+    CPUState *cs = env_cpu(env);
+
+    if (cs->pmu && cs->pmu->counting && env->msr != value) {
+        cs->pmu->key = TCG_BRIDGE_KEY_UNKNOWN;
+    }
+}
+
+void ppc_pmu_sync(CPUState *cs)
+{
+    tcg_pmu_sync(cs);
+}
+
+void ppc_pmu_exception(CPUState *cs, int exception)
+{
+    if (exception != POWERPC_EXCP_SYSCALL && exception != POWERPC_EXCP_SYSCALL_VECTORED) {
+        tcg_pmu_taken(cs, false);
+    }
+}
+
+void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception)
+{
+    /* These complete, and sc and scv are counted; the next address is where stop goes on. */
+    if (exception != POWERPC_EXCP_SYSCALL && exception != POWERPC_EXCP_SYSCALL_VECTORED && exception != EXCP_HLT) {
+        tcg_pmu_not_completed(env_cpu(env));
+    }
+}
+
+/* ---- Event-based branches ---- */
+
+/* BESCR is the PMU's. QEMU looks at a copy, on any thread. */
+static void copy_bescr(CPUPPCState *env)
+{
+    TcgBridgeException exception;
+    uint64_t value = env->spr[SPR_BESCR];
+
+    tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_SPR, SPR_BESCR, &value, &exception);
+    env->spr[SPR_BESCR] = value;
+    ppc_maybe_interrupt(env);
+}
+
+/* SPR_BESCRS sets bits, SPR_BESCRR clears them. */
+static void change_bescr(CPUPPCState *env, uint32_t sprn, uint64_t bits)
+{
+    TcgBridgeException exception;
+
+    tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_SPR, sprn, bits, &exception);
+    copy_bescr(env);
+}
+
+void ppc_pmu_deliver(CPUPPCState *env, int interrupt)
+{
+    CPUState *cs = env_cpu(env);
+
+    if (!cs->pmu) {
+        return;
+    }
+    if (interrupt == PPC_INTERRUPT_EBB) {
+        tcg_bridge_sync(cs->pmu);      /* no instruction makes the access below */
+        copy_bescr(env);
+        /* The request stays until the guest takes its cause away. */
+    } else {
+        tcg_pmu_taken(cs, true);
+    }
+}
+
+void ppc_pmu_branched(CPUPPCState *env)
+{
+    if (env_cpu(env)->pmu) {
+        change_bescr(env, SPR_BESCRR, BESCR_GE);
+    }
+}
+
+bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled)
+{
+    if (!env_cpu(env)->pmu) {
+        return false;
+    }
+    change_bescr(env, enabled ? SPR_BESCRS : SPR_BESCRR, BESCR_GE);
+    return true;
+}
+
+/* ---- Registers ---- */
+
+G_NORETURN static void raise_answer(CPUPPCState *env, TcgBridgeException exception, uint32_t sprn, uintptr_t ra)
+{
+    switch (exception.vector) {
+    case 0xF60:
+    case 0xF80:
+        ppc_pmu_raise_facility(env, exception.vector == 0xF80, sprn, exception.code, ra);
+    case 0xE40:
+        raise_exception_err_ra(env, POWERPC_EXCP_HV_EMU, POWERPC_EXCP_PRIV | POWERPC_EXCP_PRIV_REG, ra);
+    default:
+        raise_exception_err_ra(env, POWERPC_EXCP_PROGRAM, POWERPC_EXCP_PRIV, ra);
+    }
+}
+
+target_ulong helper_pmu_mfspr(CPUPPCState *env, uint32_t sprn, target_ulong old)
+{
+    TcgBridgeException exception;
+    uint64_t value = old;
+
+    if (tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_SPR, sprn, &value, &exception) == TCG_BRIDGE_RAISE) {
+        raise_answer(env, exception, sprn, GETPC());
+    }
+    return value;      /* the old one where the answer is to do nothing */
+}
+
+void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
+{
+    TcgBridgeException exception;
+
+    if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_SPR, sprn, value, &exception) == TCG_BRIDGE_RAISE) {
+        raise_answer(env, exception, sprn, GETPC());
+    }
+    if (sprn >= SPR_BESCRS && sprn <= SPR_BESCR) {
+        copy_bescr(env);
+    }
+}
+
+/* A register beside has changed that the PMU's context has. */
+void helper_pmu_context(CPUPPCState *env)
+{
+    tcg_pmu_sync(env_cpu(env));
+    ppc_maybe_interrupt(env);      /* an event-based branch may be possible now */
+}
+
+bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_t ra)
+{
+    TcgBridgeException exception;
+
+    if (!env_cpu(env)->pmu) {
+        return false;
+    }
+    *value = 0;
+    if (tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_BHRB, entry, value, &exception) == TCG_BRIDGE_RAISE) {
+        raise_answer(env, exception, 0, ra);
+    }
+    return true;
+}
+
+bool ppc_pmu_clrbhrb(CPUPPCState *env, uintptr_t ra)
+{
+    TcgBridgeException exception;
+
+    if (!env_cpu(env)->pmu) {
+        return false;
+    }
+    if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_BHRB, 0, 0, &exception) == TCG_BRIDGE_RAISE) {
+        raise_answer(env, exception, 0, ra);
+    }
+    return true;
+}
+
+void ppc_pmu_route(CPUPPCState *env)
+{
+    if (!env_cpu(env)->pmu) {
+        return;
+    }
+    for (int number = 768; number <= SPR_MMCRC; number++) {
+        ppc_spr_t *spr = &env->spr_cb[number];
+
+        /* EBBHR and EBBRR stay QEMU's. */
+        if (number <= SPR_BESCRRU || number == SPR_BESCR || number >= SPR_LDBAR) {
+            spr->uea_read = spr->oea_read = spr->hea_read = spr_read_pmu;
+            spr->uea_write = spr->oea_write = spr->hea_write = spr_write_pmu;
+        }
+    }
+    env->spr_cb[SPR_FSCR].oea_write = env->spr_cb[SPR_FSCR].hea_write = spr_write_pmu_context;
+    env->spr_cb[SPR_HFSCR].hea_write = spr_write_pmu_context;
+}
+
+/* ---- Branches ---- */
+
+void ppc_pmu_gen_branch(DisasContextBase *db)
+{
+    tcg_pmu_branch(db);
+}
+
+void ppc_pmu_gen_taken(DisasContextBase *db)
+{
+    tcg_pmu_gen_count(db, VM_PMU_SIGNAL_BRANCHES_TAKEN);
+}

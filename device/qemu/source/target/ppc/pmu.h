@@ -1,0 +1,60 @@
+/*
+ * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu, as the rest of the target sees it.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#ifndef TARGET_PPC_PMU_H
+#define TARGET_PPC_PMU_H
+
+#include "accel/tcg/pmu.h"
+
+#if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY) && defined(TARGET_PPC64)
+
+/* pmu=on: gives the CPU its PMU, before its registers are made. */
+bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp);
+/* The CPU's registers have been made: those of the PMU lead to it. */
+void ppc_pmu_route(CPUPPCState *env);
+/* The PMU has an entry of BHRB, or clears it: true if the CPU has this PMU. */
+bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_t ra);
+bool ppc_pmu_clrbhrb(CPUPPCState *env, uintptr_t ra);
+
+/* MSR is about to become `value`. */
+void ppc_pmu_msr(CPUPPCState *env, target_ulong value);
+/* The CPU has halted, or what else the PMU asks for has changed. */
+void ppc_pmu_sync(CPUState *cs);
+/* Interrupt `interrupt`, PPC_INTERRUPT_..., is about to be delivered. */
+void ppc_pmu_deliver(CPUPPCState *env, int interrupt);
+/* Exception `exception`, POWERPC_EXCP_..., is about to be taken, which is no interrupt. */
+void ppc_pmu_exception(CPUState *cs, int exception);
+/* Exception `exception` is raised without unwinding. */
+void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception);
+/* The event-based branch is taken: BESCR.GE is cleared. */
+void ppc_pmu_branched(CPUPPCState *env);
+/* rfebb: BESCR.GE becomes `enabled`. True if the CPU has this PMU. */
+bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled);
+
+/* What the translator calls for branches. */
+void ppc_pmu_gen_branch(struct DisasContextBase *db);
+void ppc_pmu_gen_taken(struct DisasContextBase *db);
+/* Raises a facility unavailable interrupt; misc_helper.c has it. */
+G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32_t sprn, uint32_t cause, uintptr_t ra);
+
+#else
+
+static inline bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp) { return true; }
+static inline void ppc_pmu_route(CPUPPCState *env) { }
+static inline bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_t ra) { return false; }
+static inline bool ppc_pmu_clrbhrb(CPUPPCState *env, uintptr_t ra) { return false; }
+static inline void ppc_pmu_msr(CPUPPCState *env, target_ulong value) { }
+static inline void ppc_pmu_sync(CPUState *cs) { }
+static inline void ppc_pmu_deliver(CPUPPCState *env, int interrupt) { }
+static inline void ppc_pmu_exception(CPUState *cs, int exception) { }
+static inline void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception) { }
+static inline void ppc_pmu_branched(CPUPPCState *env) { }
+static inline bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled) { return false; }
+static inline void ppc_pmu_gen_branch(struct DisasContextBase *db) { }
+static inline void ppc_pmu_gen_taken(struct DisasContextBase *db) { }
+
+#endif
+
+#endif
