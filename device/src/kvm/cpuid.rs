@@ -49,6 +49,8 @@ pub fn cpuid(part: Part, cpuid: &CpuId) -> Result<CpuId, Error> {
 
 #[cfg(test)]
 mod tests {
+    use vm_pmu_arch::knl::CPUID_0A;
+
     use super::*;
 
     fn part(name: &str) -> Part {
