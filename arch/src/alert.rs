@@ -16,6 +16,8 @@ pub struct Alerts {
     /// The levels of the lines that stay raised until the guest acts, if one has changed. A model that was made of a state tells them
     /// with its first alerts, if one is raised.
     pub lines: Option<Lines>,
+    /// The demand has been looked at anew, and with it what the thread wants of others of its package: either may be another than before.
+    pub renewed: bool,
 }
 
 /// Requests that persist: each holds until the guest takes its cause away.
@@ -29,7 +31,7 @@ pub struct Lines {
 }
 
 impl Alerts {
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to tell outside the machine.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -43,5 +45,6 @@ impl Alerts {
         self.pins |= more.pins;
         self.late = self.late.max(more.late);
         self.lines = more.lines.or(self.lines);
+        self.renewed |= more.renewed;
     }
 }

@@ -102,6 +102,13 @@ pub trait Model {
     /// Tells the model the thread's new state. What happened before this call happened in the old one.
     fn set_context(&mut self, context: Context, feed: &impl Feed);
 
+    /// Takes over the thread's new state if nothing else follows from it: the same counters count, nothing is armed, demanded or alerted. What
+    /// the thread [shares](Model::shared) may change where nobody `hears` it. Returns whether it did; if not,
+    /// [`set_context`](Model::set_context) has to be called.
+    fn change_quietly(&mut self, _context: &Context, _hears: bool) -> bool {
+        false
+    }
+
     /// The thread's state as the model knows it.
     fn context(&self) -> &Context;
 

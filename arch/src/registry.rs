@@ -208,6 +208,11 @@ impl Model for Pmu {
     }
 
     #[inline]
+    fn change_quietly(&mut self, context: &Context, hears: bool) -> bool {
+        each!(self, model => model.change_quietly(context, hears))
+    }
+
+    #[inline]
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         each!(self, model => model.set_context(context, feed));
     }

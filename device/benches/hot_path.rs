@@ -9,7 +9,7 @@ use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
 use vm_pmu::arch::power9::{Mmcr0, ThreadControl, spr};
 use vm_pmu::irq::Unconnected;
 use vm_pmu::topology::{Builder, Machine, Thread};
-use vm_pmu::{Context, Signal, Totals};
+use vm_pmu::{Address, Context, Signal, Totals};
 
 /// Translated blocks in one measurement.
 const BLOCKS: u64 = 10_000;
@@ -303,5 +303,95 @@ fn slow_paths(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, knl_hot_path, slow_paths);
+/// A machine whose first thread does something again and again, and what it is called.
+struct Subject {
+    name: &'static str,
+    machine: Machine<Unconnected>,
+    /// At level 0, or in hypervisor state, and in user or problem state.
+    contexts: [Context; 2],
+    counter: Address,
+    writable: (Address, u64),
+}
+
+/// K8: four counters with PerfEvtSel bits `levels` beside INT and EN.
+fn k8_counting(levels: u64, name: &'static str) -> Subject {
+    let machine = machine(4);
+    let thread = machine.thread(0).expect("there is one thread");
+    for number in 0..4 {
+        let select = thread.rdmsr(0xC001_0000 + number).expect("level 0 may read");
+        thread.wrmsr(0xC001_0000 + number, select & !(3 << 16) | levels).expect("level 0 may write");
+    }
+    let contexts = [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0x100));
+    Subject { name, machine, contexts, counter: Address::Rdpmc(1), writable: (Address::Msr(0xC001_0005), 0x8000_0000_0001) }
+}
+
+/// Knights Landing: five counters, whose control says the levels.
+fn knl_counting(levels: u64, name: &'static str) -> Subject {
+    let machine = knl_machine();
+    let thread = machine.thread(0).expect("there are eight threads");
+    let fixed = 0x888 | ((levels >> 17 & 1 | levels >> 15 & 2) * 0x111);
+    for (number, value) in [(0x186, 0x0050_4004 | levels), (0x187, 0x0050_FEC4 | levels), (0x38D, fixed)] {
+        thread.wrmsr(number, value).expect("level 0 may write");
+    }
+    let contexts = [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0x100));
+    Subject { name, machine, contexts, counter: Address::Rdpmc(1), writable: (Address::Msr(0xC2), 1) }
+}
+
+/// POWER9: six counters, and the freezes of MMCR2 for PMC1-6.
+fn power9_counting(freezes: u64, name: &'static str) -> Subject {
+    let machine = power9();
+    let thread = machine.thread(0).expect("there is one thread");
+    thread.mtspr(spr::MMCR2, freezes).expect("the hypervisor may write");
+    let contexts = [1 << 60, 1 << 60 | 1 << 14].map(|msr| Context::power(msr, thread.context().control));
+    Subject { name, machine, contexts, counter: Address::Spr(spr::PMC1 + 1), writable: (Address::Spr(spr::PMC1 + 2), 1) }
+}
+
+/// The USR and OS bits of a select.
+const EVERY_LEVEL: u64 = 3 << 16;
+const LEVEL_0: u64 = 1 << 17;
+
+/// FCnP of MMCR2, for six counters.
+const PROBLEM_STATE: u64 = 1 << 62 | 1 << 53 | 1 << 44 | 1 << 35 | 1 << 26 | 1 << 17;
+
+/// What an emulator pays for a system call, and a guest for its registers.
+fn entries(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("entries");
+    // What no entry can cost less than.
+    let lock = spin::Mutex::<u64>::new(0);
+    group.bench_function("take a lock and let it go", |bencher| bencher.iter(|| *black_box(&lock).lock() += 1));
+    for Subject { name, machine, contexts, counter, writable: (written, value) } in [
+        k8_counting(EVERY_LEVEL, "K8, every level"),
+        k8_counting(LEVEL_0, "K8, level 0"),
+        knl_counting(EVERY_LEVEL, "Knights Landing, every level"),
+        knl_counting(LEVEL_0, "Knights Landing, level 0"),
+        power9_counting(0, "POWER9, every state"),
+        power9_counting(PROBLEM_STATE, "POWER9, not problem state"),
+    ] {
+        let thread = machine.thread(0).expect("there is a thread");
+        group.bench_function(BenchmarkId::new("change of privilege", name), |bencher| {
+            let mut user = false;
+            bencher.iter(|| {
+                user = !user;
+                thread.totals().add(Signal::Cycles, 1);
+                thread.set_context(black_box(contexts[usize::from(user)]));
+            });
+            thread.set_context(contexts[0]);
+        });
+        group.bench_function(BenchmarkId::new("read a counter", name), |bencher| {
+            bencher.iter(|| {
+                thread.totals().add(Signal::Cycles, 1);
+                thread.read(black_box(counter))
+            });
+        });
+        group.bench_function(BenchmarkId::new("write a counter", name), |bencher| {
+            bencher.iter(|| {
+                thread.totals().add(Signal::Cycles, 1);
+                thread.write(black_box(written), value)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, knl_hot_path, slow_paths, entries);
 criterion_main!(benches);

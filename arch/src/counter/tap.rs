@@ -141,6 +141,20 @@ impl Tap {
         (open, second, stay) == (0, 0, 0) && was_met == self.gate.met(0, 0)
     }
 
+    /// Whether it is the sum of one signal, and nothing else: what most counters are.
+    #[inline]
+    fn is_lone(&self) -> bool {
+        self.len == 1 && !self.pulses && matches!(self.gate, Gate::Sum)
+    }
+
+    /// The first of its sources, up to now, and how much it has grown.
+    #[inline]
+    fn first_grown(&mut self, feed: &impl Feed) -> u64 {
+        let ([signal, ..], [base, ..]) = (&self.signals, &mut self.bases);
+        let total = feed.total(*signal, self.scope);
+        total.wrapping_sub(core::mem::replace(base, total))
+    }
+
     fn needs_cycles(&self) -> bool {
         self.pulses || self.gate.needs_cycles()
     }
@@ -181,6 +195,7 @@ impl Tap {
 
     /// Brings the tap up to now without counting what went by, and forgets the open cycle. `level` is whether the selection holds
     /// right now: the edge detector sees it as settled.
+    #[inline]
     pub fn settle(&mut self, feed: &impl Feed, level: bool) {
         self.skip(feed);
         self.detector = Detector { was_met: level, ..Detector::default() };
@@ -237,7 +252,16 @@ impl Tap {
     }
 
     /// Brings the tap up to now without counting what went by.
+    #[inline]
     pub fn skip(&mut self, feed: &impl Feed) {
+        if self.is_lone() {
+            self.first_grown(feed);
+            return;
+        }
+        self.skip_all(feed);
+    }
+
+    fn skip_all(&mut self, feed: &impl Feed) {
         self.grown(feed, |_, _, _| {});
         if self.needs_cycles() {
             self.cycles = feed.total(Signal::Cycles, self.clock());
@@ -247,6 +271,10 @@ impl Tap {
     /// Brings the tap up to now and returns how much the counter grows.
     #[inline]
     pub fn fold(&mut self, feed: &impl Feed) -> u64 {
+        if self.is_lone() { self.first_grown(feed) } else { self.fold_all(feed) }
+    }
+
+    fn fold_all(&mut self, feed: &impl Feed) -> u64 {
         match self.gate {
             Gate::Shut => 0,
             Gate::Sum if self.pulses => {
@@ -421,7 +449,18 @@ impl Tap {
     /// itself needs it.
     ///
     /// Several sources share what remains, so that together they cannot overrun it.
+    #[inline]
     pub fn arm(&self, feed: &impl Feed, remaining: Option<u64>) {
+        match remaining {
+            Some(remaining) if self.is_lone() => {
+                let ([signal, ..], [base, ..]) = (self.signals, self.bases);
+                feed.arm(signal, self.scope, base, remaining.max(1));
+            }
+            remaining => self.arm_all(feed, remaining),
+        }
+    }
+
+    fn arm_all(&self, feed: &impl Feed, remaining: Option<u64>) {
         if self.looks_at_cycles(feed) {
             feed.arm(Signal::Cycles, self.clock(), self.cycles, 1);
         }
@@ -472,8 +511,21 @@ impl Tap {
         self.reach & other.reach != 0
     }
 
+    /// A bit for each signal whose deadline may be this tap's wish; some share a bit.
+    #[must_use]
+    #[inline]
+    pub fn reach(&self) -> u64 {
+        self.reach
+    }
+
     /// Takes back every wish of [`arm`](Tap::arm).
+    #[inline]
     pub fn disarm(&self, feed: &impl Feed) {
+        if self.is_lone() {
+            let [signal, ..] = self.signals;
+            feed.disarm(signal, self.scope);
+            return;
+        }
         for signal in self.signals() {
             feed.disarm(*signal, self.scope);
         }

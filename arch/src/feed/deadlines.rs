@@ -209,8 +209,26 @@ impl Deadlines {
     }
 
     /// Sets the thread's own deadline of `signal`, whatever it was.
+    #[inline]
     pub fn set_own(&self, signal: Signal, total: u64, totals: &Totals) {
-        self.settle(signal, total, self.wide(signal), totals);
+        if read(&self.further, signal) != Self::NEVER {
+            self.settle(signal, total, self.wide(signal), totals);
+        } else if self.get(signal) != total || self.is_wide_nearer(signal) {
+            self.settle_alone(signal, total, totals);
+        }
+    }
+
+    /// As [`set_own`](Self::set_own), where at most one of the two wishes for the signal is there, and it may be the wide one.
+    fn settle_alone(&self, signal: Signal, total: u64, totals: &Totals) {
+        if self.is_wide_nearer(signal) {
+            self.settle(signal, total, self.wide(signal), totals);
+            return;
+        }
+        write(&self.cells, signal, total);
+        mark(&self.armed, signal, total != Self::NEVER);
+        if total != Self::NEVER {
+            self.bring_near(signal, totals);
+        }
     }
 
     /// The thread's own deadline of `signal`, for whoever could change it.
@@ -242,6 +260,12 @@ impl Deadlines {
         write(&self.further, signal, own.max(wide));
         mark(&self.wide_is_nearer, signal, wide < own);
         mark(&self.armed, signal, deadline != Self::NEVER);
+        self.bring_near(signal, totals);
+    }
+
+    /// The horizon is no further than the deadline of `signal`.
+    #[inline]
+    fn bring_near(&self, signal: Signal, totals: &Totals) {
         // The pace first: what another thread's totals grow by meanwhile brings the horizon nearer, never further.
         let pace = totals.get(self.pace.signal);
         let horizon = self.horizon_at(signal, self.distance(signal, totals), pace);

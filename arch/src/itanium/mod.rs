@@ -176,6 +176,11 @@ impl Itanium {
         self.revision
     }
 
+    /// Whether a change to `context` is one of privilege that something counts.
+    fn moves(&self, context: &Context) -> bool {
+        context.privilege != self.context.privilege && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)))
+    }
+
     fn is_frozen(&self) -> bool {
         self.counters.overflow.is_frozen()
     }
@@ -233,6 +238,7 @@ impl Itanium {
     }
 
     fn renew_demand(&mut self, feed: &impl Feed) {
+        self.counters.alerts.renewed = true;
         let (signals, per_cycle, records) = self.wanted(feed.supply());
         self.demand.follow(signals, per_cycle, records, feed.supply());
     }
@@ -319,13 +325,19 @@ impl Model for Itanium {
         self.rearm(feed);
     }
 
+    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+        let same = !self.moves(context) && self.counters.admitted(context) == self.counters.counting();
+        if same {
+            self.context = *context;
+        }
+        same
+    }
+
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        let moves =
-            context.privilege != self.context.privilege && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)));
-        if !moves && self.counters.admitted(&context) == self.counters.counting() {
-            self.context = context;
+        if self.change_quietly(&context, true) {
             return;
         }
+        let moves = self.moves(&context);
         // What went by went by in the old state.
         self.catch_up(feed);
         if moves {

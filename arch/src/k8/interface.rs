@@ -49,6 +49,15 @@ impl Model for K8 {
         }
     }
 
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+        let same = self.admitted_in(context) == self.counting;
+        if same {
+            self.context = *context;
+        }
+        same
+    }
+
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         self.context = context;
         let counting = self.admitted();
@@ -142,6 +151,7 @@ impl Model for K8 {
         self.context = Context::RESET;
         self.alerts = Alerts::default();
         (self.counting, self.following) = (0, 0);
+        self.renew_admits();
         self.renew_demand(feed);
     }
 
@@ -157,6 +167,7 @@ impl Model for K8 {
         if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
             self.granted = granted & ALL;
             self.blocked = blocked & ALL;
+            self.renew_admits();
             self.fold_stopping(self.admitted(), feed);
             self.resume(feed);
             self.renew_demand(feed);

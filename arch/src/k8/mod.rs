@@ -128,6 +128,8 @@ pub struct K8 {
     watched: u32,
     /// The counters enabled for an event of the northbridge, one bit each.
     claims: u32,
+    /// The counters that count at level 0 and above it, while the clock runs, one bit each.
+    admits: [u32; 2],
     /// The counters that count in the present context, one bit each.
     counting: u32,
     /// The counters enabled for edges, one bit each: their detectors follow the selection at every privilege level.
@@ -149,6 +151,7 @@ impl K8 {
             blocked: 0,
             watched: 0,
             claims: 0,
+            admits: [0; 2],
             counting: 0,
             following: 0,
             alerts: Alerts::default(),
@@ -176,18 +179,29 @@ impl K8 {
 
     /// The counters that count in the present context, one bit each.
     fn admitted(&self) -> u32 {
-        if self.context.halted {
-            return 0;
+        self.admitted_in(&self.context)
+    }
+
+    #[inline]
+    fn admitted_in(&self, context: &Context) -> u32 {
+        let [level_0, above] = self.admits;
+        match (context.halted, context.privilege) {
+            (true, _) => 0,
+            (false, 0) => level_0,
+            (false, _) => above,
         }
-        let mut counting = 0;
+    }
+
+    /// A select or a grant is another: which counters count at which level may be, too.
+    fn renew_admits(&mut self) {
+        self.admits = [0; 2];
         for slot in Slot::ALL {
             let select = self.units[slot.index()].select;
-            let level = if self.context.privilege == 0 { select.os() } else { select.usr() };
-            if select.en() && level && self.is_usable(slot) {
-                counting |= slot.bit();
-            }
+            let bit = if select.en() && self.is_usable(slot) { slot.bit() } else { 0 };
+            let [level_0, above] = &mut self.admits;
+            *level_0 |= if select.os() { bit } else { 0 };
+            *above |= if select.usr() { bit } else { 0 };
         }
-        counting
     }
 
     /// Whether it is enabled for an event of the northbridge. A select left behind with EN clear holds nothing.
@@ -257,12 +271,8 @@ impl K8 {
         let admitted = counting & !self.counting;
         (self.counting, self.following) = (counting, self.followed_edges());
         let (stopped, started) = (before & !self.active(), self.active() & !before);
-        for slot in Slot::ALL {
-            if stopped & slot.bit() != 0 {
-                self.disarm(&self.units[slot.index()].connection.tap, feed);
-            }
-        }
-        for slot in Slot::ALL {
+        self.disarm_those(stopped, feed);
+        for slot in slots(started | admitted) {
             if started & slot.bit() != 0 {
                 let level = self.units[slot.index()].connection.tap.is_per_cycle() && self.level(slot, feed);
                 let asks = self.following & slot.bit() != 0 && !self.asked(slot, feed).is_empty();
@@ -272,7 +282,7 @@ impl K8 {
                     tap.ask(Question::Began);
                 }
                 self.arm_one(slot, feed);
-            } else if admitted & slot.bit() != 0 {
+            } else {
                 // What the open clock has seen so far belongs to a level that is not counted.
                 self.unit(slot).connection.tap.forget_open();
             }
@@ -292,10 +302,8 @@ impl K8 {
 
     /// Counts what the counters outside `counting` have seen, before they stop; those that only look out for edges see it too.
     fn fold_stopping(&mut self, counting: u32, feed: &impl Feed) {
-        for slot in Slot::ALL {
-            if (self.counting & !counting | self.following) & slot.bit() != 0 {
-                self.fold(slot, feed);
-            }
+        for slot in slots(self.counting & !counting | self.following) {
+            self.fold(slot, feed);
         }
     }
 
@@ -319,6 +327,7 @@ impl K8 {
 
     /// A select has been written, or a grant: what is claimed and what must be reported may be something else.
     fn renew_demand(&mut self, feed: &impl Feed) {
+        self.alerts.renewed = true;
         let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
         self.claims = 0;
@@ -348,6 +357,21 @@ impl K8 {
     fn arm(&self, feed: &impl Feed) {
         for slot in Slot::ALL {
             if self.active() & slot.bit() != 0 {
+                self.arm_one(slot, feed);
+            }
+        }
+    }
+
+    /// Takes back the deadlines of the counters of `stopped`, and sets those again that other counters need.
+    fn disarm_those(&self, stopped: u32, feed: &impl Feed) {
+        let mut reach = 0;
+        for slot in slots(stopped) {
+            let tap = &self.units[slot.index()].connection.tap;
+            tap.disarm(feed);
+            reach |= tap.reach();
+        }
+        for slot in slots(self.active()) {
+            if self.units[slot.index()].connection.tap.reach() & reach != 0 {
                 self.arm_one(slot, feed);
             }
         }
@@ -416,6 +440,7 @@ impl K8 {
             self.reconnect(slot, written, feed);
         } else {
             self.unit(slot).select = written;
+            self.renew_admits();
             self.tell_increments(slot, feed);
             self.resume(feed);
             // INT and PC decide what the counter waits for.
@@ -442,6 +467,7 @@ impl K8 {
             self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
         self.unit(slot).select = written;
+        self.renew_admits();
         let revision = self.revision;
         Selection::new(written, revision).connect(revision, &mut self.unit(slot).connection);
         self.tell_increments(slot, feed);
@@ -463,6 +489,11 @@ impl K8 {
             self.rearm(slot, feed);
         }
     }
+}
+
+/// The counters of a mask.
+fn slots(mask: u32) -> impl Iterator<Item = Slot> {
+    Slot::ALL.into_iter().filter(move |slot| mask & slot.bit() != 0)
 }
 
 /// Every counter, one bit each.

@@ -69,6 +69,7 @@ impl K8 {
             unit.connection.tap.set_detector(*detector);
             unit.toggles = *toggles;
         }
+        pmu.renew_admits();
         pmu.counting = pmu.admitted();
         pmu.following = pmu.followed_edges();
         pmu.renew_demand(feed);

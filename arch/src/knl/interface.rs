@@ -16,7 +16,16 @@ use crate::model::{Model, Occurrence, RegisterDescription, Reset, Shared};
 impl Model for Knl {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = Register::decode(address, &self.context)?;
-        self.service(feed);
+        match register {
+            Register::Counter(number) | Register::Legacy(number) if self.is_apart(number) => {
+                let wrapped = self.fold_those(self.apart(number), feed);
+                if wrapped != 0 {
+                    self.catch_up_with(wrapped, feed);
+                    self.rearm(feed);
+                }
+            }
+            _ => self.service(feed),
+        }
         Ok(match register {
             Register::PerfEvtSel(number) => self.selects.get(number).map_or(0, |select| select.bits()),
             Register::Counter(number) | Register::Legacy(number) => self.units.get(number).map_or(0, |unit| unit.counter.value()),
@@ -52,12 +61,19 @@ impl Model for Knl {
         if value & refused != 0 {
             return Err(Fault::GeneralProtection);
         }
+        let loaded = match register {
+            Register::Counter(number) => Some((number, value)),
+            // Bits 31:0, their sign above them.
+            Register::Legacy(number) => Some((number, i64::from(value as u32 as i32) as u64)),
+            _ => None,
+        };
+        if let Some((number, value)) = loaded {
+            self.load_counter(number, value, feed);
+            return Ok(());
+        }
         self.catch_up(feed);
         match register {
             Register::PerfEvtSel(number) => self.write_select(number, value, feed),
-            Register::Counter(number) => self.set_counter(number, value),
-            // Bits 31:0, their sign above them.
-            Register::Legacy(number) => self.set_counter(number, i64::from(value as u32 as i32) as u64),
             Register::FixedCtrCtrl => self.write_fixed_control(value, feed),
             Register::GlobalCtrl => self.global_ctrl = GlobalCtrl::written(value),
             Register::GlobalOvfCtrl => self.global_status &= !value,
@@ -68,9 +84,9 @@ impl Model for Knl {
             }
             Register::DebugCtl => self.debug_ctl = DebugCtl::written(value),
             Register::MiscEnable => self.misc_enable = MiscEnable::written(value),
-            Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
+            Register::Counter(_) | Register::Legacy(_) | Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
         }
-        self.resume(feed);
+        self.changed(feed);
         self.renew_demand(feed);
         self.rearm(feed);
         Ok(())
@@ -83,12 +99,33 @@ impl Model for Knl {
         }
     }
 
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, hears: bool) -> bool {
+        let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
+        let same = !(self.looks_around || hears && shows) && self.own_admitted(context) == self.own_admitted(&self.context);
+        if same {
+            self.context = *context;
+            self.show();
+        }
+        same
+    }
+
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        let changed = self.own_admitted(&context) ^ self.own_admitted(&self.context);
+        if !self.looks_around {
+            let wrapped = self.fold_those(changed, feed);
+            if wrapped == 0 {
+                self.context = context;
+                self.show();
+                self.switch(changed, feed);
+                return;
+            }
+            self.catch_up_with(wrapped, feed);
+            self.rearm(feed);
+        }
         let overflowed = self.catch_up(feed);
         self.context = context;
-        let own = bit(self.shared.thread);
-        self.shared.running = if context.halted { self.shared.running & !own } else { self.shared.running | own };
-        self.shared.user = if context.privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
+        self.show();
         self.resume(feed);
         if overflowed {
             // The deadline that found it is still there.
@@ -217,7 +254,9 @@ impl Model for Knl {
             self.alerts = Alerts::default();
             self.debug_ctl = DebugCtl::default();
         }
-        self.set_context(Context::RESET, feed);
+        self.context = Context::RESET;
+        self.show();
+        self.changed(feed);
         self.renew_demand(feed);
     }
 
@@ -240,7 +279,7 @@ impl Model for Knl {
                 }
             }
         }
-        self.resume(feed);
+        self.changed(feed);
         self.renew_demand(feed);
         if overflowed {
             self.rearm(feed);

@@ -34,6 +34,7 @@
 //! assert_eq!(pmu.read(Address::Msr(0x38E), &thread), Ok(1 << 32));
 //! ```
 
+mod apart;
 mod counting;
 mod interface;
 mod offcore;
@@ -124,6 +125,10 @@ pub struct Knl {
     misc_enable: MiscEnable,
     offcore: [u64; GENERAL],
     context: Context,
+    /// The counters of the thread alone that count at level 0 and above it, while the clock runs, one bit each.
+    admits: [u8; 2],
+    /// Whether a counter is enabled that other threads' levels and clocks decide about too.
+    looks_around: bool,
     shared: Shared,
     demand: Demand,
     alerts: Alerts,
@@ -148,6 +153,8 @@ impl Knl {
             misc_enable: MiscEnable::written(MiscEnable::RESET),
             offcore: [0; GENERAL],
             context: Context::RESET,
+            admits: [0; 2],
+            looks_around: false,
             shared: Shared { running: 1, ..Shared::ALONE },
             demand: Demand::default(),
             alerts: Alerts::default(),
@@ -229,8 +236,13 @@ impl Knl {
 
     /// Every counter counts up to now. Returns those that wrapped to zero, one bit each, which must be told to [`overflow`](Knl::overflow).
     fn fold(&mut self, feed: &impl Feed) -> u32 {
+        self.fold_those(u8::MAX, feed)
+    }
+
+    /// The same of the counters of `which`, one bit each.
+    fn fold_those(&mut self, which: u8, feed: &impl Feed) -> u32 {
         let mut wrapped = 0;
-        for (number, unit) in self.units.iter_mut().enumerate() {
+        for (number, unit) in self.units.iter_mut().enumerate().filter(|(number, _)| which >> number & 1 == 1) {
             if unit.is_active() {
                 let grown = unit.tap.fold(feed);
                 if unit.counts() && unit.grow(grown) {
@@ -273,9 +285,29 @@ impl Knl {
         }
     }
 
-    /// The context, an enable or what others are has changed, and everything has been counted up to now: counters stop and begin.
+    /// What others see of the thread's context.
+    fn show(&mut self) {
+        let own = bit(self.shared.thread);
+        let Context { halted, privilege, .. } = self.context;
+        self.shared.running = if halted { self.shared.running & !own } else { self.shared.running | own };
+        self.shared.user = if privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
+    }
+
+    /// An enable, a connection or what others are has changed, and everything has been counted up to now: counters stop and begin.
+    fn changed(&mut self, feed: &impl Feed) {
+        self.renew_admits();
+        self.resume(feed);
+    }
+
+    /// The context or what lets counters count has changed, and everything has been counted up to now: counters stop and begin.
     fn resume(&mut self, feed: &impl Feed) {
-        for number in 0..COUNTERS {
+        self.resume_those(u8::MAX, feed);
+        self.arm(feed);
+    }
+
+    /// The same of the counters of `which`, one bit each, without new deadlines.
+    fn resume_those(&mut self, which: u8, feed: &impl Feed) {
+        for number in (0..COUNTERS).filter(|number| which >> number & 1 == 1) {
             let (admitted, enabled) = (self.admitted(number), self.is_enabled(number));
             let core = self.core();
             let Some(unit) = self.units.get(number) else { continue };
@@ -283,7 +315,8 @@ impl Knl {
             if (unit.admitted, unit.follows_edges) == (admitted, follows_edges) {
                 continue;
             }
-            let level = self.selection(number).is_some_and(|selection| selection.level(|state| feed.supply().resting(state)));
+            let level = || self.selection(number).is_some_and(|selection| selection.level(|state| feed.supply().resting(state)));
+            let level = unit.tap.gate().is_per_cycle() && level();
             let asks =
                 follows_edges && self.selection(number).is_some_and(|selection| !feed.supply().of(&selection.unknown_states()).is_empty());
             let Some(unit) = self.units.get_mut(number) else { continue };
@@ -303,13 +336,24 @@ impl Knl {
             } else if counted {
                 unit.tap.skip(feed);
             } else {
-                unit.tap.settle(feed, unit.tap.gate().is_per_cycle() && level);
+                unit.tap.settle(feed, level);
                 if asks {
                     unit.tap.ask(Question::Began);
                 }
             }
         }
-        self.arm(feed);
+    }
+
+    /// Every counter counts up to now where those of `wrapped`, one bit each, have wrapped already, with what follows. Returns whether one did.
+    fn catch_up_with(&mut self, wrapped: u32, feed: &impl Feed) -> bool {
+        let wrapped = wrapped | self.fold(feed);
+        self.overflow(wrapped, feed);
+        wrapped != 0
+    }
+
+    fn arm_one(&self, number: usize, unit: &Unit, feed: &impl Feed) {
+        let remaining = self.interrupts(number).then(|| unit.counter.until_overflow(WIDTH));
+        unit.tap.arm(feed, remaining);
     }
 
     /// Sets the deadlines of every counter that counts. They are told from the totals that it was last folded at, so that setting them
@@ -317,8 +361,7 @@ impl Knl {
     fn arm(&self, feed: &impl Feed) {
         for (number, unit) in self.units.iter().enumerate() {
             if unit.is_active() {
-                let remaining = self.interrupts(number).then(|| unit.counter.until_overflow(WIDTH));
-                unit.tap.arm(feed, remaining);
+                self.arm_one(number, unit, feed);
             }
         }
     }
@@ -370,6 +413,7 @@ impl Knl {
 
     /// What must be reported, whatever the context.
     fn renew_demand(&mut self, feed: &impl Feed) {
+        self.alerts.renewed = true;
         let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
         for number in 0..COUNTERS {
@@ -432,7 +476,7 @@ impl Knl {
     fn freeze_on_pmi(&mut self, feed: &impl Feed) {
         if self.debug_ctl.freeze_perfmon_on_pmi() {
             self.global_ctrl = GlobalCtrl::default();
-            self.resume(feed);
+            self.changed(feed);
             self.renew_demand(feed);
         }
     }

@@ -73,7 +73,9 @@ impl Knl {
             pmu.set_counter(number, *value);
         }
         pmu.connect_all(feed);
-        pmu.set_context(state.context, feed);
+        pmu.context = state.context;
+        pmu.show();
+        pmu.changed(feed);
         for (unit, detector) in pmu.units.iter_mut().zip(&state.detectors) {
             unit.tap.set_detector(*detector);
         }

@@ -285,6 +285,7 @@ impl Montecito {
     }
 
     fn renew_demand(&mut self, feed: &impl Feed) {
+        self.counters.alerts.renewed = true;
         let (signals, per_cycle, records) = self.wanted(feed.supply());
         self.demand.follow(signals, per_cycle, records, feed.supply());
     }
@@ -369,6 +370,18 @@ impl Model for Montecito {
     fn service(&mut self, feed: &impl Feed) {
         self.catch_up(feed);
         self.rearm(feed);
+    }
+
+    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+        // A change of level is an event, which others may count.
+        let same = context.privilege == self.context.privilege
+            && context.halted == self.context.halted
+            && self.counters.admitted(context) == self.counters.counting()
+            && self.captures_retirement(context) == self.captures_retirement(&self.context);
+        if same {
+            self.context = *context;
+        }
+        same
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {

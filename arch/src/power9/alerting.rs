@@ -41,6 +41,7 @@ impl Power9 {
         }
         let changed = released || freezes || alerts;
         if changed {
+            self.renew_ways();
             self.resume(feed);
         }
         self.lateness = 0;

@@ -11,7 +11,7 @@ use crate::event::Internal;
 use crate::feed::{Feed, Records, Scope, Signal, SignalSet};
 
 /// Events from one carry to the next.
-const WRAP: u64 = 1 << 32;
+pub(super) const WRAP: u64 = 1 << 32;
 /// A counter at or above this is negative.
 pub(super) const NEGATIVE: u64 = 1 << 31;
 
@@ -306,6 +306,7 @@ impl Power9 {
 
     /// What must be reported, whatever the thread's state.
     pub(super) fn renew_demand(&mut self, feed: &impl Feed) {
+        self.alerts.renewed = true;
         let (signals, records) = self.follows();
         let (mut levels, mut per_cycle) = (SignalSet::EMPTY, false);
         let freezes = self.freezes();

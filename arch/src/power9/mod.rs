@@ -45,6 +45,7 @@ mod freezing;
 mod history;
 mod marked;
 pub mod nest;
+mod plain;
 mod registers;
 mod sampled;
 mod sampling;
@@ -68,6 +69,7 @@ use crate::event::{self, Catalogue, Entry};
 use crate::feed::{Context, Demand, Feed, Record, Scope, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 use counting::{Mask, PROGRAMMABLE, bit};
+use plain::Ways;
 use selection::Selected;
 
 /// A revision of the part. The guide describes one PMU; what differs between revisions is what drivers avoid.
@@ -138,6 +140,7 @@ pub struct Power9 {
     context: Context,
     /// MMCRC, and what is known of the core's other threads.
     shared: Shared,
+    ways: Ways,
     /// The counters that count in the present state.
     counting: Mask,
     /// The counters whose detectors look out for falling edges, also while the thread's state freezes them.
@@ -200,6 +203,7 @@ impl Power9 {
             ldbar: Ldbar::default(),
             context: Self::reset_context(),
             shared: Shared::ALONE,
+            ways: Ways::UNKNOWN,
             counting: 0,
             following: 0,
             runnable: 0,
@@ -251,6 +255,7 @@ impl Power9 {
 
     /// A register, the context or what threads share has changed: what counts, what holds and what is waited for follow.
     fn changed(&mut self, feed: &impl Feed) {
+        self.renew_ways();
         self.resume(feed);
         self.judge(false, feed);
         self.renew_demand(feed);
@@ -327,6 +332,9 @@ impl Model for Power9 {
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;
+        if let Some(value) = self.read_plainly(grant.register, feed) {
+            return Ok(value & grant.visible);
+        }
         let moved = self.catch_up(feed);
         let lifted = self.lift_suspension(feed);
         if moved {
@@ -341,6 +349,9 @@ impl Model for Power9 {
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
         let grant = access::grant(address, true, &self.context, self.mmcr0)?;
         self.present = None;
+        if grant.writable == u64::MAX && self.write_plainly(grant.register, value, feed) {
+            return Ok(());
+        }
         self.catch_up(feed);
         self.lift_suspension(feed);
         if grant.writable != 0 {
@@ -358,7 +369,19 @@ impl Model for Power9 {
         self.rearm(feed);
     }
 
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+        let same = self.is_indifferent_to(context);
+        if same {
+            self.context = *context;
+        }
+        same
+    }
+
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        if self.change_plainly(context, feed) {
+            return;
+        }
         let before = core::mem::replace(&mut self.context, context);
         let run = |context: &Context| ThreadControl::of(context.control).run();
         let same = self.admitted() == self.counting

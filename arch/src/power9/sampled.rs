@@ -48,6 +48,11 @@ fn came(grown: &[u64; COUNTERS], event: ThresholdEvent) -> bool {
     matches!(event, ThresholdEvent::Counter(number) if by(grown, number) != 0)
 }
 
+/// Whether the records of instructions at deadlines are told: without them a deadline of sampling stays reached.
+fn are_told(feed: &impl Feed) -> bool {
+    Records::AT_DEADLINE.within(feed.supply().records).at_deadline
+}
+
 impl Power9 {
     /// MMCRA is written: sampling begins anew where its choice changes.
     pub(super) fn write_mmcra(&mut self, mmcra: Mmcra, feed: &impl Feed) {
@@ -102,16 +107,19 @@ impl Power9 {
     }
 
     pub(super) fn arm_sampling(&self, feed: &impl Feed) {
-        // Without the record of the instruction that reaches it, a deadline of sampling stays reached.
-        let told = Records::AT_DEADLINE.within(feed.supply().records).at_deadline;
-        if let Some(left) = self.sampler.until_sample().filter(|_| told) {
+        if let Some(left) = self.sampler.until_sample().filter(|_| are_told(feed)) {
             self.eligible.arm(feed, Some(u64::from(left)));
         }
-        if told && self.mmcr0.pmae() {
-            self.addresses.arm(feed, Some(1));
-        }
+        self.arm_addresses(feed);
         if ThreadControl::of(self.context.control).run() {
             self.ticks.arm(feed, self.until_threshold());
+        }
+    }
+
+    /// Sets the deadline of continuous sampling, whose next occurrence has an address to keep.
+    pub(super) fn arm_addresses(&self, feed: &impl Feed) {
+        if self.mmcr0.pmae() && are_told(feed) {
+            self.addresses.arm(feed, Some(1));
         }
     }
 

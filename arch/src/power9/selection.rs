@@ -161,6 +161,11 @@ impl Selected {
         self.falls
     }
 
+    /// Whether it counts at some conditions only.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.entries().any(|entry| !entry.when.is_empty())
+    }
+
     /// Whether the event is PM_CYC, which counts whatever the run latch (MMCR0\[FCWAIT], note 2).
     pub(super) fn is_cycles(&self) -> bool {
         matches!(self.entries, [Some(entry), None] if entry.name == "PM_CYC")

@@ -131,6 +131,7 @@ impl Power9 {
         pmu.counting = pmu.admitted();
         (pmu.following, pmu.runnable) = (pmu.following_edges(&freezes), pmu.runnable(&freezes));
         pmu.connect_sampling(feed);
+        pmu.renew_ways();
         pmu.renew_demand(feed);
         pmu.rearm(feed);
         pmu

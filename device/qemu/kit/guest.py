@@ -47,7 +47,7 @@ class Guest:
     booted: float = 0.0
     ended: float = 0.0
 
-    def _initramfs(self, command: str) -> bytes:
+    def initramfs(self, command: str) -> bytes:
         """The image's archive with a second one behind it, which has the command and the files for it."""
         second = Writer()
         second.file("host/command", command.encode() + b"\n", executable=True)
@@ -80,7 +80,7 @@ class Guest:
         """Run a shell command in the guest, give each line of its output to `line`, and return its exit status."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(prefix="guest-") as initramfs, self.log.open("wb", buffering=0) as log:
-            initramfs.write(self._initramfs(command))
+            initramfs.write(self.initramfs(command))
             initramfs.flush()
             arguments = self.arguments(initramfs.name)
             log.write(" ".join(arguments).encode() + b"\n")

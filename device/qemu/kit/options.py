@@ -36,7 +36,8 @@ def _newest(base: Path, program: str) -> Path:
         """The numbers in the name of the build's directory."""
         return [int(number) for number in re.findall(r"\d+", path.parent.name)]
 
-    found = sorted((base / "build").glob(f"*/{program}"), key=version)
+    built = (path for path in (base / "build").glob(f"*/{program}") if not path.parent.name.endswith("-plain"))
+    found = sorted(built, key=version)
     if not found:
         raise Failure(f"no {program} below {base / 'build'}: build it with the kit, or name one with --qemu")
     return found[-1]

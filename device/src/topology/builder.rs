@@ -9,6 +9,7 @@ use vm_pmu_arch::registry::Part;
 use super::arbiter::Arbiter;
 use super::collection::Collector;
 use super::common::Common;
+use super::wishes::Wishes;
 use super::{Core, Machine, Members, Package, Source};
 use crate::irq::InterruptLine;
 use crate::untile::{Boxes, Buses, Frequencies};
@@ -128,11 +129,15 @@ impl Builder {
     /// [`Machine::states`] returns.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
-        let cores = (0..self.packages * self.threads).map(|_| Core {
-            source: Source::new(self.pace),
-            pmu: Mutex::new(self.part.build()),
-            epoch: AtomicU32::new(0),
-            lines: AtomicU8::new(0),
+        let cores = (0..self.packages * self.threads).map(|_| {
+            let pmu = self.part.build();
+            Core {
+                source: Source::new(self.pace),
+                wishes: Mutex::new(Wishes::of(&pmu)),
+                pmu: Mutex::new(pmu),
+                epoch: AtomicU32::new(0),
+                lines: AtomicU8::new(0),
+            }
         });
         let packages = (0..self.packages).map(|_| Package {
             devices: Source::new(self.pace),
@@ -146,7 +151,6 @@ impl Builder {
             requests: Members::default(),
             overhearing: Members::default(),
             heeding: Members::default(),
-            wanted: AtomicBool::new(false),
         });
         let paced = SignalSet::from_iter([Signal::Cycles, self.pace.signal]);
         let machine = Machine {

@@ -18,6 +18,15 @@ struct State {
     user: u32,
 }
 
+impl State {
+    /// What a thread says of itself.
+    fn set_own(&mut self, shared: Shared) {
+        let own = bit(shared.thread);
+        let marked = |bits: u32, mark: bool| if mark { bits | own } else { bits & !own };
+        (self.running, self.user) = (marked(self.running, runs(shared)), marked(self.user, is_user(shared)));
+    }
+}
+
 /// The bit of thread `number` among those that run; none beyond 32 threads.
 fn bit(number: u8) -> u32 {
     1u32.checked_shl(u32::from(number)).unwrap_or(0)
@@ -66,14 +75,14 @@ impl Common {
         if before.register != after.register {
             state.register = after.register;
         }
-        let own = bit(after.thread);
-        if runs(before) != runs(after) {
-            state.running = if runs(after) { state.running | own } else { state.running & !own };
-        }
-        if is_user(before) != is_user(after) {
-            state.user = if is_user(after) { state.user | own } else { state.user & !own };
-        }
+        state.set_own(after);
         true
+    }
+
+    /// A thread is as `shared` says, whatever was noted of it: it may have changed while nobody heeded that. It is called with the thread's PMU
+    /// locked, as [`note`](Common::note) is.
+    pub(super) fn note_own(&self, shared: Shared) {
+        self.state.lock().set_own(shared);
     }
 
     /// Tells `model`, which is thread `number` of the package, what it does not know.

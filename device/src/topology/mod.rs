@@ -25,6 +25,7 @@ mod common;
 mod thread;
 mod untile;
 mod view;
+mod wishes;
 
 pub use builder::Builder;
 pub use collection::CoreCollection;
@@ -47,6 +48,7 @@ use crate::untile::Boxes;
 use arbiter::Arbiter;
 use collection::Collector;
 use common::Common;
+use wishes::{Change, Wishes};
 
 /// What a thread, or a package's devices, did and when somebody must look.
 #[derive(Debug)]
@@ -69,6 +71,8 @@ impl Source {
 struct Core {
     source: Source,
     pmu: Mutex<Pmu>,
+    /// What the PMU wanted of the others of its package when it was last looked at. Its lock is only taken with the PMU's.
+    wishes: Mutex<Wishes>,
     /// The epoch of the PMU's demand.
     epoch: AtomicU32,
     /// The levels of the lines that stay raised, one bit each.
@@ -79,6 +83,12 @@ const INTERRUPT: u8 = 1;
 const EVENT_BASED_BRANCH: u8 = 2;
 
 impl Core {
+    /// The PMU, which is locked, has looked at its demand anew. What it now wants of others that it did not want before.
+    fn renew(&self, pmu: &Pmu) -> Option<Change> {
+        self.epoch.store(pmu.demand().epoch(), Release);
+        self.wishes.lock().replace(Wishes::of(pmu))
+    }
+
     fn lines(&self) -> Lines {
         let levels = self.lines.load(Acquire);
         Lines { interrupt: levels & INTERRUPT != 0, event_based_branch: levels & EVENT_BASED_BRANCH != 0 }
@@ -113,8 +123,6 @@ struct Package {
     overhearing: Members,
     /// The threads that must be told at once what another of them changes.
     heeding: Members,
-    /// Whether it asks for anything.
-    wanted: AtomicBool,
 }
 
 impl Package {
@@ -373,7 +381,6 @@ impl<L: InterruptLine> Machine<L> {
         package.requests.set(requests);
         package.overhearing.set(overhearing);
         package.heeding.set(heeding);
-        package.wanted.store(!signals.is_empty() || !records.is_none() || overhearing != 0, Release);
         package.epoch.store(demand.epoch(), Release);
     }
 
@@ -396,6 +403,14 @@ impl<L: InterruptLine> Machine<L> {
         };
         for signal in fresh.iter() {
             log::debug!("thread {thread} counts {}, which nobody supplies", signal.name());
+        }
+    }
+
+    /// What each thread of a package has in common with the others is noted as its PMU has it. None of them is locked.
+    fn gather(&self, number: usize, package: &Package) {
+        for core in self.members(number) {
+            let pmu = core.pmu.lock();
+            package.common.note_own(pmu.shared());
         }
     }
 
@@ -423,10 +438,14 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
+    #[inline]
     fn deliver(&self, thread: usize, alerts: Alerts) {
-        if alerts.is_empty() {
-            return;
+        if !alerts.is_empty() {
+            self.deliver_some(thread, alerts);
         }
+    }
+
+    fn deliver_some(&self, thread: usize, alerts: Alerts) {
         if let (Some(_), Some(core)) = (alerts.lines, self.cores.get(thread)) {
             self.tell_lines(thread, core);
         }
@@ -486,7 +505,7 @@ impl<L: InterruptLine> Machine<L> {
         if reached {
             let first = number * self.per_package;
             for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
-                thread.with_package(|pmu, view| {
+                thread.with(|pmu, view| {
                     if pmu.claims() != 0 || !pmu.wide_demand().is_empty() {
                         pmu.service(view);
                     }

@@ -1,13 +1,15 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::Acquire;
 
+use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
+use super::collection::Collector;
 use super::view::View;
 use super::{Core, Machine, Members, Package, Untile};
 use crate::irq::InterruptLine;
@@ -29,28 +31,6 @@ impl<L> Clone for Thread<'_, L> {
 }
 
 impl<L> Copy for Thread<'_, L> {}
-
-/// What a PMU wants of the other threads of its package.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Wishes {
-    signals: SignalSet,
-    records: bool,
-    requests: bool,
-    overhears: bool,
-    heeds: bool,
-}
-
-impl Wishes {
-    fn of(pmu: &Pmu) -> Wishes {
-        Wishes {
-            signals: pmu.wide_demand(),
-            records: pmu.wide_records(),
-            requests: pmu.wide_requests(),
-            overhears: pmu.overhears(),
-            heeds: pmu.heeds_others(),
-        }
-    }
-}
 
 impl<'a, L: InterruptLine> Thread<'a, L> {
     /// The thread's number, counted through all packages.
@@ -115,7 +95,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
     pub fn service(&self) {
-        self.with_package(|pmu, view| pmu.service(view));
+        self.with(|pmu, view| pmu.service(view));
         self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
@@ -174,7 +154,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
         match self.boxes_at(address) {
             Some(untile) => self.beside(address, untile, |untile| untile.read(address)),
-            None => self.with_package(|pmu, view| pmu.read(address, view)),
+            None => self.with(|pmu, view| pmu.read(address, view)),
         }
     }
 
@@ -214,7 +194,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Does `work` with the PMU, and lets its package know what the thread then claims.
     fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, moved) = self.with_common(|pmu, view| {
+        let (value, moved) = self.with_common(self.core.pmu.lock(), |pmu, view| {
             let before = pmu.claims();
             let value = work(pmu, view);
             let after = pmu.claims();
@@ -233,8 +213,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     /// Does `work` with the PMU, and lets the other threads of its package know what they share with it and what it wants of them.
-    fn with_common<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, changed) = self.with_wide(|pmu, view| {
+    fn with_common<T>(&self, pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, changed) = self.with_locked(pmu, |pmu, view| {
             let before = pmu.shared();
             let value = work(pmu, view);
             (value, self.package.common.note(before, pmu.shared()))
@@ -248,26 +228,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 
-    /// Does `work` with the PMU, and lets its package know what its counters then follow beyond the thread.
-    fn with_wide<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, changed) = self.with(|pmu, view| {
-            let before = Wishes::of(pmu);
-            let value = work(pmu, view);
-            let after = Wishes::of(pmu);
-            (value, (before != after).then_some(after.heeds && !before.heeds))
-        });
-        if let Some(begins_to_heed) = changed {
-            self.renew_wide_demand();
-            if begins_to_heed {
-                self.with(|pmu, view| self.tell_common(pmu, view));
-            }
-        }
-        value
-    }
-
     /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
     pub(super) fn hear(&self) {
-        self.with_wide(|pmu, view| self.tell_common(pmu, view));
+        self.with(|pmu, view| self.tell_common(pmu, view));
     }
 
     fn tell_common(&self, pmu: &mut Pmu, view: &View<'_>) {
@@ -289,7 +252,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The thread's new state. What happened before this call happened in the old one.
     pub fn set_context(&self, context: Context) {
-        let made = self.with_common(|pmu, view| {
+        let mut pmu = self.core.pmu.lock();
+        // Most changes of privilege or of masked interrupts. Of what is posted to memory, each state has its own.
+        let posts = self.package.collector.as_ref().is_some_and(Collector::is_running);
+        if !posts && pmu.change_quietly(&context, !self.package.heeding.is_empty()) {
+            return;
+        }
+        let made = self.with_common(pmu, |pmu, view| {
             pmu.set_context(context, view);
             pmu.take_made()
         });
@@ -306,16 +275,16 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// own took it; those of other threads that count it for the package take it too. What happens to the whole package goes to
     /// [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
-        let (taken, tags) = self.with_package(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injected_tags()));
+        let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injected_tags()));
         for thread in self.others_of(&self.package.overhearing) {
-            thread.with_package(|pmu, view| pmu.overhear(occurrence, amount, tags, view));
+            thread.with(|pmu, view| pmu.overhear(occurrence, amount, tags, view));
         }
         taken
     }
 
     /// The same of something that happens to the whole package, for this thread's counters alone.
     pub(super) fn inject_own(&self, occurrence: Occurrence, amount: u64) -> bool {
-        self.with_package(|pmu, view| pmu.inject(occurrence, amount, view))
+        self.with(|pmu, view| pmu.inject(occurrence, amount, view))
     }
 
     /// The other threads of the package.
@@ -331,16 +300,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         others.into_iter().flatten().filter(|thread| members.contains(thread.number % thread.machine.per_package))
     }
 
-    /// Does `work` with the PMU, and if its package wants something of its threads, lets it know what of that is left: an overflow may have
-    /// frozen the counter that wanted it.
-    pub(super) fn with_package<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        if self.package.wanted.load(Acquire) { self.with_wide(work) } else { self.with(work) }
-    }
-
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
     /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
-        let (tags, made) = self.with_package(|pmu, view| {
+        let (tags, made) = self.with(|pmu, view| {
             // What the instruction was tagged for, before it freezes anything.
             let tags = self.package.records.load(Acquire).then(|| pmu.tags_of(record));
             pmu.record(record, view);
@@ -353,9 +316,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// demand asks for it, after the signals of the instruction that made it have been added.
     pub fn request(&self, request: &Request) {
         let from = u8::try_from(self.number % self.machine.per_package).unwrap_or(u8::MAX);
-        self.with_package(|pmu, view| pmu.request(request, from, view));
+        self.with(|pmu, view| pmu.request(request, from, view));
         for thread in self.others_of(&self.package.requests) {
-            thread.with_package(|pmu, view| {
+            thread.with(|pmu, view| {
                 if pmu.wide_requests() {
                     pmu.request(request, from, view);
                 }
@@ -365,13 +328,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged, and so is what its model made of it, or
     /// without tags of a change of the context.
+    #[inline]
     fn tell_others(&self, tags: Option<u64>, made: u64) {
         if tags.is_none() && made == 0 {
             return;
         }
         // Who looks at tags counts what others are injected, too.
         for thread in self.others_of(&self.package.overhearing) {
-            thread.with_package(|pmu, view| {
+            thread.with(|pmu, view| {
                 if pmu.overhears() {
                     pmu.hear(tags, made, view);
                 }
@@ -459,7 +423,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn state(&self) -> State {
         // What others of its package do it was told only while it heeded that: a state has it as it is now, so that equal machines have
         // equal states.
-        self.with_wide(|pmu, view| {
+        if self.package.heeding.is_empty() {
+            self.machine.gather(self.package(), self.package);
+        }
+        self.with(|pmu, view| {
             self.tell_common(pmu, view);
             pmu.state(view)
         })
@@ -471,24 +438,37 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.core.pmu.lock().registers()
     }
 
-    /// Does `work` with the PMU, then delivers what it has to tell.
+    /// Does `work` with the PMU, delivers what it has to tell, and lets its package know what its counters then want of the others.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
-        let (value, alerts) = {
+        self.with_locked(self.core.pmu.lock(), work)
+    }
+
+    /// The same with the PMU locked, which is let go.
+    fn with_locked<T>(&self, mut pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
+        let (value, alerts, changed) = {
             // What the view locks is let go before anything is delivered: a line may call the machine again.
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
-            let mut pmu = self.core.pmu.lock();
             let value = work(&mut pmu, &view);
             if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
                 collector.follow(self.number % self.machine.per_package, pmu.thread_state(), self.totals());
             }
-            self.core.epoch.store(pmu.demand().epoch(), Release);
             let alerts = pmu.take_alerts();
             if let Some(lines) = alerts.lines {
                 self.core.set_lines(lines);
             }
-            (value, alerts)
+            let changed = if alerts.renewed { self.core.renew(&pmu) } else { None };
+            drop(pmu);
+            (value, alerts, changed)
         };
         self.machine.deliver(self.number, alerts);
+        if let Some(change) = changed {
+            self.renew_wide_demand();
+            if change.begins_to_heed {
+                // While nobody heeded, not every change was noted.
+                self.machine.gather(self.package(), self.package);
+                self.hear();
+            }
+        }
         value
     }
 }

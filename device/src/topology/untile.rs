@@ -245,7 +245,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
             let first = tile * self.machine.per_package;
             for number in first..first.saturating_add(self.machine.per_package) {
                 if let Some(thread) = self.machine.thread(number) {
-                    thread.with_package(|pmu, view| pmu.interrupt_by_untile(view));
+                    thread.with(|pmu, view| pmu.interrupt_by_untile(view));
                 }
             }
         }

@@ -38,6 +38,7 @@ impl<'a> View<'a> {
     }
 
     /// The thread's own deadlines, to be changed.
+    #[inline]
     fn own_deadlines(&self) -> (&'a Deadlines, &'a Totals) {
         self.changing.borrow_mut().get_or_insert_with(|| self.own.changing.lock());
         (&self.own.deadlines, &self.own.totals)
@@ -53,6 +54,7 @@ impl Feed for View<'_> {
         }
     }
 
+    #[inline]
     fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64) {
         if !self.supplies(signal) {
             return;
@@ -78,6 +80,7 @@ impl Feed for View<'_> {
         }
     }
 
+    #[inline]
     fn disarm(&self, signal: Signal, scope: Scope) {
         // Beyond the thread another's counter may wait for the same: a deadline too near is dropped when it is reached.
         if scope == Scope::Thread && self.supplies(signal) {

@@ -1,0 +1,200 @@
+//! The short way, for what most guests program.
+//!
+//! What decides whether a counter counts is in many places (appendix A: MMCR0, MMCR2, MMCRC, MSR, CTRL and the conditions of events), and mostly few
+//! of them matter. While counters count apart from each other, and privilege alone freezes them, a change of state or an access to one counter is
+//! about few counters, and leaves the others as they are.
+
+use super::counting::{Mask, NEGATIVE, WRAP, bit};
+use super::registers::{COUNTERS, CounterFreezes, Msr, ThreadControl};
+use super::threshold::ThresholdSource;
+use super::{Power9, access};
+use crate::counter::Gate;
+use crate::feed::{Context, Feed};
+
+/// What follows from the registers, until one of them that decides what counts is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways {
+    /// The bits of MSR on which anything depends.
+    sensitive: u64,
+    /// Counters count apart from each other, at no condition but privilege and the run latch, and nothing is followed beside them.
+    plain: bool,
+    /// The counters that then count, by MSR\[HV, PR] and CTRL\[RUN], once somebody asked.
+    known: [Mask; 8],
+}
+
+/// Nobody asked yet: there are not so many counters.
+const UNKNOWN: Mask = Mask::MAX;
+
+impl Ways {
+    /// Nothing is known: every change matters.
+    pub(super) const UNKNOWN: Ways = Ways { sensitive: u64::MAX, plain: false, known: [UNKNOWN; 8] };
+}
+
+impl Power9 {
+    /// A register that decides what counts has been written.
+    pub(super) fn renew_ways(&mut self) {
+        let mmcr0 = self.mmcr0;
+        let any = CounterFreezes::of((0..COUNTERS).fold(0, |bits, index| bits | self.mmcr2.freezes(index).bits()));
+        let privilege = |fcs: bool, fcp: bool, fcpc: bool, fch: bool| fcs || fcp || fcpc || fch;
+        let by_privilege =
+            privilege(mmcr0.fcs(), mmcr0.fcp(), mmcr0.fcpc(), mmcr0.fch()) || privilege(any.fcs(), any.fcp(), any.fcpc(), any.fch());
+        let mut other = Msr::default();
+        other.set_pmm(mmcr0.fcm0() || mmcr0.fcm1() || any.fcm0() || any.fcm1());
+        other.set_ta(mmcr0.fcta() || mmcr0.fcti() || any.fcta() || any.fcti());
+        other.set_ts(if mmcr0.fcnts() || mmcr0.fcss() || mmcr0.fctm() { 0b11 } else { 0 });
+        let conditional = self.units.iter().any(|unit| unit.selected.is_conditional());
+        let apart = self.units.iter().all(|unit| matches!(unit.tap.gate(), Gate::Sum | Gate::Shut) && unit.selected.internal().is_none());
+        let alone = !self.eligible.is_connected() && ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled;
+        self.ways = Ways {
+            sensitive: if conditional { u64::MAX } else { other.bits() | if by_privilege { privileged().bits() } else { 0 } },
+            plain: apart && alone && !conditional && other.bits() == 0 && !mmcr0.tbee() && !mmcr0.trigger(),
+            known: [UNKNOWN; 8],
+        };
+    }
+
+    /// Whether nothing but what software may read follows from a change to `context`.
+    #[inline]
+    pub(super) fn is_indifferent_to(&self, context: &Context) -> bool {
+        let own = &self.context;
+        (context.machine_state ^ own.machine_state) & self.ways.sensitive == 0
+            && (context.control, context.time_base) == (own.control, own.time_base)
+    }
+
+    /// Whether counters can be looked at one by one.
+    fn is_plain(&self) -> bool {
+        self.ways.plain && self.suspended == 0
+    }
+
+    /// The counters that count in the present state, where that is plain.
+    fn admitted_plainly(&mut self) -> Mask {
+        let msr = Msr::of(self.context.machine_state);
+        let run = ThreadControl::of(self.context.control).run();
+        let place = usize::from(msr.hv()) | usize::from(msr.pr()) << 1 | usize::from(run) << 2;
+        match self.ways.known.get(place) {
+            Some(&known) if known != UNKNOWN => known,
+            _ => {
+                let admitted = self.admitted();
+                if let Some(known) = self.ways.known.get_mut(place) {
+                    *known = admitted;
+                }
+                admitted
+            }
+        }
+    }
+
+    /// Counts up to now with the counters of `which`, apart from the others. Whether none of them turned negative, which may have to be acted on.
+    fn count_plainly(&mut self, which: Mask, feed: &impl Feed) -> bool {
+        let mut is_quiet = true;
+        for index in indices(which) {
+            let Some(unit) = self.units.get_mut(index) else { continue };
+            let (before, grown) = (u64::from(unit.value), unit.tap.fold(feed));
+            let after = before.saturating_add(grown);
+            if before < NEGATIVE && after >= NEGATIVE || after >= WRAP {
+                self.grow(index, grown, &mut [0; COUNTERS]);
+                is_quiet = false;
+            } else {
+                unit.value = after as u32;
+            }
+        }
+        is_quiet
+    }
+
+    /// Takes back the deadlines of the counters of `which`; others that need one of them set it again.
+    fn disarm_plainly(&self, which: Mask, feed: &impl Feed) {
+        let mut reach = 0;
+        let waiting = self.waiting_plainly();
+        for index in indices(which & waiting) {
+            if let Some(unit) = self.units.get(index) {
+                unit.tap.disarm(feed);
+                reach |= unit.tap.reach();
+            }
+        }
+        if reach != 0 {
+            let shares = |index: &usize| self.units.get(*index).is_some_and(|unit| unit.tap.reach() & reach != 0);
+            let sharing = indices(self.counting & !which & waiting).filter(shares).fold(0, |mask, index| mask | bit(index));
+            self.arm_plainly(sharing, feed);
+            self.arm_addresses(feed);
+        }
+    }
+
+    fn arm_plainly(&self, which: Mask, feed: &impl Feed) {
+        for index in indices(which & self.waiting_plainly()) {
+            if let Some(unit) = self.units.get(index) {
+                // From 80000000h on it is the next crossing but one carry.
+                let until = (NEGATIVE.wrapping_sub(u64::from(unit.value)).wrapping_sub(1) & (WRAP - 1)) + 1;
+                unit.tap.arm(feed, Some(until));
+            }
+        }
+    }
+
+    /// The counters of which something is seen when they turn negative.
+    fn waiting_plainly(&self) -> Mask {
+        if self.mmcr0.pmae() || self.mmcr0.fcece() { self.conditions_enabled() } else { 0 }
+    }
+
+    /// The thread's state changes, and with it the counters that count. Whether that is all; if not, nothing has changed but that some have counted.
+    pub(super) fn change_plainly(&mut self, context: Context, feed: &impl Feed) -> bool {
+        let before = self.context;
+        if !self.is_plain() || (context.control, context.time_base) != (before.control, before.time_base) {
+            return false;
+        }
+        self.context = context;
+        let counting = self.admitted_plainly();
+        self.context = before;
+        let (started, stopped) = (counting & !self.counting, self.counting & !counting);
+        if started | stopped == 0 {
+            self.context = context;
+            return true;
+        }
+        if !self.count_plainly(stopped, feed) {
+            return false;
+        }
+        self.present = None;
+        self.context = context;
+        self.counting = counting;
+        self.disarm_plainly(stopped, feed);
+        for index in indices(started) {
+            if let Some(unit) = self.units.get_mut(index) {
+                unit.tap.skip(feed);
+            }
+        }
+        self.arm_plainly(started, feed);
+        true
+    }
+
+    /// The value of a counter up to now, where it can be had apart from the others.
+    pub(super) fn read_plainly(&mut self, register: access::Register, feed: &impl Feed) -> Option<u64> {
+        let access::Register::Pmc(index) = register else { return None };
+        let is_quiet = self.is_plain() && self.count_plainly(self.counting & bit(index), feed);
+        is_quiet.then(|| self.units.get(index).map_or(0, |unit| u64::from(unit.value)))
+    }
+
+    /// Software writes a counter. Whether that is all; if not, nothing has changed but that the counter has counted.
+    pub(super) fn write_plainly(&mut self, register: access::Register, value: u64, feed: &impl Feed) -> bool {
+        let access::Register::Pmc(index) = register else { return false };
+        let own = bit(index);
+        let was_quiet = self.is_plain() && self.count_plainly(own & self.counting, feed);
+        let is_quiet = was_quiet && (self.conditions_enabled() & own == 0 || value & 0xFFFF_FFFF < NEGATIVE);
+        let Some(unit) = self.units.get_mut(index).filter(|_| is_quiet) else { return false };
+        unit.value = value as u32;
+        self.excused &= !own;
+        if self.counting & own != 0 {
+            self.disarm_plainly(own, feed);
+            self.arm_plainly(own, feed);
+        }
+        true
+    }
+}
+
+/// MSR\[HV] and MSR\[PR].
+fn privileged() -> Msr {
+    let mut msr = Msr::default();
+    msr.set_hv(true);
+    msr.set_pr(true);
+    msr
+}
+
+/// The indices of the counters of a mask.
+fn indices(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..COUNTERS).filter(move |index| mask & bit(*index) != 0)
+}

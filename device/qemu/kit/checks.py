@@ -1,0 +1,221 @@
+"""What perf must say in a guest, worked out by hand from the programs' instructions.
+
+A check is a shell command for the guest and a function that is given the lines it printed and returns what is wrong with them, or nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Judge = Callable[[list[str]], str | None]
+
+# Of `loop` and `branches`; see their sources.
+LOOP = {"x86": (5_000_006, 1_000_001), "power": (5_000_009, 1_000_001)}
+BRANCHES = {"x86": (1_200_007, 900_001), "power": (1_200_011, 900_001)}
+TAKEN = 750_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """One command and what its output must be."""
+
+    name: str
+    command: str
+    judge: Judge
+
+
+def stat(events: str, program: str, times: int = 3) -> str:
+    """A command that counts events in a program, and prints a line with the counts for each time."""
+    once = f"perf stat -x, -e {events} -o /tmp/stat {program} && grep -v '^#' /tmp/stat | grep . | cut -d, -f1 | tr '\\n' ' ' && echo"
+    return "; ".join([once] * times)
+
+
+def numbers(lines: list[str]) -> list[list[int]]:
+    """The counts of each line."""
+    return [[int(word) for word in line.split()] for line in lines]
+
+
+def equal(*expected: int, times: int = 3) -> Judge:
+    """The counts are these, each time."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = numbers(lines)
+        return None if found == [list(expected)] * times else f"expected {list(expected)} {times} times, found {found}"
+
+    return judge
+
+
+def k8(instructions: int, branches: int) -> Judge:
+    """K8 counts interrupts and exceptions with instructions and branches, and far transfers with branches: each run tells its interrupts.
+
+    The exceptions are the page fault of the first instruction, and the far transfer is the system call that ends the program.
+    """
+
+    def judge(lines: list[str]) -> str | None:
+        for counted, near, interrupts in numbers(lines):
+            if counted - interrupts != instructions + 1 or near - interrupts != branches + 2:
+                return f"expected {instructions} + 1 and {branches} + 2 beside interrupts, found {counted}, {near} with {interrupts} interrupts"
+        return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
+
+    return judge
+
+
+def knl(instructions: int, branches: int) -> Judge:
+    """Knights Landing counts far transfers with branches: the system call that ends the program."""
+    return equal(instructions, branches + 1)
+
+
+def shares(lines: list[str]) -> str | None:
+    """The samples of `histogram` are 60, 30 and 10 % of all, but for one."""
+    found = {}
+    for line in lines:
+        words = line.split()
+        if len(words) >= 2 and words[0].isdigit():
+            found[words[-1]] = int(words[0])
+    total = sum(found.values())
+    for name, percent in (("sixty", 60), ("thirty", 30), ("ten", 10)):
+        if abs(found.get(name, 0) - total * percent / 100) > 1:
+            return f"expected {percent} % of {total} samples in {name}, found {found}"
+    return None if total >= 500 else f"expected 501 samples, found {total}"
+
+
+def scaled(expected: int, tolerance: float) -> Judge:
+    """Counts that perf has scaled for the time they were counted are near these."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = numbers(lines)[0]
+        wrong = [count for count in found if abs(count - expected) > tolerance * expected]
+        return f"expected {expected} within {tolerance:.0%}, found {found}" if wrong or not found else None
+
+    return judge
+
+
+def says(words: str) -> Judge:
+    """Some line has these words."""
+    return lambda lines: None if any(words in line for line in lines) else f"no line says {words!r}: {lines}"
+
+
+SAMPLES = (
+    "perf record -q -e instructions:u -c 9973 -o /tmp/perf.data histogram; "
+    "perf report -q -i /tmp/perf.data --stdio --stdio-color never -F sample,symbol"
+)
+
+
+def both(events: str) -> str:
+    """Two programs at once, one a CPU, each counted."""
+    one = f"taskset %d perf stat -x, -e {events} -o /tmp/stat%d loop"
+    return f"{one % (1, 1)} & {one % (2, 2)}; wait; cat /tmp/stat1 /tmp/stat2 | grep -v '^#' | grep . | cut -d, -f1"
+
+
+def driver(words: str) -> Check:
+    """Linux has found its driver."""
+    return Check("the kernel finds its driver", "dmesg", says(words))
+
+
+K8 = [
+    driver("Performance Events: AMD PMU driver"),
+    Check("a loop, three times", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
+    Check("branches, three times", stat("instructions:u,branches:u,rcf:u", "branches"), k8(*BRANCHES["x86"])),
+    Check("samples", SAMPLES, shares),
+    Check(
+        "six events on four counters",
+        stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1),
+        scaled(2_000_000_000, 0.1),
+    ),
+]
+
+KNL = [
+    driver("Knights Landing"),
+    Check("a loop, three times", stat("instructions:u,branches:u", "loop"), knl(*LOOP["x86"])),
+    Check("branches, three times", stat("instructions:u,branches:u", "branches"), knl(*BRANCHES["x86"])),
+    Check(
+        "kinds of branches",
+        stat("br_inst_retired.call:u,br_inst_retired.return:u", "branches", 1),
+        equal(200_000, 200_000, times=1),
+    ),
+    Check("loads and stores", stat("mem_uops_retired.all_loads:u,mem_uops_retired.all_stores:u", "memory", 1), equal(163_841, 16_384, times=1)),
+    Check("samples", SAMPLES, shares),
+]
+
+POWER = [
+    driver("POWER9 performance monitor hardware support registered"),
+    Check("a loop, three times", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
+    Check("branches, three times", stat("instructions:u,branches:u", "branches"), equal(*BRANCHES["power"])),
+    Check("branches taken", stat("r200fa:u", "branches", 1), equal(TAKEN, times=1)),
+    Check("samples", SAMPLES, shares),
+]
+
+def beside_interrupts(instructions: int) -> Judge:
+    """K8, two programs: the instructions and the page fault of the first, beside the interrupts that are told too."""
+
+    def judge(lines: list[str]) -> str | None:
+        counts = [int(line) for line in lines]
+        found = [counted - interrupts for counted, interrupts in zip(counts[::2], counts[1::2])]
+        return None if found == [instructions + 1] * 2 else f"expected {instructions} + 1 twice beside interrupts, found {counts}"
+
+    return judge
+
+
+ON_EACH_CPU = "a program on each of two CPUs"
+TWO_CPUS = {
+    "k8": [Check(ON_EACH_CPU, both("instructions:u,rcf:u"), beside_interrupts(LOOP["x86"][0]))],
+    "knl": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["x86"][0], times=2))],
+    "power9": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["power"][0], times=2))],
+}
+
+WATCHDOG = [
+    Check("the watchdog has a counter", "dmesg", says("NMI watchdog: Enabled")),
+    Check("a loop beside it", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
+]
+
+
+# Saved while it runs, and loaded by another QEMU. N has ten digits: 8 + 7 * 10 + 5N + 3 instructions and 2 + 2 * 10 + N branches on x86, with
+# one far transfer; 10 + 7 * 10 + 1 + 5N + 3 and as many branches on POWER.
+LONG = "loop 1000000000"
+SAVED = {
+    "knl": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_081, 1_000_000_023, times=1))],
+    "power9": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_084, 1_000_000_022, times=1))],
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One guest, and what is checked in it; `saved` after so many seconds of its commands."""
+
+    machine: str
+    checks: list[Check]
+    smp: str = "1"
+    append: str = ""
+    saved: float = 0.0
+
+
+RUNS = [
+    Run("k8", K8),
+    Run("k8", TWO_CPUS["k8"], smp="2"),
+    Run("k8", WATCHDOG, append="nmi_watchdog=1"),
+    Run("knl", KNL),
+    Run("knl", TWO_CPUS["knl"], smp="2"),
+    Run("power9", POWER),
+    Run("power9", TWO_CPUS["power9"], smp="2"),
+    Run("powernv9", POWER),
+    Run("knl", SAVED["knl"], saved=0.5),
+    Run("power9", SAVED["power9"], saved=0.5),
+]
+
+MARK = "== "
+
+
+def script(checks: list[Check]) -> str:
+    """The commands of all checks, each behind a line with its number."""
+    return "\n".join(f"echo '{MARK}{number}'; {{ {check.command}; }} 2>&1" for number, check in enumerate(checks))
+
+
+def sort(lines: list[str], count: int) -> list[list[str]]:
+    """The lines of each check."""
+    sorted_lines: list[list[str]] = [[] for _ in range(count)]
+    current = None
+    for line in lines:
+        if line.startswith(MARK):
+            current = int(line.removeprefix(MARK))
+        elif current is not None and line.strip():
+            sorted_lines[current].append(line)
+    return sorted_lines

@@ -1,0 +1,69 @@
+"""Saves a guest in the middle of its command, and goes on with it in another QEMU."""
+
+import json
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from kit.errors import Failure
+from kit.guest import BEGINS, ENDS, Guest
+
+
+def _ask(monitor: socket.socket, name: str, **arguments: str) -> dict:
+    """Give QEMU's monitor a command and return its answer; what it tells beside is passed over."""
+    monitor.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
+    for line in monitor.makefile():
+        answer = json.loads(line)
+        if "error" in answer:
+            raise Failure(f"QEMU refuses {name}: {answer['error']['desc']}")
+        if "return" in answer:
+            return answer["return"]
+    raise Failure(f"QEMU ended during {name}")
+
+
+def _save(place: Path, state: Path) -> None:
+    """Write the guest's state to a file; QEMU stops it for that."""
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.settimeout(60)
+        monitor.connect(str(place))
+        _ask(monitor, "qmp_capabilities")
+        _ask(monitor, "migrate", uri=f"exec:cat > {state}")
+        while (status := _ask(monitor, "query-migrate").get("status")) != "completed":
+            if status == "failed":
+                raise Failure("QEMU cannot save the guest")
+            time.sleep(0.1)
+
+
+def run(guest: Guest, command: str, after: float) -> list[str]:
+    """Run a command, save the guest so many seconds after it has begun, and return what it prints in the QEMU that loads it."""
+    guest.log.parent.mkdir(parents=True, exist_ok=True)
+    printed: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="guest-") as folder, guest.log.open("wb", buffering=0) as log:
+        initramfs, monitor, state = Path(folder) / "initramfs", Path(folder) / "monitor", Path(folder) / "state"
+        initramfs.write_bytes(guest.initramfs(command))
+        saver = [*guest.arguments(str(initramfs)), "-qmp", f"unix:{monitor},server=on,wait=off"]
+        loader = [*guest.arguments(str(initramfs)), "-incoming", f"exec:cat {state}"]
+        for arguments in (saver, loader):
+            process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+            watch = threading.Timer(guest.timeout, process.kill)
+            watch.start()
+            try:
+                for raw in process.stdout:
+                    text = raw.strip()
+                    if arguments is saver and text == BEGINS:
+                        time.sleep(after)
+                        _save(monitor, state)
+                        break
+                    if arguments is loader and text.startswith(ENDS):
+                        return printed
+                    if arguments is loader and text:
+                        printed.append(text.decode(errors="replace"))
+            finally:
+                watch.cancel()
+                process.kill()
+                process.wait()
+                process.stdout.close()
+    raise Failure(f"the guest does not go on where it was saved; its log is {guest.log}")
