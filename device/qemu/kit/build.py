@@ -15,6 +15,9 @@ HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
 BRIDGE = ROOT / "device" / "capi" / "examples"
 
+# How the names of builds without the PMU end.
+PLAIN = "-plain"
+
 # Debian takes the copy out of QEMU's source; versions from 1.11 on build every QEMU that the kit knows.
 MESON = "meson==1.11.1"
 
@@ -146,7 +149,7 @@ def programs(targets: str) -> list[str]:
 def build(base: Path, version: str, original: Path, targets: str, plain: bool, whole: bool, jobs: int) -> list[Path]:
     """Build the emulators and return where they are."""
     require()
-    name = f"{version}-plain" if plain else version
+    name = f"{version}{PLAIN}" if plain else version
     tree, place, log = base / "tree" / name, base / "build" / name, base / "log"
     pkg_config = None if plain else library(base)
     prepare(original, tree, plain)

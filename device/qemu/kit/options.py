@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from kit import image
+from kit.build import PLAIN
 from kit.debian import SUITES
 from kit.errors import Failure
 from kit.guest import Guest
@@ -29,24 +30,25 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
     parser.add_argument("--log", type=Path, metavar="FILE", help="where the kernel's messages go (log/MACHINE.log in that directory)")
 
 
-def _newest(base: Path, program: str) -> Path:
-    """The kit's own build of a program of QEMU, of the highest version."""
+def newest(base: Path, program: str, plain: bool) -> Path:
+    """The kit's own build of a program of QEMU, of the highest version: as QEMU is if `plain`, or with the PMU."""
 
     def version(path: Path) -> list[int]:
         """The numbers in the name of the build's directory."""
         return [int(number) for number in re.findall(r"\d+", path.parent.name)]
 
-    built = (path for path in (base / "build").glob(f"*/{program}") if not path.parent.name.endswith("-plain"))
-    found = sorted(built, key=version)
+    builds = (base / "build").glob(f"*/{program}")
+    found = sorted((path for path in builds if path.parent.name.endswith(PLAIN) == plain), key=version)
     if not found:
-        raise Failure(f"no {program} below {base / 'build'}: build it with the kit, or name one with --qemu")
+        what = f"{program} without the PMU" if plain else program
+        raise Failure(f"no {what} below {base / 'build'}: build it with the kit, or say where it is")
     return found[-1]
 
 
 def guest(options: argparse.Namespace, timeout: float) -> Guest:
     """The guest that the options describe; its image is built if need be."""
     chosen = MACHINES[options.machine]
-    qemu = options.qemu or _newest(options.dir, chosen.qemu)
+    qemu = options.qemu or newest(options.dir, chosen.qemu, options.plain)
     return Guest(
         machine=chosen,
         image=image.image(options.dir, options.suite, chosen.architecture),
