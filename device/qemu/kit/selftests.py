@@ -130,6 +130,15 @@ def build(base: Path, suite: str) -> list[Test]:
     return [Test(group, path) for group in GROUPS for path in sorted((made / group).iterdir()) if path.is_file()]
 
 
+def known(path: Path) -> set[str]:
+    """The tests that a file names, one a line; what follows a `#` tells why."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    return {name for line in lines if (name := line.partition("#")[0].strip())}
+
+
 def patience(each: int) -> float:
     """Seconds without a line after which a guest hangs, if a test may take `each`: BusyBox ends a test before that."""
     return each + 30.0

@@ -205,6 +205,12 @@ class Guests(Folder):
         """One place says which."""
         self.assertIn("Opteron_G1,pmu=off", self.guest("", pmu="off").arguments("initramfs"))
 
+    def test_known_failures_are_the_names_before_the_reasons(self) -> None:
+        """Lines with nothing but a reason, and empty ones, name no test."""
+        path = self.folder / "known"
+        path.write_text("# of one kernel\n\nebb/a_test  # why\nb_test\n")
+        self.assertEqual(selftests.known(path), {"ebb/a_test", "b_test"})
+
     def test_results_of_linuxs_tests_are_read_and_a_dead_guest_fails_one_of_them(self) -> None:
         """The guest dies in the second of three tests; the third runs in another guest."""
         again = self.folder / "again"
