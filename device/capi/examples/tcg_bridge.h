@@ -235,7 +235,10 @@ static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t
 /* What translated code does at the entry of a block, and what tcg_bridge_slow() returns. */
 static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block);
 
-/* For interpreters: instructions have been completed, in so many cycles. True when the host should look at its interrupts. */
+/*
+ * For interpreters: instructions have been completed, in so many cycles. True when the host should look at its interrupts. Signals that grow
+ * with cycles are the host's to add here, before.
+ */
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles);
 
 /* ---- Registers ---- */

@@ -21,8 +21,9 @@ class Machine:
 
 
 # The watchdog would take a counter for itself. With its defences against speculation Linux would switch page tables at each
-# system call, for which TCG throws its translated addresses away.
-_X86 = "nmi_watchdog=0 mitigations=off"
+# system call, for which TCG throws its translated addresses away. On a busy host Linux measures the clocks of the processor
+# wrongly when it boots, and its timers would be late by as much: it takes the chipset's.
+_X86 = "nmi_watchdog=0 mitigations=off tsc=unstable clocksource=acpi_pm nolapic_timer"
 
 MACHINES = {
     machine.name: machine

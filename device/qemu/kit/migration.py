@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kit.errors import Failure
@@ -24,17 +26,38 @@ def _ask(monitor: socket.socket, name: str, **arguments: str) -> dict:
     raise Failure(f"QEMU ended during {name}")
 
 
-def _save(place: Path, state: Path) -> None:
-    """Write the guest's state to a file; QEMU stops it for that."""
+@contextmanager
+def _monitor(place: Path) -> Iterator[socket.socket]:
+    """QEMU's monitor, which there may be in a moment."""
     with socket.socket(socket.AF_UNIX) as monitor:
         monitor.settimeout(60)
-        monitor.connect(str(place))
+        for _ in range(100):
+            try:
+                monitor.connect(str(place))
+                break
+            except OSError:
+                time.sleep(0.1)
         _ask(monitor, "qmp_capabilities")
+        yield monitor
+
+
+def _save(place: Path, state: Path) -> None:
+    """Stop the guest and write its state to a file."""
+    with _monitor(place) as monitor:
+        _ask(monitor, "stop")
         _ask(monitor, "migrate", uri=f"exec:cat > {state}")
         while (status := _ask(monitor, "query-migrate").get("status")) != "completed":
             if status == "failed":
                 raise Failure("QEMU cannot save the guest")
             time.sleep(0.1)
+
+
+def _go_on(place: Path) -> None:
+    """Let a guest go on that has been loaded; it was saved when it stood."""
+    with _monitor(place) as monitor:
+        while _ask(monitor, "query-status")["status"] == "inmigrate":
+            time.sleep(0.1)
+        _ask(monitor, "cont")
 
 
 def run(guest: Guest, command: str, after: float) -> list[str]:
@@ -45,12 +68,14 @@ def run(guest: Guest, command: str, after: float) -> list[str]:
         initramfs, monitor, state = Path(folder) / "initramfs", Path(folder) / "monitor", Path(folder) / "state"
         initramfs.write_bytes(guest.initramfs(command))
         saver = [*guest.arguments(str(initramfs)), "-qmp", f"unix:{monitor},server=on,wait=off"]
-        loader = [*guest.arguments(str(initramfs)), "-incoming", f"exec:cat {state}"]
+        loader = [*saver, "-incoming", f"exec:cat {state}"]
         for arguments in (saver, loader):
             process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
             watch = threading.Timer(guest.timeout, process.kill)
             watch.start()
             try:
+                if arguments is loader:
+                    _go_on(monitor)
                 for raw in process.stdout:
                     text = raw.strip()
                     if arguments is saver and text == BEGINS:
@@ -66,4 +91,5 @@ def run(guest: Guest, command: str, after: float) -> list[str]:
                 process.kill()
                 process.wait()
                 process.stdout.close()
+                monitor.unlink(missing_ok=True)
     raise Failure(f"the guest does not go on where it was saved; its log is {guest.log}")

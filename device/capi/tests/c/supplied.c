@@ -121,7 +121,7 @@ static void misuse(void) {
   options.pace_single_count = 1;
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT && told("pace"));
   options.pace_single_count = 0;
-  options.records = 1u << 30;
+  options.records = 1u << 29;
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT && told("records"));
   options.records = 0;
   options.reserved_end = 1;

@@ -118,6 +118,15 @@ static void power_on(void *opaque)
     tcg_pmu_reset(opaque, false);
 }
 
+bool ppc_pmu_fits(PowerPCCPU *cpu, Error **errp)
+{
+    if (cpu->pmu && POWERPC_CPU_GET_CLASS(cpu)->excp_model != POWERPC_EXCP_POWER9) {
+        error_setg(errp, "pmu=on: under TCG there is a PMU for POWER9, as -cpu power9");
+        return false;
+    }
+    return true;
+}
+
 bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
 {
     MachineState *machine = MACHINE(qdev_get_machine());
@@ -133,10 +142,6 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
 
     if (!cpu->pmu) {
         return true;
-    }
-    if (cpu->env.excp_model != POWERPC_EXCP_POWER9) {
-        error_setg(errp, "pmu=on: under TCG there is a PMU for POWER9, as -cpu power9");
-        return false;
     }
     target.options.part = "power9";
     target.options.threads = threads;

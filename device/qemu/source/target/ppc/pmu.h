@@ -10,6 +10,8 @@
 
 #if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY) && defined(TARGET_PPC64)
 
+/* Whether the CPU may have pmu=on, before anything else of it is made. */
+bool ppc_pmu_fits(PowerPCCPU *cpu, Error **errp);
 /* pmu=on: gives the CPU its PMU, before its registers are made. */
 bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp);
 /* The CPU's registers have been made: those of the PMU lead to it. */
@@ -41,6 +43,7 @@ G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32
 
 #else
 
+static inline bool ppc_pmu_fits(PowerPCCPU *cpu, Error **errp) { return true; }
 static inline bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp) { return true; }
 static inline void ppc_pmu_route(CPUPPCState *env) { }
 static inline bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_t ra) { return false; }
