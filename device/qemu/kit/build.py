@@ -32,14 +32,22 @@ TOOLS = {
     "flex": "flex",
     "cargo": "cargo",
 }
-LIBRARIES = {"glib-2.0": "libglib2.0-dev", "libfdt": "libfdt-dev", "zlib": "zlib1g-dev"}
+HEADERS = {"libfdt.h": "libfdt-dev", "zlib.h": "zlib1g-dev"}
+
+
+def has(header: str) -> bool:
+    """Whether the compiler finds a header."""
+    command = ["cc", "-E", "-include", header, "-x", "c", "/dev/null"]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def require() -> None:
     """Say in one line what is missing to build QEMU."""
     missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
-    if shutil.which("pkg-config"):
-        missing += [package for name, package in LIBRARIES.items() if subprocess.run(["pkg-config", "--exists", name]).returncode]
+    if shutil.which("pkg-config") and subprocess.run(["pkg-config", "--exists", "glib-2.0"]).returncode:
+        missing.append("libglib2.0-dev")
+    if shutil.which("cc"):
+        missing += [package for header, package in HEADERS.items() if not has(header)]
     if missing:
         raise Failure(f"to build QEMU, install: apt-get install {' '.join(missing)}")
 
