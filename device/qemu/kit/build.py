@@ -18,8 +18,8 @@ BRIDGE = ROOT / "device" / "capi" / "examples"
 # How the names of builds without the PMU end.
 PLAIN = "-plain"
 
-# Debian takes the copy out of QEMU's source; versions from 1.11 on build every QEMU that the kit knows.
-MESON = "meson==1.11.1"
+# Debian takes these out of QEMU's source; they build every QEMU that the kit knows.
+PYTHON_PACKAGES = ("meson==1.11.1", "pycotap==1.3.1")
 
 # What must be there; Debian's packages have it by these names.
 TOOLS = {
@@ -80,9 +80,11 @@ def library(base: Path) -> Path:
 def meson(base: Path) -> Path:
     """A Python with Meson of a version that QEMU takes."""
     place = base / "python"
-    if not (place / "bin" / "meson").exists():
+    stamp = place / "vm-pmu-packages"
+    if not stamp.exists() or stamp.read_text() != " ".join(PYTHON_PACKAGES):
         venv.create(place, with_pip=True, clear=True)
-        run([place / "bin" / "pip", "install", "--quiet", MESON], base / "log" / "python.log", base)
+        run([place / "bin" / "pip", "install", "--quiet", *PYTHON_PACKAGES], base / "log" / "python.log", base)
+        stamp.write_text(" ".join(PYTHON_PACKAGES))
     return place / "bin" / "python3"
 
 

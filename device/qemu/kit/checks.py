@@ -78,8 +78,24 @@ def shares(lines: list[str]) -> str | None:
     return None if total >= 500 else f"expected 501 samples, found {total}"
 
 
+<<<<<<< HEAD
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
+=======
+def addresses(lines: list[str]) -> str | None:
+    """The sampled loads are those of `memory`, one a line of its buffer of 1 MiB, which begins at a page."""
+    found = [line.split() for line in lines if line.strip()]
+    places = [int(words[0], 16) for words in found]
+    if any(words[-1] != "load" for words in found) or any(place % 128 for place in places):
+        return f"expected loads of whole lines in load, found {lines}"
+    if len(places) < 100 or max(places) - min(places) >= 1 << 20:
+        return f"expected a hundred samples within 1 MiB, found {len(places)}"
+    return None
+
+
+def scaled(expected: int, tolerance: float) -> Judge:
+    """Counts that perf has scaled for the time they were counted are near these."""
+>>>>>>> selftests
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)[0]
@@ -141,6 +157,11 @@ POWER = [
     Check("branches, three times", stat("instructions:u,branches:u", "branches"), equal(*BRANCHES["power"])),
     Check("branches taken", stat("r200fa:u", "branches", 1), equal(TAKEN, times=1)),
     Check("samples", SAMPLES, shares),
+    Check(
+        "addresses of sampled loads",
+        "perf record -q -d -e r35340401e0:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym",
+        addresses,
+    ),
 ]
 
 def beside_interrupts(instructions: int) -> Judge:

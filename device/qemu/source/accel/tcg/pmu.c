@@ -79,6 +79,9 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
         tcg_gen_mov_i64(last, tcg_constant_i64(0));
         db->pmu_last = tcg_last_op();
         tcg_gen_st_i64(last, tcg_env, AT(pmu_last));
+        for (int store = 0; store < 2; store++) {
+            tcg_gen_st_i64(tcg_constant_i64(-1), tcg_env, AT(pmu_accesses[store].by));
+        }
     }
     tcg_ctx->exitreq_label = leave;
     return icount_op;
@@ -115,11 +118,26 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     tcg_gen_st_i64(total, totals, 8 * signal);
 }
 
-void tcg_pmu_gen_access(bool store)
+/* In a block that ends where a deadline is: the first load and the first store of an instruction are told with it. */
+static void gen_address(DisasContextBase *db, TCGTemp *address, bool store)
+{
+    if (!db->pmu_last || db->pmu_accessed[store] == db->insn_start || tcg_ctx->addr_type != TCG_TYPE_I64) {
+        return;
+    }
+    db->pmu_accessed[store] = db->insn_start;
+    tcg_gen_st_i64(tcg_constant_i64(tcg_get_insn_start_param(db->insn_start, 0)), tcg_env, AT(pmu_accesses[store].by));
+    tcg_gen_st_i64(temp_tcgv_i64(address), tcg_env, AT(pmu_accesses[store].address));
+}
+
+void tcg_pmu_gen_access(TCGTemp *address, bool store)
 {
     const TcgPmuTarget *target = translated ? &machine_pmu->target : NULL;
 
-    for (int i = 0; target && i < (store ? target->store_count : target->load_count); i++) {
+    if (!target) {
+        return;
+    }
+    gen_address(translated, address, store);
+    for (int i = 0; i < (store ? target->store_count : target->load_count); i++) {
         tcg_pmu_gen_count(translated, store ? target->stores[i] : target->loads[i]);
     }
 }
@@ -267,18 +285,10 @@ static int pre_save(void *opaque)
     TcgPmu *pmu = opaque;
     size_t length = 0;
 
+    free(pmu->bytes);      /* of the time before */
     pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
     pmu->length = length;
     return pmu->bytes ? 0 : -ENOMEM;
-}
-
-static int post_save(void *opaque)
-{
-    TcgPmu *pmu = opaque;
-
-    free(pmu->bytes);
-    pmu->bytes = NULL;
-    return 0;
 }
 
 static int post_load(void *opaque, int version)
@@ -286,7 +296,7 @@ static int post_load(void *opaque, int version)
     TcgPmu *pmu = opaque;
     bool fits = tcg_bridge_load(pmu->bridge, pmu->bytes, pmu->length);
 
-    g_free(pmu->bytes);
+    g_free(pmu->bytes);      /* as the section was read */
     pmu->bytes = NULL;
     if (!fits) {
         error_report("pmu: the saved state is of another machine or library: load it where it was saved");
@@ -299,7 +309,6 @@ static const VMStateDescription vmstate_pmu = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = pre_save,
-    .post_save = post_save,
     .post_load = post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT32(length, TcgPmu),

@@ -107,7 +107,15 @@ static void lines(void *user, uint32_t number, uint32_t levels)
 
 static bool record(void *user, uint32_t number, VmPmuRecord *record)
 {
-    record->address = cpu_of(number)->pmu_last;
+    CPUState *cs = cpu_of(number);
+
+    record->address = cs->pmu_last;
+    for (int store = 0; store < 2; store++) {
+        if (cs->pmu_accesses[store].by == cs->pmu_last) {
+            record->flags |= store ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
+            record->memory_address = cs->pmu_accesses[store].address;
+        }
+    }
     return true;
 }
 

@@ -11,6 +11,7 @@
 
 struct DisasContextBase;
 struct TCGOp;
+struct TCGTemp;
 
 #if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY)
 
@@ -26,8 +27,8 @@ void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
 void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
 /* The instruction, the last of its block, is a branch. */
 void tcg_pmu_branch(struct DisasContextBase *db);
-/* Code for an access to memory has just been made. */
-void tcg_pmu_gen_access(bool store);
+/* Code for an access to memory has just been made. `address` has its value still where records are told: a load goes elsewhere. */
+void tcg_pmu_gen_access(struct TCGTemp *address, bool store);
 
 /* ---- In the main loop ---- */
 
@@ -49,7 +50,7 @@ static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
 static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
 static inline void tcg_pmu_branch(struct DisasContextBase *db) { }
-static inline void tcg_pmu_gen_access(bool store) { }
+static inline void tcg_pmu_gen_access(struct TCGTemp *address, bool store) { }
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
 static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }

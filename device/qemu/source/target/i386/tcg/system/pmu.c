@@ -167,7 +167,7 @@ void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, ui
 {
     uint32_t registers[4] = { 0 };
 
-    vm_pmu_cpuid(part_of(cpu_env(cs)), 0xA, 0, registers);
+    vm_pmu_cpuid(part_of(cpu_env(cs)), 0xA, 0, &registers);
     *eax = registers[0];
     *ebx = registers[1];
     *ecx = registers[2];
