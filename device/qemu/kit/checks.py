@@ -78,10 +78,6 @@ def shares(lines: list[str]) -> str | None:
     return None if total >= 500 else f"expected 501 samples, found {total}"
 
 
-<<<<<<< HEAD
-def shared(expected: int, counters: int) -> Judge:
-    """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
-=======
 def addresses(lines: list[str]) -> str | None:
     """The sampled loads are those of `memory`, one a line of its buffer of 1 MiB, which begins at a page."""
     found = [line.split() for line in lines if line.strip()]
@@ -93,9 +89,8 @@ def addresses(lines: list[str]) -> str | None:
     return None
 
 
-def scaled(expected: int, tolerance: float) -> Judge:
-    """Counts that perf has scaled for the time they were counted are near these."""
->>>>>>> selftests
+def shared(expected: int, counters: int) -> Judge:
+    """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)[0]
