@@ -22,8 +22,8 @@ struct TcgBridge {
   uint32_t cpu_count;
   /* The part's local APIC sets the mask of its entry when it delivers by it. */
   bool masks_entry;
-  /* The signal that the countdown counts in its low bits, plus 1. */
-  uint32_t beside;
+  /* The signal that the countdown counts in its low bits; 0 for none. */
+  uint32_t paired_signal;
   /* Cycles, and the signals that grow with them. */
   uint32_t clocks[1 + MOST_CLOCKS];
   uint32_t clock_count;
@@ -41,8 +41,8 @@ struct TcgBridge {
 #define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
 #define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
 
-#define BESIDE_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
-/* The most that the countdown is filled with: with 3 an instruction, what it counts beside does not outgrow its bits. */
+#define PAIRED_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
+/* The most that the countdown is filled with: with 3 an instruction, the paired signal does not outgrow its bits. */
 #define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
 
 /* ---- A machine ---- */
@@ -80,17 +80,17 @@ static void add_cycles(TcgBridgeCpu *cpu, uint64_t cycles) {
   for (clock = 0; clock < cpu->bridge->clock_count; clock++) vm_pmu_add(&cpu->cells, cpu->bridge->clocks[clock], cycles);
 }
 
-/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing beside. Returns how many those are. */
+/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to the paired signal. Returns how many those are. */
 static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
   const TcgBridge *bridge = cpu->bridge;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
   if (left == cpu->filled) return 0;
   if (open > taken) open = taken;
-  if (bridge->beside != 0) vm_pmu_add(&cpu->cells, bridge->beside - 1, left & BESIDE_MASK);
+  if (bridge->paired_signal != 0) vm_pmu_add(&cpu->cells, bridge->paired_signal, left & PAIRED_MASK);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, taken - open);
   add_cycles(cpu, taken - open);
-  left &= ~BESIDE_MASK;
+  left &= ~PAIRED_MASK;
   VM_PMU_STORE(cpu->countdown, left);
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
   return open;
@@ -130,7 +130,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   atomic_flag_clear(&bridge->renewing);
   bridge->host = options->host;
   bridge->user = options->user;
-  bridge->beside = options->beside;
+  bridge->paired_signal = options->paired_signal;
   bridge->clocks[0] = VM_PMU_SIGNAL_CYCLES;
   for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[1 + number] = options->with_cycles[number];
   bridge->clock_count = 1 + options->with_cycles_count;
@@ -177,7 +177,9 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   for (number = 1; number < bridge->clock_count; number++) {
     if (bridge->clocks[number] >= bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "with_cycles has a number that no signal has");
   }
-  if (bridge->beside > bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "beside is a number that no signal has");
+  if (bridge->paired_signal >= bridge->cpus->cells.signals) {
+    return refuse(bridge, why, why_size, "paired_signal is a number that no signal has");
+  }
   return bridge;
 }
 
@@ -206,7 +208,7 @@ static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
   for (clock = 0; clock < bridge->clock_count; clock++) {
     if (bridge->clocks[clock] == signal) return false;
   }
-  return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal + 1 != bridge->beside;
+  return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
 }
 
 /* What `demand` wants of the blocks beside the countdown. */
@@ -295,7 +297,7 @@ void tcg_bridge_block_instruction(TcgBridgeBlock *block) {
   block->takes += UINT64_C(1) << TCG_BRIDGE_SHIFT;
 }
 
-bool tcg_bridge_block_beside(TcgBridgeBlock *block, uint32_t amount) {
+bool tcg_bridge_block_paired(TcgBridgeBlock *block, uint32_t amount) {
   TcgBridgePart part = {block->instructions - 1, amount};
   if (block->part_count == block->part_capacity) {
     uint32_t capacity = block->part_capacity != 0 ? 2 * block->part_capacity : 16;
@@ -393,12 +395,12 @@ void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t ex
 }
 
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions) {
-  uint64_t beside = -takes & BESIDE_MASK;
+  uint64_t paired = -takes & PAIRED_MASK;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   /* What has been settled meanwhile, and is open no longer, cannot be taken back. */
   uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
   if (instructions == 0 || taken == 0) return;
-  VM_PMU_STORE(cpu->countdown, left - beside + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
+  VM_PMU_STORE(cpu->countdown, left - paired + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
 }
 
 void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record) {

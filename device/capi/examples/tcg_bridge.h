@@ -78,8 +78,8 @@ typedef struct TcgBridgeHost {
   /* Another CPU has changed what counts on CPU `cpu`: let it leave translated code and call tcg_bridge_sync(). On any thread. */
   void (*kick)(void *user, uint32_t cpu);
   /*
-   * Fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return false. If it is null, no
-   * records are told, and none hold up execution.
+   * A deadline has been reached: fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return
+   * false. Other records are told by tcg_bridge_record(). If it is null, no records are told at all, and none hold up execution.
    */
   bool (*record)(void *user, uint32_t cpu, VmPmuRecord *record);
   /* An interrupt was due `events` events ago: for the host's log. */
@@ -97,8 +97,8 @@ typedef struct TcgBridgeOptions {
   uint32_t threads;
   /* The most that any signal grows in one cycle; 0 is 4. */
   uint32_t most;
-  /* The signal that the countdown counts beside, by its number plus 1; 0 for none. */
-  uint32_t beside;
+  /* The signal that the countdown counts too, besides instructions and cycles; 0 for none. */
+  uint32_t paired_signal;
   /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
   const uint32_t *supplied;
   uint32_t supplied_count;
@@ -109,8 +109,8 @@ typedef struct TcgBridgeOptions {
   const uint32_t *single;
   uint32_t single_count;
   /*
-   * The kinds of records that TcgBridgeHost::record is called for, VM_PMU_RECORDS_...; 0 is all. The others are not told, and do not hold
-   * up execution: with VM_PMU_RECORDS_AT_DEADLINE alone no entry of a block is slow for the sake of records, and none is told of branches.
+   * The kinds of records that the host tells, VM_PMU_RECORDS_...; 0 is all. The others are never asked for: with VM_PMU_RECORDS_AT_DEADLINE
+   * alone, blocks need no code for records, and no branch is told.
    */
   uint32_t records;
   /* Handed to the host's functions. */
@@ -142,7 +142,7 @@ typedef struct TcgBridgeCpu {
   uint64_t told;
 } TcgBridgeCpu;
 
-/* What one instruction of a block adds to TcgBridgeOptions::beside. */
+/* What one instruction of a block adds to TcgBridgeOptions::paired_signal. */
 typedef struct TcgBridgePart {
   uint32_t instruction;
   uint32_t amount;
@@ -154,7 +154,7 @@ typedef struct TcgBridgeBlock {
   uint64_t takes;
   /* How many instructions it has. */
   uint32_t instructions;
-  /* What its instructions add beside; part_count of them, in memory of malloc(). */
+  /* What its instructions add to the paired signal; part_count of them, in memory of malloc(). */
   TcgBridgePart *parts;
   uint32_t part_count;
   uint32_t part_capacity;
@@ -185,16 +185,16 @@ uint32_t tcg_bridge_records(const TcgBridge *bridge);
 void tcg_bridge_trim(TcgBridge *bridge);
 /* Whether code must be made that counts a signal: something follows it, and the countdown does not count it. */
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal);
-/* What the entry of a block of so many instructions takes off the countdown, which add `beside` in all to TcgBridgeOptions::beside. */
-static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t beside) {
-  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - beside;
+/* What the entry of a block of so many instructions takes off the countdown, which add `paired` in all to the paired signal. */
+static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t paired) {
+  return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - paired;
 }
 /* Begins to describe a block. One that was described before must have been given up. */
 void tcg_bridge_block_begin(TcgBridgeBlock *block);
 /* The next instruction. */
 void tcg_bridge_block_instruction(TcgBridgeBlock *block);
-/* The instruction adds `amount`, 3 at most, to TcgBridgeOptions::beside. False: there is no memory. */
-bool tcg_bridge_block_beside(TcgBridgeBlock *block, uint32_t amount);
+/* The instruction adds `amount`, 3 at most, to the paired signal. False: there is no memory. */
+bool tcg_bridge_block_paired(TcgBridgeBlock *block, uint32_t amount);
 /* Gives the memory of a block's description up. */
 void tcg_bridge_block_free(TcgBridgeBlock *block);
 
@@ -212,7 +212,7 @@ bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key);
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed);
 /*
  * The same for a host that keeps no descriptions: the last `instructions` of a block were not executed. `takes` is what its entry took, and
- * the last of its instructions alone adds something beside; 0 where none does.
+ * the last of its instructions alone adds to the paired signal; 0 where none does.
  */
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions);
 /* Tells a record of the instruction that has just been completed, the last of its block. All but `size` is filled in. */
@@ -264,8 +264,8 @@ typedef struct TcgBridgeException {
 } TcgBridgeException;
 
 /*
- * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing beside,
- * and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
+ * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing to the
+ * paired signal, and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
  * After a write, tcg_bridge_look() tells whether other blocks are needed.
  */
 TcgBridgeAnswer tcg_bridge_read(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);

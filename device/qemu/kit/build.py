@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 from kit import insert
-from kit.errors import Failure
+from kit.errors import Failure, say
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
@@ -161,9 +161,15 @@ def build(base: Path, version: str, original: Path, targets: str, plain: bool, w
     require()
     name = f"{version}{PLAIN}" if plain else version
     tree, place, log = base / "tree" / name, base / "build" / name, base / "log"
-    pkg_config = None if plain else library(base)
+    pkg_config = None
+    if not plain:
+        say("building libvm_pmu")
+        pkg_config = library(base)
+    say(f"preparing QEMU {name}")
     prepare(original, tree, plain)
     configure(tree, place, meson(base), targets, whole, pkg_config, log / f"configure-{name}.log")
     wanted = programs(targets)
-    run(["ninja", f"-j{jobs}", *wanted], log / f"build-{name}.log", place)
+    progress = log / f"build-{name}.log"
+    say(f"compiling QEMU {name}, which takes some minutes; {progress} tells how far it is")
+    run(["ninja", f"-j{jobs}", *wanted], progress, place)
     return [place / program for program in wanted]

@@ -14,6 +14,11 @@ class Failure(Exception):
         self.missing = missing
 
 
+def say(what: str) -> None:
+    """Tell on standard error what takes its time next; standard output has the results alone."""
+    print(what, file=sys.stderr, flush=True)
+
+
 def run(program: str, main: Callable[[], int]) -> None:
     """Run a command's `main` and exit with its status; a failure is one line and status 125."""
     # The machine that a command has started ends with it.

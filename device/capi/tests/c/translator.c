@@ -185,7 +185,7 @@ static void build(struct machine *machine) {
   char why[200];
   memset(&options, 0, sizeof options);
   options.part = "k8";
-  options.beside = VM_PMU_SIGNAL_DATA_CACHE_ACCESSES + 1;
+  options.paired_signal = VM_PMU_SIGNAL_DATA_CACHE_ACCESSES;
   options.user = machine;
   options.host.context = host_context;
   options.host.interrupt = host_interrupt;
@@ -221,7 +221,7 @@ static const TcgBridgeBlock *translate(struct machine *machine, uint32_t length)
   for (;;) {
     enum operation operation = machine->program[pc].operation;
     tcg_bridge_block_instruction(*place);
-    if (operation == LOAD) EXPECT(tcg_bridge_block_beside(*place, 1));
+    if (operation == LOAD) EXPECT(tcg_bridge_block_paired(*place, 1));
     pc = (pc + 1) % PROGRAM;
     if (ends_block(operation) || (*place)->instructions == length) return *place;
   }
@@ -389,8 +389,8 @@ static void a_bridge_says_why_it_cannot_be(void) {
   options.part = "k88";
   EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "k88") != NULL);
   options.part = "k8";
-  options.beside = 60000;
-  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "beside") != NULL);
+  options.paired_signal = 60000;
+  EXPECT(tcg_bridge_create(&options, why, sizeof why) == NULL && strstr(why, "paired_signal") != NULL);
 }
 
 static void the_vector_tables_say_what_is_delivered(void) {

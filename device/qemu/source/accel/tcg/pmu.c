@@ -285,10 +285,19 @@ static int pre_save(void *opaque)
     TcgPmu *pmu = opaque;
     size_t length = 0;
 
-    free(pmu->bytes);      /* of the time before */
+    free(pmu->bytes);      /* what was saved last */
     pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
     pmu->length = length;
     return pmu->bytes ? 0 : -ENOMEM;
+}
+
+static int pre_load(void *opaque)
+{
+    TcgPmu *pmu = opaque;
+
+    free(pmu->bytes);      /* what was saved last: loading allocates anew */
+    pmu->bytes = NULL;
+    return 0;
 }
 
 static int post_load(void *opaque, int version)
@@ -296,7 +305,7 @@ static int post_load(void *opaque, int version)
     TcgPmu *pmu = opaque;
     bool fits = tcg_bridge_load(pmu->bridge, pmu->bytes, pmu->length);
 
-    g_free(pmu->bytes);      /* as the section was read */
+    g_free(pmu->bytes);
     pmu->bytes = NULL;
     if (!fits) {
         error_report("pmu: the saved state is of another machine or library: load it where it was saved");
@@ -309,6 +318,7 @@ static const VMStateDescription vmstate_pmu = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = pre_save,
+    .pre_load = pre_load,
     .post_load = post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT32(length, TcgPmu),

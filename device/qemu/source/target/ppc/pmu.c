@@ -26,14 +26,20 @@
 #endif
 #include "pmu.h"
 
+/* What an instruction adds no more than 1 to. */
+#define SINGLE_SIGNALS \
+    VM_PMU_SIGNAL_BRANCHES_RETIRED, \
+    VM_PMU_SIGNAL_BRANCHES_TAKEN, \
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN, \
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN
+
+static const uint32_t single[] = { SINGLE_SIGNALS };
+
 /* What QEMU's translator counts; nothing waits for anything else. */
 static const uint32_t supplied[] = {
+    SINGLE_SIGNALS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
     VM_PMU_SIGNAL_CYCLES,
-    VM_PMU_SIGNAL_BRANCHES_RETIRED,
-    VM_PMU_SIGNAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
-    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
     VM_PMU_SIGNAL_TIME_BASE_TICKS,
     VM_PMU_SIGNAL_LOADS,
     VM_PMU_SIGNAL_STORES,
@@ -42,14 +48,6 @@ static const uint32_t supplied[] = {
 /* What an access to memory counts as. */
 static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS };
 static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES };
-
-/* Those of which an instruction adds no more than 1. */
-static const uint32_t single[] = {
-    VM_PMU_SIGNAL_BRANCHES_RETIRED,
-    VM_PMU_SIGNAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
-    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
-};
 
 #define HAS_HYPERVISOR(env) (((env)->msr_mask & MSR_HVB) != 0)
 
@@ -158,7 +156,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
     target.options.supplied_count = ARRAY_SIZE(supplied);
     target.options.single = single;
     target.options.single_count = ARRAY_SIZE(single);
-    target.options.beside = VM_PMU_SIGNAL_BRANCHES_RETIRED + 1;
+    target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
     target.options.records = VM_PMU_RECORDS_AT_DEADLINE;
     target.options.host.context = context;
     target.options.host.lines = lines;

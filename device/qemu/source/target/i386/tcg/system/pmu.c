@@ -19,23 +19,29 @@
 #include "hw/boards.h"
 #endif
 
+/* What an instruction adds no more than 1 to. */
+#define SINGLE_SIGNALS \
+    VM_PMU_SIGNAL_BRANCHES_RETIRED, \
+    VM_PMU_SIGNAL_BRANCHES_TAKEN, \
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN, \
+    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN, \
+    VM_PMU_SIGNAL_DIRECT_JUMPS, \
+    VM_PMU_SIGNAL_INDIRECT_JUMPS, \
+    VM_PMU_SIGNAL_DIRECT_CALLS, \
+    VM_PMU_SIGNAL_INDIRECT_CALLS, \
+    VM_PMU_SIGNAL_NEAR_RETURNS, \
+    VM_PMU_SIGNAL_FAR_TRANSFERS, \
+    VM_PMU_SIGNAL_INTERRUPTS_TAKEN, \
+    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN
+
+static const uint32_t single[] = { SINGLE_SIGNALS };
+
 /* What QEMU's translator counts; nothing waits for anything else. */
 static const uint32_t supplied[] = {
+    SINGLE_SIGNALS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
     VM_PMU_SIGNAL_CYCLES,
     VM_PMU_SIGNAL_REFERENCE_CYCLES,
-    VM_PMU_SIGNAL_BRANCHES_RETIRED,
-    VM_PMU_SIGNAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN,
-    VM_PMU_SIGNAL_DIRECT_JUMPS,
-    VM_PMU_SIGNAL_INDIRECT_JUMPS,
-    VM_PMU_SIGNAL_DIRECT_CALLS,
-    VM_PMU_SIGNAL_INDIRECT_CALLS,
-    VM_PMU_SIGNAL_NEAR_RETURNS,
-    VM_PMU_SIGNAL_FAR_TRANSFERS,
-    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
-    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
     VM_PMU_SIGNAL_LOADS,
     VM_PMU_SIGNAL_STORES,
     VM_PMU_SIGNAL_DATA_CACHE_ACCESSES,
@@ -47,22 +53,6 @@ static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES, VM_PMU_SIGNAL_DATA_CACH
 
 /* A clock does not change its frequency here. */
 static const uint32_t with_cycles[] = { VM_PMU_SIGNAL_REFERENCE_CYCLES };
-
-/* Those of which an instruction adds no more than 1. */
-static const uint32_t single[] = {
-    VM_PMU_SIGNAL_BRANCHES_RETIRED,
-    VM_PMU_SIGNAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_TAKEN,
-    VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN,
-    VM_PMU_SIGNAL_DIRECT_JUMPS,
-    VM_PMU_SIGNAL_INDIRECT_JUMPS,
-    VM_PMU_SIGNAL_DIRECT_CALLS,
-    VM_PMU_SIGNAL_INDIRECT_CALLS,
-    VM_PMU_SIGNAL_NEAR_RETURNS,
-    VM_PMU_SIGNAL_FAR_TRANSFERS,
-    VM_PMU_SIGNAL_INTERRUPTS_TAKEN,
-    VM_PMU_SIGNAL_EXCEPTIONS_TAKEN,
-};
 
 /* ---- What the bridge asks for ---- */
 
@@ -127,7 +117,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
     }
     target.options.part = part;
     target.options.threads = machine->smp.max_cpus;
-    target.options.beside = VM_PMU_SIGNAL_BRANCHES_RETIRED + 1;
+    target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
     target.options.supplied = supplied;
     target.options.supplied_count = ARRAY_SIZE(supplied);
     target.options.with_cycles = with_cycles;
