@@ -515,7 +515,7 @@ fn followed(part: &str, packages: usize) {
         let (cpu, mut random) = (machine.thread(number).unwrap(), Random::of(number));
         let mut follower = followers[number].lock();
         let mut everything = Demand::default();
-        everything.replace(SignalSet::all(), false, Records::REQUESTS);
+        everything.replace(SignalSet::ALL, false, Records::REQUESTS);
         follower.renew(&everything);
         gate.meet();
         for step in 0..STEPS {

@@ -89,7 +89,7 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
 
 fn everything() -> Demand {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::REQUESTS);
+    demand.replace(SignalSet::ALL, false, Records::REQUESTS);
     demand
 }
 

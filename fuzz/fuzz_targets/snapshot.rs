@@ -107,7 +107,7 @@ impl<'a> Followed<'a> {
 
     fn renew(&mut self) {
         let mut everything = Demand::default();
-        everything.replace(SignalSet::all(), false, Records::REQUESTS);
+        everything.replace(SignalSet::ALL, false, Records::REQUESTS);
         self.followers.iter_mut().for_each(|follower| follower.renew(&everything));
     }
 }

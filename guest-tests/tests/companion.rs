@@ -28,7 +28,7 @@ impl Totals {
         let attach = |index: usize| {
             let mut cpu = Cpu::new(pmus.thread(index).unwrap(), &lines);
             cpu.follow(companion.follower(index).unwrap(), RAM);
-            cpu.watch(SignalSet::all());
+            cpu.watch(SignalSet::ALL);
             cpu
         };
         let config = Config { ram: RAM, cpus: guest.cpus, user: vec![protocol::USER], ..Config::default() };

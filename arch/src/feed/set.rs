@@ -38,12 +38,6 @@ impl SignalSet {
     /// ```
     pub const ALL: SignalSet = SignalSet { words: first(Signal::COUNT) };
 
-    /// Every signal there is: [`SignalSet::ALL`].
-    #[must_use]
-    pub const fn all() -> SignalSet {
-        SignalSet::ALL
-    }
-
     /// The set of `signal` alone.
     ///
     /// ```

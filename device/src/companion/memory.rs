@@ -198,7 +198,7 @@ mod tests {
 
     fn everything() -> Demand {
         let mut demand = Demand::default();
-        demand.replace(SignalSet::all(), false, Records::NONE);
+        demand.replace(SignalSet::ALL, false, Records::NONE);
         demand
     }
 

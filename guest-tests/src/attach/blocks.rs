@@ -38,7 +38,7 @@ fn number(signal: Signal) -> u16 {
 /// What steps without accesses add to each signal.
 pub(super) fn facts(steps: &[Step]) -> Facts {
     let mut everything = Demand::default();
-    everything.replace(SignalSet::all(), false, Records::NONE);
+    everything.replace(SignalSet::ALL, false, Records::NONE);
     let mut signals = Signals::default();
     signals.renew(&everything);
     let totals = Totals::new();

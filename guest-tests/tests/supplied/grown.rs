@@ -63,7 +63,7 @@ impl Grown {
         let options = Options { companion: false, ..Options::default() };
         let surroundings = Surroundings::new(part, cpus, Clock::Embedder, &options).unwrap();
         let mut machine = surroundings.machine(image, Engine::Interp).unwrap();
-        machine.observers_mut().for_each(|cpu| cpu.watch(SignalSet::all()));
+        machine.observers_mut().for_each(|cpu| cpu.watch(SignalSet::ALL));
         machine.run(interp::Limits::steps(STEPS));
         self.add(surroundings.pmus());
     }
@@ -80,7 +80,7 @@ impl Grown {
             if let Some(companion) = &companion {
                 cpu.follow(companion.follower(index).unwrap(), true);
             }
-            cpu.watch(SignalSet::all());
+            cpu.watch(SignalSet::ALL);
             cpu
         };
         let config = ia64::Config { ram: RAM, cores: 1, threads: cpus, ..ia64::Config::default() };
@@ -96,7 +96,7 @@ impl Grown {
         let attach = |index: usize| {
             let mut cpu = attach::power::Cpu::new(pmus.thread(index).unwrap(), config.time_base);
             cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
-            cpu.watch(SignalSet::all());
+            cpu.watch(SignalSet::ALL);
             cpu
         };
         let mut machine = power::Machine::new(&config, image, attach).unwrap();

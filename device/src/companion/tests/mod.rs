@@ -22,7 +22,7 @@ struct Rig {
 /// A demand of every signal.
 fn everything() -> Demand {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::NONE);
+    demand.replace(SignalSet::ALL, false, Records::NONE);
     demand
 }
 

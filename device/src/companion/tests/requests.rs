@@ -8,7 +8,7 @@ use super::*;
 /// A follower whose requests are wanted.
 fn asking(companion: &Companion, number: usize) -> Follower<'_> {
     let mut demand = Demand::default();
-    demand.replace(SignalSet::all(), false, Records::REQUESTS);
+    demand.replace(SignalSet::ALL, false, Records::REQUESTS);
     let mut follower = companion.follower(number).unwrap();
     follower.renew(&demand);
     follower

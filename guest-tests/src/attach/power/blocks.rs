@@ -16,7 +16,7 @@ pub struct Sums {
 impl Sums {
     fn of(steps: impl IntoIterator<Item = Step>) -> Sums {
         let mut demand = Demand::default();
-        demand.replace(SignalSet::all(), false, Records::NONE);
+        demand.replace(SignalSet::ALL, false, Records::NONE);
         let totals = Totals::new();
         steps.into_iter().for_each(|step| signals::add(&step, false, &Sink { demand: &demand, totals: &totals }));
         let amounts = Signal::all().map(|signal| (signal, totals.get(signal)));
