@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use vm_pmu::arch::access::Address;
-use vm_pmu::arch::feed::Feed;
+use vm_pmu::arch::feed::{Feed, Memory};
 use vm_pmu::arch::power9::{Mmcr0, Mmcra, spr};
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::irq::Flags;
 use vm_pmu::topology::{Builder, Machine, Thread};
-use vm_pmu::{Context, Deadlines, Pace, Records, Signal, SignalSet};
+use vm_pmu::{Context, Deadlines, Pace, Record, Records, Signal, SignalSet};
 
 const PERF_EVT_SEL: u32 = 0xC001_0000;
 const PERF_CTR: u32 = 0xC001_0004;
@@ -193,6 +193,40 @@ fn linux_s_sampling_on_power9_waits_for_instructions_alone_where_no_cache_is() {
     assert_eq!(armed(thread).difference(&own()), SignalSet::EMPTY);
     assert_eq!(thread.unsupplied(), SignalSet::only(Signal::DataCacheLoadMisses));
     assert_eq!(thread.room(), 100_000, "one look for the whole period");
+}
+
+#[test]
+fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
+    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1));
+    let thread = machine.thread(0).unwrap();
+    sample_continuously(thread);
+    assert!(thread.demand().records().at_deadline);
+    assert!(!thread.demand().wants(Signal::DataCacheLoadMisses) && !armed(thread).contains(Signal::DataCacheLoadMisses));
+}
+
+#[test]
+fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
+    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1));
+    let thread = machine.thread(0).unwrap();
+    let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
+    mmcra.set_sdar_mode(0b10);
+    thread.set_context(Context::power(1 << 60, 1));
+    thread.mtspr(spr::MMCRA, mmcra.bits()).unwrap();
+    // PMC4: PM_LD_MISS_L1 (F0h) twice before it turns negative.
+    thread.mtspr(spr::MMCR1, 0xF0).unwrap();
+    thread.mtspr(spr::PMC1 + 3, (1 << 31) - 2).unwrap();
+    mmcr0.set_pmae(true);
+    mmcr0.set_pmcjce(true);
+    mmcr0.set_fcece(true);
+    thread.mtspr(spr::MMCR0, mmcr0.bits()).unwrap();
+    for address in [0x1000, 0x2000] {
+        thread.totals().add(Signal::DataCacheLoadMisses, 1);
+        if thread.reached(Signal::DataCacheLoadMisses) {
+            thread.record(&Record { memory: Some(Memory::load(address, 8)), ..Record::at(0x400) });
+            thread.service();
+        }
+    }
+    assert_eq!((thread.mfspr(spr::SIAR), thread.mfspr(spr::SDAR)), (Ok(0x400), Ok(0x2000)));
 }
 
 /// The parts, with as many threads as have something to share.

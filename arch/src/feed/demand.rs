@@ -27,6 +27,10 @@ pub struct Records {
     pub every: bool,
     /// Every [`Request`](super::Request) that left a core's own caches. They are told by themselves, not with instructions.
     pub requests: bool,
+    /// The accesses whose addresses a register keeps in continuous sampling (POWER9's SDAR), each as the record of its instruction. No demand
+    /// has it by itself: somebody who tells records at deadlines says by it that deadlines may be set for this too, as often as such an access
+    /// comes.
+    pub sampled_addresses: bool,
 }
 
 /// What an instruction did for which its record may be wanted.
@@ -71,6 +75,7 @@ impl Records {
         fetches: false,
         every: false,
         requests: false,
+        sampled_addresses: false,
     };
     /// Those at which a deadline is reached.
     pub const AT_DEADLINE: Records = Records { at_deadline: true, ..Records::NONE };
@@ -86,16 +91,26 @@ impl Records {
     pub const EVERY: Records = Records { every: true, ..Records::NONE };
     /// Every request that left a core's own caches.
     pub const REQUESTS: Records = Records { requests: true, ..Records::NONE };
+    /// The accesses whose addresses continuous sampling keeps.
+    pub const SAMPLED_ADDRESSES: Records = Records { sampled_addresses: true, ..Records::NONE };
 
     /// Every record, whatever asks for it.
-    pub const ALL: Records =
-        Records { at_deadline: true, taken_branches: true, branches: true, memory: true, fetches: true, every: true, requests: true };
+    pub const ALL: Records = Records {
+        at_deadline: true,
+        taken_branches: true,
+        branches: true,
+        memory: true,
+        fetches: true,
+        every: true,
+        requests: true,
+        sampled_addresses: true,
+    };
 
     /// Whether nothing is wanted.
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {
-        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every || self.requests)
+        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every || self.requests || self.sampled_addresses)
     }
 
     /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.
@@ -121,6 +136,7 @@ impl Records {
             fetches: self.fetches || more.fetches,
             every: self.every || more.every,
             requests: self.requests || more.requests,
+            sampled_addresses: self.sampled_addresses || more.sampled_addresses,
         }
     }
 
@@ -145,6 +161,7 @@ impl Records {
             fetches: self.fetches && (told.fetches || told.every),
             every: self.every && told.every,
             requests: self.requests && told.requests,
+            sampled_addresses: self.sampled_addresses && (told.sampled_addresses || told.every),
         }
     }
 }

@@ -307,7 +307,8 @@ impl Power9 {
     /// What must be reported, whatever the thread's state.
     pub(super) fn renew_demand(&mut self, feed: &impl Feed) {
         self.alerts.renewed = true;
-        let (signals, records) = self.follows();
+        let (mut signals, records) = self.follows();
+        self.demand_of_told_addresses(&mut signals, feed);
         let (mut levels, mut per_cycle) = (SignalSet::EMPTY, false);
         let freezes = self.freezes();
         let supply = feed.supply();

@@ -428,7 +428,9 @@ impl Model for Power9 {
     }
 
     fn followed(&self) -> SignalSet {
-        self.follows().0
+        let (mut signals, _) = self.follows();
+        self.demand_of_addresses(&mut signals);
+        signals
     }
 
     fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {

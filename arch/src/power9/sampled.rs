@@ -53,6 +53,11 @@ fn are_told(feed: &impl Feed) -> bool {
     Records::AT_DEADLINE.within(feed.supply().records).at_deadline
 }
 
+/// Whether those of continuous sampling's accesses are told too.
+fn addresses_are_told(feed: &impl Feed) -> bool {
+    are_told(feed) && Records::SAMPLED_ADDRESSES.within(feed.supply().records).sampled_addresses
+}
+
 impl Power9 {
     /// MMCRA is written: sampling begins anew where its choice changes.
     pub(super) fn write_mmcra(&mut self, mmcra: Mmcra, feed: &impl Feed) {
@@ -99,11 +104,22 @@ impl Power9 {
     pub(super) fn demand_of_sampling(&self, signals: &mut SignalSet) -> Records {
         self.eligible.demand(signals);
         self.ticks.demand(signals);
+        let pmae = self.mmcr0.pmae();
+        Records { at_deadline: self.mmcra.sample_enable() || pmae, taken_branches: pmae, ..Records::NONE }
+    }
+
+    /// What continuous sampling looks at for the addresses that it keeps, whoever tells them.
+    pub(super) fn demand_of_addresses(&self, signals: &mut SignalSet) {
         if self.mmcr0.pmae() {
             self.addresses.demand(signals);
         }
-        let pmae = self.mmcr0.pmae();
-        Records { at_deadline: self.mmcra.sample_enable() || pmae, taken_branches: pmae, ..Records::NONE }
+    }
+
+    /// The same, if they are told.
+    pub(super) fn demand_of_told_addresses(&self, signals: &mut SignalSet, feed: &impl Feed) {
+        if addresses_are_told(feed) {
+            self.demand_of_addresses(signals);
+        }
     }
 
     pub(super) fn arm_sampling(&self, feed: &impl Feed) {
@@ -118,7 +134,7 @@ impl Power9 {
 
     /// Sets the deadline of continuous sampling, whose next occurrence has an address to keep.
     pub(super) fn arm_addresses(&self, feed: &impl Feed) {
-        if self.mmcr0.pmae() && are_told(feed) {
+        if self.mmcr0.pmae() && addresses_are_told(feed) {
             self.addresses.arm(feed, Some(1));
         }
     }

@@ -32,6 +32,10 @@ struct TcgBridge {
   uint64_t records;
   /* The records that the host tells. */
   uint32_t tells;
+  VmPmuCompanion *companion;
+  /* What the companion makes, and what of it the host does not count: instructions are followed for the latter. */
+  uint64_t made[VM_PMU_SIGNAL_WORDS];
+  uint64_t made_alone[VM_PMU_SIGNAL_WORDS];
   /* The demand of each CPU when it was looked at last. Only with `renewing` held, which is for as long as that takes. */
   VmPmuDemand *demands;
   atomic_flag renewing;
@@ -71,6 +75,26 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
   uint32_t word;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word];
   return any != 0;
+}
+
+/* Whether the companion must be told each instruction. */
+static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand) {
+  uint64_t any = bridge->companion != NULL ? demand->records & VM_PMU_RECORDS_REQUESTS : 0;
+  uint32_t word;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->made_alone[word];
+  return any != 0;
+}
+
+/* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
+static bool choose(TcgBridgeCpu *cpu) {
+  const TcgBridge *bridge = cpu->bridge;
+  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand);
+  bool changed = counting != cpu->counting || following != cpu->following;
+  cpu->counting = counting;
+  cpu->following = following;
+  if (!following) cpu->begun = 0;
+  if (bridge->companion != NULL) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
+  return changed;
 }
 
 /* ---- The countdown ---- */
@@ -113,13 +137,43 @@ static TcgBridge *refuse(TcgBridge *bridge, char *why, size_t why_size, const ch
   return NULL;
 }
 
+static void insert(uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { set[signal / 64] |= UINT64_C(1) << (signal % 64); }
+
+/* Makes the companion. Adds what it makes to the `count` signals at `supplied`. False if it cannot be made. */
+static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32_t *supplied, uint32_t *count) {
+  VmPmuCompanionOptions companion = *options->companion;
+  uint32_t made[64 * VM_PMU_SIGNAL_WORDS];
+  uint32_t number, made_count = 0;
+  companion.packages = options->packages;
+  companion.threads = options->threads;
+  if (vm_pmu_companion_create(options->part, &companion, &bridge->companion) != VM_PMU_STATUS_OK ||
+      vm_pmu_companion_supplied(options->part, companion.clock, made, 64 * VM_PMU_SIGNAL_WORDS, &made_count) != VM_PMU_STATUS_OK) {
+    return false;
+  }
+  for (number = 0; number < made_count; number++) {
+    insert(bridge->made, made[number]);
+    insert(bridge->made_alone, made[number]);
+    if (*count != 0) supplied[(*count)++] = made[number];
+  }
+  for (number = 0; number < options->supplied_count; number++) {
+    bridge->made_alone[supplied[number] / 64] &= ~(UINT64_C(1) << (supplied[number] % 64));
+  }
+  return true;
+}
+
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
   VmPmuOptions machine = {sizeof(VmPmuOptions)};
   TcgBridge *bridge;
   uint32_t packages, number;
   char reason[200];
   uint32_t single[1 + MOST_CLOCKS + MOST_SINGLE] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
+  uint32_t supplied[2 * 64 * VM_PMU_SIGNAL_WORDS], supplied_count = options->supplied_count;
   if (options->with_cycles_count > MOST_CLOCKS) return refuse(NULL, why, why_size, "with_cycles_count is more than 4");
+  if (supplied_count > 64 * VM_PMU_SIGNAL_WORDS) return refuse(NULL, why, why_size, "supplied_count is more than there are signals");
+  for (number = 0; number < supplied_count; number++) {
+    supplied[number] = options->supplied[number];
+    if (supplied[number] >= 64 * VM_PMU_SIGNAL_WORDS) return refuse(NULL, why, why_size, "supplied has a number that no signal has");
+  }
   if (options->single_count > MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 32");
   for (number = 0; number < options->with_cycles_count; number++) single[1 + number] = options->with_cycles[number];
   for (number = 0; number < options->single_count; number++) single[1 + options->with_cycles_count + number] = options->single[number];
@@ -137,6 +191,10 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
+  if (options->companion != NULL && !accompany(bridge, options, supplied, &supplied_count)) {
+    vm_pmu_last_error(reason, sizeof reason);
+    return refuse(bridge, why, why_size, reason);
+  }
   machine.revision = options->revision;
   machine.packages = options->packages;
   machine.threads = options->threads;
@@ -144,9 +202,13 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   machine.pace_most = options->most != 0 ? options->most : 4;
   machine.pace_single = single;
   machine.pace_single_count = 1 + options->with_cycles_count + options->single_count;
-  machine.supplied = options->supplied;
-  machine.supplied_count = options->supplied_count;
+  machine.supplied = supplied;
+  machine.supplied_count = supplied_count;
   machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;
+  /* Requests are told by the companion itself. */
+  if (options->companion != NULL && machine.records != 0) {
+    machine.records = (options->host.record != NULL ? options->records : 0) | VM_PMU_RECORDS_REQUESTS;
+  }
   machine.user = bridge;
   machine.raise = raised;
   machine.lines = lines_changed;
@@ -171,7 +233,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     bridge->demands[number] = cpu->demand;
     cpu->totals = cpu->cells.totals;
     cpu->countdown = &cpu->own;
-    cpu->counting = counts(cpu->bridge, &cpu->demand);
+    choose(cpu);
     fill(cpu, 0);
   }
   for (number = 1; number < bridge->clock_count; number++) {
@@ -185,6 +247,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
 
 void tcg_bridge_destroy(TcgBridge *bridge) {
   if (bridge == NULL) return;
+  vm_pmu_companion_destroy(bridge->companion);
   vm_pmu_machine_destroy(bridge->machine);
   free(bridge->demands);
   free(bridge->cpus);
@@ -195,6 +258,8 @@ TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number) { return number
 
 VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge) { return bridge->machine; }
 
+VmPmuCompanion *tcg_bridge_companion(TcgBridge *bridge) { return bridge->companion; }
+
 void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
   VM_PMU_STORE(countdown, VM_PMU_LOAD(cpu->countdown));
   cpu->countdown = countdown;
@@ -202,9 +267,12 @@ void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
 
 /* ---- Demand ---- */
 
+static bool has(const uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { return (set[signal / 64] >> (signal % 64) & 1) != 0; }
+
 /* Whether blocks add a signal by code of its own. */
 static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
   uint32_t clock;
+  if (has(bridge->made_alone, signal)) return false;
   for (clock = 0; clock < bridge->clock_count; clock++) {
     if (bridge->clocks[clock] == signal) return false;
   }
@@ -259,8 +327,7 @@ static void renew_if_changed(TcgBridgeCpu *cpu) {
   if (epoch == cpu->demand.epoch) return;
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
   renew(cpu->bridge, false);
-  if (cpu->counting != counts(cpu->bridge, &cpu->demand)) {
-    cpu->counting = !cpu->counting;
+  if (choose(cpu)) {
     VM_PMU_STORE(&cpu->look, 1);
     if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
   }
@@ -286,6 +353,10 @@ uint32_t tcg_bridge_records(const TcgBridge *bridge) { return (uint32_t)VM_PMU_L
 
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (VM_PMU_LOAD(&bridge->wanted[signal / 64]) >> (signal % 64) & 1) != 0;
+}
+
+bool tcg_bridge_follows(const TcgBridge *bridge, uint32_t signal) {
+  return signal < 64 * VM_PMU_SIGNAL_WORDS && has(bridge->made, signal);
 }
 
 /* ---- Blocks ---- */
@@ -326,10 +397,13 @@ static void tell_context(TcgBridgeCpu *cpu) {
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
-static bool reached(const TcgBridgeCpu *cpu) {
-  uint32_t signal;
-  for (signal = 0; signal < cpu->cells.signals; signal++) {
-    if (vm_pmu_wants(&cpu->demand, signal) && vm_pmu_reached(&cpu->cells, signal)) return true;
+bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
+  uint32_t word, signal;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
+    uint64_t left = cpu->demand.signals[word];
+    for (signal = 64 * word; left != 0; signal++, left >>= 1) {
+      if ((left & 1) != 0 && vm_pmu_reached(&cpu->cells, signal)) return true;
+    }
   }
   return false;
 }
@@ -340,7 +414,7 @@ static void tell_record(TcgBridgeCpu *cpu) {
   uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
   bool news = completed != cpu->told;
   cpu->told = completed;
-  if (!news || (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) == 0 || !reached(cpu)) return;
+  if (!news || (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) == 0 || !tcg_bridge_reached(cpu)) return;
   if (cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_record(cpu->bridge->machine, cpu->number, &record);
 }
 
@@ -419,6 +493,15 @@ void tcg_bridge_open(TcgBridgeCpu *cpu) {
 
 void tcg_bridge_settle(TcgBridgeCpu *cpu) { settle(cpu, 0); }
 
+void tcg_bridge_resume(TcgBridgeCpu *cpu) {
+  serve(cpu);
+  renew_if_changed(cpu);
+  fill(cpu, 0);
+  if (VM_PMU_LOAD(&cpu->look) == 0) return;
+  cpu->filled = 0;
+  VM_PMU_STORE(cpu->countdown, 0);
+}
+
 void tcg_bridge_sync(TcgBridgeCpu *cpu) {
   settle(cpu, 0);
   serve(cpu);
@@ -491,6 +574,8 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
 static void tell_anew(TcgBridgeCpu *cpu) {
   memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
+  cpu->begun = 0;
+  if (cpu->bridge->companion != NULL) vm_pmu_follow_renew(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
   renew_if_changed(cpu);
   fill(cpu, 0);
 }
@@ -553,9 +638,13 @@ void tcg_bridge_pass(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals
 
 /* ---- Saving ---- */
 
+/* Behind the bytes of the machine are those of the companion, if there is one; before both, how many the machine has, lowest byte first. */
+#define LENGTH_BYTES 8
+
 uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
-  VmPmuSnapshot *snapshot = NULL;
-  const uint8_t *bytes = NULL;
+  VmPmuSnapshot *machine = NULL, *companion = NULL;
+  const uint8_t *bytes = NULL, *more = NULL;
+  size_t more_length = 0;
   uint8_t *copy = NULL;
   uint32_t number;
   for (number = 0; number < bridge->cpu_count; number++) {
@@ -563,17 +652,32 @@ uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
     serve(&bridge->cpus[number]);
     fill(&bridge->cpus[number], 0);
   }
-  if (vm_pmu_save(bridge->machine, &snapshot) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(snapshot, &bytes, length) == VM_PMU_STATUS_OK) {
-    copy = malloc(*length);
-    if (copy != NULL) memcpy(copy, bytes, *length);
+  if (vm_pmu_save(bridge->machine, &machine) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(machine, &bytes, length) == VM_PMU_STATUS_OK &&
+      (bridge->companion == NULL || (vm_pmu_companion_save(bridge->companion, &companion) == VM_PMU_STATUS_OK &&
+                                     vm_pmu_snapshot_bytes(companion, &more, &more_length) == VM_PMU_STATUS_OK))) {
+    copy = malloc(LENGTH_BYTES + *length + more_length);
   }
-  vm_pmu_snapshot_destroy(snapshot);
+  if (copy != NULL) {
+    for (number = 0; number < LENGTH_BYTES; number++) copy[number] = (uint8_t)((uint64_t)*length >> 8 * number);
+    memcpy(copy + LENGTH_BYTES, bytes, *length);
+    if (more_length != 0) memcpy(copy + LENGTH_BYTES + *length, more, more_length);
+    *length += LENGTH_BYTES + more_length;
+  }
+  vm_pmu_snapshot_destroy(companion);
+  vm_pmu_snapshot_destroy(machine);
   return copy;
 }
 
 bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
+  uint64_t machine = 0;
   uint32_t number;
-  if (vm_pmu_load(bridge->machine, bytes, length) != VM_PMU_STATUS_OK) return false;
+  if (length < LENGTH_BYTES) return false;
+  for (number = 0; number < LENGTH_BYTES; number++) machine |= (uint64_t)bytes[number] << 8 * number;
+  bytes += LENGTH_BYTES;
+  length -= LENGTH_BYTES;
+  if (machine > length || (machine == length) != (bridge->companion == NULL)) return false;
+  if (vm_pmu_load(bridge->machine, bytes, (size_t)machine) != VM_PMU_STATUS_OK) return false;
+  if (bridge->companion != NULL) vm_pmu_companion_load(bridge->companion, bytes + machine, length - (size_t)machine);
   for (number = 0; number < bridge->cpu_count; number++) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;

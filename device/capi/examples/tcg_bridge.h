@@ -73,7 +73,7 @@ typedef struct TcgBridgeHost {
    * of some CPU. Blocks that add too much are kept: guests stop and start their counters all the time.
    */
   void (*retranslate)(void *user);
-  /* TcgBridgeCpu::counting of CPU `cpu` has changed. On the thread of that CPU. */
+  /* TcgBridgeCpu::counting or following of CPU `cpu` has changed. On the thread of that CPU. */
   void (*counting)(void *user, uint32_t cpu);
   /* Another CPU has changed what counts on CPU `cpu`: let it leave translated code and call tcg_bridge_sync(). On any thread. */
   void (*kick)(void *user, uint32_t cpu);
@@ -116,6 +116,11 @@ typedef struct TcgBridgeOptions {
   /* Handed to the host's functions. */
   void *user;
   TcgBridgeHost host;
+  /*
+   * What makes the signals that the host does not: caches, translation buffers, predictors of the part. Null for none. Packages and threads are
+   * filled in. The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not 0.
+   */
+  const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;
 
 /* One virtual CPU. */
@@ -140,6 +145,12 @@ typedef struct TcgBridgeCpu {
   VmPmuContext context;
   TcgBridge *bridge;
   uint64_t told;
+  /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
+  uint32_t following;
+  /* Not 0 if an instruction has begun that the companion was not told yet: the one that follows, with its accesses. */
+  uint32_t begun;
+  VmPmuInstruction instruction;
+  VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
 } TcgBridgeCpu;
 
 /* What one instruction of a block adds to TcgBridgeOptions::paired_signal. */
@@ -170,8 +181,12 @@ void tcg_bridge_destroy(TcgBridge *bridge);
 TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number);
 /* The machine behind it, for what vm_pmu.h has beside: boxes, injection, devices. */
 VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge);
+/* Its companion; null without one. */
+VmPmuCompanion *tcg_bridge_companion(TcgBridge *bridge);
 /* Puts the countdown of a CPU into a cell of the host's, 8 bytes that stay until the bridge is destroyed. Before the CPU runs. */
 void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown);
+/* Whether something that is wanted of a CPU has come to its deadline. */
+bool tcg_bridge_reached(const TcgBridgeCpu *cpu);
 /* Brings a CPU's PMU to its values after reset: warm is INIT, or a reset with the power on. */
 void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm);
 
@@ -185,6 +200,8 @@ uint32_t tcg_bridge_records(const TcgBridge *bridge);
 void tcg_bridge_trim(TcgBridge *bridge);
 /* Whether code must be made that counts a signal: something follows it, and the countdown does not count it. */
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal);
+/* Whether the companion makes a signal: blocks whose instructions it is told do not count it. */
+bool tcg_bridge_follows(const TcgBridge *bridge, uint32_t signal);
 /* What the entry of a block of so many instructions takes off the countdown, which add `paired` in all to the paired signal. */
 static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t paired) {
   return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - paired;
@@ -226,6 +243,11 @@ void tcg_bridge_open(TcgBridgeCpu *cpu);
 void tcg_bridge_settle(TcgBridgeCpu *cpu);
 /* The same, and serves deadlines and tells the context. */
 void tcg_bridge_sync(TcgBridgeCpu *cpu);
+/*
+ * After the host has told the PMU something by vm_pmu.h, with everything settled: looks at what is wanted from now on, and at how far it is to the
+ * next deadline. The next block with counting code is not entered if TcgBridgeCpu::look is not 0.
+ */
+void tcg_bridge_resume(TcgBridgeCpu *cpu);
 /* Once each time after it was asked: whether the host should look at interrupts and at translated blocks. */
 bool tcg_bridge_look(TcgBridgeCpu *cpu);
 
@@ -298,9 +320,15 @@ void tcg_bridge_pass(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals
 
 /* ---- Saving ---- */
 
-/* Everything that the PMUs remember, in memory of malloc(); null if that cannot be. No CPU runs. Save interrupt controllers afterwards. */
+/*
+ * Everything that the PMUs and the companion remember, in memory of malloc(); null if that cannot be. No CPU runs, and the companion has been told
+ * everything: tcg_bridge_complete(). Save interrupt controllers afterwards.
+ */
 uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length);
-/* Puts it in place in a bridge of the same options, or changes nothing and returns false. No CPU runs. */
+/*
+ * Puts it in place in a bridge of the same options, or changes nothing and returns false. No CPU runs. What a later version of the library has
+ * saved of a companion may not fit: its caches are as they were then.
+ */
 bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length);
 
 /* ---- What generated code does, in C ---- */

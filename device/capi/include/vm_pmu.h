@@ -174,6 +174,12 @@
 #define VM_PMU_RECORDS_REQUESTS (1 << 6)
 
 /**
+ * In VmPmuOptions::records, beside VM_PMU_RECORDS_AT_DEADLINE: records are told of the accesses whose addresses a register keeps in continuous
+ * sampling (POWER9's SDAR), so that deadlines may be set for each of them.
+ */
+#define VM_PMU_RECORDS_SAMPLED_ADDRESSES (1 << 7)
+
+/**
  * In VmPmuOptions::records, alone: no record is ever told.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)

@@ -25,6 +25,9 @@ pub const VM_PMU_RECORDS_FETCHES: u32 = 1 << 4;
 pub const VM_PMU_RECORDS_EVERY: u32 = 1 << 5;
 /// In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
 pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
+/// In VmPmuOptions::records, beside VM_PMU_RECORDS_AT_DEADLINE: records are told of the accesses whose addresses a register keeps in continuous
+/// sampling (POWER9's SDAR), so that deadlines may be set for each of them.
+pub const VM_PMU_RECORDS_SAMPLED_ADDRESSES: u32 = 1 << 7;
 
 /// In VmPmuOptions::records, alone: no record is ever told.
 pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 30;
@@ -57,7 +60,7 @@ unsafe impl Growing for VmPmuDemand {
 }
 
 fn bits(records: Records) -> u32 {
-    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests } = records;
+    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_addresses } = records;
     let bit = |wanted: bool, bit: u32| if wanted { bit } else { 0 };
     bit(at_deadline, VM_PMU_RECORDS_AT_DEADLINE)
         | bit(taken_branches, VM_PMU_RECORDS_TAKEN_BRANCHES)
@@ -66,6 +69,7 @@ fn bits(records: Records) -> u32 {
         | bit(fetches, VM_PMU_RECORDS_FETCHES)
         | bit(every, VM_PMU_RECORDS_EVERY)
         | bit(requests, VM_PMU_RECORDS_REQUESTS)
+        | bit(sampled_addresses, VM_PMU_RECORDS_SAMPLED_ADDRESSES)
 }
 
 /// The records that these bits name.
@@ -83,6 +87,7 @@ pub(crate) fn records(bits: u32) -> Result<Records, Failure> {
         fetches: has(VM_PMU_RECORDS_FETCHES),
         every: has(VM_PMU_RECORDS_EVERY),
         requests: has(VM_PMU_RECORDS_REQUESTS),
+        sampled_addresses: has(VM_PMU_RECORDS_SAMPLED_ADDRESSES),
     })
 }
 

@@ -122,6 +122,15 @@ fn a_translator_on_the_bridge_sees_what_an_interpreter_sees() {
 }
 
 #[test]
+fn a_host_without_caches_has_the_companion_follow_it() {
+    if is_there("cc", "a_host_without_caches_has_the_companion_follow_it") {
+        let companion = root().join("examples/tcg_bridge_companion.c").display().to_string();
+        let beside: Vec<String> = bridge().into_iter().chain([companion]).chain(shared()).collect();
+        compile_and_run("cc", "followed.c", "followed", "-std=c11", &beside);
+    }
+}
+
+#[test]
 fn the_header_of_the_bridge_is_valid_in_cpp() {
     if is_there("c++", "the_header_of_the_bridge_is_valid_in_cpp") {
         let mut command = Command::new("c++");
@@ -138,7 +147,7 @@ fn the_header_of_the_bridge_is_valid_in_cpp() {
             "stddef.h",
             "-I",
         ]);
-        succeed(command.arg(installed().join("include")).arg(root().join("examples/tcg_bridge.h")));
+        succeed(command.arg(installed().join("include")).arg(root().join("examples/tcg_bridge_companion.h")));
     }
 }
 

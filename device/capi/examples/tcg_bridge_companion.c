@@ -1,0 +1,95 @@
+/*
+ * Tells the companion of a bridge what a CPU executes: see tcg_bridge_companion.h.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "tcg_bridge_companion.h"
+
+#include <string.h>
+
+/* Whether a record of the instruction is wanted. */
+static bool is_wanted(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome) {
+  uint32_t records = cpu->demand.records;
+  if ((records & VM_PMU_RECORDS_EVERY) != 0) return true;
+  if ((records & VM_PMU_RECORDS_BRANCHES) != 0 && cpu->instruction.branch != VM_PMU_BRANCH_NONE) return true;
+  if ((records & VM_PMU_RECORDS_TAKEN_BRANCHES) != 0 && (cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) return true;
+  if ((records & VM_PMU_RECORDS_MEMORY) != 0 && cpu->instruction.access_count != 0) return true;
+  if ((records & VM_PMU_RECORDS_FETCHES) != 0 && (outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) return true;
+  return (records & VM_PMU_RECORDS_AT_DEADLINE) != 0 && tcg_bridge_reached(cpu);
+}
+
+/* The first access, and whether there is a load and a store. */
+static void tell_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome, VmPmuRecord *record) {
+  size_t number;
+  if (cpu->instruction.access_count == 0) return;
+  record->memory_address = cpu->accesses[0].address;
+  record->memory_size = cpu->accesses[0].bytes;
+  record->memory_latency = outcome->latency;
+  record->data = outcome->data;
+  record->data_level = outcome->data_level;
+  record->memory_translation = outcome->translation;
+  for (number = 0; number < cpu->instruction.access_count; number++) {
+    record->flags |= cpu->accesses[number].kind == VM_PMU_ACCESS_KIND_STORE ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
+  }
+}
+
+/* What the instruction made has been added: its record is told before deadlines are served. */
+static void delivered(void *user, const VmPmuOutcome *outcome) {
+  TcgBridgeCpu *cpu = user;
+  VmPmuRecord record = {sizeof(VmPmuRecord)};
+  if (!is_wanted(cpu, outcome)) return;
+  record.address = cpu->instruction.address;
+  record.branch = cpu->instruction.branch;
+  record.branch_target = cpu->instruction.target;
+  record.prediction = outcome->prediction;
+  if ((cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) record.flags |= VM_PMU_RECORD_TAKEN;
+  tell_access(cpu, outcome, &record);
+  if ((outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) {
+    record.flags |= VM_PMU_RECORD_FETCH;
+    record.flags |= (outcome->flags & VM_PMU_OUTCOME_FETCH_MISS) != 0 ? VM_PMU_RECORD_FETCH_MISS : 0;
+    record.fetch_address = outcome->fetch_address;
+    record.fetch_latency = outcome->fetch_latency;
+    record.fetch_translation = outcome->fetch_translation;
+  }
+  cpu->told = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
+  vm_pmu_record(tcg_bridge_machine(cpu->bridge), cpu->number, &record);
+}
+
+void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
+  VmPmuInstruction *instruction = &cpu->instruction;
+  VmPmuCompanion *companion = tcg_bridge_companion(cpu->bridge);
+  bool jumps;
+  if (cpu->begun == 0) return;
+  cpu->begun = 0;
+  jumps = next != instruction->address + instruction->bytes;
+  if (instruction->branch != VM_PMU_BRANCH_NONE) {
+    instruction->target = next;
+    if (jumps || instruction->branch != VM_PMU_BRANCH_CONDITIONAL) instruction->flags |= VM_PMU_INSTRUCTION_TAKEN;
+  }
+  tcg_bridge_settle(cpu);
+  vm_pmu_follow(companion, cpu->number, instruction);
+  vm_pmu_follow_deliver(companion, tcg_bridge_machine(cpu->bridge), cpu->number, NULL, 0, delivered, cpu, NULL);
+  tcg_bridge_resume(cpu);
+}
+
+void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction) {
+  tcg_bridge_complete(cpu, instruction->address);
+  if (!cpu->following) return;
+  cpu->instruction = *instruction;
+  cpu->instruction.size = sizeof cpu->instruction;
+  cpu->instruction.accesses = cpu->accesses;
+  cpu->instruction.access_count = 0;
+  cpu->begun = 1;
+}
+
+void tcg_bridge_access(TcgBridgeCpu *cpu, const VmPmuAccess *access) {
+  if (cpu->begun == 0 || cpu->instruction.access_count == VM_PMU_MOST_ACCESSES) return;
+  cpu->accesses[cpu->instruction.access_count++] = *access;
+}
+
+void tcg_bridge_cancel(TcgBridgeCpu *cpu) { cpu->begun = 0; }
+
+void tcg_bridge_forget(TcgBridgeCpu *cpu, uint32_t what, uint64_t address) {
+  VmPmuCompanion *companion = tcg_bridge_companion(cpu->bridge);
+  if (companion != NULL) vm_pmu_follow_invalidate(companion, cpu->number, what, address);
+}

@@ -1,0 +1,317 @@
+/*
+ * A host without caches tells the bridge's companion what it executes: tcg_bridge_companion.c.
+ */
+#include "expect.h"
+#include "tcg_bridge_companion.h"
+
+#include <string.h>
+
+#define PERF_EVT_SEL 0xC0010000
+#define PERF_CTR 0xC0010004
+/* PerfEvtSel: OS, INT, EN. */
+#define ENABLED 0x520000
+#define DATA_CACHE_MISSES (ENABLED | 0x41)
+#define DATA_CACHE_ACCESSES (ENABLED | 0x40)
+#define RETIRED_INSTRUCTIONS (ENABLED | 0xC0)
+#define MISPREDICTED_BRANCHES (ENABLED | 0xC3)
+
+#define CODE 0x400000
+#define DATA 0x800000
+#define LINE 64
+#define POWER_LINE 128
+
+struct host {
+  TcgBridge *bridge;
+  TcgBridgeCpu *cpu;
+  unsigned interrupts;
+  /* What the host has been told of TcgBridgeCpu::counting or following. */
+  unsigned changes;
+};
+
+static uint32_t context(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user;
+  EXPECT(cpu == 0);
+  context->machine_state = 0x202;
+  return 0;
+}
+
+static void interrupt(void *user, uint32_t cpu) {
+  EXPECT(cpu == 0);
+  ((struct host *)user)->interrupts += 1;
+}
+
+static void changed(void *user, uint32_t cpu) {
+  EXPECT(cpu == 0);
+  ((struct host *)user)->changes += 1;
+}
+
+static void build(struct host *host) {
+  static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES};
+  static const VmPmuCompanionOptions companion = {.size = sizeof companion};
+  TcgBridgeOptions options;
+  char why[200];
+  memset(&options, 0, sizeof options);
+  memset(host, 0, sizeof *host);
+  options.part = "k8";
+  options.user = host;
+  options.supplied = supplied;
+  options.supplied_count = sizeof supplied / sizeof *supplied;
+  options.companion = &companion;
+  options.host.context = context;
+  options.host.interrupt = interrupt;
+  options.host.counting = changed;
+  host->bridge = tcg_bridge_create(&options, why, sizeof why);
+  EXPECT(host->bridge != NULL);
+  host->cpu = tcg_bridge_cpu(host->bridge, 0);
+}
+
+static void write_register(struct host *host, uint64_t number, uint64_t value) {
+  TcgBridgeException exception;
+  EXPECT(tcg_bridge_write(host->cpu, VM_PMU_SPACE_MSR, number, value, &exception) == TCG_BRIDGE_DONE);
+}
+
+static uint64_t counted(struct host *host) {
+  TcgBridgeException exception;
+  uint64_t value = 0;
+  EXPECT(tcg_bridge_read(host->cpu, VM_PMU_SPACE_MSR, PERF_CTR, &value, &exception) == TCG_BRIDGE_DONE);
+  return value;
+}
+
+/* The entry of a block of one instruction, until the host may execute it. */
+static void enter(struct host *host) {
+  TcgBridgeBlock block;
+  tcg_bridge_block_begin(&block);
+  tcg_bridge_block_instruction(&block);
+  while (tcg_bridge_enter(host->cpu, &block) != TCG_BRIDGE_GO) {
+  }
+}
+
+static void begin(struct host *host, uint64_t address, uint8_t branch) {
+  VmPmuInstruction instruction;
+  memset(&instruction, 0, sizeof instruction);
+  instruction.address = address;
+  instruction.physical = address;
+  instruction.bytes = 4;
+  instruction.branch = branch;
+  tcg_bridge_begin(host->cpu, &instruction);
+  enter(host);
+}
+
+static void load(struct host *host, uint64_t address) {
+  VmPmuAccess access;
+  memset(&access, 0, sizeof access);
+  access.address = address;
+  access.physical = address;
+  access.bytes = 8;
+  begin(host, CODE, VM_PMU_BRANCH_NONE);
+  tcg_bridge_access(host->cpu, &access);
+}
+
+/* Loads from so many lines, one after the other. */
+static void walk(struct host *host, unsigned lines) {
+  unsigned line;
+  for (line = 0; line < lines; line++) load(host, DATA + LINE * line);
+  tcg_bridge_complete(host->cpu, CODE + 4);
+}
+
+static void instructions_are_followed_while_something_is_counted_that_the_companion_makes(void) {
+  struct host host;
+  build(&host);
+  EXPECT(!host.cpu->counting && !host.cpu->following);
+  write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
+  EXPECT(host.cpu->counting && !host.cpu->following && host.changes == 1);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_ACCESSES);
+  EXPECT(host.cpu->counting && !host.cpu->following && host.changes == 1);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  EXPECT(host.cpu->counting && host.cpu->following && host.changes == 2);
+  EXPECT(tcg_bridge_follows(host.bridge, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES));
+  EXPECT(!tcg_bridge_follows(host.bridge, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED));
+  write_register(&host, PERF_EVT_SEL, 0);
+  EXPECT(!host.cpu->counting && !host.cpu->following && host.changes == 3);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void each_line_misses_once(void) {
+  struct host host;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  walk(&host, 100);
+  EXPECT(counted(&host) == 100);
+  walk(&host, 100);
+  EXPECT(counted(&host) == 100);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void what_the_companion_makes_the_host_need_not_count(void) {
+  struct host host;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_ACCESSES);
+  write_register(&host, PERF_EVT_SEL + 1, DATA_CACHE_MISSES);
+  walk(&host, 100);
+  EXPECT(counted(&host) == 100);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void an_overflow_comes_before_the_next_instruction_is_entered(void) {
+  struct host host;
+  TcgBridgeBlock block;
+  unsigned line;
+  build(&host);
+  write_register(&host, PERF_CTR, 0 - (uint64_t)10);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  EXPECT(tcg_bridge_look(host.cpu));
+  for (line = 0; line < 10; line++) {
+    load(&host, DATA + LINE * line);
+    EXPECT(host.interrupts == 0);
+  }
+  VmPmuInstruction next = {.address = CODE + 4, .physical = CODE + 4, .bytes = 4};
+  tcg_bridge_begin(host.cpu, &next);
+  EXPECT(host.interrupts == 1);
+  tcg_bridge_block_begin(&block);
+  tcg_bridge_block_instruction(&block);
+  EXPECT(tcg_bridge_enter(host.cpu, &block) == TCG_BRIDGE_LOOK);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void an_instruction_that_is_not_executed_leaves_no_trace(void) {
+  struct host host;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  load(&host, DATA);
+  tcg_bridge_cancel(host.cpu);
+  tcg_bridge_complete(host.cpu, CODE);
+  EXPECT(counted(&host) == 0);
+  walk(&host, 1);
+  EXPECT(counted(&host) == 1);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void a_branch_is_taken_if_the_next_instruction_is_elsewhere(void) {
+  struct host host;
+  unsigned round;
+  uint64_t warm;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, MISPREDICTED_BRANCHES);
+  /* A loop of two instructions: when the predictor knows its branch as taken, it is right each time. */
+  for (round = 0; round < 1000; round++) {
+    begin(&host, CODE, VM_PMU_BRANCH_NONE);
+    begin(&host, CODE + 4, VM_PMU_BRANCH_CONDITIONAL);
+  }
+  tcg_bridge_complete(host.cpu, CODE);
+  warm = counted(&host);
+  EXPECT(warm < 20);
+  /* It goes on behind its branch: that was not predicted. */
+  begin(&host, CODE + 4, VM_PMU_BRANCH_CONDITIONAL);
+  tcg_bridge_complete(host.cpu, CODE + 8);
+  EXPECT(counted(&host) == warm + 1);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void instructions_are_counted_by_the_countdown_meanwhile(void) {
+  struct host host;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
+  write_register(&host, PERF_EVT_SEL + 1, DATA_CACHE_MISSES);
+  EXPECT(tcg_bridge_look(host.cpu));
+  uint64_t before = counted(&host);
+  walk(&host, 100);
+  EXPECT(counted(&host) == before + 100);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void caches_are_saved_with_the_counters(void) {
+  struct host host;
+  uint8_t *bytes;
+  size_t length = 0;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  walk(&host, 50);
+  bytes = tcg_bridge_save(host.bridge, &length);
+  EXPECT(bytes != NULL);
+  tcg_bridge_destroy(host.bridge);
+  build(&host);
+  EXPECT(!tcg_bridge_load(host.bridge, bytes, 7));
+  EXPECT(tcg_bridge_load(host.bridge, bytes, length));
+  free(bytes);
+  EXPECT(host.cpu->following);
+  walk(&host, 60);
+  EXPECT(counted(&host) == 60);
+  tcg_bridge_destroy(host.bridge);
+}
+
+/* ---- POWER9: the record of a sampled miss ---- */
+
+static uint32_t privileged(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user, (void)cpu;
+  context->machine_state = UINT64_C(1) << 60 | 1 << 15;
+  context->control = 1;
+  return 0;
+}
+
+static bool no_record(void *user, uint32_t cpu, VmPmuRecord *record) {
+  (void)user, (void)cpu, (void)record;
+  return false;
+}
+
+static void write_spr(TcgBridgeCpu *cpu, uint32_t number, uint64_t value) {
+  TcgBridgeException exception;
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, number, value, &exception) == TCG_BRIDGE_DONE);
+}
+
+static uint64_t read_spr(TcgBridgeCpu *cpu, uint32_t number) {
+  TcgBridgeException exception;
+  uint64_t value = 0;
+  EXPECT(tcg_bridge_read(cpu, VM_PMU_SPACE_SPR, number, &value, &exception) == TCG_BRIDGE_DONE);
+  return value;
+}
+
+static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
+  static const VmPmuCompanionOptions companion = {.size = sizeof companion};
+  static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_LOADS};
+  struct host host;
+  TcgBridgeOptions options;
+  unsigned line;
+  memset(&options, 0, sizeof options);
+  memset(&host, 0, sizeof host);
+  options.part = "power9";
+  options.user = &host;
+  options.supplied = supplied;
+  options.supplied_count = sizeof supplied / sizeof *supplied;
+  options.records = VM_PMU_RECORDS_AT_DEADLINE;
+  options.companion = &companion;
+  options.host.context = privileged;
+  options.host.record = no_record;
+  host.bridge = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(host.bridge != NULL);
+  host.cpu = tcg_bridge_cpu(host.bridge, 0);
+
+  write_spr(host.cpu, 786, UINT64_C(1) << 43); /* MMCRA: SDAR_MODE 10, as Linux has it always */
+  write_spr(host.cpu, 798, 0x02);              /* MMCR1: PMC4SEL, completed instructions */
+  write_spr(host.cpu, 795, 0x06004000);        /* MMCR0: PMAE, FCECE, PMCjCE */
+  EXPECT(host.cpu->counting && !host.cpu->following);
+
+  write_spr(host.cpu, 795, UINT64_C(1) << 31); /* FC */
+  write_spr(host.cpu, 798, 0xF0);              /* PM_LD_MISS_L1 */
+  write_spr(host.cpu, 790, 0x80000000 - 3);    /* PMC4 */
+  write_spr(host.cpu, 795, 0x06004000);
+  EXPECT(host.cpu->following);
+  for (line = 0; line < 4; line++) load(&host, DATA + POWER_LINE * line);
+  tcg_bridge_complete(host.cpu, CODE + 4);
+  EXPECT((read_spr(host.cpu, 795) & 0x80) != 0); /* PMAO */
+  EXPECT(read_spr(host.cpu, 796) == CODE && read_spr(host.cpu, 797) == DATA + 2 * POWER_LINE);
+  tcg_bridge_destroy(host.bridge);
+}
+
+int main(void) {
+  instructions_are_followed_while_something_is_counted_that_the_companion_makes();
+  each_line_misses_once();
+  what_the_companion_makes_the_host_need_not_count();
+  an_overflow_comes_before_the_next_instruction_is_entered();
+  an_instruction_that_is_not_executed_leaves_no_trace();
+  a_branch_is_taken_if_the_next_instruction_is_elsewhere();
+  instructions_are_counted_by_the_countdown_meanwhile();
+  caches_are_saved_with_the_counters();
+  an_alert_at_a_miss_keeps_the_load_and_its_address();
+  puts("followed: all is well");
+  return 0;
+}
