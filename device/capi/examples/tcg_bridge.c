@@ -33,6 +33,8 @@ struct TcgBridge {
   /* The records that the host tells. */
   uint32_t tells;
   VmPmuCompanion *companion;
+  /* The host keeps the clock. */
+  bool keeps_clock;
   /* What the companion makes, and what of it the host does not count: instructions are followed for the latter. */
   uint64_t made[VM_PMU_SIGNAL_WORDS];
   uint64_t made_alone[VM_PMU_SIGNAL_WORDS];
@@ -93,6 +95,9 @@ static bool choose(TcgBridgeCpu *cpu) {
   cpu->counting = counting;
   cpu->following = following;
   if (!following) cpu->begun = 0;
+  cpu->line = UINT64_MAX;
+  cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
+               (cpu->demand.records & (LAST_RECORDS | SINGLE_RECORDS)) == 0;
   if (bridge->companion != NULL) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
   return changed;
 }
@@ -146,6 +151,7 @@ static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32
   uint32_t number, made_count = 0;
   companion.packages = options->packages;
   companion.threads = options->threads;
+  bridge->keeps_clock = companion.clock == VM_PMU_CLOCK_OWNER_EMBEDDER;
   if (vm_pmu_companion_create(options->part, &companion, &bridge->companion) != VM_PMU_STATUS_OK ||
       vm_pmu_companion_supplied(options->part, companion.clock, made, 64 * VM_PMU_SIGNAL_WORDS, &made_count) != VM_PMU_STATUS_OK) {
     return false;
@@ -575,6 +581,7 @@ static void tell_anew(TcgBridgeCpu *cpu) {
   memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
   cpu->begun = 0;
+  cpu->line = UINT64_MAX;
   if (cpu->bridge->companion != NULL) vm_pmu_follow_renew(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
   renew_if_changed(cpu);
   fill(cpu, 0);

@@ -147,6 +147,12 @@ typedef struct TcgBridgeCpu {
   uint64_t told;
   /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
   uint32_t following;
+  /*
+   * Not 0 if the companion makes nothing of instructions that neither access memory nor branch, while they lie in `line`: the line of code that
+   * it was told last. Its number is UINT64_MAX if it may have forgotten that.
+   */
+  uint32_t skips;
+  uint64_t line;
   /* Not 0 if an instruction has begun that the companion was not told yet: the one that follows, with its accesses. */
   uint32_t begun;
   VmPmuInstruction instruction;

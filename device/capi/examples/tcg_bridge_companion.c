@@ -55,12 +55,25 @@ static void delivered(void *user, const VmPmuOutcome *outcome) {
   vm_pmu_record(tcg_bridge_machine(cpu->bridge), cpu->number, &record);
 }
 
+/* No part has shorter lines of code. */
+#define LINE_BITS 6
+
+/* Whether the companion makes nothing of the instruction, and it comes to no deadline. */
+static bool is_plain(const TcgBridgeCpu *cpu) {
+  const VmPmuInstruction *instruction = &cpu->instruction;
+  if (!cpu->skips || instruction->branch != VM_PMU_BRANCH_NONE || instruction->access_count != 0) return false;
+  if (instruction->address >> LINE_BITS != cpu->line) return false;
+  if ((instruction->address + instruction->bytes - 1) >> LINE_BITS != cpu->line) return false;
+  return (int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT > 0;
+}
+
 void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
   VmPmuInstruction *instruction = &cpu->instruction;
   VmPmuCompanion *companion = tcg_bridge_companion(cpu->bridge);
   bool jumps;
   if (cpu->begun == 0) return;
   cpu->begun = 0;
+  if (is_plain(cpu)) return;
   jumps = next != instruction->address + instruction->bytes;
   if (instruction->branch != VM_PMU_BRANCH_NONE) {
     instruction->target = next;
@@ -68,6 +81,8 @@ void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
   }
   tcg_bridge_settle(cpu);
   vm_pmu_follow(companion, cpu->number, instruction);
+  /* An access may make it fetch its line again. */
+  cpu->line = instruction->access_count == 0 ? (instruction->address + instruction->bytes - 1) >> LINE_BITS : UINT64_MAX;
   vm_pmu_follow_deliver(companion, tcg_bridge_machine(cpu->bridge), cpu->number, NULL, 0, delivered, cpu, NULL);
   tcg_bridge_resume(cpu);
 }
@@ -83,7 +98,13 @@ void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction) {
 }
 
 void tcg_bridge_access(TcgBridgeCpu *cpu, const VmPmuAccess *access) {
-  if (cpu->begun == 0 || cpu->instruction.access_count == VM_PMU_MOST_ACCESSES) return;
+  if (cpu->begun == 0) return;
+  if (cpu->instruction.access_count == VM_PMU_MOST_ACCESSES) {
+    /* A string instruction in one piece: what there is so far is told, and it goes on without being fetched again. */
+    vm_pmu_follow(tcg_bridge_companion(cpu->bridge), cpu->number, &cpu->instruction);
+    cpu->instruction.access_count = 0;
+    cpu->instruction.bytes = 0;
+  }
   cpu->accesses[cpu->instruction.access_count++] = *access;
 }
 
@@ -91,5 +112,6 @@ void tcg_bridge_cancel(TcgBridgeCpu *cpu) { cpu->begun = 0; }
 
 void tcg_bridge_forget(TcgBridgeCpu *cpu, uint32_t what, uint64_t address) {
   VmPmuCompanion *companion = tcg_bridge_companion(cpu->bridge);
+  cpu->line = UINT64_MAX;
   if (companion != NULL) vm_pmu_follow_invalidate(companion, cpu->number, what, address);
 }

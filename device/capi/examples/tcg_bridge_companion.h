@@ -29,7 +29,7 @@ extern "C" {
  * branch, target and VM_PMU_INSTRUCTION_TAKEN.
  */
 void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction);
-/* The instruction that has begun makes an access; more than VM_PMU_MOST_ACCESSES are not told. */
+/* The instruction that has begun makes an access. */
 void tcg_bridge_access(TcgBridgeCpu *cpu, const VmPmuAccess *access);
 /* The instruction that has begun is complete, and the CPU goes on at `next`. Does nothing if none has begun. */
 void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next);

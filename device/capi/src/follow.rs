@@ -170,9 +170,19 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
         if unknown != 0 {
             return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
         }
-        let mut accesses = [Access::default(); VM_PMU_MOST_ACCESSES];
         // SAFETY: the caller's promise.
         let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
+        // Few have more than two, and 64 take a while to be made.
+        match told.len() {
+            0..=2 => whole.execute(thread, &given, told, &mut [Access::default(); 2]),
+            _ => whole.execute(thread, &given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES]),
+        }
+    })
+}
+
+impl VmPmuCompanion {
+    /// The instruction that is told, whose accesses are `told`; `accesses` has as many places at least.
+    fn execute(&self, thread: u32, given: &VmPmuInstruction, told: &[VmPmuAccess], accesses: &mut [Access]) -> Result<(), Failure> {
         for (place, told) in accesses.iter_mut().zip(told) {
             *place = access(told)?;
         }
@@ -186,12 +196,12 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
             class: pick(&CLASSES, given.instruction_class, "instruction_class")?,
             floating_point: given.flags & VM_PMU_INSTRUCTION_FLOATING_POINT != 0,
             segment_loads: given.segment_loads,
-            accesses: accesses.get(..told.len()).unwrap_or(&accesses),
+            accesses: accesses.get(..told.len()).unwrap_or(accesses),
             transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
         };
-        whole.follower(thread)?.execute(&executed, &mut whole.tables(thread));
+        self.follower(thread)?.execute(&executed, &mut self.tables(thread));
         Ok(())
-    })
+    }
 }
 
 /// Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion makes for thread `thread` and that hold right now;

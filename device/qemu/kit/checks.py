@@ -99,20 +99,52 @@ def shared(expected: int, counters: int) -> Judge:
     return judge
 
 
+def misses(accesses: int, expected: int, times: int = 3) -> Judge:
+    """The accesses are exact each time; of the misses, the kernel's own accesses between may make one in a hundred more or fewer."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = numbers(lines)
+        fits = [counted == accesses and abs(missed - expected) <= expected // 100 for counted, missed in found]
+        return None if fits == [True] * times else f"expected {accesses} accesses with {expected} misses {times} times, found {found}"
+
+    return judge
+
+
+def fewer(limit: int) -> Judge:
+    """The count is neither 0 nor above a limit."""
+    return lambda lines: None if 0 < numbers(lines)[0][0] <= limit else f"expected 1 to {limit}, found {lines}"
+
+
+def all_in(function: str, expected: int) -> Judge:
+    """All samples are in one function, and as many as expected but for one."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = {words[-1]: int(words[0]) for line in lines if len(words := line.split()) >= 2 and words[0].isdigit()}
+        fits = abs(found.get(function, 0) - expected) <= 1 and sum(found.values()) - found.get(function, 0) <= expected // 50
+        return None if fits else f"expected {expected} samples in {function}, found {found}"
+
+    return judge
+
+
 def says(words: str) -> Judge:
     """Some line has these words."""
     return lambda lines: None if any(words in line for line in lines) else f"no line says {words!r}: {lines}"
 
 
-SAMPLES = (
-    "perf record -q -e instructions:u -c 9973 -o /tmp/perf.data histogram; "
-    "perf report -q -i /tmp/perf.data --stdio --stdio-color never -F sample,symbol"
-)
+def sampled(event: str, period: int, program: str) -> str:
+    """A command that samples a program by an event, and prints how many samples each function has."""
+    return (
+        f"perf record -q -e {event} -c {period} -o /tmp/perf.data {program}; "
+        "perf report -q -i /tmp/perf.data --stdio --stdio-color never -F sample,symbol"
+    )
 
 
-def both(events: str) -> str:
+SAMPLES = sampled("instructions:u", 9973, "histogram")
+
+
+def both(events: str, program: str = "loop") -> str:
     """Two programs at once, one a CPU, each counted."""
-    one = f"taskset %d perf stat -x, -e {events} -o /tmp/stat%d loop"
+    one = f"taskset %d perf stat -x, -e {events} -o /tmp/stat%d {program}"
     return f"{one % (1, 1)} & {one % (2, 2)}; wait; cat /tmp/stat1 /tmp/stat2 | grep -v '^#' | grep . | cut -d, -f1"
 
 
@@ -131,6 +163,11 @@ K8 = [
         stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1, "--no-scale "),
         shared(2_000_000_074, 4),
     ),
+    # By the companion. The kernel has cleared the lines of a page when the program's first store goes on: its stores hit.
+    Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
+    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    Check("samples of misses", sampled("r41:u", 997, "memory"), all_in("load", 164)),
+    Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
 
 KNL = [
@@ -144,6 +181,12 @@ KNL = [
     ),
     Check("loads and stores", stat("mem_uops_retired.all_loads:u,mem_uops_retired.all_stores:u", "memory", 1), equal(163_841, 16_384, times=1)),
     Check("samples", SAMPLES, shares),
+    Check(
+        "misses of the data cache, three times",
+        stat("mem_uops_retired.all_loads:u,mem_uops_retired.l1_miss_loads:u", "memory"),
+        misses(163_841, 163_840),
+    ),
+    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
 ]
 
 POWER = [
@@ -157,6 +200,11 @@ POWER = [
         "perf record -q -d -e r35340401e0:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym",
         addresses,
     ),
+    # By the companion: lines of 128 bytes.
+    Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),
+    Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    Check("samples of misses", sampled("cache-misses:u", 997, "memory"), all_in("load", 82)),
+    Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
 ]
 
 def beside_interrupts(instructions: int) -> Judge:
@@ -170,11 +218,28 @@ def beside_interrupts(instructions: int) -> Judge:
     return judge
 
 
+def misses_of_both(accesses: int, expected: int) -> Judge:
+    """Two programs: accesses and misses of each."""
+
+    def judge(lines: list[str]) -> str | None:
+        counts = " ".join(lines).split()
+        return misses(accesses, expected, times=2)([" ".join(counts[:2]), " ".join(counts[2:])])
+
+    return judge
+
+
 ON_EACH_CPU = "a program on each of two CPUs"
+MISSES_ON_EACH_CPU = "misses of a program on each of two CPUs"
 TWO_CPUS = {
-    "k8": [Check(ON_EACH_CPU, both("instructions:u,rcf:u"), beside_interrupts(LOOP["x86"][0]))],
+    "k8": [
+        Check(ON_EACH_CPU, both("instructions:u,rcf:u"), beside_interrupts(LOOP["x86"][0])),
+        Check(MISSES_ON_EACH_CPU, both("r40:u,r41:u", "memory"), misses_of_both(163_841 + 16_384, 163_840)),
+    ],
     "knl": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["x86"][0], times=2))],
-    "power9": [Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["power"][0], times=2))],
+    "power9": [
+        Check(ON_EACH_CPU, both("instructions:u"), equal(LOOP["power"][0], times=2)),
+        Check(MISSES_ON_EACH_CPU, both("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses_of_both(81_921, 81_920)),
+    ],
 }
 
 WATCHDOG = [
@@ -190,6 +255,8 @@ SAVED = {
     "knl": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_081, 1_000_000_023, times=1))],
     "power9": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_084, 1_000_000_022, times=1))],
 }
+
+SAVED_CACHES = [Check("misses, saved in their middle", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory 2000", 1), misses(16_384_001, 16_384_000, times=1))]
 
 
 @dataclass(frozen=True)
@@ -214,6 +281,7 @@ RUNS = [
     Run("powernv9", POWER),
     Run("knl", SAVED["knl"], saved=0.5),
     Run("power9", SAVED["power9"], saved=0.5),
+    Run("power9", SAVED_CACHES, saved=0.5),
 ]
 
 MARK = "== "

@@ -97,14 +97,18 @@ static void begin(struct host *host, uint64_t address, uint8_t branch) {
   enter(host);
 }
 
-static void load(struct host *host, uint64_t address) {
+static void reads(struct host *host, uint64_t address) {
   VmPmuAccess access;
   memset(&access, 0, sizeof access);
   access.address = address;
   access.physical = address;
   access.bytes = 8;
-  begin(host, CODE, VM_PMU_BRANCH_NONE);
   tcg_bridge_access(host->cpu, &access);
+}
+
+static void load(struct host *host, uint64_t address) {
+  begin(host, CODE, VM_PMU_BRANCH_NONE);
+  reads(host, address);
 }
 
 /* Loads from so many lines, one after the other. */
@@ -138,6 +142,30 @@ static void each_line_misses_once(void) {
   walk(&host, 100);
   EXPECT(counted(&host) == 100);
   walk(&host, 100);
+  EXPECT(counted(&host) == 100);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void one_instruction_may_access_any_number_of_lines(void) {
+  struct host host;
+  unsigned line;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
+  begin(&host, CODE, VM_PMU_BRANCH_NONE);
+  for (line = 0; line < 200; line++) reads(&host, DATA + LINE * line);
+  tcg_bridge_complete(host.cpu, CODE + 4);
+  EXPECT(counted(&host) == 200);
+  tcg_bridge_destroy(host.bridge);
+}
+
+/* Event 81h: lines of code that the instruction cache lacked. */
+static void plain_instructions_miss_where_their_line_begins(void) {
+  struct host host;
+  unsigned instruction;
+  build(&host);
+  write_register(&host, PERF_EVT_SEL, ENABLED | 0x81);
+  for (instruction = 0; instruction < 100 * LINE / 4; instruction++) begin(&host, CODE + 4 * instruction, VM_PMU_BRANCH_NONE);
+  tcg_bridge_complete(host.cpu, CODE + 100 * LINE);
   EXPECT(counted(&host) == 100);
   tcg_bridge_destroy(host.bridge);
 }
@@ -305,6 +333,8 @@ static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
 int main(void) {
   instructions_are_followed_while_something_is_counted_that_the_companion_makes();
   each_line_misses_once();
+  one_instruction_may_access_any_number_of_lines();
+  plain_instructions_miss_where_their_line_begins();
   what_the_companion_makes_the_host_need_not_count();
   an_overflow_comes_before_the_next_instruction_is_entered();
   an_instruction_that_is_not_executed_leaves_no_trace();

@@ -10,25 +10,13 @@
 #include "qapi/error.h"
 #include "qemu/log.h"
 #include "qemu/error-report.h"
-#include "accel/tcg/pmu-target.h"
-#include "exec/translator.h"
+#include "pmu-internal.h"
+#include "accel/tcg/tcg_bridge_companion.h"
 #include "exec/tb-flush.h"
+#include "exec/target_page.h"
 #include "migration/vmstate.h"
 #include "tcg/tcg.h"
 #include "tcg/tcg-op-common.h"
-
-/* Where a field of CPUState is, as generated code reaches it. */
-#define AT(field) ((intptr_t)offsetof(CPUState, field) - (intptr_t)sizeof(CPUState))
-
-typedef struct TcgPmu {
-    TcgBridge *bridge;
-    TcgPmuTarget target;
-    CPUState **cpus;
-    uint32_t cpu_count;
-    /* Of the machine's state, while it is saved or loaded. */
-    uint8_t *bytes;
-    uint32_t length;
-} TcgPmu;
 
 /* A machine has one, and QEMU has one machine. */
 static TcgPmu *machine_pmu;
@@ -46,6 +34,9 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
     TCGOp *icount_op = NULL;
 
     translated = db;
+    if (cflags & CF_PMU_FOLLOWED) {
+        tcg_pmu_gen_follow(db);
+    }
     tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
     tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* the constant is put in by tcg_pmu_gen_end() */
     db->pmu_takes = tcg_last_op();
@@ -72,7 +63,7 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
         tcg_gen_st16_i32(count, tcg_env, AT(neg.icount_decr.u16.low));
     }
     tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
-    if ((cflags & CF_COUNT_MASK) && !(cflags & CF_PCREL)) {
+    if ((cflags & CF_COUNT_MASK) && !(cflags & (CF_PCREL | CF_PMU_FOLLOWED))) {
         /* A block that ends where a deadline is says where that was. */
         TCGv_i64 last = tcg_temp_new_i64();
 
@@ -95,6 +86,9 @@ void tcg_pmu_gen_end(DisasContextBase *db)
     }
     db->tb->pmu_takes = tcg_bridge_takes(db->num_insns, db->pmu_branches);
     tcg_set_insn_param(db->pmu_takes, 2, tcgv_i64_arg(tcg_constant_i64(db->tb->pmu_takes)));
+    if (db->pmu_shape) {
+        tcg_pmu_end_follow(db);
+    }
     if (db->pmu_last) {
         uint64_t last = tcg_get_insn_start_param(db->insn_start, 0);
 
@@ -109,6 +103,9 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
 
     if (!db->pmu_takes || !tcg_bridge_wants(machine_pmu->bridge, signal)) {
         return;
+    }
+    if (db->pmu_shape && tcg_bridge_follows(machine_pmu->bridge, signal)) {
+        return;      /* the companion is told, and counts it */
     }
     totals = tcg_temp_new_ptr();
     total = tcg_temp_new_i64();
@@ -129,7 +126,8 @@ static void gen_address(DisasContextBase *db, TCGTemp *address, bool store)
     tcg_gen_st_i64(temp_tcgv_i64(address), tcg_env, AT(pmu_accesses[store].address));
 }
 
-void tcg_pmu_gen_access(TCGTemp *address, bool store)
+/* An access, whatever it is a part of. */
+static void gen_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
     const TcgPmuTarget *target = translated ? &machine_pmu->target : NULL;
 
@@ -137,9 +135,23 @@ void tcg_pmu_gen_access(TCGTemp *address, bool store)
         return;
     }
     gen_address(translated, address, store);
+    if (translated->pmu_shape) {
+        tcg_pmu_gen_follow_access(address, mmu_index, memop, store, locked);
+    }
     for (int i = 0; i < (store ? target->store_count : target->load_count); i++) {
         tcg_pmu_gen_count(translated, store ? target->stores[i] : target->loads[i]);
     }
+}
+
+void tcg_pmu_gen_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store)
+{
+    gen_access(address, mmu_index, memop, store, false);
+}
+
+void tcg_pmu_gen_atomic(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool locked)
+{
+    gen_access(address, mmu_index, memop, false, locked);
+    gen_access(address, mmu_index, memop, true, locked);
 }
 
 void tcg_pmu_gen_not_retired(DisasContextBase *db)
@@ -155,24 +167,34 @@ void tcg_pmu_gen_not_retired(DisasContextBase *db)
     tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
 }
 
-void tcg_pmu_branch(DisasContextBase *db)
+void tcg_pmu_branch(DisasContextBase *db, uint32_t kind)
 {
     db->pmu_branches = 1;
+    db->pmu_branch = kind;
 }
 
 /* ---- In the main loop ---- */
 
 void tcg_pmu_context(CPUState *cpu, uint32_t flags)
 {
-    if (tcg_cflags_has(cpu, CF_PMU)) {
-        tcg_bridge_context(cpu->pmu, flags & cpu->pmu_key_mask);
+    uint32_t key = flags & cpu->pmu_key_mask;
+
+    if (!tcg_cflags_has(cpu, CF_PMU)) {
+        return;
     }
+    if (cpu->pmu->begun && key != cpu->pmu->key) {
+        tcg_pmu_complete(cpu);      /* in the context that it had */
+    }
+    tcg_bridge_context(cpu->pmu, key);
 }
 
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
 {
     uint64_t allowed;
 
+    if (tb_cflags(tb) & CF_PMU_FOLLOWED) {
+        tcg_bridge_cancel(cpu->pmu);
+    }
     if (!(tb_cflags(tb) & CF_PMU) || (int64_t)(cpu->neg.pmu_countdown - tb->pmu_takes) >= 0) {
         return false;
     }
@@ -187,7 +209,13 @@ void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left)
 {
     if (tb_cflags(tb) & CF_PMU) {
         tcg_bridge_take_back(cpu->pmu, tb->pmu_takes, insns_left);
+        tcg_bridge_cancel(cpu->pmu);
     }
+}
+
+void tcg_pmu_complete(CPUState *cpu)
+{
+    tcg_bridge_complete(cpu->pmu, cpu->cc->get_pc(cpu));
 }
 
 /* ---- Registers ---- */
@@ -252,10 +280,12 @@ static void counting(void *user, uint32_t number)
     if (!cpu) {
         return;
     }
+    cpu->tcg_cflags &= ~(CF_PMU | CF_PMU_FOLLOWED | CF_COUNT_MASK);
     if (cpu->pmu->counting) {
         cpu->tcg_cflags |= CF_PMU;
-    } else {
-        cpu->tcg_cflags &= ~CF_PMU;
+    }
+    if (cpu->pmu->following) {
+        cpu->tcg_cflags |= CF_PMU_FOLLOWED | 1;
     }
 }
 
@@ -285,6 +315,11 @@ static int pre_save(void *opaque)
     TcgPmu *pmu = opaque;
     size_t length = 0;
 
+    for (uint32_t number = 0; number < pmu->cpu_count; number++) {
+        if (pmu->cpus[number]) {
+            tcg_pmu_complete(pmu->cpus[number]);
+        }
+    }
     free(pmu->bytes);      /* what was saved last */
     pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
     pmu->length = length;
@@ -315,8 +350,8 @@ static int post_load(void *opaque, int version)
 
 static const VMStateDescription vmstate_pmu = {
     .name = "vm-pmu",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .pre_save = pre_save,
     .pre_load = pre_load,
     .post_load = post_load,
@@ -331,6 +366,7 @@ static TcgPmu *make(const TcgPmuTarget *target, Error **errp)
 {
     TcgPmu *pmu = g_new0(TcgPmu, 1);
     TcgBridgeOptions options = target->options;
+    VmPmuCompanionOptions companion = { .size = sizeof(companion), .user = pmu, .walk = tcg_pmu_walk, .page_bits = TARGET_PAGE_BITS };
     char why[200];
 
     pmu->target = *target;
@@ -339,6 +375,7 @@ static TcgPmu *make(const TcgPmuTarget *target, Error **errp)
     options.host.counting = counting;
     options.host.kick = kick;
     options.host.late = late;
+    options.companion = &companion;
     pmu->cpu_count = MAX(options.packages, 1) * MAX(options.threads, 1);
     pmu->cpus = g_new0(CPUState *, pmu->cpu_count);
     pmu->bridge = tcg_bridge_create(&options, why, sizeof(why));

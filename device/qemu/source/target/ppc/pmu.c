@@ -343,9 +343,16 @@ void ppc_pmu_route(CPUPPCState *env)
 
 /* ---- Branches ---- */
 
-void ppc_pmu_gen_branch(DisasContextBase *db)
+void ppc_pmu_gen_branch(DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional)
 {
-    tcg_pmu_branch(db);
+    static const uint8_t calls[] = { VM_PMU_BRANCH_DIRECT_CALL, VM_PMU_BRANCH_INDIRECT_CALL, VM_PMU_BRANCH_INDIRECT_CALL };
+    static const uint8_t jumps[] = { VM_PMU_BRANCH_DIRECT_JUMP, VM_PMU_BRANCH_RETURN, VM_PMU_BRANCH_INDIRECT_JUMP };
+
+    if (conditional && target == PPC_PMU_DIRECT) {
+        tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL);
+    } else {
+        tcg_pmu_branch(db, link ? calls[target] : jumps[target]);
+    }
 }
 
 void ppc_pmu_gen_taken(DisasContextBase *db)

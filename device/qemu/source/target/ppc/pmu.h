@@ -8,6 +8,13 @@
 
 #include "accel/tcg/pmu.h"
 
+/* Where a branch finds its target. */
+typedef enum PpcPmuTarget {
+    PPC_PMU_DIRECT,
+    PPC_PMU_LINK_REGISTER,
+    PPC_PMU_OTHER_REGISTER,
+} PpcPmuTarget;
+
 #if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY) && defined(TARGET_PPC64)
 
 /* Whether the CPU may have pmu=on, before anything else of it is made. */
@@ -35,8 +42,8 @@ void ppc_pmu_branched(CPUPPCState *env);
 /* rfebb: BESCR.GE becomes `enabled`. True if the CPU has this PMU. */
 bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled);
 
-/* What the translator calls for branches. */
-void ppc_pmu_gen_branch(struct DisasContextBase *db);
+/* What the translator calls for branches: for each, by what it is, and where it is taken. */
+void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional);
 void ppc_pmu_gen_taken(struct DisasContextBase *db);
 /* Raises a facility unavailable interrupt; misc_helper.c has it. */
 G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32_t sprn, uint32_t cause, uintptr_t ra);
@@ -55,7 +62,7 @@ static inline void ppc_pmu_exception(CPUState *cs, int exception) { }
 static inline void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception) { }
 static inline void ppc_pmu_branched(CPUPPCState *env) { }
 static inline bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled) { return false; }
-static inline void ppc_pmu_gen_branch(struct DisasContextBase *db) { }
+static inline void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional) { }
 static inline void ppc_pmu_gen_taken(struct DisasContextBase *db) { }
 
 #endif

@@ -7,7 +7,7 @@
 #define ACCEL_TCG_PMU_TARGET_H
 
 #include "accel/tcg/pmu.h"
-#include "accel/tcg/tcg_bridge.h"
+#include "accel/tcg/tcg_bridge_companion.h"
 
 typedef struct TcgPmuTarget {
     /* The bridge's options, but for what common code fills in: user, retranslate, counting, kick, late. */
@@ -30,11 +30,15 @@ void tcg_pmu_reset(CPUState *cpu, bool warm);
 TcgBridgeAnswer tcg_pmu_read(CPUState *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
 TcgBridgeAnswer tcg_pmu_write(CPUState *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
 
+/* The companion is told the instruction that was executed last; the CPU's address is that of the next. */
+void tcg_pmu_complete(CPUState *cpu);
+
 /* A helper raises an exception without unwinding, and the instruction, the last of its block, does not complete. */
 static inline void tcg_pmu_not_completed(CPUState *cpu)
 {
     if (cpu->pmu && cpu->pmu->counting) {
         tcg_bridge_take_back(cpu->pmu, 0, 1);
+        tcg_bridge_cancel(cpu->pmu);
     }
 }
 
@@ -42,6 +46,7 @@ static inline void tcg_pmu_not_completed(CPUState *cpu)
 static inline void tcg_pmu_taken(CPUState *cpu, bool hardware)
 {
     if (cpu->pmu) {
+        tcg_pmu_complete(cpu);
         tcg_bridge_taken(cpu->pmu, hardware);
     }
 }

@@ -7,6 +7,7 @@
 #define ACCEL_TCG_PMU_H
 
 #include "hw/core/cpu.h"
+#include "exec/memop.h"
 #include "exec/translation-block.h"
 
 struct DisasContextBase;
@@ -25,10 +26,15 @@ void tcg_pmu_gen_end(struct DisasContextBase *db);
 void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
 /* Code for an instruction that does something and will be executed again: it is not retired yet. */
 void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
-/* The instruction, the last of its block, is a branch. */
-void tcg_pmu_branch(struct DisasContextBase *db);
-/* Code for an access to memory has just been made. `address` has its value still where records are told: a load goes elsewhere. */
-void tcg_pmu_gen_access(struct TCGTemp *address, bool store);
+/* The instruction, the last of its block, is a branch: VM_PMU_BRANCH_... */
+void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind);
+/*
+ * Code for an access to memory has just been made. `address` has its value still where records are told or the companion is: a load goes
+ * elsewhere.
+ */
+void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store);
+/* The same for a load and a store of the same place. */
+void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool locked);
 
 /* ---- In the main loop ---- */
 
@@ -38,6 +44,12 @@ void tcg_pmu_context(CPUState *cpu, uint32_t flags);
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
 /* The block was left before the last `insns_left` of its instructions. */
 void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left);
+
+/* ---- Translations ---- */
+
+/* The guest has invalidated its translations; those of global pages too if `global`. */
+void tcg_pmu_forget_all(CPUState *cpu, bool global);
+void tcg_pmu_forget_page(CPUState *cpu, vaddr address);
 
 #else
 
@@ -49,11 +61,14 @@ static inline struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint3
 static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
 static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
-static inline void tcg_pmu_branch(struct DisasContextBase *db) { }
-static inline void tcg_pmu_gen_access(struct TCGTemp *address, bool store) { }
+static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind) { }
+static inline void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store) { }
+static inline void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool locked) { }
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }
 static inline bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb) { return false; }
 static inline void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left) { }
+static inline void tcg_pmu_forget_all(CPUState *cpu, bool global) { }
+static inline void tcg_pmu_forget_page(CPUState *cpu, vaddr address) { }
 
 #endif
 

@@ -230,14 +230,22 @@ void x86_pmu_gen_taken(DisasContextBase *db, X86PmuBranch kind)
         [X86_PMU_INDIRECT_CALL] = VM_PMU_SIGNAL_INDIRECT_CALLS,
         [X86_PMU_RETURN] = VM_PMU_SIGNAL_NEAR_RETURNS,
     };
+    static const uint8_t branches[] = {
+        [X86_PMU_CONDITIONAL] = VM_PMU_BRANCH_CONDITIONAL,
+        [X86_PMU_DIRECT_JUMP] = VM_PMU_BRANCH_DIRECT_JUMP,
+        [X86_PMU_INDIRECT_JUMP] = VM_PMU_BRANCH_INDIRECT_JUMP,
+        [X86_PMU_DIRECT_CALL] = VM_PMU_BRANCH_DIRECT_CALL,
+        [X86_PMU_INDIRECT_CALL] = VM_PMU_BRANCH_INDIRECT_CALL,
+        [X86_PMU_RETURN] = VM_PMU_BRANCH_RETURN,
+    };
 
-    tcg_pmu_branch(db);
+    tcg_pmu_branch(db, branches[kind]);
     tcg_pmu_gen_count(db, kinds[kind]);
     tcg_pmu_gen_count(db, VM_PMU_SIGNAL_BRANCHES_TAKEN);
 }
 
 void x86_pmu_gen_not_taken(DisasContextBase *db)
 {
-    tcg_pmu_branch(db);
+    tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL);
     tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN);
 }

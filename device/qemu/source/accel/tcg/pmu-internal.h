@@ -1,0 +1,35 @@
+/*
+ * What the files of the PMU under TCG share.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#ifndef ACCEL_TCG_PMU_INTERNAL_H
+#define ACCEL_TCG_PMU_INTERNAL_H
+
+#include "accel/tcg/pmu-target.h"
+#include "exec/translator.h"
+#include "tcg/tcg.h"
+
+/* Where a field of CPUState is, as generated code reaches it. */
+#define AT(field) ((intptr_t)offsetof(CPUState, field) - (intptr_t)sizeof(CPUState))
+
+typedef struct TcgPmu {
+    TcgBridge *bridge;
+    TcgPmuTarget target;
+    CPUState **cpus;
+    uint32_t cpu_count;
+    /* Of the machine's state, while it is saved or loaded. */
+    uint8_t *bytes;
+    uint32_t length;
+} TcgPmu;
+
+/* Code that tells the companion of the block's only instruction, before its entry. */
+void tcg_pmu_gen_follow(DisasContextBase *db);
+/* The instruction has been translated: that code gets its constants. */
+void tcg_pmu_end_follow(DisasContextBase *db);
+/* Code that tells the companion of an access that has been made. */
+void tcg_pmu_gen_follow_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked);
+/* VmPmuCompanionOptions::walk; its user is a TcgPmu. */
+void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk);
+
+#endif
