@@ -8,12 +8,23 @@
 
 #include "accel/tcg/pmu-target.h"
 #include "exec/translator.h"
+#include "qom/object.h"
 #include "tcg/tcg.h"
+#if __has_include("hw/core/qdev.h")
+#include "hw/core/qdev.h"
+#else
+#include "hw/qdev-core.h"
+#endif
 
 /* Where a field of CPUState is, as generated code reaches it. */
 #define AT(field) ((intptr_t)offsetof(CPUState, field) - (intptr_t)sizeof(CPUState))
 
-typedef struct TcgPmu {
+#define TYPE_TCG_PMU "tcg-pmu"
+OBJECT_DECLARE_SIMPLE_TYPE(TcgPmu, TCG_PMU)
+
+/* The PMUs of a machine: its child "pmu". */
+struct TcgPmu {
+    DeviceState parent_obj;
     TcgBridge *bridge;
     TcgPmuTarget target;
     CPUState **cpus;
@@ -21,7 +32,7 @@ typedef struct TcgPmu {
     /* Of the machine's state, while it is saved or loaded. */
     uint8_t *bytes;
     uint32_t length;
-} TcgPmu;
+};
 
 /* Code that tells the companion of the block's only instruction, before its entry. */
 void tcg_pmu_gen_follow(DisasContextBase *db);

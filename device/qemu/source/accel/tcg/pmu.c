@@ -18,9 +18,6 @@
 #include "tcg/tcg.h"
 #include "tcg/tcg-op-common.h"
 
-/* A machine has one, and QEMU has one machine. */
-static TcgPmu *machine_pmu;
-
 /* ---- When a block is translated ---- */
 
 /* The block with CF_PMU that this thread translates. */
@@ -101,10 +98,16 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     TCGv_ptr totals;
     TCGv_i64 total;
 
-    if (!db->pmu_takes || !tcg_bridge_wants(machine_pmu->bridge, signal)) {
+    TcgBridge *bridge;
+
+    if (!db->pmu_takes) {
         return;
     }
-    if (db->pmu_shape && tcg_bridge_follows(machine_pmu->bridge, signal)) {
+    bridge = tcg_ctx->cpu->pmu_of_machine->bridge;
+    if (!tcg_bridge_wants(bridge, signal)) {
+        return;
+    }
+    if (db->pmu_shape && tcg_bridge_follows(bridge, signal)) {
         return;      /* the companion is told, and counts it */
     }
     totals = tcg_temp_new_ptr();
@@ -129,11 +132,12 @@ static void gen_address(DisasContextBase *db, TCGTemp *address, bool store)
 /* An access, whatever it is a part of. */
 static void gen_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
-    const TcgPmuTarget *target = translated ? &machine_pmu->target : NULL;
+    const TcgPmuTarget *target;
 
-    if (!target) {
+    if (!translated) {
         return;
     }
+    target = &tcg_ctx->cpu->pmu_of_machine->target;
     gen_address(translated, address, store);
     if (translated->pmu_shape) {
         tcg_pmu_gen_follow_access(address, mmu_index, memop, store, locked);
@@ -362,50 +366,93 @@ static const VMStateDescription vmstate_pmu = {
     },
 };
 
-static TcgPmu *make(const TcgPmuTarget *target, Error **errp)
+static void tcg_pmu_realize(DeviceState *device, Error **errp)
 {
-    TcgPmu *pmu = g_new0(TcgPmu, 1);
-    TcgBridgeOptions options = target->options;
+    TcgPmu *pmu = TCG_PMU(device);
+    TcgBridgeOptions options = pmu->target.options;
     VmPmuCompanionOptions companion = { .size = sizeof(companion), .user = pmu, .walk = tcg_pmu_walk, .page_bits = TARGET_PAGE_BITS };
     char why[200];
 
-    pmu->target = *target;
     options.user = pmu;
     options.host.retranslate = retranslate;
     options.host.counting = counting;
     options.host.kick = kick;
     options.host.late = late;
     options.companion = &companion;
-    pmu->cpu_count = MAX(options.packages, 1) * MAX(options.threads, 1);
-    pmu->cpus = g_new0(CPUState *, pmu->cpu_count);
     pmu->bridge = tcg_bridge_create(&options, why, sizeof(why));
     if (!pmu->bridge) {
         error_setg(errp, "pmu: %s", why);
-        g_free(pmu->cpus);
-        g_free(pmu);
+        return;
+    }
+    pmu->cpu_count = MAX(options.packages, 1) * MAX(options.threads, 1);
+    pmu->cpus = g_new0(CPUState *, pmu->cpu_count);
+}
+
+#if QEMU_VERSION_MAJOR > 10 || QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 1
+static void tcg_pmu_class_init(ObjectClass *oc, const void *data)
+#else
+static void tcg_pmu_class_init(ObjectClass *oc, void *data)
+#endif
+{
+    DeviceClass *dc = DEVICE_CLASS(oc);
+
+    dc->desc = "performance monitoring units under TCG";
+    dc->realize = tcg_pmu_realize;
+    dc->vmsd = &vmstate_pmu;
+    /* A machine has one, by its CPUs' pmu=on. */
+    dc->user_creatable = false;
+    dc->hotpluggable = false;
+}
+
+static const TypeInfo tcg_pmu_types[] = {
+    {
+        .name = TYPE_TCG_PMU,
+        .parent = TYPE_DEVICE,
+        .instance_size = sizeof(TcgPmu),
+        .class_init = tcg_pmu_class_init,
+    },
+};
+
+DEFINE_TYPES(tcg_pmu_types)
+
+/* The machine's, which the first of its CPUs makes. */
+static TcgPmu *of_machine(const TcgPmuTarget *target, Error **errp)
+{
+    Object *machine = qdev_get_machine();
+    Object *there = object_resolve_path_component(machine, "pmu");
+    TcgPmu *pmu;
+
+    if (there) {
+        return TCG_PMU(there);
+    }
+    pmu = TCG_PMU(object_new(TYPE_TCG_PMU));
+    object_property_add_child(machine, "pmu", OBJECT(pmu));
+    object_unref(OBJECT(pmu));
+    pmu->target = *target;
+    if (!qdev_realize(DEVICE(pmu), NULL, errp)) {
+        object_unparent(OBJECT(pmu));
         return NULL;
     }
-    vmstate_register(NULL, 0, &vmstate_pmu, pmu);
     return pmu;
 }
 
 bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp)
 {
-    if (!machine_pmu) {
-        machine_pmu = make(target, errp);
-        if (!machine_pmu) {
-            return false;
-        }
-    }
-    if (cpu->cpu_index < 0 || cpu->cpu_index >= machine_pmu->cpu_count) {
-        error_setg(errp, "pmu: there is none for CPU %d: the machine was made for %u", cpu->cpu_index, machine_pmu->cpu_count);
+    TcgPmu *pmu = of_machine(target, errp);
+
+    if (!pmu) {
         return false;
     }
-    machine_pmu->cpus[cpu->cpu_index] = cpu;
-    cpu->pmu = tcg_bridge_cpu(machine_pmu->bridge, cpu->cpu_index);
+    if (cpu->cpu_index < 0 || cpu->cpu_index >= pmu->cpu_count) {
+        error_setg(errp, "pmu: there is none for CPU %d: the machine was made for %u", cpu->cpu_index, pmu->cpu_count);
+        return false;
+    }
+    pmu->cpus[cpu->cpu_index] = cpu;
+    cpu->pmu_of_machine = pmu;
+    cpu->pmu = tcg_bridge_cpu(pmu->bridge, cpu->cpu_index);
     cpu->pmu_totals = cpu->pmu->totals;
     cpu->pmu_key_mask = target->key_mask;
     tcg_bridge_place(cpu->pmu, &cpu->neg.pmu_countdown);
-    counting(machine_pmu, cpu->cpu_index);
+    counting(pmu, cpu->cpu_index);
     return true;
 }
