@@ -245,8 +245,17 @@ pub(crate) fn generate() -> Result<(), String> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     paths.sort();
+    if !paths.iter().any(|path| is_wanted(path)) {
+        let parts: Vec<_> = paths.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+        return Err(format!("there is no part in this build: enable at least one of the features {}", parts.join(", ")));
+    }
+    // What parts share is partly unused where one of them is missing.
+    println!("cargo::rustc-check-cfg=cfg(every_part)");
+    if paths.iter().all(|path| is_wanted(path)) {
+        println!("cargo::rustc-cfg=every_part");
+    }
     let mut out = String::new();
-    for path in &paths {
+    for path in paths.iter().filter(|path| is_wanted(path)) {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
         let mut file: File = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
@@ -255,6 +264,21 @@ pub(crate) fn generate() -> Result<(), String> {
     }
     let target = Path::new(&env::var("OUT_DIR").map_err(|error| error.to_string())?).join("catalogue.rs");
     fs::write(&target, out).map_err(|error| error.to_string())
+}
+
+/// Whether a feature is enabled.
+pub(crate) fn has_feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some()
+}
+
+/// Whether the part that a data file or a folder is of is in this build: its feature has its name.
+pub(crate) fn is_wanted(path: &Path) -> bool {
+    path.file_stem().and_then(|name| name.to_str()).is_some_and(has_feature)
+}
+
+/// A text for those who read it, or nothing where the build leaves such texts out.
+pub(crate) fn description(text: &str) -> &str {
+    if has_feature("descriptions") { text } else { "" }
 }
 
 /// The events in the files of a folder, if there is one: those with tables of events, in the order of their names.
@@ -334,9 +358,11 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     // Where in the index a small select stands, from 1; 0 where there is none.
     let place = |select: u32| index.iter().position(|(other, _, _)| *other == select).map_or(0, |at| at + 1);
     let direct: Vec<usize> = (0..256).map(place).collect();
+    // The entries have a name: whoever takes some of them in a constant of its own shares them, and gets no copy.
     writeln!(
         out,
-        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, units: &{units:?}, direct: &{direct:?}, index: &{index:?}, entries: &[\n{entries}] }};",
+        "static {constant}_ENTRIES: [Entry; {position}] = [\n{entries}];\n\n\
+         /// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, units: &{units:?}, direct: &{direct:?}, index: &{index:?}, entries: &{constant}_ENTRIES }};",
         constant = file.pmu.to_uppercase(),
         pmu = file.pmu,
         title = file.title,
@@ -558,7 +584,9 @@ fn write_entry(
         classes = own(&event.classes)?,
         signals = own(driven)?,
         edges = own(edges)?,
-        section = event.section,
+        rule = description(rule),
+        summary = description(summary),
+        section = description(&event.section),
         since = mask.and_then(|mask| mask.since.as_deref()).unwrap_or(&event.since),
         listed = mask.map_or(event.listed, |mask| mask.listed),
     )

@@ -8,7 +8,7 @@ use std::{env, fs};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::catalogue::files_with;
+use crate::catalogue::{description, files_with, is_wanted};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,7 +85,7 @@ pub(crate) fn generate() -> Result<(), String> {
     let mut folders: Vec<_> = fs::read_dir(&root)
         .map_err(|error| format!("events: {error}"))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir())
+        .filter(|path| path.is_dir() && is_wanted(path))
         .collect();
     folders.sort();
     let mut out = String::new();
@@ -106,6 +106,7 @@ pub(crate) fn generate() -> Result<(), String> {
     writeln!(
         out,
         "/// The metrics of the PMU called `pmu`; nothing where its manual has none.\n\
+         #[allow(clippy::match_single_binding, reason = \"no part of this build may have any\")]\n\
          pub(super) fn metrics_of(pmu: &str) -> &'static [Metric] {{\n    match pmu {{\n{arms}        _ => &[],\n    }}\n}}"
     )
     .map_err(|error| error.to_string())?;
@@ -148,7 +149,7 @@ fn write_metrics(out: &mut String, file: &Metrics, events: &BTreeSet<String>) ->
         writeln!(
             entries,
             "    Metric {{ name: {:?}, categories: &{:?}, table: {:?}, unit: {:?}, formula: {:?}, missing: &{:?}, given: &{:?}, summary: {:?} }},",
-            metric.name, metric.categories, metric.table, metric.unit, metric.formula, metric.missing, metric.given, metric.summary
+            metric.name, metric.categories, metric.table, metric.unit, metric.formula, metric.missing, metric.given, description(&metric.summary)
         )
         .map_err(|error| error.to_string())?;
     }

@@ -14,25 +14,36 @@
 //! | [`model`] | what every part can do | which part |
 //!
 //! Every access returns a value or a typed fault; no input makes it panic or loop.
+//!
+//! Each part is a feature of its name, and all are on by default. What is off is not compiled: its folder, its events, its line in the
+//! [`registry`]. Without the feature `descriptions` events keep their names and have no texts.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![cfg_attr(not(every_part), allow(dead_code, unused_imports, unused_macros, reason = "what parts share may serve one that is not there"))]
 
 pub mod access;
 pub mod alert;
 pub mod counter;
 pub mod event;
 pub mod feed;
+#[cfg(any(feature = "itanium", feature = "montecito"))]
 pub mod ia64;
+#[cfg(feature = "itanium")]
 pub mod itanium;
+#[cfg(feature = "k8")]
 pub mod k8;
+#[cfg(feature = "knl")]
 pub mod knl;
 pub mod layout;
 #[cfg(feature = "serde")]
 pub mod long_array;
 pub mod memory;
 pub mod model;
+#[cfg(feature = "montecito")]
 pub mod montecito;
+#[cfg(feature = "power9")]
 pub mod power9;
 pub mod registry;
+#[cfg(any(feature = "k8", feature = "knl"))]
 mod x86;

@@ -22,6 +22,8 @@ pub struct CpuidIdentity {
     pub vendor: [u8; 12],
     /// Family, model and stepping, as functions 1 and 8000_0001h have them in EAX.
     pub signature: u32,
+    /// Leaf 0Ah, architectural performance monitoring, as EAX, EBX, ECX and EDX; nothing for a part without it.
+    pub monitoring: Option<[u32; 4]>,
 }
 
 /// What the threads of a package see of each other.
@@ -84,6 +86,13 @@ pub struct RegisterDescription {
 /// - where the demand then asks for [levels](Demand::levels) it tells them;
 /// - after each call it takes the [`Alerts`] and delivers the interrupts in them.
 pub trait Model {
+    /// Whether the threads of a machine share boxes of counters: Knights Landing's untile.
+    const HAS_UNTILE: bool = false;
+    /// Whether the chip has counters that post themselves into memory: POWER9's nest.
+    const HAS_NEST: bool = false;
+    /// Whether a package of a machine posts what its threads count into memory: the collection of a POWER9's core.
+    const POSTS_TO_MEMORY: bool = false;
+
     /// Reads a register.
     ///
     /// # Errors

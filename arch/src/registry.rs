@@ -1,11 +1,10 @@
-//! The parts there are: one line each.
+//! The parts there are: one line each, which is there if the feature of the part's name is.
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, Request, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
-use crate::power9::collection::ThreadState;
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -14,7 +13,7 @@ macro_rules! parts {
         #[non_exhaustive]
         #[allow(clippy::large_enum_variant, reason = "nothing is allocated here, and a machine's PMUs are of one part")]
         pub enum Pmu {
-            $( $(#[doc = $doc])+ $variant($model), )+
+            $( $(#[doc = $doc])+ #[cfg(feature = $name)] $variant($model), )+
         }
 
         /// The version of [`State`]: it changes whenever a field of any part's state does, or what a field means.
@@ -26,17 +25,17 @@ macro_rules! parts {
         #[non_exhaustive]
         #[allow(clippy::large_enum_variant, reason = "nothing is allocated here, and a machine's PMUs are of one part")]
         pub enum State {
-            $( $(#[doc = $doc])+ $variant($state), )+
+            $( $(#[doc = $doc])+ #[cfg(feature = $name)] $variant($state), )+
         }
 
         /// A part to build: its name and its revision. Whoever must know every part is told of a new one by the compiler.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Part {
-            $( $(#[doc = $doc])+ $variant($revision), )+
+            $( $(#[doc = $doc])+ #[cfg(feature = $name)] $variant($revision), )+
         }
 
         /// The names of the parts.
-        pub const NAMES: &[&str] = &[$($name),+];
+        pub const NAMES: &[&str] = &[$( #[cfg(feature = $name)] $name ),+];
 
         impl Part {
             /// The part of this name, in its usual revision.
@@ -50,7 +49,7 @@ macro_rules! parts {
             #[must_use]
             pub fn named(name: &str) -> Option<Part> {
                 match name {
-                    $( $name => Some(Part::$variant(<$revision>::default())), )+
+                    $( #[cfg(feature = $name)] $name => Some(Part::$variant(<$revision>::default())), )+
                     _ => None,
                 }
             }
@@ -59,7 +58,7 @@ macro_rules! parts {
             #[must_use]
             pub fn revision(self, letter: &str) -> Option<Part> {
                 match self {
-                    $( Part::$variant(_) => <$revision>::from_letter(letter).map(Part::$variant), )+
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$revision>::from_letter(letter).map(Part::$variant), )+
                 }
             }
 
@@ -67,7 +66,7 @@ macro_rules! parts {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
-                    $( Part::$variant(_) => $name, )+
+                    $( #[cfg(feature = $name)] Part::$variant(_) => $name, )+
                 }
             }
 
@@ -75,7 +74,7 @@ macro_rules! parts {
             #[must_use]
             pub const fn revision_letter(self) -> &'static str {
                 match self {
-                    $( Part::$variant(revision) => revision.letter(), )+
+                    $( #[cfg(feature = $name)] Part::$variant(revision) => revision.letter(), )+
                 }
             }
 
@@ -83,7 +82,7 @@ macro_rules! parts {
             #[must_use]
             pub const fn cpuid(self) -> Option<CpuidIdentity> {
                 match self {
-                    $( Part::$variant(revision) => revision.cpuid(), )+
+                    $( #[cfg(feature = $name)] Part::$variant(revision) => revision.cpuid(), )+
                 }
             }
 
@@ -91,7 +90,31 @@ macro_rules! parts {
             #[must_use]
             pub fn catalogue(self) -> &'static Catalogue {
                 match self {
-                    $( Part::$variant(_) => &crate::event::$catalogue, )+
+                    $( #[cfg(feature = $name)] Part::$variant(_) => &crate::event::$catalogue, )+
+                }
+            }
+
+            /// Whether the threads of a machine share boxes of counters: [`Model::HAS_UNTILE`].
+            #[must_use]
+            pub const fn has_untile(self) -> bool {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::HAS_UNTILE, )+
+                }
+            }
+
+            /// Whether the chip has counters that post themselves into memory: [`Model::HAS_NEST`].
+            #[must_use]
+            pub const fn has_nest(self) -> bool {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::HAS_NEST, )+
+                }
+            }
+
+            /// Whether a package of a machine posts what its threads count into memory: [`Model::POSTS_TO_MEMORY`].
+            #[must_use]
+            pub const fn posts_to_memory(self) -> bool {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::POSTS_TO_MEMORY, )+
                 }
             }
 
@@ -99,7 +122,7 @@ macro_rules! parts {
             #[must_use]
             pub fn build(self) -> Pmu {
                 match self {
-                    $( Part::$variant(revision) => Pmu::$variant(<$model>::new(revision)), )+
+                    $( #[cfg(feature = $name)] Part::$variant(revision) => Pmu::$variant(<$model>::new(revision)), )+
                 }
             }
         }
@@ -115,7 +138,7 @@ macro_rules! parts {
             #[must_use]
             pub const fn part(&self) -> Part {
                 match self {
-                    $( State::$variant(state) => Part::$variant(state.revision), )+
+                    $( #[cfg(feature = $name)] State::$variant(state) => Part::$variant(state.revision), )+
                 }
             }
         }
@@ -124,7 +147,7 @@ macro_rules! parts {
             /// What the PMU remembers, with everything counted up to now.
             pub fn state(&mut self, feed: &impl Feed) -> State {
                 match self {
-                    $( Pmu::$variant(model) => State::$variant(model.state(feed)), )+
+                    $( #[cfg(feature = $name)] Pmu::$variant(model) => State::$variant(model.state(feed)), )+
                 }
             }
 
@@ -132,7 +155,7 @@ macro_rules! parts {
             #[must_use]
             pub fn from_state(state: &State, feed: &impl Feed) -> Pmu {
                 match state {
-                    $( State::$variant(state) => Pmu::$variant(<$model>::from_state(state, feed)), )+
+                    $( #[cfg(feature = $name)] State::$variant(state) => Pmu::$variant(<$model>::from_state(state, feed)), )+
                 }
             }
         }
@@ -140,7 +163,7 @@ macro_rules! parts {
         macro_rules! each {
             ($pmu:expr, $bound:ident => $body:expr) => {
                 match $pmu {
-                    $( Pmu::$variant($bound) => $body, )+
+                    $( #[cfg(feature = $name)] Pmu::$variant($bound) => $body, )+
                 }
             };
         }
@@ -158,37 +181,6 @@ parts! {
     Itanium = "itanium", ITANIUM, crate::itanium::Itanium, crate::itanium::State, crate::itanium::Revision;
     /// Intel Itanium 2 9000 series ("Montecito"), a thread of a core.
     Montecito = "montecito", MONTECITO, crate::montecito::Montecito, crate::montecito::State, crate::montecito::Revision;
-}
-
-impl Part {
-    /// Whether the threads of a machine share boxes of counters: the [`untile`](crate::knl::untile).
-    #[must_use]
-    pub const fn has_untile(self) -> bool {
-        matches!(self, Part::Knl(_))
-    }
-
-    /// Whether the chip has counters that post themselves into memory: the [`nest`](crate::power9::nest).
-    #[must_use]
-    pub const fn has_nest(self) -> bool {
-        matches!(self, Part::Power9(_))
-    }
-
-    /// Whether a package of a machine posts what its threads count into memory: [`collection`](crate::power9::collection).
-    #[must_use]
-    pub const fn posts_to_memory(self) -> bool {
-        matches!(self, Part::Power9(_))
-    }
-}
-
-impl Pmu {
-    /// What decides which cells of memory the thread's events are posted to, on a part that posts them.
-    #[must_use]
-    pub fn thread_state(&self) -> Option<ThreadState> {
-        match self {
-            Pmu::Power9(thread) => Some(thread.thread_state()),
-            _ => None,
-        }
-    }
 }
 
 impl Model for Pmu {

@@ -3,6 +3,8 @@
 #     cargo build --release -p vm-pmu-capi
 # run
 #     device/capi/install.sh --from target/release --prefix /usr/local
+# Those that `cargo build --profile dist` makes, which are smaller, are in target/dist. The header declares every function, whatever the
+# features that the libraries were built with.
 # With --strip the libraries are installed without debugging information.
 # DESTDIR, if it is set, is put in front of where files go, and not written into them.
 set -eu

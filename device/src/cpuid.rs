@@ -1,6 +1,5 @@
 //! What CPUID must say so that the guest finds the PMU.
 
-use vm_pmu_arch::knl::CPUID_0A;
 use vm_pmu_arch::model::CpuidIdentity;
 use vm_pmu_arch::registry::Part;
 
@@ -74,7 +73,7 @@ pub fn answer(part: Part, leaf: u32, subleaf: u32, registers: Registers) -> Opti
             eax = if is_intel { 0 } else { identity.signature };
             ecx &= !LATER_COUNTERS;
         }
-        (MONITORING, _) => return Some(if let Part::Knl(_) = part { CPUID_0A } else { [0; 4] }),
+        (MONITORING, _) => return Some(identity.monitoring.unwrap_or_default()),
         (leaf, _) if OTHERS.contains(&leaf) => return Some([0; 4]),
         _ => {}
     }

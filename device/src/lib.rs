@@ -28,6 +28,8 @@
 //!
 //! A monitor of the rust-vmm kind finds what its buses and interrupts ask for in [`pci`] and [`irq`].
 //!
+//! Each part is a feature of its name; without one, the part's registers, events and companion are not there. All are on by default.
+//!
 //! The crate needs an allocator and no standard library, but with the features `memory`, `kvm`, `vm-device`, `vm-superio` and `eventfd`, whose
 //! crates do.
 #![no_std]
@@ -73,12 +75,14 @@ pub mod kvm;
 pub mod litmus;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "knl")]
 pub mod pci;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod topology;
 #[cfg(feature = "tree")]
 pub mod tree;
+#[cfg(feature = "knl")]
 pub mod untile;
 
 pub use vm_pmu_arch as arch;

@@ -16,7 +16,7 @@ mod placing;
 mod power9_nest;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
-pub use metric::{Group, ITANIUM_METRICS, KNL_METRICS, MONTECITO_METRICS, Metric, POWER9_GROUPS, POWER9_METRICS};
+pub use metric::*;
 pub use placing::{AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Extent, Initiator, Qualifiers};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};

@@ -96,7 +96,7 @@ impl Revision {
             Revision::D => 0x0001_0FF0,
             Revision::E => 0x0002_0F32,
         };
-        Some(CpuidIdentity { vendor: *b"AuthenticAMD", signature })
+        Some(CpuidIdentity { vendor: *b"AuthenticAMD", signature, monitoring: None })
     }
 
     /// Whether the part counts `entry`.

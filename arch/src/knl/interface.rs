@@ -14,6 +14,8 @@ use crate::feed::{Context, Demand, Feed, Kind, Record, Request, Signal, SignalSe
 use crate::model::{Model, Occurrence, RegisterDescription, Reset, Shared};
 
 impl Model for Knl {
+    const HAS_UNTILE: bool = true;
+
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = Register::decode(address, &self.context)?;
         match register {

@@ -97,7 +97,7 @@ impl Revision {
     /// What CPUID shows: Intel, family 6, model 57h, stepping 1. Leaf 0AH shows the PMU: see [`CPUID_0A`].
     #[must_use]
     pub const fn cpuid(self) -> Option<CpuidIdentity> {
-        Some(CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671 })
+        Some(CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671, monitoring: Some(CPUID_0A) })
     }
 
     /// Whether the part counts `entry`: every revision counts all.

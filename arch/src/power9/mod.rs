@@ -329,6 +329,9 @@ impl Power9 {
 }
 
 impl Model for Power9 {
+    const HAS_NEST: bool = true;
+    const POSTS_TO_MEMORY: bool = true;
+
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;

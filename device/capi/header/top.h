@@ -14,6 +14,8 @@
  * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Totals are added to by one host thread
  *   a guest's thread.
  * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
+ * - This header declares every function. A library that was built without some part or some group of functions does not have those;
+ *   the book's chapter on the C interface lists them.
  *
  * Pointers
  *

@@ -4,7 +4,6 @@ use std::ffi::{c_char, c_void};
 
 use vm_pmu::irq::InterruptLine;
 use vm_pmu::topology::{Builder, Machine, Thread};
-use vm_pmu::untile::{Buses, Frequencies};
 use vm_pmu::{Lines, Pace, Part, Signal, SignalSet};
 
 use crate::demand::records;
@@ -283,16 +282,9 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     if options.flags & VM_PMU_OPTION_SHARE_COUNTERS != 0 {
         builder = builder.share_counters();
     }
-    if options.flags & VM_PMU_OPTION_BUSES != 0 {
-        builder = builder.buses(Buses { irp: options.irp_bus, memory: options.memory_bus });
-    }
-    if options.flags & VM_PMU_OPTION_FREQUENCIES != 0 {
-        builder = builder.frequencies(Frequencies {
-            cpu: options.cpu_frequency,
-            uclk: options.uclk_frequency,
-            eclk: options.eclk_frequency,
-            dclk: options.dclk_frequency,
-        });
+    #[cfg(feature = "knl")]
+    {
+        builder = crate::untile::set_up(builder, options);
     }
     let pace = match options.pace_most {
         0 => Pace::default(),

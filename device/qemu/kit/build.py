@@ -22,6 +22,12 @@ PLAIN = "-plain"
 # Debian takes these out of QEMU's source; they build every QEMU that the kit knows.
 PYTHON_PACKAGES = ("meson==1.11.1", "pycotap==1.3.1")
 
+# What of libvm_pmu an architecture of QEMU's is given: the PMUs of its CPUs, by the names of features.
+PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "ppc64": ("power9",)}
+
+# And what the bridge calls, whatever the architecture.
+CALLED = ("companion",)
+
 # What must be there; Debian's packages have it by these names.
 TOOLS = {
     "cc": "gcc",
@@ -64,14 +70,29 @@ def run(command: list[str | Path], log: Path, directory: Path, **environment: st
         raise Failure(f"{Path(command[0]).name} failed: all that it said is in {log}")
 
 
-def library(base: Path) -> Path:
-    """Build libvm_pmu and install it, the static one alone; returns the directory for pkg-config."""
+def architectures(targets: str) -> list[str]:
+    """The architectures of the targets."""
+    return [target.removesuffix("-softmmu") for target in targets.split(",")]
+
+
+def features(targets: str) -> list[str]:
+    """The features of the one library that serves all targets."""
+    parts = {part for architecture in architectures(targets) for part in PARTS.get(architecture, ())}
+    if not parts:
+        raise Failure(f"there is no PMU for {targets}: there are some for {', '.join(PARTS)}")
+    return [*sorted(parts), *CALLED]
+
+
+def library(base: Path, targets: str) -> Path:
+    """Build libvm_pmu for these targets and install it, the static one alone; returns the directory for pkg-config."""
     prefix = base / "library"
-    run(["cargo", "build", "--release", "--locked", "--package", "vm-pmu-capi"], base / "log" / "library.log", ROOT)
+    build = ["cargo", "build", "--profile", "dist", "--locked", "--package", "vm-pmu-capi"]
+    build += ["--no-default-features", "--features", ",".join(features(targets))]
+    run(build, base / "log" / "library.log", ROOT)
     metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
     described = subprocess.run(metadata, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     target = described.split('"target_directory":"', 1)[1].split('"', 1)[0]
-    install = [ROOT / "device" / "capi" / "install.sh", "--from", f"{target}/release", "--prefix", prefix, "--strip"]
+    install = [ROOT / "device" / "capi" / "install.sh", "--from", f"{target}/dist", "--prefix", prefix, "--strip"]
     run(install, base / "log" / "install.log", ROOT)
     for shared in (prefix / "lib").glob("*.so*"):
         shared.unlink()
@@ -140,9 +161,10 @@ def configure(tree: Path, build: Path, python: Path, targets: str, whole: bool, 
     ]
     if not whole:
         options += ["--without-default-features", "--without-default-devices", "--enable-fdt=system", "--disable-plugins"]
-        options += [f"--with-devices-{target.removesuffix('-softmmu')}=vm-pmu" for target in targets.split(",")]
+        options += [f"--with-devices-{architecture}=vm-pmu" for architecture in architectures(targets)]
     if pkg_config:
-        options += ["-Dvm_pmu=enabled", f"-Dpkg_config_path={pkg_config}"]
+        # Of the library, as of everything else, only what is called.
+        options += ["-Dvm_pmu=enabled", f"-Dpkg_config_path={pkg_config}", "--extra-ldflags=-Wl,--gc-sections"]
     stamp = build / "vm-pmu-options"
     if stamp.exists() and stamp.read_text() == "\n".join(options):
         return
@@ -154,7 +176,7 @@ def configure(tree: Path, build: Path, python: Path, targets: str, whole: bool, 
 
 def programs(targets: str) -> list[str]:
     """The emulators of the targets."""
-    return [f"qemu-system-{target.removesuffix('-softmmu')}" for target in targets.split(",")]
+    return [f"qemu-system-{architecture}" for architecture in architectures(targets)]
 
 
 def build(base: Path, version: str, original: Path, targets: str, plain: bool, whole: bool, jobs: int) -> list[Path]:
@@ -165,7 +187,7 @@ def build(base: Path, version: str, original: Path, targets: str, plain: bool, w
     pkg_config = None
     if not plain:
         say("building libvm_pmu")
-        pkg_config = library(base)
+        pkg_config = library(base, targets)
     say(f"preparing QEMU {name}")
     prepare(original, tree, plain)
     configure(tree, place, meson(base), targets, whole, pkg_config, log / f"configure-{name}.log")

@@ -12,7 +12,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kit import debian, selftests  # noqa: E402
+from kit import build, debian, selftests  # noqa: E402
 from kit.cpio import Writer  # noqa: E402
 from kit.debian import Archive, Package  # noqa: E402
 from kit.errors import Failure  # noqa: E402
@@ -139,6 +139,24 @@ class Packages(Folder):
         with mock.patch("kit.libraries.needed", lambda path: ["libz.so.1"] if path == self.folder else []):
             resolver.libraries["ld-linux-x86-64.so.2"] = (self.folder / "ld", "libc6")
             self.assertEqual(set(resolver.closure(self.folder, "p")), {"ld-linux-x86-64.so.2", "libz.so.1"})
+
+
+class Libraries(unittest.TestCase):
+    """What of libvm_pmu is built for which targets."""
+
+    def test_a_target_brings_the_parts_of_its_architecture_alone(self) -> None:
+        """An emulator of x86 carries no POWER."""
+        self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion"])
+        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion"])
+
+    def test_one_library_serves_all_targets(self) -> None:
+        """Each part is there once."""
+        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion"])
+
+    def test_a_target_without_a_pmu_is_refused_before_anything_is_built(self) -> None:
+        """The line says which have one."""
+        with self.assertRaisesRegex(Failure, "no PMU for sparc-softmmu: there are some for i386, x86_64, ppc, ppc64"):
+            build.features("sparc-softmmu")
 
 
 class Archives(unittest.TestCase):

@@ -28,12 +28,10 @@ use crate::cpuid::{MONITORING, OTHERS, answer};
 /// assert!(guest.as_slice().iter().any(|entry| entry.function == 0xA && entry.eax == 0x0728_0203));
 /// ```
 pub fn cpuid(part: Part, cpuid: &CpuId) -> Result<CpuId, Error> {
-    if part.cpuid().is_none() {
-        return Err(Error::NotX86(part));
-    }
+    let identity = part.cpuid().ok_or(Error::NotX86(part))?;
     let is_other = |entry: &&kvm_cpuid_entry2| entry.function != MONITORING && !OTHERS.contains(&entry.function);
     let mut entries: Vec<kvm_cpuid_entry2> = cpuid.as_slice().iter().filter(is_other).copied().collect();
-    let has_monitoring = matches!(part, Part::Knl(_)).then_some(MONITORING);
+    let has_monitoring = identity.monitoring.map(|_| MONITORING);
     for leaf in [0, 1, 0x8000_0000, 0x8000_0001].into_iter().chain(has_monitoring) {
         if !entries.iter().any(|entry| entry.function == leaf) {
             entries.push(kvm_cpuid_entry2 { function: leaf, ..kvm_cpuid_entry2::default() });

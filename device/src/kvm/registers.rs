@@ -25,6 +25,7 @@ fn rows(state: &mut State) -> Result<Vec<Row<'_>>, Error> {
     match state {
         State::K8(state) => Ok(of_k8(state)),
         State::Knl(state) => Ok(of_knl(state)),
+        #[allow(unreachable_patterns, reason = "there may be parts of x86 alone")]
         other => Err(Error::NotX86(other.part())),
     }
 }
@@ -130,6 +131,7 @@ pub fn restore<L: InterruptLine>(machine: &Machine<L>, saved: &[Msrs]) -> Result
         match &mut state {
             State::K8(state) => (state.context, state.detectors) = (context, [Detector::default(); k8::COUNTERS]),
             State::Knl(state) => (state.context, state.detectors) = (context, [Detector::default(); knl::COUNTERS]),
+            #[allow(unreachable_patterns, reason = "there may be parts of x86 alone")]
             _ => return Err(Error::NotX86(machine.part())),
         }
         states.push(state);

@@ -3,14 +3,12 @@
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use vm_pmu_arch::power9::collection;
 use vm_pmu_arch::registry::State;
 
 use super::envelope::Identity;
 use super::{Kind, SnapshotError, content};
 use crate::irq::InterruptLine;
-use crate::topology::Machine;
-use crate::untile::{UNITS, UntileState};
+use crate::topology::{CollectionState, Machine, UNITS, UntileState};
 
 /// What a machine remembers.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +21,7 @@ struct Content {
     /// What the boxes remember, on parts that have them.
     untile: Option<UntileState>,
     /// What each package remembers of what it posts into memory, on parts that post.
-    collections: Vec<collection::State>,
+    collections: Vec<CollectionState>,
 }
 
 /// More bytes than a thread, a box, and a package that posts into memory can take, whatever they remember.

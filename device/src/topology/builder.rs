@@ -9,10 +9,10 @@ use vm_pmu_arch::registry::Part;
 use super::arbiter::Arbiter;
 use super::collection::Collector;
 use super::common::Common;
+use super::untile::Options;
 use super::wishes::Wishes;
 use super::{Core, Machine, Members, Package, Source};
 use crate::irq::InterruptLine;
-use crate::untile::{Boxes, Buses, Frequencies};
 
 /// How a [`Machine`] is built.
 ///
@@ -31,8 +31,7 @@ pub struct Builder {
     lenient: bool,
     pace: Pace,
     supply: Supply,
-    buses: Buses,
-    frequencies: Frequencies,
+    pub(super) boxes: Options,
 }
 
 impl Builder {
@@ -45,16 +44,7 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder {
-            part,
-            packages: 1,
-            threads: 1,
-            lenient: false,
-            pace: Pace::default(),
-            supply: Supply::ALL,
-            buses: Buses::default(),
-            frequencies: Frequencies::default(),
-        }
+        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), supply: Supply::ALL, boxes: Options::default() }
     }
 
     /// How many packages: 1 to 65,535, into which any other number is brought.
@@ -112,19 +102,6 @@ impl Builder {
         Builder { supply: Supply { records, ..self.supply }, ..self }
     }
 
-    /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
-    #[must_use]
-    pub fn buses(self, buses: Buses) -> Builder {
-        Builder { buses, ..self }
-    }
-
-    /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
-    /// [`Untile::pass`](super::Untile::pass).
-    #[must_use]
-    pub fn frequencies(self, frequencies: Frequencies) -> Builder {
-        Builder { frequencies, ..self }
-    }
-
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
     /// [`Machine::states`] returns.
     #[must_use]
@@ -143,7 +120,7 @@ impl Builder {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             common: Common::new(self.threads),
-            collector: self.part.posts_to_memory().then(Collector::new),
+            collector: Collector::of(self.part),
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
@@ -161,7 +138,7 @@ impl Builder {
             packages: packages.collect(),
             per_package: self.threads,
             lenient: self.lenient,
-            boxes: self.part.has_untile().then(|| Boxes::new(self.buses, self.frequencies)),
+            boxes: self.boxes.build(self.part),
             line,
         };
         for thread in 0..machine.threads() {

@@ -7,8 +7,10 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spin::Mutex;
 use vm_pmu_arch::feed::{SignalSet, Totals};
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::power9::collection::{Collection, State, ThreadState};
+use vm_pmu_arch::power9::collection::Collection;
+pub(crate) use vm_pmu_arch::power9::collection::State;
 use vm_pmu_arch::power9::nest::Passed;
+use vm_pmu_arch::registry::{Part, Pmu};
 
 use super::{Core, Machine, Package};
 use crate::irq::InterruptLine;
@@ -21,8 +23,9 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new() -> Collector {
-        Collector { running: AtomicBool::new(false), collection: Mutex::new(Box::default()) }
+    /// That of a package of this part, if it posts anything.
+    pub(super) fn of(part: Part) -> Option<Collector> {
+        part.posts_to_memory().then(|| Collector { running: AtomicBool::new(false), collection: Mutex::new(Box::default()) })
     }
 
     pub(super) fn footprint(&self) -> usize {
@@ -41,8 +44,8 @@ impl Collector {
     }
 
     /// A thread of the package may be in another state, or just followed for the first time. Its PMU is locked.
-    pub(super) fn follow(&self, thread: usize, state: Option<ThreadState>, totals: &Totals) {
-        if let Some(state) = state {
+    pub(super) fn follow(&self, thread: usize, pmu: &Pmu, totals: &Totals) {
+        if let Some(state) = pmu.thread_state() {
             self.collection.lock().follow(thread, state, totals);
         }
     }

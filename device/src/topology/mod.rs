@@ -20,17 +20,26 @@
 
 mod arbiter;
 mod builder;
+#[cfg_attr(not(feature = "power9"), path = "collection_absent.rs")]
 mod collection;
 mod common;
 mod thread;
+#[cfg_attr(not(feature = "knl"), path = "untile_absent.rs")]
 mod untile;
 mod view;
 mod wishes;
 
 pub use builder::Builder;
+#[cfg(feature = "power9")]
 pub use collection::CoreCollection;
 pub use thread::Thread;
+#[cfg(feature = "knl")]
 pub use untile::Untile;
+#[cfg(feature = "snapshot")]
+pub(crate) use {
+    collection::State as CollectionState,
+    untile::{UNITS, UntileState},
+};
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -44,10 +53,10 @@ use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
-use crate::untile::Boxes;
 use arbiter::Arbiter;
 use collection::Collector;
 use common::Common;
+use untile::Boxes;
 use wishes::{Change, Wishes};
 
 /// What a thread, or a package's devices, did and when somebody must look.
@@ -241,12 +250,6 @@ impl<L: InterruptLine> Machine<L> {
         let core = self.cores.get(number)?;
         let package = self.packages.get(number / self.per_package)?;
         Some(Thread { machine: self, core, package, number })
-    }
-
-    /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
-    #[must_use]
-    pub fn untile(&self) -> Option<Untile<'_, L>> {
-        self.boxes.as_ref().map(|boxes| Untile::new(self, boxes))
     }
 
     /// What the devices of package `number` do: memory traffic that no thread caused. One host thread at a time may add to it.

@@ -10,10 +10,10 @@ use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
 
 use super::collection::Collector;
+use super::untile::{Untile, at_msr};
 use super::view::View;
-use super::{Core, Machine, Members, Package, Untile};
+use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
-use crate::untile::at_msr;
 
 /// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
 #[derive(Debug)]
@@ -450,7 +450,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             let value = work(&mut pmu, &view);
             if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
-                collector.follow(self.number % self.machine.per_package, pmu.thread_state(), self.totals());
+                collector.follow(self.number % self.machine.per_package, &pmu, self.totals());
             }
             let alerts = pmu.take_alerts();
             if let Some(lines) = alerts.lines {

@@ -2,11 +2,55 @@
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
 use vm_pmu_arch::model::Model;
+use vm_pmu_arch::registry::Part;
 
-use super::Machine;
+use super::{Builder, Machine};
 use crate::irq::InterruptLine;
 use crate::pci::Location;
-use crate::untile::{Boxes, Domain, Frequencies, Stage, Transaction, UnitId, UntileState};
+#[cfg(feature = "snapshot")]
+pub(crate) use crate::untile::UNITS;
+pub(crate) use crate::untile::UntileState;
+pub(super) use crate::untile::{Boxes, at_msr};
+use crate::untile::{Buses, Domain, Frequencies, Stage, Transaction, UnitId};
+
+/// How boxes are built.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    buses: Buses,
+    frequencies: Frequencies,
+}
+
+impl Options {
+    /// The boxes of a machine of this part, if it has any.
+    pub(super) fn build(self, part: Part) -> Option<Boxes> {
+        part.has_untile().then(|| Boxes::new(self.buses, self.frequencies))
+    }
+}
+
+impl Builder {
+    /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
+    #[must_use]
+    pub fn buses(mut self, buses: Buses) -> Builder {
+        self.boxes.buses = buses;
+        self
+    }
+
+    /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
+    /// [`Untile::pass`](Untile::pass).
+    #[must_use]
+    pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
+        self.boxes.frequencies = frequencies;
+        self
+    }
+}
+
+impl<L: InterruptLine> Machine<L> {
+    /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
+    #[must_use]
+    pub fn untile(&self) -> Option<Untile<'_, L>> {
+        self.boxes.as_ref().map(|boxes| Untile { machine: self, boxes })
+    }
+}
 
 /// The boxes of a machine: [`Machine::untile`].
 ///
@@ -39,10 +83,6 @@ impl<L> Clone for Untile<'_, L> {
 impl<L> Copy for Untile<'_, L> {}
 
 impl<'a, L: InterruptLine> Untile<'a, L> {
-    pub(super) fn new(machine: &'a Machine<L>, boxes: &'a Boxes) -> Untile<'a, L> {
-        Untile { machine, boxes }
-    }
-
     /// Whether some counter of some box counts: while none does, clocks need not go by.
     #[must_use]
     pub fn is_counting(&self) -> bool {

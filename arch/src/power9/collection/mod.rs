@@ -56,6 +56,7 @@ use super::nest::Passed;
 use crate::event::{self, Entry};
 use crate::feed::{SignalSet, Totals};
 use crate::memory::Memory;
+use crate::registry::Pmu;
 use lane::Lane;
 
 /// The bytes that a core or a thread has in memory.
@@ -129,6 +130,18 @@ pub struct Collection {
     lanes: [Lane; THREADS],
     /// What is not yet in the core's memory, in single events.
     owed: [u64; CORE_EVENTS],
+}
+
+impl Pmu {
+    /// What decides which cells of memory the thread's events are posted to, on a part that posts them.
+    #[must_use]
+    pub fn thread_state(&self) -> Option<ThreadState> {
+        match self {
+            Pmu::Power9(thread) => Some(thread.thread_state()),
+            #[allow(unreachable_patterns, reason = "this may be the one part that there is")]
+            _ => None,
+        }
+    }
 }
 
 impl Default for Collection {

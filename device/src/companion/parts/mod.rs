@@ -1,21 +1,34 @@
 //! The CPUs that are modelled: one file each, with the sources of its numbers.
 
+#[cfg(feature = "itanium")]
 mod itanium;
+#[cfg(feature = "k8")]
 mod k8;
+#[cfg(feature = "knl")]
 mod knl;
+#[cfg(feature = "montecito")]
 mod montecito;
+#[cfg(feature = "power9")]
 mod power9;
-
-pub use itanium::ITANIUM;
-pub use k8::K8;
-pub use knl::KNL;
-pub use montecito::MONTECITO;
-pub use power9::POWER9;
 
 use super::Profile;
 
-/// Every modelled CPU.
-pub const ALL: &[&Profile] = &[&K8, &KNL, &ITANIUM, &MONTECITO, &POWER9];
+macro_rules! parts {
+    ($( $name:literal: $module:ident::$profile:ident; )+) => {
+        $( #[cfg(feature = $name)] pub use $module::$profile; )+
+
+        /// Every modelled CPU.
+        pub const ALL: &[&Profile] = &[$( #[cfg(feature = $name)] &$profile ),+];
+    };
+}
+
+parts! {
+    "k8": k8::K8;
+    "knl": knl::KNL;
+    "itanium": itanium::ITANIUM;
+    "montecito": montecito::MONTECITO;
+    "power9": power9::POWER9;
+}
 
 /// The CPU of this name: that of the part.
 ///

@@ -91,7 +91,9 @@ fn write_events(fdt: &mut FdtWriter, unit: &Unit, phandle: u32) -> Result<(), vm
         let node = fdt.begin_node(&format!("event@{:x}", event.reg))?;
         fdt.property_string("event-name", event.name)?;
         fdt.property_array_u32("reg", &[event.reg, CELL])?;
-        fdt.property_string("desc", event.summary)?;
+        if !event.summary.is_empty() {
+            fdt.property_string("desc", event.summary)?;
+        }
         fdt.end_node(node)?;
     }
     fdt.end_node(node)

@@ -117,7 +117,7 @@ mod tests {
 
     /// CPU 5 of a tile, with what the engine may answer.
     fn ask(leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
-        let identity = CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671 };
+        let identity = CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671, monitoring: None };
         let topology = Topology { core: 4, package: 8 };
         Processor { identity, cpu: 5, cpus: 8, topology, profile: parts::named("knl") }.cpuid(leaf, subleaf, answer)
     }
