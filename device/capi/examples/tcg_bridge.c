@@ -233,9 +233,7 @@ static void renew(TcgBridge *bridge, bool forget) {
   }
   for (number = 0; number < bridge->cpu_count; number++) {
     VmPmuDemand *demand = &bridge->demands[number];
-    uint32_t epoch = demand->epoch;
-    vm_pmu_epoch(bridge->machine, number, &epoch);
-    if (epoch != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
+    if (vm_pmu_epoch_of(&bridge->cpus[number].cells) != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
     join(bridge, demand, wanted, &records);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
@@ -252,12 +250,15 @@ static void renew(TcgBridge *bridge, bool forget) {
   }
 }
 
+static void tell_context(TcgBridgeCpu *cpu);
+
 /* What this CPU's PMU, or another of its package, wants of it from now on. */
 static void renew_if_changed(TcgBridgeCpu *cpu) {
-  uint32_t epoch = cpu->demand.epoch;
-  vm_pmu_epoch(cpu->bridge->machine, cpu->number, &epoch);
-  if (epoch == cpu->demand.epoch) return;
+  bool ticked = vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
+  if (vm_pmu_epoch_of(&cpu->cells) == cpu->demand.epoch) return;
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
+  /* A host need not know the time base as long as nothing follows it. */
+  if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tell_context(cpu);
   renew(cpu->bridge, false);
   if (cpu->counting != counts(cpu->bridge, &cpu->demand)) {
     cpu->counting = !cpu->counting;
@@ -271,10 +272,9 @@ static void kick_others(TcgBridgeCpu *cpu) {
   TcgBridge *bridge = cpu->bridge;
   uint32_t number;
   for (number = 0; bridge->host.kick != NULL && number < bridge->cpu_count; number++) {
-    uint32_t epoch = 0;
-    if (number == cpu->number) continue;
-    vm_pmu_epoch(bridge->machine, number, &epoch);
-    if (epoch != VM_PMU_LOAD(&bridge->cpus[number].demand.epoch)) bridge->host.kick(bridge->user, number);
+    const TcgBridgeCpu *other = &bridge->cpus[number];
+    if (other == cpu) continue;
+    if (vm_pmu_epoch_of(&other->cells) != VM_PMU_LOAD(&other->demand.epoch)) bridge->host.kick(bridge->user, number);
   }
 }
 
@@ -319,10 +319,19 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 /* ---- Execution ---- */
 
 static void tell_context(TcgBridgeCpu *cpu) {
-  VmPmuContext context = {sizeof(VmPmuContext)};
+  VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
-  if (memcmp(&context, &cpu->context, sizeof context) == 0) return;
-  cpu->context = context;
+  /* Field by field, as they have just been written: comparing and copying more at once would wait for those stores. */
+  if (context.privilege == told->privilege && context.flags == told->flags && context.machine_state == told->machine_state &&
+      context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
+    return;
+  }
+  told->size = context.size;
+  told->privilege = context.privilege;
+  told->flags = context.flags;
+  told->machine_state = context.machine_state;
+  told->control = context.control;
+  told->time_base = context.time_base;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
@@ -374,7 +383,11 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
 
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   if (key == cpu->key || !cpu->counting) return false;
-  tcg_bridge_sync(cpu);
+  if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
+    cpu->key = key; /* nothing depends on it: what is asked of the PMU next tells the context before */
+  } else {
+    tcg_bridge_sync(cpu);
+  }
   return VM_PMU_LOAD(&cpu->look) != 0;
 }
 

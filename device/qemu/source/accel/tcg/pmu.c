@@ -164,7 +164,7 @@ void tcg_pmu_branch(DisasContextBase *db)
 
 void tcg_pmu_context(CPUState *cpu, uint32_t flags)
 {
-    if (tcg_cflags_has(cpu, CF_PMU)) {
+    if (tcg_cflags_has(cpu, CF_PMU) && (flags & cpu->pmu_key_mask) != cpu->pmu->key) {
         tcg_bridge_context(cpu->pmu, flags & cpu->pmu_key_mask);
     }
 }
