@@ -223,8 +223,11 @@ static void join(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t wa
   *records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
 }
 
-/* Looks at the demand of every CPU that has another. What is no longer wanted stays, unless it is to be forgotten. */
-static void renew(TcgBridge *bridge, bool forget) {
+/*
+ * Looks at the demand of every CPU that has another; that of `own`, unless it is null, has just been looked at. What is no longer wanted stays,
+ * unless it is to be forgotten.
+ */
+static void renew(TcgBridge *bridge, const TcgBridgeCpu *own, bool forget) {
   uint64_t wanted[VM_PMU_SIGNAL_WORDS] = {0};
   uint64_t records = 0;
   bool more = false;
@@ -233,7 +236,11 @@ static void renew(TcgBridge *bridge, bool forget) {
   }
   for (number = 0; number < bridge->cpu_count; number++) {
     VmPmuDemand *demand = &bridge->demands[number];
-    if (vm_pmu_epoch_of(&bridge->cpus[number].cells) != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
+    if (own == &bridge->cpus[number]) {
+      *demand = own->demand;
+    } else if (vm_pmu_epoch_of(&bridge->cpus[number].cells) != demand->epoch) {
+      vm_pmu_demand(bridge->machine, number, demand);
+    }
     join(bridge, demand, wanted, &records);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
@@ -259,7 +266,7 @@ static void renew_if_changed(TcgBridgeCpu *cpu) {
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
   /* A host need not know the time base as long as nothing follows it. */
   if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tell_context(cpu);
-  renew(cpu->bridge, false);
+  renew(cpu->bridge, cpu, false);
   if (cpu->counting != counts(cpu->bridge, &cpu->demand)) {
     cpu->counting = !cpu->counting;
     VM_PMU_STORE(&cpu->look, 1);
@@ -273,12 +280,11 @@ static void kick_others(TcgBridgeCpu *cpu) {
   uint32_t number;
   for (number = 0; bridge->host.kick != NULL && number < bridge->cpu_count; number++) {
     const TcgBridgeCpu *other = &bridge->cpus[number];
-    if (other == cpu) continue;
-    if (vm_pmu_epoch_of(&other->cells) != VM_PMU_LOAD(&other->demand.epoch)) bridge->host.kick(bridge->user, number);
+    if (other != cpu && vm_pmu_epoch_of(&other->cells) != VM_PMU_LOAD(&other->demand.epoch)) bridge->host.kick(bridge->user, number);
   }
 }
 
-void tcg_bridge_trim(TcgBridge *bridge) { renew(bridge, true); }
+void tcg_bridge_trim(TcgBridge *bridge) { renew(bridge, NULL, true); }
 
 uint32_t tcg_bridge_limit(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) & SINGLE_RECORDS ? 1 : UINT32_MAX; }
 
@@ -321,17 +327,12 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 static void tell_context(TcgBridgeCpu *cpu) {
   VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
-  /* Field by field, as they have just been written: comparing and copying more at once would wait for those stores. */
+  /* Field by field, as they have just been written: comparing more at once would wait for those stores. */
   if (context.privilege == told->privilege && context.flags == told->flags && context.machine_state == told->machine_state &&
       context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
     return;
   }
-  told->size = context.size;
-  told->privilege = context.privilege;
-  told->flags = context.flags;
-  told->machine_state = context.machine_state;
-  told->control = context.control;
-  told->time_base = context.time_base;
+  *told = context;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
