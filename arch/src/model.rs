@@ -111,11 +111,18 @@ pub trait Model {
     /// Tells the model the thread's new state. What happened before this call happened in the old one.
     fn set_context(&mut self, context: Context, feed: &impl Feed);
 
-    /// Takes over the thread's new state if nothing else follows from it: the same counters count, nothing is armed, demanded or alerted. What
-    /// the thread [shares](Model::shared) may change where nobody `hears` it. Returns whether it did; if not,
-    /// [`set_context`](Model::set_context) has to be called.
-    fn change_quietly(&mut self, _context: &Context, _hears: bool) -> bool {
+    /// Takes over the thread's new state if nobody but this thread's counters can know: some stop and some begin, but nothing is demanded, made or
+    /// alerted. What the thread [shares](Model::shared) may change where nobody `hears` it. Returns whether it did; if not, some have at most
+    /// counted up to now, and [`set_context`](Model::set_context) has to be called.
+    fn change_quietly(&mut self, _context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
         false
+    }
+
+    /// The bits of [`Context::machine_state`] that must be told by [`set_context`](Model::set_context) when they change, until the demand is looked at
+    /// anew; all of them where the privilege level must be and none of them says it. A change of other bits, or of the level where there are none, may
+    /// wait until the next call but [`service`](Model::service) or [`record`](Model::record). What else a context has is told always.
+    fn sensitivity(&self) -> u64 {
+        u64::MAX
     }
 
     /// The thread's state as the model knows it.

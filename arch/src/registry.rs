@@ -200,13 +200,17 @@ impl Model for Pmu {
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool) -> bool {
-        each!(self, model => model.change_quietly(context, hears))
+    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
+        each!(self, model => model.change_quietly(context, hears, feed))
     }
 
     #[inline]
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         each!(self, model => model.set_context(context, feed));
+    }
+
+    fn sensitivity(&self) -> u64 {
+        each!(self, model => model.sensitivity())
     }
 
     fn context(&self) -> &Context {

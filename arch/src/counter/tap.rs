@@ -40,6 +40,9 @@ pub struct Tap {
     detector: Detector,
 }
 
+/// A deadline that so many events are left to is far: most stays at another level are shorter.
+const FAR: u64 = 1 << 12;
+
 impl Tap {
     /// A tap that is connected to nothing.
     pub const SHUT: Tap = Tap {
@@ -502,6 +505,18 @@ impl Tap {
     #[inline]
     pub fn is_restless(&self) -> bool {
         self.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
+    }
+
+    /// Whether its deadlines may stay while the counter stands still, with so much `remaining` to count: when it has gone on by
+    /// [skipping](Tap::skip) what went by they are nearer than they must be, never further. Near ones had better be taken back: somebody would soon
+    /// look for nothing.
+    ///
+    /// It holds where what remains to be counted is all that they wait for, and of its own thread. Whatever a source has grown by since the deadlines
+    /// were set is taken off the way to its own, counted or not; only what was counted is taken off what remains.
+    #[must_use]
+    #[inline]
+    pub fn may_linger(&self, remaining: u64) -> bool {
+        remaining >= FAR && matches!(self.gate, Gate::Sum) && !self.pulses && self.scope == Scope::Thread
     }
 
     /// Whether a signal's deadline may be both this tap's wish and `other`'s. It may say so wrongly, but not keep silent wrongly.

@@ -110,7 +110,14 @@ impl Records {
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {
-        !(self.at_deadline || self.taken_branches || self.branches || self.memory || self.fetches || self.every || self.requests || self.sampled_addresses)
+        !(self.at_deadline
+            || self.taken_branches
+            || self.branches
+            || self.memory
+            || self.fetches
+            || self.every
+            || self.requests
+            || self.sampled_addresses)
     }
 
     /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.

@@ -19,6 +19,13 @@ pub struct SignalSet {
 }
 
 impl SignalSet {
+    /// The set as words: signal `n` is bit `n % 64` of word `n / 64`.
+    #[must_use]
+    #[inline]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// How many words of 64 bits hold a set.
     pub(super) const WORDS: usize = Signal::COUNT.div_ceil(64);
 

@@ -325,7 +325,7 @@ impl Model for Itanium {
         self.rearm(feed);
     }
 
-    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
         let same = !self.moves(context) && self.counters.admitted(context) == self.counters.counting();
         if same {
             self.context = *context;
@@ -334,7 +334,7 @@ impl Model for Itanium {
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        if self.change_quietly(&context, true) {
+        if self.change_quietly(&context, true, feed) {
             return;
         }
         let moves = self.moves(&context);

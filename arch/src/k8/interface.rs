@@ -39,23 +39,25 @@ impl Model for K8 {
         for slot in Slot::ALL {
             let seen = self.fold(slot, feed);
             let tap = &self.units[slot.index()].connection.tap;
-            if seen || (tap.is_restless() && self.active() & slot.bit() != 0) {
+            if seen || self.early & slot.bit() != 0 || (tap.is_restless() && self.active() & slot.bit() != 0) {
                 tap.disarm(feed);
                 stale = true;
             }
         }
+        self.early = 0;
         if stale {
             self.arm(feed);
         }
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
-        let same = self.admitted_in(context) == self.counting;
-        if same {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+        let counting = self.admitted_in(context);
+        let quiet = counting == self.counting || self.switch_quietly(context, counting, feed);
+        if quiet {
             self.context = *context;
         }
-        same
+        quiet
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
@@ -63,8 +65,14 @@ impl Model for K8 {
         let counting = self.admitted();
         if counting != self.counting {
             self.fold_stopping(counting, feed);
-            self.resume(feed);
+            self.resume_at_level(counting, feed);
         }
+    }
+
+    fn sensitivity(&self) -> u64 {
+        // Whatever the grants are: another core can change those.
+        let depends = self.units.iter().any(|unit| unit.select.en() && unit.select.usr() != unit.select.os());
+        if depends { u64::MAX } else { 0 }
     }
 
     fn context(&self) -> &Context {
@@ -150,7 +158,7 @@ impl Model for K8 {
         }
         self.context = Context::RESET;
         self.alerts = Alerts::default();
-        (self.counting, self.following) = (0, 0);
+        (self.counting, self.following, self.early) = (0, 0, 0);
         self.renew_admits();
         self.renew_demand(feed);
     }

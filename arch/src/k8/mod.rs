@@ -35,6 +35,7 @@
 
 mod counting;
 mod interface;
+mod levels;
 mod registers;
 mod state;
 
@@ -134,6 +135,9 @@ pub struct K8 {
     counting: u32,
     /// The counters enabled for edges, one bit each: their detectors follow the selection at every privilege level.
     following: u32,
+    /// The counters whose deadlines may be too early, one bit each: a change of the level that stops a counter leaves its deadlines, and when it goes
+    /// on they are nearer than they must be. Those that stand still and are not among them have none.
+    early: u32,
     alerts: Alerts,
 }
 
@@ -154,6 +158,7 @@ impl K8 {
             admits: [0; 2],
             counting: 0,
             following: 0,
+            early: 0,
             alerts: Alerts::default(),
         }
     }
@@ -264,16 +269,23 @@ impl K8 {
         overflows != 0 || (watched && toggles != 0)
     }
 
-    /// The context or a select has changed: counters that no longer count have been folded, those that now do begin here.
+    /// A select or a grant has changed: counters that no longer count have been folded, those that now do begin here.
     fn resume(&mut self, feed: &impl Feed) {
         let before = self.active();
         let counting = self.admitted();
         let admitted = counting & !self.counting;
         (self.counting, self.following) = (counting, self.followed_edges());
-        let (stopped, started) = (before & !self.active(), self.active() & !before);
-        self.disarm_those(stopped, feed);
+        self.disarm_those((before | self.early) & !self.active(), feed);
+        self.begin(before, admitted, feed);
+    }
+
+    /// Those that are active now and were not `before` begin here, and so do those that only looked out for edges and are now `admitted`.
+    fn begin(&mut self, before: u32, admitted: u32, feed: &impl Feed) {
+        let started = self.active() & !before;
         for slot in slots(started | admitted) {
-            if started & slot.bit() != 0 {
+            if started & self.early & slot.bit() != 0 {
+                self.unit(slot).connection.tap.skip(feed);
+            } else if started & slot.bit() != 0 {
                 let level = self.units[slot.index()].connection.tap.is_per_cycle() && self.level(slot, feed);
                 let asks = self.following & slot.bit() != 0 && !self.asked(slot, feed).is_empty();
                 let tap = &mut self.unit(slot).connection.tap;
@@ -362,15 +374,21 @@ impl K8 {
         }
     }
 
+    /// The counters that have deadlines, one bit each, if they wait for anything.
+    fn waiting(&self) -> u32 {
+        self.active() | self.early
+    }
+
     /// Takes back the deadlines of the counters of `stopped`, and sets those again that other counters need.
-    fn disarm_those(&self, stopped: u32, feed: &impl Feed) {
+    fn disarm_those(&mut self, stopped: u32, feed: &impl Feed) {
+        self.early &= !stopped;
         let mut reach = 0;
         for slot in slots(stopped) {
             let tap = &self.units[slot.index()].connection.tap;
             tap.disarm(feed);
             reach |= tap.reach();
         }
-        for slot in slots(self.active()) {
+        for slot in slots(self.waiting()) {
             if self.units[slot.index()].connection.tap.reach() & reach != 0 {
                 self.arm_one(slot, feed);
             }
@@ -381,7 +399,7 @@ impl K8 {
     fn disarm(&self, tap: &Tap, feed: &impl Feed) {
         tap.disarm(feed);
         for slot in Slot::ALL {
-            if self.active() & slot.bit() != 0 && self.units[slot.index()].connection.tap.may_share(tap) {
+            if self.waiting() & slot.bit() != 0 && self.units[slot.index()].connection.tap.may_share(tap) {
                 self.arm_one(slot, feed);
             }
         }
@@ -421,9 +439,12 @@ impl K8 {
     }
 
     /// What a counter remains to count has changed: its old deadlines go, and come back where another counter needs them.
-    fn rearm(&self, slot: Slot, feed: &impl Feed) {
-        if self.active() & slot.bit() != 0 {
+    fn rearm(&mut self, slot: Slot, feed: &impl Feed) {
+        if self.waiting() & slot.bit() != 0 {
             self.disarm(&self.units[slot.index()].connection.tap, feed);
+            if self.active() & slot.bit() != 0 {
+                self.early &= !slot.bit();
+            }
         }
     }
 
@@ -461,9 +482,10 @@ impl K8 {
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
         let was_counting = self.counting & slot.bit() != 0;
         let was_level = written.e() && self.level_now(slot, feed);
-        if self.active() & slot.bit() != 0 {
+        if self.waiting() & slot.bit() != 0 {
             self.counting &= !slot.bit();
             self.following &= !slot.bit();
+            self.early &= !slot.bit();
             self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
         self.unit(slot).select = written;
@@ -493,7 +515,12 @@ impl K8 {
 
 /// The counters of a mask.
 fn slots(mask: u32) -> impl Iterator<Item = Slot> {
-    Slot::ALL.into_iter().filter(move |slot| mask & slot.bit() != 0)
+    let mut left = mask & ALL;
+    core::iter::from_fn(move || {
+        let slot = Slot::new(left.trailing_zeros())?;
+        left &= left - 1;
+        Some(slot)
+    })
 }
 
 /// Every counter, one bit each.

@@ -102,7 +102,7 @@ impl Model for Knl {
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool) -> bool {
+    fn change_quietly(&mut self, context: &Context, hears: bool, _feed: &impl Feed) -> bool {
         let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
         let same = !(self.looks_around || hears && shows) && self.own_admitted(context) == self.own_admitted(&self.context);
         if same {

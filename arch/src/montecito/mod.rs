@@ -372,7 +372,7 @@ impl Model for Montecito {
         self.rearm(feed);
     }
 
-    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
         // A change of level is an event, which others may count.
         let same = context.privilege == self.context.privilege
             && context.halted == self.context.halted

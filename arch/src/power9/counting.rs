@@ -272,7 +272,8 @@ impl Power9 {
     }
 
     /// Takes back every deadline.
-    pub(super) fn disarm(&self, feed: &impl Feed) {
+    pub(super) fn disarm(&mut self, feed: &impl Feed) {
+        self.early = 0;
         for tap in self.units.iter().map(|unit| &unit.tap).chain([&self.eligible]) {
             tap.disarm(feed);
         }
@@ -284,7 +285,7 @@ impl Power9 {
     }
 
     /// Sets every deadline anew.
-    pub(super) fn rearm(&self, feed: &impl Feed) {
+    pub(super) fn rearm(&mut self, feed: &impl Feed) {
         self.disarm(feed);
         if self.suspended != 0 {
             feed.arm(Signal::Cycles, Scope::Thread, self.suspended_at, 1);

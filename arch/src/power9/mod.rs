@@ -147,6 +147,9 @@ pub struct Power9 {
     following: Mask,
     /// The counters that no register stops, whatever the thread's state.
     runnable: Mask,
+    /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines, and when it goes on they are nearer
+    /// than they must be. Those that stand still and are not among them have none.
+    early: Mask,
     /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
     suspended: Mask,
     /// The total of cycles at that write.
@@ -207,6 +210,7 @@ impl Power9 {
             counting: 0,
             following: 0,
             runnable: 0,
+            early: 0,
             suspended: 0,
             suspended_at: 0,
             excused: 0,
@@ -373,16 +377,20 @@ impl Model for Power9 {
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool) -> bool {
-        let same = self.is_indifferent_to(context);
-        if same {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+        if self.is_indifferent_to(context) {
             self.context = *context;
+            return true;
         }
-        same
+        self.change_plainly(context, feed)
+    }
+
+    fn sensitivity(&self) -> u64 {
+        self.sensitive_state()
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
-        if self.change_plainly(context, feed) {
+        if self.change_plainly(&context, feed) {
             return;
         }
         let before = core::mem::replace(&mut self.context, context);

@@ -43,11 +43,12 @@ impl Power9 {
         other.set_ta(mmcr0.fcta() || mmcr0.fcti() || any.fcta() || any.fcti());
         other.set_ts(if mmcr0.fcnts() || mmcr0.fcss() || mmcr0.fctm() { 0b11 } else { 0 });
         let conditional = self.units.iter().any(|unit| unit.selected.is_conditional());
+        let beyond = self.units.iter().any(|unit| unit.selected.looks_beyond_privilege());
         let apart = self.units.iter().all(|unit| matches!(unit.tap.gate(), Gate::Sum | Gate::Shut) && unit.selected.internal().is_none());
         let alone = !self.eligible.is_connected() && ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled;
         self.ways = Ways {
-            sensitive: if conditional { u64::MAX } else { other.bits() | if by_privilege { privileged().bits() } else { 0 } },
-            plain: apart && alone && !conditional && other.bits() == 0 && !mmcr0.tbee() && !mmcr0.trigger(),
+            sensitive: if beyond { u64::MAX } else { other.bits() | if by_privilege || conditional { privileged().bits() } else { 0 } },
+            plain: apart && alone && !beyond && other.bits() == 0 && !mmcr0.tbee() && !mmcr0.trigger(),
             known: [UNKNOWN; 8],
         };
     }
@@ -60,20 +61,31 @@ impl Power9 {
             && (context.control, context.time_base) == (own.control, own.time_base)
     }
 
+    /// The bits of MSR that decide what counts, or that a sample keeps or is kept by.
+    pub(super) fn sensitive_state(&self) -> u64 {
+        let mut kept = privileged();
+        kept.set_se(true);
+        kept.set_be(true);
+        let samples = self.mmcr0.pmae() || self.mmcra.sample_enable();
+        self.ways.sensitive | if samples { kept.bits() } else { 0 }
+    }
+
     /// Whether counters can be looked at one by one.
     fn is_plain(&self) -> bool {
         self.ways.plain && self.suspended == 0
     }
 
-    /// The counters that count in the present state, where that is plain.
-    fn admitted_plainly(&mut self) -> Mask {
-        let msr = Msr::of(self.context.machine_state);
-        let run = ThreadControl::of(self.context.control).run();
+    /// The counters that count in a state, where that is plain.
+    fn admitted_plainly(&mut self, context: &Context) -> Mask {
+        let msr = Msr::of(context.machine_state);
+        let run = ThreadControl::of(context.control).run();
         let place = usize::from(msr.hv()) | usize::from(msr.pr()) << 1 | usize::from(run) << 2;
         match self.ways.known.get(place) {
             Some(&known) if known != UNKNOWN => known,
             _ => {
+                let before = core::mem::replace(&mut self.context, *context);
                 let admitted = self.admitted();
+                self.context = before;
                 if let Some(known) = self.ways.known.get_mut(place) {
                     *known = admitted;
                 }
@@ -111,7 +123,7 @@ impl Power9 {
         }
         if reach != 0 {
             let shares = |index: &usize| self.units.get(*index).is_some_and(|unit| unit.tap.reach() & reach != 0);
-            let sharing = indices(self.counting & !which & waiting).filter(shares).fold(0, |mask, index| mask | bit(index));
+            let sharing = indices((self.counting | self.early) & !which & waiting).filter(shares).fold(0, |mask, index| mask | bit(index));
             self.arm_plainly(sharing, feed);
             self.arm_addresses(feed);
         }
@@ -120,9 +132,7 @@ impl Power9 {
     fn arm_plainly(&self, which: Mask, feed: &impl Feed) {
         for index in indices(which & self.waiting_plainly()) {
             if let Some(unit) = self.units.get(index) {
-                // From 80000000h on it is the next crossing but one carry.
-                let until = (NEGATIVE.wrapping_sub(u64::from(unit.value)).wrapping_sub(1) & (WRAP - 1)) + 1;
-                unit.tap.arm(feed, Some(until));
+                unit.tap.arm(feed, Some(until_negative(unit.value)));
             }
         }
     }
@@ -133,32 +143,37 @@ impl Power9 {
     }
 
     /// The thread's state changes, and with it the counters that count. Whether that is all; if not, nothing has changed but that some have counted.
-    pub(super) fn change_plainly(&mut self, context: Context, feed: &impl Feed) -> bool {
-        let before = self.context;
-        if !self.is_plain() || (context.control, context.time_base) != (before.control, before.time_base) {
+    pub(super) fn change_plainly(&mut self, context: &Context, feed: &impl Feed) -> bool {
+        if !self.is_plain() || (context.control, context.time_base) != (self.context.control, self.context.time_base) {
             return false;
         }
-        self.context = context;
-        let counting = self.admitted_plainly();
-        self.context = before;
+        let counting = self.admitted_plainly(context);
         let (started, stopped) = (counting & !self.counting, self.counting & !counting);
         if started | stopped == 0 {
-            self.context = context;
+            self.context = *context;
             return true;
         }
         if !self.count_plainly(stopped, feed) {
             return false;
         }
         self.present = None;
-        self.context = context;
+        self.context = *context;
         self.counting = counting;
-        self.disarm_plainly(stopped, feed);
+        // Deadlines stay where they do no harm: states change more often than deadlines come.
+        let lingers = |index: &usize| self.units.get(*index).is_some_and(|unit| unit.tap.may_linger(until_negative(unit.value)));
+        let leaves = indices(stopped).filter(lingers).fold(0, |mask, index| mask | bit(index));
+        self.early = self.early & !stopped | leaves;
+        if stopped & !self.early != 0 {
+            self.disarm_plainly(stopped & !self.early, feed);
+        }
         for index in indices(started) {
             if let Some(unit) = self.units.get_mut(index) {
                 unit.tap.skip(feed);
             }
         }
-        self.arm_plainly(started, feed);
+        if started & !self.early != 0 {
+            self.arm_plainly(started & !self.early, feed);
+        }
         true
     }
 
@@ -178,12 +193,18 @@ impl Power9 {
         let Some(unit) = self.units.get_mut(index).filter(|_| is_quiet) else { return false };
         unit.value = value as u32;
         self.excused &= !own;
-        if self.counting & own != 0 {
+        if (self.counting | self.early) & own != 0 {
             self.disarm_plainly(own, feed);
             self.arm_plainly(own, feed);
+            self.early &= !(own & self.counting);
         }
         true
     }
+}
+
+/// How far a counter is from turning negative. From 80000000h on it is the next crossing but one carry.
+fn until_negative(value: u32) -> u64 {
+    (NEGATIVE.wrapping_sub(u64::from(value)).wrapping_sub(1) & (WRAP - 1)) + 1
 }
 
 /// MSR\[HV] and MSR\[PR].
@@ -196,5 +217,11 @@ fn privileged() -> Msr {
 
 /// The indices of the counters of a mask.
 fn indices(mask: Mask) -> impl Iterator<Item = usize> {
-    (0..COUNTERS).filter(move |index| mask & bit(*index) != 0)
+    let mut left = mask;
+    core::iter::from_fn(move || {
+        let index = left.trailing_zeros() as usize;
+        let some = left != 0;
+        left &= left.wrapping_sub(1);
+        some.then_some(index)
+    })
 }

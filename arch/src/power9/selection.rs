@@ -166,6 +166,16 @@ impl Selected {
         self.entries().any(|entry| !entry.when.is_empty())
     }
 
+    /// Whether a condition is about more than privilege and the run latch, or decides what is added up.
+    pub(super) fn looks_beyond_privilege(&self) -> bool {
+        let simple = |when: &When| {
+            use When::{Adjunct, Application, Hypervisor, HypervisorBit, Privileged, Problem, Run, Supervisor};
+            matches!(when, Run | Hypervisor | HypervisorBit | Problem | Privileged | Supervisor | Application | Adjunct)
+        };
+        let is_summed = self.combination == Combination::Add && self.is_conditional();
+        is_summed || self.entries().any(|entry| !entry.when.iter().all(simple))
+    }
+
     /// Whether the event is PM_CYC, which counts whatever the run latch (MMCR0\[FCWAIT], note 2).
     pub(super) fn is_cycles(&self) -> bool {
         matches!(self.entries, [Some(entry), None] if entry.name == "PM_CYC")

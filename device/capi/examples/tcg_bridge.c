@@ -90,7 +90,7 @@ static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand) {
 /* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
 static bool choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
-  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand);
+  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand), followed = cpu->following;
   bool changed = counting != cpu->counting || following != cpu->following;
   cpu->counting = counting;
   cpu->following = following;
@@ -98,7 +98,7 @@ static bool choose(TcgBridgeCpu *cpu) {
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
                (cpu->demand.records & (LAST_RECORDS | SINGLE_RECORDS)) == 0;
-  if (bridge->companion != NULL) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
+  if (followed || following) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
   return changed;
 }
 
@@ -297,8 +297,11 @@ static void join(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t wa
   *records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
 }
 
-/* Looks at the demand of every CPU that has another. What is no longer wanted stays, unless it is to be forgotten. */
-static void renew(TcgBridge *bridge, bool forget) {
+/*
+ * Looks at the demand of every CPU that has another; that of `own`, unless it is null, has just been looked at. What is no longer wanted stays,
+ * unless it is to be forgotten.
+ */
+static void renew(TcgBridge *bridge, const TcgBridgeCpu *own, bool forget) {
   uint64_t wanted[VM_PMU_SIGNAL_WORDS] = {0};
   uint64_t records = 0;
   bool more = false;
@@ -307,9 +310,11 @@ static void renew(TcgBridge *bridge, bool forget) {
   }
   for (number = 0; number < bridge->cpu_count; number++) {
     VmPmuDemand *demand = &bridge->demands[number];
-    uint32_t epoch = demand->epoch;
-    vm_pmu_epoch(bridge->machine, number, &epoch);
-    if (epoch != demand->epoch) vm_pmu_demand(bridge->machine, number, demand);
+    if (own == &bridge->cpus[number]) {
+      *demand = own->demand;
+    } else if (vm_pmu_epoch_of(&bridge->cpus[number].cells) != demand->epoch) {
+      vm_pmu_demand(bridge->machine, number, demand);
+    }
     join(bridge, demand, wanted, &records);
   }
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
@@ -326,13 +331,16 @@ static void renew(TcgBridge *bridge, bool forget) {
   }
 }
 
+static void tell_context(TcgBridgeCpu *cpu);
+
 /* What this CPU's PMU, or another of its package, wants of it from now on. */
 static void renew_if_changed(TcgBridgeCpu *cpu) {
-  uint32_t epoch = cpu->demand.epoch;
-  vm_pmu_epoch(cpu->bridge->machine, cpu->number, &epoch);
-  if (epoch == cpu->demand.epoch) return;
+  bool ticked = vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
+  if (vm_pmu_epoch_of(&cpu->cells) == cpu->demand.epoch) return;
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
-  renew(cpu->bridge, false);
+  /* A host need not know the time base as long as nothing follows it. */
+  if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tell_context(cpu);
+  renew(cpu->bridge, cpu, false);
   if (choose(cpu)) {
     VM_PMU_STORE(&cpu->look, 1);
     if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
@@ -344,14 +352,12 @@ static void kick_others(TcgBridgeCpu *cpu) {
   TcgBridge *bridge = cpu->bridge;
   uint32_t number;
   for (number = 0; bridge->host.kick != NULL && number < bridge->cpu_count; number++) {
-    uint32_t epoch = 0;
-    if (number == cpu->number) continue;
-    vm_pmu_epoch(bridge->machine, number, &epoch);
-    if (epoch != VM_PMU_LOAD(&bridge->cpus[number].demand.epoch)) bridge->host.kick(bridge->user, number);
+    const TcgBridgeCpu *other = &bridge->cpus[number];
+    if (other != cpu && vm_pmu_epoch_of(&other->cells) != VM_PMU_LOAD(&other->demand.epoch)) bridge->host.kick(bridge->user, number);
   }
 }
 
-void tcg_bridge_trim(TcgBridge *bridge) { renew(bridge, true); }
+void tcg_bridge_trim(TcgBridge *bridge) { renew(bridge, NULL, true); }
 
 uint32_t tcg_bridge_limit(const TcgBridge *bridge) { return VM_PMU_LOAD(&bridge->records) & SINGLE_RECORDS ? 1 : UINT32_MAX; }
 
@@ -396,10 +402,14 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 /* ---- Execution ---- */
 
 static void tell_context(TcgBridgeCpu *cpu) {
-  VmPmuContext context = {sizeof(VmPmuContext)};
+  VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
-  if (memcmp(&context, &cpu->context, sizeof context) == 0) return;
-  cpu->context = context;
+  /* Field by field, as they have just been written: comparing more at once would wait for those stores. */
+  if (context.privilege == told->privilege && context.flags == told->flags && context.machine_state == told->machine_state &&
+      context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
+    return;
+  }
+  *told = context;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
@@ -454,7 +464,11 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
 
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   if (key == cpu->key || !cpu->counting) return false;
-  tcg_bridge_sync(cpu);
+  if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
+    cpu->key = key; /* nothing depends on it: what is asked of the PMU next tells the context before */
+  } else {
+    tcg_bridge_sync(cpu);
+  }
   return VM_PMU_LOAD(&cpu->look) != 0;
 }
 

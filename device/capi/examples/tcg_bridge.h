@@ -133,7 +133,7 @@ typedef struct TcgBridgeCpu {
   uint64_t look;
   /* Not 0 while something is counted on this CPU: its blocks must have counting code. Changes on its own thread alone. */
   uint32_t counting;
-  /* The key of the context that the PMU was told last. */
+  /* The key that tcg_bridge_context() was told last, or that the host gave with the context. */
   uint32_t key;
   /* Which CPU it is. */
   uint32_t number;
@@ -229,7 +229,10 @@ void tcg_bridge_block_free(TcgBridgeBlock *block);
  * them. Such a block fits.
  */
 uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions);
-/* The CPU goes on in blocks of this key: tells the context if it is another. True when the host should look at its interrupts. */
+/*
+ * The CPU goes on in blocks of this key: tells the context if it is another and anything depends on that. True when the host should look at its
+ * interrupts.
+ */
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key);
 /* The block was left after `executed` of its instructions: a fault, or an exit by a helper. Nothing else may have been entered since. */
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed);

@@ -5,9 +5,11 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define VM_PMU_LOAD(cell) __atomic_load_n((cell), __ATOMIC_RELAXED)
 #define VM_PMU_STORE(cell, value) __atomic_store_n((cell), (value), __ATOMIC_RELAXED)
+#define VM_PMU_ACQUIRE(cell) __atomic_load_n((cell), __ATOMIC_ACQUIRE)
 #else
 #define VM_PMU_LOAD(cell) (*(const volatile uint64_t *)(cell))
 #define VM_PMU_STORE(cell, value) ((void)(*(volatile uint64_t *)(cell) = (value)))
+#define VM_PMU_ACQUIRE(cell) (*(const volatile uint32_t *)(cell))
 #endif
 
 /**
@@ -41,6 +43,18 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
   uint64_t horizon = VM_PMU_LOAD(cells->horizon);
   return horizon > total ? horizon - total : 0;
 }
+
+/**
+ * What vm_pmu_epoch() writes, without a call. It cannot be seen older than what another host thread made visible after it had changed it.
+ */
+static inline uint32_t vm_pmu_epoch_of(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->own_epoch) + VM_PMU_ACQUIRE(cells->package_epoch); }
+
+/**
+ * What of the context must be told at once: the bits of VmPmuContext::machine_state, all of them where the privilege level must be and none of
+ * them says it. A change of other bits, or of the level where there are none, may wait for vm_pmu_set_context() until the next call but vm_pmu_check(),
+ * vm_pmu_service() and vm_pmu_record(). What else a context has is told always. It is to be read anew every time.
+ */
+static inline uint64_t vm_pmu_sensitivity(const VmPmuCells *cells) { return VM_PMU_LOAD(cells->sensitivity); }
 
 /**
  * Whether some counter follows a signal: else it need not be added.

@@ -1545,6 +1545,19 @@ typedef struct {
    * The number of the signal that sets the pace.
    */
   uint32_t pace;
+  /**
+   * The two numbers whose sum vm_pmu_epoch() tells, of the thread and of its package: vm_pmu_epoch_of(). Only to be read.
+   */
+  const uint32_t *own_epoch;
+  /**
+   * The second of them.
+   */
+  const uint32_t *package_epoch;
+  /**
+   * The bits of VmPmuContext::machine_state whose changes must be told at once, all of them where changes of the privilege level must: see
+   * vm_pmu_sensitivity(). Only to be read.
+   */
+  const uint64_t *sensitivity;
 } VmPmuCells;
 
 /**
@@ -5238,9 +5251,11 @@ typedef enum VmPmuSignal {
 #if defined(__GNUC__) || defined(__clang__)
 #define VM_PMU_LOAD(cell) __atomic_load_n((cell), __ATOMIC_RELAXED)
 #define VM_PMU_STORE(cell, value) __atomic_store_n((cell), (value), __ATOMIC_RELAXED)
+#define VM_PMU_ACQUIRE(cell) __atomic_load_n((cell), __ATOMIC_ACQUIRE)
 #else
 #define VM_PMU_LOAD(cell) (*(const volatile uint64_t *)(cell))
 #define VM_PMU_STORE(cell, value) ((void)(*(volatile uint64_t *)(cell) = (value)))
+#define VM_PMU_ACQUIRE(cell) (*(const volatile uint32_t *)(cell))
 #endif
 
 /**
@@ -5274,6 +5289,18 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
   uint64_t horizon = VM_PMU_LOAD(cells->horizon);
   return horizon > total ? horizon - total : 0;
 }
+
+/**
+ * What vm_pmu_epoch() writes, without a call. It cannot be seen older than what another host thread made visible after it had changed it.
+ */
+static inline uint32_t vm_pmu_epoch_of(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->own_epoch) + VM_PMU_ACQUIRE(cells->package_epoch); }
+
+/**
+ * What of the context must be told at once: the bits of VmPmuContext::machine_state, all of them where the privilege level must be and none of
+ * them says it. A change of other bits, or of the level where there are none, may wait for vm_pmu_set_context() until the next call but vm_pmu_check(),
+ * vm_pmu_service() and vm_pmu_record(). What else a context has is told always. It is to be read anew every time.
+ */
+static inline uint64_t vm_pmu_sensitivity(const VmPmuCells *cells) { return VM_PMU_LOAD(cells->sensitivity); }
 
 /**
  * Whether some counter follows a signal: else it need not be added.

@@ -1,5 +1,7 @@
 //! Totals and deadlines, where generated code reaches them.
 
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
 use vm_pmu::topology::Source;
 use vm_pmu::{Deadlines, Signal, Totals};
 
@@ -31,6 +33,13 @@ pub struct VmPmuCells {
     pub signals: u32,
     /// The number of the signal that sets the pace.
     pub pace: u32,
+    /// The two numbers whose sum vm_pmu_epoch() tells, of the thread and of its package: vm_pmu_epoch_of(). Only to be read.
+    pub own_epoch: *const u32,
+    /// The second of them.
+    pub package_epoch: *const u32,
+    /// The bits of VmPmuContext::machine_state whose changes must be told at once, all of them where changes of the privilege level must: see
+    /// vm_pmu_sensitivity(). Only to be read.
+    pub sensitivity: *const u64,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers and pointers.
@@ -50,7 +59,11 @@ const _: () = {
     assert!(Signal::COUNT < u16::MAX as usize);
 };
 
-fn cells(totals: &Totals, deadlines: &Deadlines) -> VmPmuCells {
+/// Of what has no epoch of its own, and no context.
+static NO_EPOCH: AtomicU32 = AtomicU32::new(0);
+static INSENSITIVE: AtomicU64 = AtomicU64::new(0);
+
+fn cells(totals: &Totals, deadlines: &Deadlines, [own_epoch, package_epoch]: [&AtomicU32; 2], sensitivity: &AtomicU64) -> VmPmuCells {
     // All of a `Totals`, and the named parts of a `Deadlines`, are atomics of 64 bits: they may be written through a shared reference.
     let start = std::ptr::from_ref(deadlines).cast::<u8>();
     VmPmuCells {
@@ -60,6 +73,9 @@ fn cells(totals: &Totals, deadlines: &Deadlines) -> VmPmuCells {
         horizon: start.wrapping_add(Deadlines::HORIZON_OFFSET).cast::<u64>(),
         signals: Signal::COUNT as u32,
         pace: deadlines.pace().signal.index() as u32,
+        own_epoch: own_epoch.as_ptr().cast_const(),
+        package_epoch: package_epoch.as_ptr().cast_const(),
+        sensitivity: sensitivity.as_ptr().cast_const(),
     }
 }
 
@@ -73,7 +89,7 @@ pub unsafe extern "C" fn vm_pmu_cells(machine: *const VmPmuMachine, thread: u32,
         // SAFETY: the caller's promise.
         unsafe {
             let thread = self::thread(machine, thread)?;
-            fill(cells, self::cells(thread.totals(), thread.deadlines()))
+            fill(cells, self::cells(thread.totals(), thread.deadlines(), thread.epochs(), thread.sensitivity()))
         }
     })
 }
@@ -142,10 +158,12 @@ pub unsafe extern "C" fn vm_pmu_device_cells(machine: *const VmPmuMachine, packa
     guarded(|| {
         // SAFETY: the caller's promise.
         let (machine, number) = unsafe { self::package(machine, package) }?;
-        match machine.devices(number) {
+        match (machine.devices(number), machine.device_epoch(number)) {
             // SAFETY: the caller's promise.
-            Some(Source { totals, deadlines, .. }) => unsafe { fill(cells, self::cells(totals, deadlines)) },
-            None => Err(crate::status::misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}"))),
+            (Some(Source { totals, deadlines, .. }), Some(epoch)) => unsafe {
+                fill(cells, self::cells(totals, deadlines, [&NO_EPOCH, epoch], &INSENSITIVE))
+            },
+            _ => Err(crate::status::misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}"))),
         }
     })
 }

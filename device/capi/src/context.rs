@@ -4,7 +4,7 @@ use vm_pmu::{Context, Reset};
 
 use crate::machine::{VmPmuMachine, levels, thread};
 use crate::pointer::{Growing, fill, offer, put, take, writable};
-use crate::status::{VmPmuStatus, argument, guarded};
+use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
 /// In VmPmuContext::flags: the thread's clock stands still (HLT, STPCLK); nothing of it counts.
 pub const VM_PMU_CONTEXT_HALTED: u32 = 1 << 0;
@@ -58,6 +58,32 @@ pub struct VmPmuContext {
 unsafe impl Growing for VmPmuContext {
     const NAME: &'static str = "VmPmuContext";
     const FIRST: usize = std::mem::offset_of!(VmPmuContext, time_base) + size_of::<u64>();
+
+    #[inline(always)]
+    unsafe fn read(pointer: *const VmPmuContext) -> VmPmuContext {
+        // Field by field, as the caller has just written it: a wider load would wait until those stores are through.
+        // SAFETY: the caller's promise.
+        unsafe {
+            VmPmuContext {
+                size: (&raw const (*pointer).size).read_volatile(),
+                privilege: (&raw const (*pointer).privilege).read_volatile(),
+                flags: (&raw const (*pointer).flags).read_volatile(),
+                machine_state: (&raw const (*pointer).machine_state).read_volatile(),
+                control: (&raw const (*pointer).control).read_volatile(),
+                time_base: (&raw const (*pointer).time_base).read_volatile(),
+            }
+        }
+    }
+}
+
+/// Why a context is refused.
+#[cold]
+fn no_context(unknown: u32, privilege: u32) -> Failure {
+    if unknown != 0 {
+        argument(format!("the context has flags {unknown:#x} that this library does not know: they must be zero"))
+    } else {
+        argument(format!("there is no privilege level {privilege}: 0 is the most privileged, 3 the least"))
+    }
 }
 
 /// Tells thread `thread` its new state. What was added to the totals before this call happened in the old one.
@@ -70,11 +96,8 @@ pub unsafe extern "C" fn vm_pmu_set_context(machine: *const VmPmuMachine, thread
         // SAFETY: the caller's promise.
         let (thread, given) = unsafe { (self::thread(machine, thread)?, take(context)?) };
         let unknown = given.flags & !(VM_PMU_CONTEXT_HALTED | VM_PMU_CONTEXT_BACKGROUND);
-        if unknown != 0 {
-            return Err(argument(format!("the context has flags {unknown:#x} that this library does not know: they must be zero")));
-        }
-        if given.privilege > 3 {
-            return Err(argument(format!("there is no privilege level {}: 0 is the most privileged, 3 the least", given.privilege)));
+        if unknown != 0 || given.privilege > 3 {
+            return Err(no_context(unknown, given.privilege));
         }
         thread.set_context(Context {
             privilege: given.privilege as u8,

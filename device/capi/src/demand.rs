@@ -105,10 +105,8 @@ fn told(demand: &Demand) -> VmPmuDemand {
 
 fn words(set: &SignalSet) -> [u64; VM_PMU_SIGNAL_WORDS] {
     let mut words = [0; VM_PMU_SIGNAL_WORDS];
-    for number in set.iter().map(Signal::index) {
-        if let Some(word) = words.get_mut(number / 64) {
-            *word |= 1 << (number % 64);
-        }
+    for (word, known) in words.iter_mut().zip(set.words()) {
+        *word = *known;
     }
     words
 }

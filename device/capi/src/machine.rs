@@ -224,6 +224,7 @@ pub(crate) unsafe fn part(name: *const c_char) -> Result<Part, Failure> {
 ///
 /// # Safety
 /// The rules for pointers hold.
+#[inline(always)]
 pub(crate) unsafe fn machine<'a>(pointer: *const VmPmuMachine) -> Result<&'a VmPmuMachine, Failure> {
     // SAFETY: the caller's promise.
     unsafe { borrow(pointer, "the machine") }
@@ -233,12 +234,16 @@ pub(crate) unsafe fn machine<'a>(pointer: *const VmPmuMachine) -> Result<&'a VmP
 ///
 /// # Safety
 /// The rules for pointers hold.
+#[inline(always)]
 pub(crate) unsafe fn thread<'a>(pointer: *const VmPmuMachine, number: u32) -> Result<Thread<'a, Callbacks>, Failure> {
     // SAFETY: the caller's promise.
     let machine = &unsafe { machine(pointer) }?.machine;
-    usize::try_from(number).ok().and_then(|number| machine.thread(number)).ok_or_else(|| {
-        misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the machine has {}, from 0 on", machine.threads()))
-    })
+    usize::try_from(number).ok().and_then(|number| machine.thread(number)).ok_or_else(|| no_thread(number, machine.threads()))
+}
+
+#[cold]
+fn no_thread(number: u32, threads: usize) -> Failure {
+    misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the machine has {threads}, from 0 on"))
 }
 
 /// The machine at `pointer` and `number` as a package of it.

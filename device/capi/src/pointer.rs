@@ -16,25 +16,44 @@ pub(crate) unsafe trait Growing: Copy {
     const NAME: &'static str;
     /// How long its first version was, in bytes.
     const FIRST: usize;
+
+    /// The struct at `pointer`.
+    ///
+    /// # Safety
+    /// There is one, aligned.
+    #[inline(always)]
+    unsafe fn read(pointer: *const Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { pointer.read() }
+    }
 }
 
 /// No struct of this interface comes near to it.
 const LONGEST: usize = 4096;
 
+#[inline(always)]
 fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
-    if pointer.is_null() {
-        return Err(argument(format!("{what} is null: a pointer to it is needed")));
-    }
-    if !pointer.is_aligned() {
-        return Err(argument(format!("{what} is at {pointer:p}: a multiple of {} is needed", align_of::<T>())));
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(refused(pointer.cast(), align_of::<T>(), what));
     }
     Ok(())
+}
+
+/// What is wrong with a pointer, apart from what every call does.
+#[cold]
+fn refused(pointer: *const u8, align: usize, what: &str) -> Failure {
+    if pointer.is_null() {
+        argument(format!("{what} is null: a pointer to it is needed"))
+    } else {
+        argument(format!("{what} is at {pointer:p}: a multiple of {align} is needed"))
+    }
 }
 
 /// What is at `pointer`.
 ///
 /// # Safety
 /// If it is not null, a `T` is there that nobody changes for as long as `'a`.
+#[inline(always)]
 pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
     check(pointer, what)?;
     // SAFETY: neither null nor misaligned, and the rest is the caller's promise.
@@ -42,6 +61,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
 }
 
 /// Checks that something can be written to `pointer`: before anything is done that could not be told then.
+#[inline(always)]
 pub(crate) fn writable<T>(pointer: *mut T, what: &str) -> Result<(), Failure> {
     check(pointer.cast_const(), what)
 }
@@ -50,6 +70,7 @@ pub(crate) fn writable<T>(pointer: *mut T, what: &str) -> Result<(), Failure> {
 ///
 /// # Safety
 /// If it is not null, a `T` may be written there.
+#[inline(always)]
 pub(crate) unsafe fn put<T>(pointer: *mut T, value: T, what: &str) -> Result<(), Failure> {
     writable(pointer, what)?;
     // SAFETY: neither null nor misaligned, and the rest is the caller's promise.
@@ -100,15 +121,17 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
 ///
 /// # Safety
 /// If it is not null, a struct is there whose first field says how long it is.
+#[inline(always)]
 unsafe fn length<T: Growing>(pointer: *const T) -> Result<usize, Failure> {
     check(pointer, T::NAME)?;
     // SAFETY: neither null nor misaligned, and the struct begins with its size.
     let size = unsafe { pointer.cast::<usize>().read() };
-    if !(T::FIRST..=LONGEST).contains(&size) {
-        let right = size_of::<T>();
-        return Err(argument(format!("the size of {0} is {size}: it must be set to sizeof({0}), here {right}", T::NAME)));
-    }
-    Ok(size)
+    if (T::FIRST..=LONGEST).contains(&size) { Ok(size) } else { Err(no_size(T::NAME, size, size_of::<T>())) }
+}
+
+#[cold]
+fn no_size(name: &str, size: usize, right: usize) -> Failure {
+    argument(format!("the size of {name} is {size}: it must be set to sizeof({name}), here {right}"))
 }
 
 /// Checks that the caller's struct can be filled, or is not wanted (null): before anything is done that could not be told then.
@@ -127,9 +150,24 @@ pub(crate) unsafe fn fillable<T: Growing>(pointer: *mut T) -> Result<(), Failure
 ///
 /// # Safety
 /// If it is not null, a struct is there whose first field says how long it is.
+#[inline(always)]
 pub(crate) unsafe fn take<T: Growing>(pointer: *const T) -> Result<T, Failure> {
     // SAFETY: the same promise.
     let size = unsafe { length(pointer) }?;
+    if size == size_of::<T>() {
+        // SAFETY: as many bytes are there, aligned.
+        return Ok(unsafe { T::read(pointer) });
+    }
+    // SAFETY: the same promise.
+    unsafe { take_other(pointer, size) }
+}
+
+/// The struct of an older or a later caller, `size` bytes long.
+///
+/// # Safety
+/// So many bytes are there.
+#[cold]
+unsafe fn take_other<T: Growing>(pointer: *const T, size: usize) -> Result<T, Failure> {
     let known = size.min(size_of::<T>());
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: `known` bytes are there, and as many in `value`.

@@ -35,7 +35,12 @@ pub enum VmPmuSpace {
 }
 
 fn within<T: TryFrom<u64>>(number: u64, space: &str) -> Result<T, Failure> {
-    T::try_from(number).map_err(|_| argument(format!("{number:#x} is no {space}: those have {} bits", 8 * size_of::<T>())))
+    T::try_from(number).map_err(|_| beyond(number, space, 8 * size_of::<T>()))
+}
+
+#[cold]
+fn beyond(number: u64, space: &str, bits: usize) -> Failure {
+    argument(format!("{number:#x} is no {space}: those have {bits} bits"))
 }
 
 fn address(space: u32, number: u64) -> Result<Address, Failure> {

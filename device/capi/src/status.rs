@@ -132,8 +132,18 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 
 /// The wrapper of every function that can fail: turns what `work` returns into a status, keeps the message of misuse, and lets nothing
 /// unwind into the caller.
+#[inline]
 pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> VmPmuStatus {
     match caught(work) {
+        Ok(Ok(())) => VmPmuStatus::Ok,
+        unusual => failed(unusual),
+    }
+}
+
+/// What comes of a call that did not do what it was for.
+#[cold]
+fn failed(outcome: Result<Result<(), Failure>, Box<dyn Any + Send>>) -> VmPmuStatus {
+    match outcome {
         Ok(Ok(())) => VmPmuStatus::Ok,
         Ok(Err(Failure::Fault(fault))) => fault.into(),
         Ok(Err(Failure::Misuse(status, message))) => {

@@ -1,6 +1,6 @@
 //! How a machine is built.
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 use spin::Mutex;
 use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
@@ -106,13 +106,16 @@ impl Builder {
     /// [`Machine::states`] returns.
     #[must_use]
     pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
-        let cores = (0..self.packages * self.threads).map(|_| {
+        let cores = (0..self.packages * self.threads).map(|number| {
             let pmu = self.part.build();
             Core {
                 source: Source::new(self.pace),
                 wishes: Mutex::new(Wishes::of(&pmu)),
                 pmu: Mutex::new(pmu),
+                package: number / self.threads,
+                member: number % self.threads,
                 epoch: AtomicU32::new(0),
+                sensitivity: AtomicU64::new(u64::MAX),
                 lines: AtomicU8::new(0),
             }
         });

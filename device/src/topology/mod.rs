@@ -44,7 +44,7 @@ pub(crate) use {
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
@@ -82,8 +82,13 @@ struct Core {
     pmu: Mutex<Pmu>,
     /// What the PMU wanted of the others of its package when it was last looked at. Its lock is only taken with the PMU's.
     wishes: Mutex<Wishes>,
+    /// The number of its package, and its own within that.
+    package: usize,
+    member: usize,
     /// The epoch of the PMU's demand.
     epoch: AtomicU32,
+    /// What of the context must be told.
+    sensitivity: AtomicU64,
     /// The levels of the lines that stay raised, one bit each.
     lines: AtomicU8,
 }
@@ -93,8 +98,9 @@ const EVENT_BASED_BRANCH: u8 = 2;
 
 impl Core {
     /// The PMU, which is locked, has looked at its demand anew. What it now wants of others that it did not want before.
-    fn renew(&self, pmu: &Pmu) -> Option<Change> {
+    fn renew(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
         self.epoch.store(pmu.demand().epoch(), Release);
+        self.sensitivity.store(package.sensitivity_of(pmu), Release);
         self.wishes.lock().replace(Wishes::of(pmu))
     }
 
@@ -135,6 +141,12 @@ struct Package {
 }
 
 impl Package {
+    /// What of the context of a thread must be told: of what is posted to memory, each state has its own.
+    fn sensitivity_of(&self, pmu: &Pmu) -> u64 {
+        let posts = self.collector.as_ref().is_some_and(Collector::is_running);
+        if posts { u64::MAX } else { pmu.sensitivity() }
+    }
+
     fn footprint(&self) -> usize {
         size_of_val(self) + self.arbiter.footprint() + self.collector.as_ref().map_or(0, Collector::footprint)
     }
@@ -248,7 +260,7 @@ impl<L: InterruptLine> Machine<L> {
     #[must_use]
     pub fn thread(&self, number: usize) -> Option<Thread<'_, L>> {
         let core = self.cores.get(number)?;
-        let package = self.packages.get(number / self.per_package)?;
+        let package = self.packages.get(core.package)?;
         Some(Thread { machine: self, core, package, number })
     }
 
@@ -262,6 +274,12 @@ impl<L: InterruptLine> Machine<L> {
     #[must_use]
     pub fn device_demand(&self, package: usize) -> Option<Demand> {
         self.packages.get(package).map(|package| *package.demand.lock())
+    }
+
+    /// The epoch of that demand, for generated code and others that have no time for a call. Only to be read.
+    #[must_use]
+    pub fn device_epoch(&self, package: usize) -> Option<&AtomicU32> {
+        self.packages.get(package).map(|package| &package.epoch)
     }
 
     /// The horizon of the devices of package `package` has been reached: as [`Thread::check`] for a thread.
@@ -385,6 +403,9 @@ impl<L: InterruptLine> Machine<L> {
         package.overhearing.set(overhearing);
         package.heeding.set(heeding);
         package.epoch.store(demand.epoch(), Release);
+        for core in self.members(number) {
+            core.sensitivity.store(package.sensitivity_of(&core.pmu.lock()), Release);
+        }
     }
 
     /// What the threads of a package follow in all of it, and what it posts.

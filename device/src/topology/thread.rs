@@ -1,6 +1,7 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
 use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
@@ -42,7 +43,12 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// The number of the package that the thread belongs to.
     #[must_use]
     pub fn package(&self) -> usize {
-        self.number / self.machine.per_package
+        self.core.package
+    }
+
+    /// The number of the first thread of its package.
+    fn first(&self) -> usize {
+        self.number - self.core.member
     }
 
     /// What the thread does is added here, by the one host thread that runs it.
@@ -199,7 +205,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let value = work(pmu, view);
             let after = pmu.claims();
             // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
-            let moved = before != after && self.package.arbiter.claim(self.number % self.machine.per_package, after);
+            let moved = before != after && self.package.arbiter.claim(self.core.member, after);
             (value, moved)
         });
         if moved {
@@ -220,7 +226,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             (value, self.package.common.note(before, pmu.shared()))
         });
         if changed && !self.package.heeding.is_empty() {
-            let first = self.number - self.number % self.machine.per_package;
+            let first = self.first();
             // The thread itself too: what it knew of the others it may have forgotten.
             let heeding = (0..self.machine.per_package).filter(|member| self.package.heeding.contains(*member));
             heeding.filter_map(|member| self.machine.thread(first + member)).for_each(|thread| thread.hear());
@@ -234,7 +240,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     fn tell_common(&self, pmu: &mut Pmu, view: &View<'_>) {
-        self.package.common.tell(self.number % self.machine.per_package, pmu, view);
+        self.package.common.tell(self.core.member, pmu, view);
     }
 
     /// Counters of package scope may want something else than before.
@@ -244,7 +250,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Shared counters of the package have passed to other holders.
     fn renew_grants(&self) {
-        let first = self.number - self.number % self.machine.per_package;
+        let first = self.first();
         for number in first..first + self.machine.per_package {
             self.machine.apply_grants(number);
         }
@@ -255,8 +261,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         let mut pmu = self.core.pmu.lock();
         // Most changes of privilege or of masked interrupts. Of what is posted to memory, each state has its own.
         let posts = self.package.collector.as_ref().is_some_and(Collector::is_running);
-        if !posts && pmu.change_quietly(&context, !self.package.heeding.is_empty()) {
-            return;
+        if !posts {
+            let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
+            if pmu.change_quietly(&context, !self.package.heeding.is_empty(), &view) {
+                return;
+            }
         }
         let made = self.with_common(pmu, |pmu, view| {
             pmu.set_context(context, view);
@@ -290,14 +299,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// The other threads of the package.
     fn others(&self) -> impl Iterator<Item = Thread<'a, L>> + use<'a, L> {
         let (own, machine) = (self.number, self.machine);
-        let first = own - own % machine.per_package;
+        let first = self.first();
         (first..first + machine.per_package).filter(move |number| *number != own).filter_map(|number| machine.thread(number))
     }
 
     /// Those of them that are among `members`.
     fn others_of(&self, members: &'a Members) -> impl Iterator<Item = Thread<'a, L>> + use<'a, L> {
         let others = if members.is_empty() { None } else { Some(self.others()) };
-        others.into_iter().flatten().filter(|thread| members.contains(thread.number % thread.machine.per_package))
+        others.into_iter().flatten().filter(|thread| members.contains(thread.core.member))
     }
 
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
@@ -315,7 +324,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// A request of this thread left its core's caches: the counters of its package that follow requests count it. It is told where the
     /// demand asks for it, after the signals of the instruction that made it have been added.
     pub fn request(&self, request: &Request) {
-        let from = u8::try_from(self.number % self.machine.per_package).unwrap_or(u8::MAX);
+        let from = u8::try_from(self.core.member).unwrap_or(u8::MAX);
         self.with(|pmu, view| pmu.request(request, from, view));
         for thread in self.others_of(&self.package.requests) {
             thread.with(|pmu, view| {
@@ -390,7 +399,23 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     #[must_use]
     #[inline]
     pub fn epoch(&self) -> u32 {
-        self.core.epoch.load(Acquire).wrapping_add(self.package.epoch.load(Acquire))
+        let [own, package] = self.epochs();
+        own.load(Acquire).wrapping_add(package.load(Acquire))
+    }
+
+    /// The two numbers whose sum is the [epoch](Thread::epoch), for generated code and others that have no time for a call. Only to be read.
+    #[must_use]
+    #[inline]
+    pub fn epochs(&self) -> [&'a AtomicU32; 2] {
+        [&self.core.epoch, &self.package.epoch]
+    }
+
+    /// What of the context must be told when it changes: see [`Model::sensitivity`]. Only to be read; another thread may change it, as it may
+    /// the demand.
+    #[must_use]
+    #[inline]
+    pub fn sensitivity(&self) -> &'a AtomicU64 {
+        &self.core.sensitivity
     }
 
     /// Wishes for a deadline at every toggle of these pins, one bit each.
@@ -450,13 +475,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             let value = work(&mut pmu, &view);
             if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
-                collector.follow(self.number % self.machine.per_package, &pmu, self.totals());
+                collector.follow(self.core.member, &pmu, self.totals());
             }
             let alerts = pmu.take_alerts();
             if let Some(lines) = alerts.lines {
                 self.core.set_lines(lines);
             }
-            let changed = if alerts.renewed { self.core.renew(&pmu) } else { None };
+            let changed = if alerts.renewed { self.core.renew(&pmu, self.package) } else { None };
             drop(pmu);
             (value, alerts, changed)
         };

@@ -106,15 +106,21 @@ static void tells_the_demand(void) {
   struct apic apic = {0, 0, 0};
   VmPmuMachine *machine = two_threads(&apic);
   VmPmuDemand demand = {sizeof(VmPmuDemand)};
+  VmPmuCells cells = {sizeof(VmPmuCells)};
   uint32_t before, after;
   bool taken = false;
+  EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
   EXPECT(demand.idle && !vm_pmu_wants(&demand, RETIRED));
   EXPECT_OK(vm_pmu_epoch(machine, 0, &before));
   EXPECT(before == demand.epoch);
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x004200C0));
   EXPECT_OK(vm_pmu_epoch(machine, 0, &after));
-  EXPECT(before != after);
+  EXPECT(before != after && vm_pmu_epoch_of(&cells) == after);
+  /* It counts at level 0 alone, and then at every level. */
+  EXPECT(vm_pmu_sensitivity(&cells) == UINT64_MAX);
+  EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x004300C0));
+  EXPECT(vm_pmu_sensitivity(&cells) == 0);
   EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
   EXPECT(!demand.idle && vm_pmu_wants(&demand, RETIRED) && !vm_pmu_wants(&demand, VM_PMU_SIGNAL_LOADS));
   EXPECT(!vm_pmu_wants(&demand, 1u << 31));

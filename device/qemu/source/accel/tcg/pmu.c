@@ -183,10 +183,10 @@ void tcg_pmu_context(CPUState *cpu, uint32_t flags)
 {
     uint32_t key = flags & cpu->pmu_key_mask;
 
-    if (!tcg_cflags_has(cpu, CF_PMU)) {
+    if (!tcg_cflags_has(cpu, CF_PMU) || key == cpu->pmu->key) {
         return;
     }
-    if (cpu->pmu->begun && key != cpu->pmu->key) {
+    if (cpu->pmu->begun) {
         tcg_pmu_complete(cpu);      /* in the context that it had */
     }
     tcg_bridge_context(cpu->pmu, key);

@@ -58,14 +58,23 @@ static CPUState *cpu_of(uint32_t number)
     return current_cpu && current_cpu->cpu_index == number ? current_cpu : qemu_get_cpu(number);
 }
 
-/* Adds the ticks since it was called last. Returns the time base less the total of ticks, which stays unless a guest writes it. */
+/*
+ * Adds the ticks since it was called last. Returns the time base less the total of ticks, which stays unless a guest writes it. While nothing
+ * follows ticks, none are added and the host's clock is not read; when something begins to, the context is told once more.
+ */
 static uint64_t time_base(CPUState *cs, CPUPPCState *env)
 {
-    uint64_t now = cpu_ppc_load_tbl(env);
-    uint64_t passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+    bool ticked = cs->pmu_ticks;
+    uint64_t now, passed;
 
-    if ((int64_t)passed < 0 || passed > 1ull << 40) {
-        cs->pmu_time_base += passed;      /* the guest has written it */
+    cs->pmu_ticks = vm_pmu_wants(&cs->pmu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
+    if (!cs->pmu_ticks) {
+        return cs->pmu_time_base;
+    }
+    now = cpu_ppc_load_tbl(env);
+    passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+    if (!ticked || (int64_t)passed < 0 || passed > 1ull << 40) {
+        cs->pmu_time_base += passed;      /* nobody followed it, or the guest has written it */
     } else {
         cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += passed;
     }
@@ -172,7 +181,7 @@ void ppc_pmu_msr(CPUPPCState *env, target_ulong value)
 {
     CPUState *cs = env_cpu(env);
 
-    if (cs->pmu && cs->pmu->counting && env->msr != value) {
+    if (cs->pmu && cs->pmu->counting && ((env->msr ^ value) & vm_pmu_sensitivity(&cs->pmu->cells))) {
         cs->pmu->key = TCG_BRIDGE_KEY_UNKNOWN;
     }
 }

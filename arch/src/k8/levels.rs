@@ -1,0 +1,56 @@
+//! Changes of the privilege level, of which there are many: what counters are connected to, and mostly their deadlines, stay.
+
+use super::{K8, WIDTH, slots};
+use crate::feed::{Context, Feed};
+
+impl K8 {
+    /// Another state makes these the counters that count, if all that takes is to count and to skip: deadlines are there or need not be, and nothing
+    /// is seen outside.
+    #[inline]
+    pub(super) fn switch_quietly(&mut self, context: &Context, counting: u32, feed: &impl Feed) -> bool {
+        let (stopped, started) = (self.counting & !counting, counting & !self.counting);
+        if (self.following | self.watched) != 0 || context.halted || started & !self.early != 0 {
+            return false;
+        }
+        for slot in slots(stopped) {
+            let unit = &mut self.units[slot.index()];
+            let (grown, until) = (unit.connection.tap.fold(feed), unit.counter.until_overflow(WIDTH));
+            if grown >= until {
+                self.grow(slot, grown);
+                return false;
+            }
+            unit.counter.add(grown, WIDTH);
+            if !unit.connection.tap.may_linger(until - grown) {
+                return false;
+            }
+        }
+        for slot in slots(started) {
+            self.unit(slot).connection.tap.skip(feed);
+        }
+        self.early |= stopped;
+        self.counting = counting;
+        true
+    }
+
+    /// The level has changed: counters that no longer count have been folded, those that now do begin here. Deadlines stay where they do no harm, as
+    /// levels change more often than deadlines come.
+    pub(super) fn resume_at_level(&mut self, counting: u32, feed: &impl Feed) {
+        let before = self.active();
+        let admitted = counting & !self.counting;
+        self.counting = counting;
+        let stopped = before & !self.active();
+        for slot in slots(stopped) {
+            let unit = &self.units[slot.index()];
+            // Whoever sleeps until the next deadline had better find no other.
+            if !self.context.halted && unit.connection.tap.may_linger(unit.counter.until_overflow(WIDTH)) {
+                self.early |= slot.bit();
+            } else {
+                self.early &= !slot.bit();
+            }
+        }
+        if stopped & !self.early != 0 {
+            self.disarm_those(stopped & !self.early, feed);
+        }
+        self.begin(before, admitted, feed);
+    }
+}
