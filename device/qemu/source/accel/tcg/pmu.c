@@ -179,11 +179,11 @@ void tcg_pmu_branch(DisasContextBase *db, uint32_t kind)
 
 /* ---- In the main loop ---- */
 
-void tcg_pmu_context(CPUState *cpu, uint32_t flags)
+void tcg_pmu_counting_context(CPUState *cpu, uint32_t flags)
 {
     uint32_t key = flags & cpu->pmu_key_mask;
 
-    if (!tcg_cflags_has(cpu, CF_PMU) || key == cpu->pmu->key) {
+    if (key == cpu->pmu->key) {
         return;
     }
     if (cpu->pmu->begun) {

@@ -38,8 +38,15 @@ void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop
 
 /* ---- In the main loop ---- */
 
+/* The same while something is counted. */
+void tcg_pmu_counting_context(CPUState *cpu, uint32_t flags);
 /* The CPU goes on in blocks with these flags. */
-void tcg_pmu_context(CPUState *cpu, uint32_t flags);
+static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags)
+{
+    if (unlikely(cpu->tcg_cflags & CF_PMU)) {
+        tcg_pmu_counting_context(cpu, flags);
+    }
+}
 /* Whether the block was not entered because a deadline is due. The next one is set up then. */
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
 /* The block was left before the last `insns_left` of its instructions. */
