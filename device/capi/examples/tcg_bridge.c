@@ -79,9 +79,17 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
   return any != 0;
 }
 
+/*
+ * POWER9 records taken branches whenever it may alert, so Linux would have every branch of a guest recorded that counts anything. Few guests ever
+ * look: they are recorded for those that do, from the first clrbhrb or mfbhrbe on. When recording has ended so often without another, nobody looks any
+ * more. A guest that looks with each alert has one a period, and Linux stops its counters now and then between.
+ */
+#define HISTORY_PATIENCE 8
+
 /* Whether the companion must be told each instruction. */
-static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand) {
-  uint64_t any = bridge->companion != NULL ? demand->records & VM_PMU_RECORDS_REQUESTS : 0;
+static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand, bool history) {
+  uint32_t records = VM_PMU_RECORDS_REQUESTS | (history ? VM_PMU_RECORDS_TAKEN_BRANCHES : 0);
+  uint64_t any = bridge->companion != NULL ? demand->records & records : 0;
   uint32_t word;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->made_alone[word];
   return any != 0;
@@ -90,14 +98,17 @@ static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand) {
 /* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
 static bool choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
-  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand), followed = cpu->following;
+  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand, cpu->history != 0), followed = cpu->following;
   bool changed = counting != cpu->counting || following != cpu->following;
+  uint32_t recorded = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES;
+  if (cpu->recorded != 0 && recorded == 0 && cpu->history != 0) cpu->history -= 1;
+  cpu->recorded = recorded;
   cpu->counting = counting;
   cpu->following = following;
   if (!following) cpu->begun = 0;
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
-               (cpu->demand.records & (LAST_RECORDS | SINGLE_RECORDS)) == 0;
+               (cpu->demand.records & SINGLE_RECORDS) == 0;
   if (followed || following) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
   return changed;
 }
@@ -333,6 +344,12 @@ static void renew(TcgBridge *bridge, const TcgBridgeCpu *own, bool forget) {
 
 static void tell_context(TcgBridgeCpu *cpu);
 
+static void choose_again(TcgBridgeCpu *cpu) {
+  if (!choose(cpu)) return;
+  VM_PMU_STORE(&cpu->look, 1);
+  if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
+}
+
 /* What this CPU's PMU, or another of its package, wants of it from now on. */
 static void renew_if_changed(TcgBridgeCpu *cpu) {
   bool ticked = vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
@@ -341,10 +358,7 @@ static void renew_if_changed(TcgBridgeCpu *cpu) {
   /* A host need not know the time base as long as nothing follows it. */
   if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tell_context(cpu);
   renew(cpu->bridge, cpu, false);
-  if (choose(cpu)) {
-    VM_PMU_STORE(&cpu->look, 1);
-    if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
-  }
+  choose_again(cpu);
 }
 
 /* Lets the other CPUs know that this one has changed what is wanted of them. */
@@ -576,6 +590,10 @@ static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t n
     status = vm_pmu_write(machine, cpu->number, space, number, value);
   }
   renew_if_changed(cpu);
+  if (space == VM_PMU_SPACE_BHRB && status == VM_PMU_STATUS_OK) {
+    cpu->history = HISTORY_PATIENCE;
+    choose_again(cpu);
+  }
   fill(cpu, open);
   return status;
 }

@@ -148,6 +148,12 @@ typedef struct TcgBridgeCpu {
   /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
   uint32_t following;
   /*
+   * Not 0 while taken branches are recorded for POWER's branch history: the guest has accessed it, and recording may end so many times more until
+   * it does again. Beside it, whether they are wanted now.
+   */
+  uint32_t history;
+  uint32_t recorded;
+  /*
    * Not 0 if the companion makes nothing of instructions that neither access memory nor branch, while they lie in `line`: the line of code that
    * it was told last. Its number is UINT64_MAX if it may have forgotten that.
    */

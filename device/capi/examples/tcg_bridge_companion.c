@@ -12,7 +12,7 @@ static bool is_wanted(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome) {
   uint32_t records = cpu->demand.records;
   if ((records & VM_PMU_RECORDS_EVERY) != 0) return true;
   if ((records & VM_PMU_RECORDS_BRANCHES) != 0 && cpu->instruction.branch != VM_PMU_BRANCH_NONE) return true;
-  if ((records & VM_PMU_RECORDS_TAKEN_BRANCHES) != 0 && (cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) return true;
+  if (cpu->history != 0 && (records & VM_PMU_RECORDS_TAKEN_BRANCHES) != 0 && (cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) return true;
   if ((records & VM_PMU_RECORDS_MEMORY) != 0 && cpu->instruction.access_count != 0) return true;
   if ((records & VM_PMU_RECORDS_FETCHES) != 0 && (outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) return true;
   return (records & VM_PMU_RECORDS_AT_DEADLINE) != 0 && tcg_bridge_reached(cpu);

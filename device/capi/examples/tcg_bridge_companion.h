@@ -2,6 +2,9 @@
  * Tells the companion of a bridge what a CPU executes: for hosts that have no caches, translation buffers and predictors of their own, and give
  * TcgBridgeOptions::companion. Copy tcg_bridge_companion.h and tcg_bridge_companion.c beside the bridge.
  *
+ * Instructions are followed, too, for POWER's branch history, while the guest looks at it: a host that has the record of taken branches told gives
+ * VM_PMU_RECORDS_TAKEN_BRANCHES among TcgBridgeOptions::records, and need not tell them itself.
+ *
  * While TcgBridgeCpu::following is 0, none of these functions need be called. While it is not, each block with counting code has one
  * instruction, and before its entry takes it off the countdown:
  *

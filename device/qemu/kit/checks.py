@@ -89,6 +89,18 @@ def addresses(lines: list[str]) -> str | None:
     return None
 
 
+def follows(lines: list[str]) -> str | None:
+    """Behind each sample are branches of `branches`, newest first: each begins where the one before it went, or a few instructions further."""
+    stacks = [[tuple(int(place, 16) for place in entry.split("/")[:2]) for entry in line.split()] for line in lines if "/" in line]
+    for stack in stacks:
+        for (begins, _), (origin, went) in zip(stack, stack[1:]):
+            # The oldest may have lost its first half.
+            if origin and not 0 <= begins - went < 64:
+                return f"expected a branch at {went:#x} or a little behind, found {begins:#x}"
+    count = sum(map(len, stacks))
+    return None if len(stacks) >= 100 and count >= 16 * len(stacks) else f"expected a hundred samples of many branches, found {len(stacks)} with {count}"
+
+
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
@@ -199,6 +211,11 @@ POWER = [
         "addresses of sampled loads",
         "perf record -q -d -e r35340401e0:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym",
         addresses,
+    ),
+    Check(
+        "branches before samples",
+        "perf record -q -b -e instructions:u -c 9973 -o /tmp/perf.data branches; perf script -i /tmp/perf.data -F brstack",
+        follows,
     ),
     # By the companion: lines of 128 bytes.
     Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),

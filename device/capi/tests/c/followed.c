@@ -293,25 +293,76 @@ static uint64_t read_spr(TcgBridgeCpu *cpu, uint32_t number) {
   return value;
 }
 
-static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
+static void build_power(struct host *host) {
   static const VmPmuCompanionOptions companion = {.size = sizeof companion};
   static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES, VM_PMU_SIGNAL_LOADS};
-  struct host host;
   TcgBridgeOptions options;
-  unsigned line;
   memset(&options, 0, sizeof options);
-  memset(&host, 0, sizeof host);
+  memset(host, 0, sizeof *host);
   options.part = "power9";
-  options.user = &host;
+  options.user = host;
   options.supplied = supplied;
   options.supplied_count = sizeof supplied / sizeof *supplied;
-  options.records = VM_PMU_RECORDS_AT_DEADLINE;
+  options.records = VM_PMU_RECORDS_AT_DEADLINE | VM_PMU_RECORDS_TAKEN_BRANCHES;
   options.companion = &companion;
   options.host.context = privileged;
   options.host.record = no_record;
-  host.bridge = tcg_bridge_create(&options, NULL, 0);
-  EXPECT(host.bridge != NULL);
-  host.cpu = tcg_bridge_cpu(host.bridge, 0);
+  host->bridge = tcg_bridge_create(&options, NULL, 0);
+  EXPECT(host->bridge != NULL);
+  host->cpu = tcg_bridge_cpu(host->bridge, 0);
+}
+
+#define MMCR0 795
+#define PMAE 0x04000000
+
+static uint64_t history_entry(struct host *host, unsigned number) {
+  TcgBridgeException exception;
+  uint64_t value = 1;
+  EXPECT(tcg_bridge_read(host->cpu, VM_PMU_SPACE_BHRB, number, &value, &exception) == TCG_BRIDGE_DONE);
+  return value;
+}
+
+static void take_branch(struct host *host) {
+  begin(host, CODE, VM_PMU_BRANCH_CONDITIONAL);
+  tcg_bridge_complete(host->cpu, CODE + 0x1000);
+}
+
+static void branches_are_recorded_for_guests_that_look_at_their_history(void) {
+  struct host host;
+  TcgBridgeException exception;
+  build_power(&host);
+  write_spr(host.cpu, MMCR0, PMAE);
+  EXPECT(host.cpu->counting && !host.cpu->following);
+  /* clrbhrb */
+  EXPECT(tcg_bridge_write(host.cpu, VM_PMU_SPACE_BHRB, 0, 0, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(host.cpu->following && tcg_bridge_look(host.cpu));
+  take_branch(&host);
+  write_spr(host.cpu, MMCR0, 0);
+  EXPECT(!host.cpu->following);
+  /* P: the predictor had never seen it. */
+  EXPECT(history_entry(&host, 0) == (CODE | 1) && history_entry(&host, 1) == 0);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
+  struct host host;
+  unsigned times;
+  build_power(&host);
+  history_entry(&host, 0);
+  for (times = 0; times < 8; times++) {
+    write_spr(host.cpu, MMCR0, PMAE);
+    EXPECT(host.cpu->following);
+    write_spr(host.cpu, MMCR0, 0);
+  }
+  write_spr(host.cpu, MMCR0, PMAE);
+  EXPECT(host.cpu->counting && !host.cpu->following);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
+  struct host host;
+  unsigned line;
+  build_power(&host);
 
   write_spr(host.cpu, 786, UINT64_C(1) << 43); /* MMCRA: SDAR_MODE 10, as Linux has it always */
   write_spr(host.cpu, 798, 0x02);              /* MMCR1: PMC4SEL, completed instructions */
@@ -342,6 +393,8 @@ int main(void) {
   instructions_are_counted_by_the_countdown_meanwhile();
   caches_are_saved_with_the_counters();
   an_alert_at_a_miss_keeps_the_load_and_its_address();
+  branches_are_recorded_for_guests_that_look_at_their_history();
+  branches_are_no_longer_recorded_when_nobody_looks_any_more();
   puts("followed: all is well");
   return 0;
 }

@@ -166,7 +166,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
     target.options.single = single;
     target.options.single_count = ARRAY_SIZE(single);
     target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
-    target.options.records = VM_PMU_RECORDS_AT_DEADLINE;
+    target.options.records = VM_PMU_RECORDS_AT_DEADLINE | VM_PMU_RECORDS_TAKEN_BRANCHES;
     target.options.host.context = context;
     target.options.host.lines = lines;
     target.options.host.record = record;
