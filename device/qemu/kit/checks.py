@@ -101,6 +101,16 @@ def follows(lines: list[str]) -> str | None:
     return None if len(stacks) >= 100 and count >= 16 * len(stacks) else f"expected a hundred samples of many branches, found {len(stacks)} with {count}"
 
 
+def ticks(ratio: float) -> Judge:
+    """A clock goes so often in a nanosecond; perf opens and reads what it counts one after the other."""
+
+    def judge(lines: list[str]) -> str | None:
+        counted, nanoseconds = numbers(lines)[0]
+        return None if abs(counted / nanoseconds / ratio - 1) < 0.1 else f"expected {ratio} ticks a nanosecond, found {counted} in {nanoseconds} ns"
+
+    return judge
+
+
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
@@ -199,6 +209,8 @@ KNL = [
         misses(163_841, 163_840),
     ),
     Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    # UCLK, of 1700 MHz, by the fixed counter of the UBOX.
+    Check("the clock of the untile", stat("uncore_ubox/event=0xff/,duration_time", "sleep 2", 1, "-a "), ticks(1.7)),
 ]
 
 POWER = [

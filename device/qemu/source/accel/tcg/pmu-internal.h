@@ -32,6 +32,8 @@ struct TcgPmu {
     /* Of the machine's state, while it is saved or loaded. */
     uint8_t *bytes;
     uint32_t length;
+    /* The guest's time when tcg_pmu_elapsed() was called last, in nanoseconds. */
+    int64_t last;
 };
 
 /* Code that tells the companion of the block's only instruction, before its entry. */

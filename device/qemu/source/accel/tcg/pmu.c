@@ -10,6 +10,7 @@
 #include "qapi/error.h"
 #include "qemu/log.h"
 #include "qemu/error-report.h"
+#include "qemu/timer.h"
 #include "pmu-internal.h"
 #include "accel/tcg/tcg_bridge_companion.h"
 #include "exec/tb-flush.h"
@@ -263,6 +264,17 @@ void tcg_pmu_reset(CPUState *cpu, bool warm)
     }
 }
 
+/* ---- Time ---- */
+
+uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit)
+{
+    TcgPmu *pmu = cpu->pmu_of_machine;
+    uint64_t units = (qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - pmu->last) / unit;
+
+    pmu->last += units * unit;
+    return units;
+}
+
 /* ---- What the bridge asks for ---- */
 
 static void retranslate(void *user)
@@ -360,6 +372,7 @@ static const VMStateDescription vmstate_pmu = {
     .pre_load = pre_load,
     .post_load = post_load,
     .fields = (const VMStateField[]) {
+        VMSTATE_INT64(last, TcgPmu),
         VMSTATE_UINT32(length, TcgPmu),
         VMSTATE_VBUFFER_ALLOC_UINT32(bytes, TcgPmu, 1, NULL, length),
         VMSTATE_END_OF_LIST()

@@ -26,6 +26,9 @@ bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp);
 /* The CPU is reset; warm if the power stays on. */
 void tcg_pmu_reset(CPUState *cpu, bool warm);
 
+/* How many units of so many nanoseconds of the guest's time have gone by since it was called last. One caller at a time. */
+uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit);
+
 /* A guest's access by the last instruction of a block. */
 TcgBridgeAnswer tcg_pmu_read(CPUState *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
 TcgBridgeAnswer tcg_pmu_write(CPUState *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
