@@ -70,14 +70,12 @@ static bool is_plain(const TcgBridgeCpu *cpu) {
 void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
   VmPmuInstruction *instruction = &cpu->instruction;
   VmPmuCompanion *companion = tcg_bridge_companion(cpu->bridge);
-  bool jumps;
   if (cpu->begun == 0) return;
   cpu->begun = 0;
   if (is_plain(cpu)) return;
-  jumps = next != instruction->address + instruction->bytes;
   if (instruction->branch != VM_PMU_BRANCH_NONE) {
     instruction->target = next;
-    if (jumps || instruction->branch != VM_PMU_BRANCH_CONDITIONAL) instruction->flags |= VM_PMU_INSTRUCTION_TAKEN;
+    if (next != instruction->address + instruction->bytes) instruction->flags |= VM_PMU_INSTRUCTION_TAKEN;
   }
   tcg_bridge_settle(cpu);
   vm_pmu_follow(companion, cpu->number, instruction);

@@ -14,7 +14,7 @@
  *     if it faults, tcg_bridge_cancel(cpu)
  *
  * What leaves the blocks for another reason calls tcg_bridge_complete() first: before an interrupt is taken, before the context is told, before
- * everything is saved. A branch is taken if the next instruction is not the one behind it.
+ * everything is saved. A branch without a condition is always taken; one with a condition if the next instruction is not the one behind it.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -28,8 +28,8 @@ extern "C" {
 #endif
 
 /*
- * The CPU comes to an instruction, and the one before it is complete. All of `instruction` is filled in but its size, its accesses and, of its
- * branch, target and VM_PMU_INSTRUCTION_TAKEN.
+ * The CPU comes to an instruction, and the one before it is complete. All of `instruction` is filled in but its size, its accesses and its branch's
+ * target. VM_PMU_INSTRUCTION_TAKEN is set for a branch that has no condition: calls and returns may have one.
  */
 void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction);
 /* The instruction that has begun makes an access. */

@@ -86,16 +86,19 @@ static void enter(struct host *host) {
   }
 }
 
-static void begin(struct host *host, uint64_t address, uint8_t branch) {
+static void begin_flagged(struct host *host, uint64_t address, uint8_t branch, uint32_t flags) {
   VmPmuInstruction instruction;
   memset(&instruction, 0, sizeof instruction);
   instruction.address = address;
   instruction.physical = address;
   instruction.bytes = 4;
   instruction.branch = branch;
+  instruction.flags = flags;
   tcg_bridge_begin(host->cpu, &instruction);
   enter(host);
 }
+
+static void begin(struct host *host, uint64_t address, uint8_t branch) { begin_flagged(host, address, branch, 0); }
 
 static void reads(struct host *host, uint64_t address) {
   VmPmuAccess access;
@@ -344,6 +347,30 @@ static void branches_are_recorded_for_guests_that_look_at_their_history(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
+static void a_return_whose_condition_fails_is_not_taken(void) {
+  struct host host;
+  build_power(&host);
+  history_entry(&host, 0);
+  write_spr(host.cpu, MMCR0, PMAE);
+  begin(&host, CODE, VM_PMU_BRANCH_RETURN);
+  tcg_bridge_complete(host.cpu, CODE + 4);
+  write_spr(host.cpu, MMCR0, 0);
+  EXPECT(history_entry(&host, 0) == 0);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void a_jump_to_the_next_instruction_is_taken(void) {
+  struct host host;
+  build_power(&host);
+  history_entry(&host, 0);
+  write_spr(host.cpu, MMCR0, PMAE);
+  begin_flagged(&host, CODE, VM_PMU_BRANCH_DIRECT_JUMP, VM_PMU_INSTRUCTION_TAKEN);
+  tcg_bridge_complete(host.cpu, CODE + 4);
+  write_spr(host.cpu, MMCR0, 0);
+  EXPECT((history_entry(&host, 0) & ~UINT64_C(3)) == CODE);
+  tcg_bridge_destroy(host.bridge);
+}
+
 static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
   struct host host;
   unsigned times;
@@ -394,6 +421,8 @@ int main(void) {
   caches_are_saved_with_the_counters();
   an_alert_at_a_miss_keeps_the_load_and_its_address();
   branches_are_recorded_for_guests_that_look_at_their_history();
+  a_return_whose_condition_fails_is_not_taken();
+  a_jump_to_the_next_instruction_is_taken();
   branches_are_no_longer_recorded_when_nobody_looks_any_more();
   puts("followed: all is well");
   return 0;

@@ -8,7 +8,8 @@
  *   loads              1 (argc) + 8,192 N   = 81,921
  *   stores             8,192
  *   branches           1 + 8,192 + N * (8,192 + 1) = 8,193 + 8,193 N = 90,123
- *   data cache misses  8,192 (N + 1)        = 90,112 in the buffer
+ *   data cache misses  8,192 N by the loads, and as many as 8,192 by the stores: Linux clears a page when it is first
+ *                      stored to, which leaves the page's lines in the cache, and then none of its stores misses
  *   page faults        256, by the stores, with pages of 4 KiB
  */
 #include "start.h"

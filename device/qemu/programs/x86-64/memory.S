@@ -8,7 +8,8 @@
  *   loads              1 (argc) + 16,384 N   = 163,841
  *   stores             16,384
  *   branches           1 + 16,384 + N * (16,384 + 1) = 16,385 + 16,385 N = 180,235
- *   data cache misses  16,384 (N + 1)        = 180,224 in the buffer
+ *   data cache misses  16,384 N by the loads, and as many as 16,384 by the stores: Linux clears a page when it is first
+ *                      stored to, which leaves the page's lines in the cache, and then none of its stores misses
  *   page faults        256, by the stores, with pages of 4 KiB
  */
 #include "start.h"

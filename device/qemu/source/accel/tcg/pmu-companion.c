@@ -33,6 +33,8 @@ typedef union Shape {
     struct {
         uint8_t bytes;
         uint8_t branch;
+        /* The branch depends on a condition. */
+        bool conditional;
         /* It reaches into another page. */
         bool two_pages;
     };
@@ -110,6 +112,7 @@ void tcg_pmu_end_follow(DisasContextBase *db)
 
     shape.bytes = db->pc_next - db->pc_first;
     shape.branch = db->pmu_branch;
+    shape.conditional = db->pmu_conditional;
     if ((last ^ db->pc_first) & TARGET_PAGE_MASK) {
         shape.two_pages = true;
         tcg_set_insn_param(db->pmu_next_page, 1,
@@ -146,6 +149,9 @@ void HELPER(pmu_follow)(CPUArchState *env, uint64_t pc, uint64_t place, uint64_t
     instruction.branch = shape.branch;
     instruction.next_page = next_page;
     instruction.flags = shape.two_pages ? VM_PMU_INSTRUCTION_NEXT_PAGE : 0;
+    if (shape.branch != VM_PMU_BRANCH_NONE && !shape.conditional) {
+        instruction.flags |= VM_PMU_INSTRUCTION_TAKEN;
+    }
     tcg_bridge_begin(cpu->pmu, &instruction);
 }
 

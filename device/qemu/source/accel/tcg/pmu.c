@@ -172,10 +172,11 @@ void tcg_pmu_gen_not_retired(DisasContextBase *db)
     tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
 }
 
-void tcg_pmu_branch(DisasContextBase *db, uint32_t kind)
+void tcg_pmu_branch(DisasContextBase *db, uint32_t kind, bool conditional)
 {
     db->pmu_branches = 1;
     db->pmu_branch = kind;
+    db->pmu_conditional = conditional;
 }
 
 /* ---- In the main loop ---- */

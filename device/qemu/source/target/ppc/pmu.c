@@ -358,9 +358,9 @@ void ppc_pmu_gen_branch(DisasContextBase *db, PpcPmuTarget target, bool link, bo
     static const uint8_t jumps[] = { VM_PMU_BRANCH_DIRECT_JUMP, VM_PMU_BRANCH_RETURN, VM_PMU_BRANCH_INDIRECT_JUMP };
 
     if (conditional && target == PPC_PMU_DIRECT) {
-        tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL);
+        tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL, true);
     } else {
-        tcg_pmu_branch(db, link ? calls[target] : jumps[target]);
+        tcg_pmu_branch(db, link ? calls[target] : jumps[target], conditional);
     }
 }
 

@@ -27,7 +27,7 @@ void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
 /* Code for an instruction that does something and will be executed again: it is not retired yet. */
 void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
 /* The instruction, the last of its block, is a branch: VM_PMU_BRANCH_... */
-void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind);
+void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional);
 /*
  * Code for an access to memory has just been made. `address` has its value still where records are told or the companion is: a load goes
  * elsewhere.
@@ -38,7 +38,7 @@ void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop
 
 /* ---- In the main loop ---- */
 
-/* The same while something is counted. */
+/* What tcg_pmu_context() does while something is counted. */
 void tcg_pmu_counting_context(CPUState *cpu, uint32_t flags);
 /* The CPU goes on in blocks with these flags. */
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags)
@@ -68,7 +68,7 @@ static inline struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint3
 static inline void tcg_pmu_gen_end(struct DisasContextBase *db) { }
 static inline void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal) { }
 static inline void tcg_pmu_gen_not_retired(struct DisasContextBase *db) { }
-static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind) { }
+static inline void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional) { }
 static inline void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store) { }
 static inline void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool locked) { }
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags) { }

@@ -261,13 +261,13 @@ void x86_pmu_gen_taken(DisasContextBase *db, X86PmuBranch kind)
         [X86_PMU_RETURN] = VM_PMU_BRANCH_RETURN,
     };
 
-    tcg_pmu_branch(db, branches[kind]);
+    tcg_pmu_branch(db, branches[kind], kind == X86_PMU_CONDITIONAL);
     tcg_pmu_gen_count(db, kinds[kind]);
     tcg_pmu_gen_count(db, VM_PMU_SIGNAL_BRANCHES_TAKEN);
 }
 
 void x86_pmu_gen_not_taken(DisasContextBase *db)
 {
-    tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL);
+    tcg_pmu_branch(db, VM_PMU_BRANCH_CONDITIONAL, true);
     tcg_pmu_gen_count(db, VM_PMU_SIGNAL_CONDITIONAL_BRANCHES_NOT_TAKEN);
 }
