@@ -125,6 +125,13 @@ pub trait Model {
         u64::MAX
     }
 
+    /// Whether it makes no difference in which order contexts come until the next deadline: what is counted in each of them adds up. Then an embedder may tell
+    /// what went by in all stays in one context at once, and after it all in another. It holds for contexts that were told since a register was accessed
+    /// last and that differ in the privilege level and [`Context::machine_state`] alone. Asked behind [`set_context`](Model::set_context) and [`change_quietly`](Model::change_quietly); any other call may make it untrue.
+    fn contexts_add_up(&self) -> bool {
+        false
+    }
+
     /// The thread's state as the model knows it.
     fn context(&self) -> &Context;
 

@@ -213,6 +213,11 @@ impl Model for Pmu {
         each!(self, model => model.sensitivity())
     }
 
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        each!(self, model => model.contexts_add_up())
+    }
+
     fn context(&self) -> &Context {
         each!(self, model => model.context())
     }

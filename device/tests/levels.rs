@@ -133,3 +133,121 @@ fn two_numbers_add_up_to_the_epoch() {
     thread.wrmsr(0xC001_0001, 0x0053_00E0).unwrap(); // a northbridge event: the package follows it
     assert_eq!(sum(), thread.epoch());
 }
+
+/// Whether contexts may be told in sums now.
+fn adds_up(machine: &Machine<Flags>) -> bool {
+    machine.thread(0).unwrap().contexts_add_up().load(std::sync::atomic::Ordering::Relaxed) != 0
+}
+
+#[test]
+fn levels_add_up_once_every_counter_waits_at_all_of_them() {
+    let machine = k8(0x0051_0076);
+    let thread = machine.thread(0).unwrap();
+    let tell = |level| thread.set_context(Context::x86(level, 0x202, 0));
+    tell(0);
+    assert!(!adds_up(&machine), "it never counted: nothing waits");
+    tell(3);
+    assert!(adds_up(&machine), "it counts");
+    tell(0);
+    assert!(adds_up(&machine), "its deadline stays");
+    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
+    assert!(!adds_up(&machine), "a register was written");
+    thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(4000)).unwrap();
+    tell(3);
+    tell(0);
+    assert!(!adds_up(&machine), "its deadline is near, and was taken back");
+}
+
+/// Two contexts, and how a thread is told what is executed in them by turns. Returns after how many instructions in all the PMU asked.
+struct Embedder<'a> {
+    machine: &'a Machine<Flags>,
+    levels: [Context; 2],
+    /// What was executed in each that the PMU was not told.
+    kept: [u64; 2],
+    known: [bool; 2],
+    present: usize,
+    executed: u64,
+    asked: Vec<u64>,
+}
+
+impl<'a> Embedder<'a> {
+    fn new(machine: &'a Machine<Flags>, levels: [Context; 2]) -> Self {
+        machine.thread(0).unwrap().set_context(levels[0]);
+        Embedder { machine, levels, kept: [0; 2], known: [true, false], present: 0, executed: 0, asked: Vec::new() }
+    }
+
+    /// Tells what was kept, the present context last.
+    fn settle(&mut self) {
+        let thread = self.machine.thread(0).unwrap();
+        for level in [1 - self.present, self.present] {
+            if self.kept[level] != 0 || level == self.present {
+                thread.set_context(self.levels[level]);
+                thread.totals().add(Signal::InstructionsRetired, self.kept[level]);
+                thread.totals().add(Signal::Cycles, self.kept[level]);
+                self.kept[level] = 0;
+            }
+        }
+    }
+
+    /// Goes to a level, and executes there.
+    fn execute(&mut self, level: usize, mut instructions: u64, in_sums: bool) {
+        let thread = self.machine.thread(0).unwrap();
+        if level != self.present && !(in_sums && self.known[level] && adds_up(self.machine)) {
+            self.settle();
+            thread.set_context(self.levels[level]);
+            self.known[level] = true;
+        }
+        self.present = level;
+        while instructions != 0 {
+            let room = thread.room().saturating_sub(self.kept.iter().sum()).max(1);
+            let step = room.min(instructions);
+            instructions -= step;
+            self.executed += step;
+            self.kept[level] += step;
+            if step == room || !in_sums {
+                self.settle();
+                thread.check();
+                if self.machine.line().take(0) || thread.lines().interrupt && self.asked.is_empty() {
+                    self.asked.push(self.executed);
+                }
+            }
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_adds_up_may_be_told_in_sums(stays in proptest::collection::vec((0..2_usize, 1..9000_u64), 1..60), power: bool) {
+        let machines = [false, true].map(|_| if power { power9(1 << 30 | 1) } else { k8(0x0051_00C0) });
+        let levels = if power { [PRIVILEGED, PROBLEM].map(|msr| Context::power(msr, 1)) } else { [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0)) };
+        let seen = [0, 1].map(|way| {
+            let mut embedder = Embedder::new(&machines[way], levels);
+            for (level, instructions) in &stays {
+                embedder.execute(*level, *instructions, way == 1);
+            }
+            embedder.settle();
+            (embedder.asked, machines[way].thread(0).unwrap().state())
+        });
+        let [counted, counted_in_sums] = seen.each_ref().map(|(asked, _)| asked.clone());
+        proptest::prop_assert_eq!(counted, counted_in_sums);
+        let value = |way: usize| {
+            let thread = machines[way].thread(0).unwrap();
+            thread.set_context(levels[0]);
+            if power { thread.mfspr(spr::PMC1 + 1) } else { thread.rdmsr(0xC001_0004) }
+        };
+        proptest::prop_assert_eq!(value(0), value(1));
+    }
+
+    #[test]
+    fn nothing_is_told_again_of_states_that_add_up(stays in proptest::collection::vec(1..50_u64, 2..40)) {
+        let machine = power9(1 << 30 | 1);
+        let levels = [PRIVILEGED, PROBLEM].map(|msr| Context::power(msr, 1));
+        let mut embedder = Embedder::new(&machine, levels);
+        embedder.execute(1, 1, true);
+        embedder.execute(0, 1, true);
+        for (number, instructions) in stays.iter().enumerate() {
+            embedder.execute((number + 1) % 2, *instructions, true);
+        }
+        proptest::prop_assert_eq!(embedder.kept.iter().sum::<u64>(), stays.iter().sum::<u64>() + 2);
+    }
+}

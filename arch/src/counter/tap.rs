@@ -519,6 +519,13 @@ impl Tap {
         remaining >= FAR && matches!(self.gate, Gate::Sum) && !self.pulses && self.scope == Scope::Thread
     }
 
+    /// Whether it counts the sum of what its own thread does, so that the order in which that comes makes no difference.
+    #[must_use]
+    #[inline]
+    pub fn adds_up(&self) -> bool {
+        matches!(self.gate, Gate::Sum | Gate::Shut) && !self.pulses && self.scope == Scope::Thread
+    }
+
     /// Whether a signal's deadline may be both this tap's wish and `other`'s. It may say so wrongly, but not keep silent wrongly.
     #[must_use]
     #[inline]

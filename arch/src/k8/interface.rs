@@ -75,6 +75,11 @@ impl Model for K8 {
         if depends { u64::MAX } else { 0 }
     }
 
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.levels_add_up()
+    }
+
     fn context(&self) -> &Context {
         &self.context
     }

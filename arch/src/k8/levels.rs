@@ -32,6 +32,15 @@ impl K8 {
         true
     }
 
+    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums.
+    #[inline]
+    pub(super) fn levels_add_up(&self) -> bool {
+        let [level_0, above] = self.admits;
+        let waiting = self.counting | self.early;
+        let quiet = self.following | self.watched | self.claims == 0 && !self.context.halted;
+        quiet && (level_0 | above) & !waiting == 0 && slots(level_0 | above).all(|slot| self.units[slot.index()].connection.tap.adds_up())
+    }
+
     /// The level has changed: counters that no longer count have been folded, those that now do begin here. Deadlines stay where they do no harm, as
     /// levels change more often than deadlines come.
     pub(super) fn resume_at_level(&mut self, counting: u32, feed: &impl Feed) {

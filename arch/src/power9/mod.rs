@@ -150,6 +150,8 @@ pub struct Power9 {
     /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines, and when it goes on they are nearer
     /// than they must be. Those that stand still and are not among them have none.
     early: Mask,
+    /// The counters that counted in some state since a register was written.
+    counted: Mask,
     /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
     suspended: Mask,
     /// The total of cycles at that write.
@@ -211,6 +213,7 @@ impl Power9 {
             following: 0,
             runnable: 0,
             early: 0,
+            counted: 0,
             suspended: 0,
             suspended_at: 0,
             excused: 0,
@@ -366,6 +369,7 @@ impl Model for Power9 {
             self.set(grant.register, kept | value & grant.writable, feed);
         }
         self.changed(feed);
+        self.counted = 0;
         Ok(())
     }
 
@@ -389,7 +393,13 @@ impl Model for Power9 {
         self.sensitive_state()
     }
 
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.states_add_up()
+    }
+
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
+        self.counted |= self.counting;
         if self.change_plainly(&context, feed) {
             return;
         }

@@ -70,6 +70,17 @@ impl Power9 {
         self.ways.sensitive | if samples { kept.bits() } else { 0 }
     }
 
+    /// Whether every counter that counts in one of the states told since a register was written waits for its turning negative in all of them, and
+    /// looks at nothing but sums.
+    #[inline]
+    pub(super) fn states_add_up(&self) -> bool {
+        let counting = self.counting | self.early;
+        self.is_plain()
+            && !self.context.halted
+            && (self.counted | self.counting) & self.waiting_plainly() & !counting == 0
+            && self.units.iter().all(|unit| unit.tap.adds_up())
+    }
+
     /// Whether counters can be looked at one by one.
     fn is_plain(&self) -> bool {
         self.ways.plain && self.suspended == 0
@@ -158,6 +169,7 @@ impl Power9 {
         }
         self.present = None;
         self.context = *context;
+        self.counted |= self.counting | counting;
         self.counting = counting;
         // Deadlines stay where they do no harm: states change more often than deadlines come.
         let lingers = |index: &usize| self.units.get(*index).is_some_and(|unit| unit.tap.may_linger(until_negative(unit.value)));

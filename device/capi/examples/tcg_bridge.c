@@ -95,6 +95,34 @@ static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand, bool his
   return any != 0;
 }
 
+static bool has(const uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { return (set[signal / 64] >> (signal % 64) & 1) != 0; }
+
+/* Whether blocks add a signal by code of its own. */
+static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
+  uint32_t clock;
+  if (has(bridge->made_alone, signal)) return false;
+  for (clock = 0; clock < bridge->clock_count; clock++) {
+    if (bridge->clocks[clock] == signal) return false;
+  }
+  return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
+}
+
+/* Notes what is wanted of blocks beside the countdown. False if it is too much. Interrupts and exceptions are the bridge's own. */
+static bool note_apart(TcgBridgeCpu *cpu) {
+  uint32_t word, signal;
+  cpu->apart_count = 0;
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
+    uint64_t left = cpu->demand.signals[word];
+    for (signal = 64 * word; left != 0; signal++, left >>= 1) {
+      bool own = signal == VM_PMU_SIGNAL_INTERRUPTS_TAKEN || signal == VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
+      if ((left & 1) == 0 || own || !is_apart(cpu->bridge, signal)) continue;
+      if (cpu->apart_count == TCG_BRIDGE_APART) return false;
+      cpu->apart[cpu->apart_count++] = signal;
+    }
+  }
+  return true;
+}
+
 /* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
 static bool choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
@@ -105,6 +133,7 @@ static bool choose(TcgBridgeCpu *cpu) {
   cpu->recorded = recorded;
   cpu->counting = counting;
   cpu->following = following;
+  cpu->sums = !following && note_apart(cpu);
   if (!following) cpu->begun = 0;
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
@@ -120,19 +149,92 @@ static void add_cycles(TcgBridgeCpu *cpu, uint64_t cycles) {
   for (clock = 0; clock < cpu->bridge->clock_count; clock++) vm_pmu_add(&cpu->cells, cpu->bridge->clocks[clock], cycles);
 }
 
-/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to the paired signal. Returns how many those are. */
-static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
-  const TcgBridge *bridge = cpu->bridge;
+static void add_executed(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t paired) {
+  if (cpu->bridge->paired_signal != 0) vm_pmu_add(&cpu->cells, cpu->bridge->paired_signal, paired);
+  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
+  add_cycles(cpu, instructions);
+}
+
+/* How many instructions have been taken off the countdown, of which `left` is left, and are neither in the totals nor in those of a stay. */
+static uint64_t taken_off(const TcgBridgeCpu *cpu, uint64_t left) {
+  return (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
+}
+
+/*
+ * What was executed in a stay that the PMU was not told goes to that stay, but for the last `open` instructions, which add nothing to the paired signal. What
+ * blocks have added to totals is taken out again. Nobody else counts that: contexts add up only where all counters are the thread's own.
+ */
+static void keep_apart(TcgBridgeCpu *cpu, uint64_t open) {
+  TcgBridgeStay *stay = &cpu->stays[cpu->stay];
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
-  uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
-  if (left == cpu->filled) return 0;
-  if (open > taken) open = taken;
-  if (bridge->paired_signal != 0) vm_pmu_add(&cpu->cells, bridge->paired_signal, left & PAIRED_MASK);
-  vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, taken - open);
-  add_cycles(cpu, taken - open);
+  uint32_t number;
+  stay->instructions += taken_off(cpu, left) - open;
+  stay->paired += left & PAIRED_MASK;
   left &= ~PAIRED_MASK;
   VM_PMU_STORE(cpu->countdown, left);
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
+  for (number = 0; number < cpu->apart_count; number++) {
+    uint64_t *total = cpu->totals + cpu->apart[number];
+    stay->apart[number] += VM_PMU_LOAD(total) - cpu->base[number];
+    VM_PMU_STORE(total, cpu->base[number]);
+  }
+}
+
+static bool has_kept(const TcgBridgeCpu *cpu, const TcgBridgeStay *stay) {
+  uint64_t any = stay->instructions | stay->paired;
+  uint32_t number;
+  for (number = 0; number < cpu->apart_count; number++) any |= stay->apart[number];
+  return any != 0;
+}
+
+static void add_kept(TcgBridgeCpu *cpu, TcgBridgeStay *stay) {
+  uint32_t number;
+  add_executed(cpu, stay->instructions, stay->paired);
+  stay->instructions = 0;
+  stay->paired = 0;
+  for (number = 0; number < cpu->apart_count; number++) {
+    vm_pmu_add(&cpu->cells, cpu->apart[number], stay->apart[number]);
+    stay->apart[number] = 0;
+  }
+}
+
+/* Tells the PMU the contexts that it was not told, with what was executed in each. The present one comes last. */
+static void tell_stays(TcgBridgeCpu *cpu) {
+  uint32_t number;
+  cpu->postponed = 0;
+  for (number = 1; number <= cpu->stay_count; number++) {
+    uint32_t index = (cpu->stay + number) % cpu->stay_count;
+    TcgBridgeStay *stay = &cpu->stays[index];
+    if (!has_kept(cpu, stay) && index != cpu->stay) continue;
+    if (index != cpu->told_stay) {
+      cpu->told_stay = index;
+      cpu->context = stay->context;
+      vm_pmu_set_context(cpu->bridge->machine, cpu->number, &cpu->context);
+    }
+    add_kept(cpu, stay);
+  }
+}
+
+/* The same where the PMU knows the context: what was executed goes to the totals. */
+static void add_taken_off(TcgBridgeCpu *cpu, uint64_t open) {
+  uint64_t left = VM_PMU_LOAD(cpu->countdown);
+  if (left == cpu->filled) return;
+  add_executed(cpu, taken_off(cpu, left) - open, left & PAIRED_MASK);
+  left &= ~PAIRED_MASK;
+  VM_PMU_STORE(cpu->countdown, left);
+  cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
+}
+
+/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to the paired signal. Returns how many those are. */
+static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
+  uint64_t taken = taken_off(cpu, VM_PMU_LOAD(cpu->countdown));
+  if (open > taken) open = taken;
+  if (cpu->stay != cpu->told_stay) {
+    keep_apart(cpu, open);
+  } else {
+    add_taken_off(cpu, open);
+  }
+  if (cpu->postponed) tell_stays(cpu);
   return open;
 }
 
@@ -284,18 +386,6 @@ void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
 
 /* ---- Demand ---- */
 
-static bool has(const uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { return (set[signal / 64] >> (signal % 64) & 1) != 0; }
-
-/* Whether blocks add a signal by code of its own. */
-static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
-  uint32_t clock;
-  if (has(bridge->made_alone, signal)) return false;
-  for (clock = 0; clock < bridge->clock_count; clock++) {
-    if (bridge->clocks[clock] == signal) return false;
-  }
-  return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
-}
-
 /* What `demand` wants of the blocks beside the countdown. */
 static void join(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t wanted[VM_PMU_SIGNAL_WORDS], uint64_t *records) {
   uint32_t word, signal;
@@ -415,9 +505,45 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 
 /* ---- Execution ---- */
 
+/* Whether two contexts may add up: they differ in nothing but what decides which counters count. */
+static bool are_alike(const VmPmuContext *one, const VmPmuContext *other) {
+  return one->flags == other->flags && one->control == other->control && one->time_base == other->time_base;
+}
+
+/*
+ * The PMU is told, or knows already, that the CPU is in this context now. Others that it was told before are kept, unless this is another one of the same
+ * key: then something has changed that the key does not say, and perhaps for them too.
+ */
+static void remember(TcgBridgeCpu *cpu, const VmPmuContext *context) {
+  uint32_t index;
+  for (index = 0; index < cpu->stay_count && cpu->stays[index].key != cpu->key; index++) {
+  }
+  if (index < cpu->stay_count) {
+    const VmPmuContext *known = &cpu->stays[index].context;
+    uint64_t other = (known->machine_state ^ context->machine_state) & vm_pmu_sensitivity(&cpu->cells);
+    if (known->privilege != context->privilege || other != 0) index = cpu->stay_count = 0;
+  }
+  if (index == TCG_BRIDGE_STAYS || cpu->key == TCG_BRIDGE_KEY_UNKNOWN || !are_alike(&cpu->stays[0].context, context)) index = cpu->stay_count = 0;
+  cpu->stay = cpu->told_stay = index;
+  if (index < cpu->stay_count) return;
+  cpu->stays[index].key = cpu->key;
+  cpu->stays[index].context = *context;
+  memset(cpu->stays[index].apart, 0, sizeof cpu->stays[index].apart);
+  cpu->stays[index].instructions = 0;
+  cpu->stays[index].paired = 0;
+  cpu->stay_count = index + 1;
+}
+
+/* A register has been written, or something was told: contexts told before may not be what they were. */
+static void forget_stays(TcgBridgeCpu *cpu) {
+  cpu->stay_count = 0;
+  remember(cpu, &cpu->context);
+}
+
 static void tell_context(TcgBridgeCpu *cpu) {
   VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
+  remember(cpu, &context);
   /* Field by field, as they have just been written: comparing more at once would wait for those stores. */
   if (context.privilege == told->privilege && context.flags == told->flags && context.machine_state == told->machine_state &&
       context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
@@ -476,11 +602,31 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   return room;
 }
 
+/* The CPU goes on in a context that the PMU was told already, if it may be told so later. */
+static bool postpone(TcgBridgeCpu *cpu, uint32_t key) {
+  uint32_t index, number;
+  if (!cpu->sums || !vm_pmu_contexts_add_up(&cpu->cells) || cpu->stays[cpu->stay].key != cpu->key) return false;
+  for (index = 0; index < cpu->stay_count; index++) {
+    if (cpu->stays[index].key != key) continue;
+    if (cpu->stay != cpu->told_stay) {
+      keep_apart(cpu, 0);
+    } else {
+      add_taken_off(cpu, 0);
+    }
+    for (number = 0; number < cpu->apart_count; number++) cpu->base[number] = VM_PMU_LOAD(cpu->totals + cpu->apart[number]);
+    cpu->postponed = 1;
+    cpu->stay = index;
+    cpu->key = key;
+    return true;
+  }
+  return false;
+}
+
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   if (key == cpu->key || !cpu->counting) return false;
   if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
     cpu->key = key; /* nothing depends on it: what is asked of the PMU next tells the context before */
-  } else {
+  } else if (!postpone(cpu, key)) {
     tcg_bridge_sync(cpu);
   }
   return VM_PMU_LOAD(&cpu->look) != 0;
@@ -506,7 +652,7 @@ void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructio
   uint64_t paired = -takes & PAIRED_MASK;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   /* What has been settled meanwhile, and is open no longer, cannot be taken back. */
-  uint64_t taken = (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
+  uint64_t taken = taken_off(cpu, left);
   if (instructions == 0 || taken == 0) return;
   VM_PMU_STORE(cpu->countdown, left - paired + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
 }
@@ -528,6 +674,7 @@ void tcg_bridge_open(TcgBridgeCpu *cpu) {
 void tcg_bridge_settle(TcgBridgeCpu *cpu) { settle(cpu, 0); }
 
 void tcg_bridge_resume(TcgBridgeCpu *cpu) {
+  forget_stays(cpu);
   serve(cpu);
   renew_if_changed(cpu);
   fill(cpu, 0);
@@ -588,6 +735,7 @@ static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t n
     status = vm_pmu_read(machine, cpu->number, space, number, read);
   } else {
     status = vm_pmu_write(machine, cpu->number, space, number, value);
+    forget_stays(cpu);
   }
   renew_if_changed(cpu);
   if (space == VM_PMU_SPACE_BHRB && status == VM_PMU_STATUS_OK) {
@@ -612,6 +760,7 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
 static void tell_anew(TcgBridgeCpu *cpu) {
   memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
+  cpu->stay_count = 0;
   cpu->begun = 0;
   cpu->line = UINT64_MAX;
   if (cpu->bridge->companion != NULL) vm_pmu_follow_renew(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);

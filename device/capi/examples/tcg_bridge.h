@@ -19,6 +19,9 @@
  * A deadline within a block is met by executing less of it: tcg_bridge_slow() returns how much. So an overflow comes at its very
  * instruction, however long blocks are. Whoever leaves a block in its middle gives back what was not executed.
  *
+ * A change of the context mostly starts and stops counters, and no more: what is counted in each context adds up. While the library says so, the bridge tells
+ * such a change to nobody. It keeps what was executed in each context by itself, and tells it when anything else is asked of the PMU.
+ *
  * While TcgBridgeCpu::counting is 0, nothing is counted on that CPU, and its blocks need none of this. A translator makes two kinds of
  * blocks, with the entry and without, and takes those that fit.
  *
@@ -123,6 +126,19 @@ typedef struct TcgBridgeOptions {
   const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;
 
+/* How many contexts are told apart without a call, and of how many signals beside those of the countdown. */
+#define TCG_BRIDGE_STAYS 4
+#define TCG_BRIDGE_APART 4
+
+/* A context that the PMU was told, and what has been executed in it that the PMU was not told. */
+typedef struct TcgBridgeStay {
+  uint32_t key;
+  VmPmuContext context;
+  uint64_t instructions;
+  uint64_t paired;
+  uint64_t apart[TCG_BRIDGE_APART];
+} TcgBridgeStay;
+
 /* One virtual CPU. */
 typedef struct TcgBridgeCpu {
   /* The countdown. The host may put it where its generated code reaches it best: tcg_bridge_place(). */
@@ -163,6 +179,21 @@ typedef struct TcgBridgeCpu {
   uint32_t begun;
   VmPmuInstruction instruction;
   VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
+  /*
+   * The contexts that the PMU was told since a register was written: `stay_count`, of which the CPU is in number `stay` and the PMU in number `told_stay`.
+   * They may differ while `sums` is not 0: beside the countdown, no more than `apart_count` signals are wanted. Their totals were `base` when the CPU
+   * came into a context that the PMU was not told.
+   */
+  TcgBridgeStay stays[TCG_BRIDGE_STAYS];
+  uint32_t stay_count;
+  uint32_t stay;
+  uint32_t told_stay;
+  uint32_t sums;
+  uint32_t apart_count;
+  uint32_t apart[TCG_BRIDGE_APART];
+  uint64_t base[TCG_BRIDGE_APART];
+  /* Not 0 while the PMU was not told of changes of the context. */
+  uint32_t postponed;
 } TcgBridgeCpu;
 
 /* What one instruction of a block adds to TcgBridgeOptions::paired_signal. */
@@ -360,6 +391,7 @@ static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock 
 }
 
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles) {
+  if (cpu->postponed) tcg_bridge_settle(cpu);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
   vm_pmu_add(&cpu->cells, cpu->cells.pace, cycles);
   return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0) == TCG_BRIDGE_LOOK;

@@ -1558,6 +1558,10 @@ typedef struct {
    * vm_pmu_sensitivity(). Only to be read.
    */
   const uint64_t *sensitivity;
+  /**
+   * Not 0 while contexts may be told in sums: see vm_pmu_contexts_add_up(). Only to be read.
+   */
+  const uint32_t *contexts_add_up;
 } VmPmuCells;
 
 /**
@@ -5301,6 +5305,13 @@ static inline uint32_t vm_pmu_epoch_of(const VmPmuCells *cells) { return VM_PMU_
  * vm_pmu_service() and vm_pmu_record(). What else a context has is told always. It is to be read anew every time.
  */
 static inline uint64_t vm_pmu_sensitivity(const VmPmuCells *cells) { return VM_PMU_LOAD(cells->sensitivity); }
+
+/**
+ * Whether contexts may come in any order until the next deadline: what is counted in each of them adds up. Then it suffices to tell what went by in each of
+ * them in sum, one after the other, before anything else is called. It holds for contexts that were told since a register was accessed last, and that differ in
+ * privilege and machine_state alone. It is to be read anew every time.
+ */
+static inline bool vm_pmu_contexts_add_up(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->contexts_add_up) != 0; }
 
 /**
  * Whether some counter follows a signal: else it need not be added.

@@ -40,6 +40,8 @@ pub struct VmPmuCells {
     /// The bits of VmPmuContext::machine_state whose changes must be told at once, all of them where changes of the privilege level must: see
     /// vm_pmu_sensitivity(). Only to be read.
     pub sensitivity: *const u64,
+    /// Not 0 while contexts may be told in sums: see vm_pmu_contexts_add_up(). Only to be read.
+    pub contexts_add_up: *const u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers and pointers.
@@ -60,10 +62,15 @@ const _: () = {
 };
 
 /// Of what has no epoch of its own, and no context.
-static NO_EPOCH: AtomicU32 = AtomicU32::new(0);
+static NOTHING: AtomicU32 = AtomicU32::new(0);
 static INSENSITIVE: AtomicU64 = AtomicU64::new(0);
 
-fn cells(totals: &Totals, deadlines: &Deadlines, [own_epoch, package_epoch]: [&AtomicU32; 2], sensitivity: &AtomicU64) -> VmPmuCells {
+fn cells(
+    totals: &Totals,
+    deadlines: &Deadlines,
+    [own_epoch, package_epoch]: [&AtomicU32; 2],
+    context: (&AtomicU64, &AtomicU32),
+) -> VmPmuCells {
     // All of a `Totals`, and the named parts of a `Deadlines`, are atomics of 64 bits: they may be written through a shared reference.
     let start = std::ptr::from_ref(deadlines).cast::<u8>();
     VmPmuCells {
@@ -75,7 +82,8 @@ fn cells(totals: &Totals, deadlines: &Deadlines, [own_epoch, package_epoch]: [&A
         pace: deadlines.pace().signal.index() as u32,
         own_epoch: own_epoch.as_ptr().cast_const(),
         package_epoch: package_epoch.as_ptr().cast_const(),
-        sensitivity: sensitivity.as_ptr().cast_const(),
+        sensitivity: context.0.as_ptr().cast_const(),
+        contexts_add_up: context.1.as_ptr().cast_const(),
     }
 }
 
@@ -89,7 +97,7 @@ pub unsafe extern "C" fn vm_pmu_cells(machine: *const VmPmuMachine, thread: u32,
         // SAFETY: the caller's promise.
         unsafe {
             let thread = self::thread(machine, thread)?;
-            fill(cells, self::cells(thread.totals(), thread.deadlines(), thread.epochs(), thread.sensitivity()))
+            fill(cells, self::cells(thread.totals(), thread.deadlines(), thread.epochs(), (thread.sensitivity(), thread.contexts_add_up())))
         }
     })
 }
@@ -161,7 +169,7 @@ pub unsafe extern "C" fn vm_pmu_device_cells(machine: *const VmPmuMachine, packa
         match (machine.devices(number), machine.device_epoch(number)) {
             // SAFETY: the caller's promise.
             (Some(Source { totals, deadlines, .. }), Some(epoch)) => unsafe {
-                fill(cells, self::cells(totals, deadlines, [&NO_EPOCH, epoch], &INSENSITIVE))
+                fill(cells, self::cells(totals, deadlines, [&NOTHING, epoch], (&INSENSITIVE, &NOTHING)))
             },
             _ => Err(crate::status::misuse(VmPmuStatus::ErrorRange, format!("there is no package {number}"))),
         }

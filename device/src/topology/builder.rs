@@ -116,6 +116,7 @@ impl Builder {
                 member: number % self.threads,
                 epoch: AtomicU32::new(0),
                 sensitivity: AtomicU64::new(u64::MAX),
+                contexts_add_up: AtomicU32::new(0),
                 lines: AtomicU8::new(0),
             }
         });

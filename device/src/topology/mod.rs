@@ -89,6 +89,8 @@ struct Core {
     epoch: AtomicU32,
     /// What of the context must be told.
     sensitivity: AtomicU64,
+    /// Not 0 while contexts may be told in sums.
+    contexts_add_up: AtomicU32,
     /// The levels of the lines that stay raised, one bit each.
     lines: AtomicU8,
 }

@@ -1,6 +1,6 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
-use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use spin::MutexGuard;
@@ -261,14 +261,17 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         let mut pmu = self.core.pmu.lock();
         // Most changes of privilege or of masked interrupts. Of what is posted to memory, each state has its own.
         let posts = self.package.collector.as_ref().is_some_and(Collector::is_running);
+        let add_up = |pmu: &Pmu| self.core.contexts_add_up.store((!posts && pmu.contexts_add_up()).into(), Release);
         if !posts {
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             if pmu.change_quietly(&context, !self.package.heeding.is_empty(), &view) {
+                add_up(&pmu);
                 return;
             }
         }
         let made = self.with_common(pmu, |pmu, view| {
             pmu.set_context(context, view);
+            add_up(pmu);
             pmu.take_made()
         });
         self.tell_others(None, made);
@@ -418,6 +421,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.sensitivity
     }
 
+    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`Model::contexts_add_up`]. Any call but
+    /// [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
+    #[must_use]
+    #[inline]
+    pub fn contexts_add_up(&self) -> &'a AtomicU32 {
+        &self.core.contexts_add_up
+    }
+
     /// Wishes for a deadline at every toggle of these pins, one bit each.
     pub fn watch_pins(&self, pins: u32) {
         self.with(|pmu, view| pmu.watch_pins(pins, view));
@@ -473,6 +484,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         let (value, alerts, changed) = {
             // What the view locks is let go before anything is delivered: a line may call the machine again.
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
+            self.core.contexts_add_up.store(0, Release);
             let value = work(&mut pmu, &view);
             if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
                 collector.follow(self.core.member, &pmu, self.totals());

@@ -26,16 +26,19 @@ struct sight {
 
 #define PROGRAM 400
 #define STEPS 20000
+#define LONG_STEPS 100000
 #define SIGHTS 40000
 #define MOST_BLOCK 64
 
 struct machine {
   struct instruction program[PROGRAM];
-  unsigned long select, period;
+  unsigned long select, period, steps;
+  /* It programs the PMU when it starts, and not again. */
+  bool arms_once;
   /* The CPU. */
   unsigned pc, level, pending;
   uint64_t accumulator;
-  unsigned long executed, late, flushes;
+  unsigned long executed, late, flushes, contexts;
   struct sight *sights;
   unsigned long sight_count;
   /* The translator: a block for each address and length that was needed. */
@@ -51,7 +54,7 @@ static void see(struct machine *machine, char what, uint64_t value) {
   machine->sights[machine->sight_count++] = sight;
 }
 
-static void write_program(struct machine *machine, unsigned long select, unsigned long period) {
+static void write_program(struct machine *machine, unsigned long select, unsigned long period, bool arms_once) {
   uint32_t random = 12345;
   unsigned index;
   memset(machine, 0, sizeof *machine);
@@ -59,6 +62,8 @@ static void write_program(struct machine *machine, unsigned long select, unsigne
   EXPECT(machine->sights != NULL);
   machine->select = select;
   machine->period = period;
+  machine->arms_once = arms_once;
+  machine->steps = arms_once ? LONG_STEPS : STEPS;
   for (index = 0; index < PROGRAM; index++) {
     random = random * 1664525 + 1013904223;
     machine->program[index].operand = random >> 20;
@@ -73,6 +78,10 @@ static void write_program(struct machine *machine, unsigned long select, unsigne
   }
   machine->program[0].operation = ARM;
   machine->program[PROGRAM / 2].operation = ARM;
+}
+
+static bool arms(const struct machine *machine, const struct instruction *instruction) {
+  return instruction->operation == ARM && machine->level == 0 && !(machine->arms_once && machine->executed != 0);
 }
 
 static bool ends_block(enum operation operation) { return operation >= BRANCH && operation != FAULT; }
@@ -115,7 +124,7 @@ static void interpret(struct machine *machine) {
   options.late = interpreter_late;
   EXPECT_OK(vm_pmu_machine_create("k8", &options, &pmu));
   EXPECT_OK(vm_pmu_cells(pmu, 0, &cells));
-  while (machine->executed < STEPS) {
+  while (machine->executed < machine->steps) {
     const struct instruction *instruction = &machine->program[machine->pc];
     bool taken, retired;
     uint32_t rflags = 0x202;
@@ -128,7 +137,7 @@ static void interpret(struct machine *machine) {
       EXPECT_OK(vm_pmu_check(pmu, 0));
       continue;
     }
-    if (instruction->operation == ARM && machine->level == 0) {
+    if (arms(machine, instruction)) {
       EXPECT_OK(vm_pmu_write(pmu, 0, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)machine->period));
       EXPECT_OK(vm_pmu_write(pmu, 0, VM_PMU_SPACE_MSR, PERF_EVT_SEL, machine->select));
     }
@@ -159,6 +168,7 @@ static void interpret(struct machine *machine) {
 static uint32_t host_context(void *user, uint32_t cpu, VmPmuContext *context) {
   struct machine *machine = user;
   EXPECT(cpu == 0);
+  machine->contexts += 1;
   context->privilege = machine->level;
   context->machine_state = 0x202;
   context->control = 1 << 8;
@@ -235,7 +245,7 @@ static void run_block(struct machine *machine, const TcgBridgeBlock *block, bool
   for (index = 0; index < block->instructions; index++) {
     const struct instruction *instruction = &machine->program[machine->pc];
     bool taken;
-    if (instruction->operation == ARM && machine->level == 0) {
+    if (arms(machine, instruction)) {
       EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)machine->period, &exception) == TCG_BRIDGE_DONE);
       EXPECT(tcg_bridge_write(machine->cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, machine->select, &exception) == TCG_BRIDGE_DONE);
       if (!counting && machine->cpu->counting) tcg_bridge_open(machine->cpu);
@@ -275,7 +285,7 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
   uint64_t value;
   TcgBridgeException exception;
   build(machine);
-  while (machine->executed < STEPS) {
+  while (machine->executed < machine->steps) {
     const TcgBridgeBlock *block;
     uint64_t allowed = TCG_BRIDGE_GO;
     bool counting;
@@ -288,7 +298,7 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
       continue;
     }
     /* The run ends at the same instruction whatever the size. */
-    if (length > STEPS - machine->executed) length = (uint32_t)(STEPS - machine->executed);
+    if (length > machine->steps - machine->executed) length = (uint32_t)(machine->steps - machine->executed);
     if (tcg_bridge_context(machine->cpu, machine->level)) continue;
     block = translate(machine, length);
     counting = always_count || machine->cpu->counting;
@@ -312,17 +322,17 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
 
 static struct machine interpreted, translated;
 
-static void sees_the_same(unsigned long select, unsigned long period) {
+static void sees_the_same_if(unsigned long select, unsigned long period, bool arms_once) {
   static const uint32_t sizes[] = {1, 2, 3, 7, 32, MOST_BLOCK};
   static const unsigned long saves[] = {0, 0, 101, 0, 50, 370};
   static const bool always[] = {false, true, true, false, false, false};
   unsigned run;
   unsigned long sight, interrupts = 0;
-  write_program(&interpreted, select, period);
+  write_program(&interpreted, select, period, arms_once);
   interpret(&interpreted);
   EXPECT(interpreted.late == 0);
   for (run = 0; run < sizeof sizes / sizeof *sizes; run++) {
-    write_program(&translated, select, period);
+    write_program(&translated, select, period, arms_once);
     translate_and_run(&translated, sizes[run], saves[run], always[run]);
     EXPECT(translated.late == 0);
     for (sight = 0; sight < interpreted.sight_count && sight < translated.sight_count; sight++) {
@@ -343,6 +353,8 @@ static void sees_the_same(unsigned long select, unsigned long period) {
   EXPECT(interrupts != 0);
   free(interpreted.sights);
 }
+
+static void sees_the_same(unsigned long select, unsigned long period) { sees_the_same_if(select, period, false); }
 
 /* ---- What needs no translator ---- */
 
@@ -434,6 +446,35 @@ static void a_sleep_ends_at_its_deadline(void) {
   EXPECT(machine.pending == 1 && tcg_bridge_look(machine.cpu));
   tcg_bridge_reset(machine.cpu, false);
   EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == VM_PMU_NEVER);
+  tcg_bridge_destroy(machine.bridge);
+}
+
+static void enter(struct machine *machine, unsigned level, const TcgBridgeBlock *block) {
+  machine->level = level;
+  EXPECT(!tcg_bridge_context(machine->cpu, level));
+  EXPECT(tcg_bridge_enter(machine->cpu, block) == TCG_BRIDGE_GO);
+}
+
+static void a_level_that_was_told_is_not_told_again_while_the_deadline_is_far(void) {
+  static struct machine machine;
+  TcgBridgeBlock user = {tcg_bridge_takes(10, 0), 10, NULL, 0, 0}, kernel = {tcg_bridge_takes(7, 0), 7, NULL, 0, 0};
+  TcgBridgeException exception;
+  uint64_t value = 0;
+  unsigned round;
+  build(&machine);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)20000, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x510076, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(tcg_bridge_look(machine.cpu));
+  enter(&machine, 3, &user);
+  enter(&machine, 0, &kernel);
+  machine.contexts = 0;
+  for (round = 1; round < 500; round++) {
+    enter(&machine, 3, &user);
+    enter(&machine, 0, &kernel);
+  }
+  EXPECT(machine.contexts == 0);
+  EXPECT(tcg_bridge_read(machine.cpu, VM_PMU_SPACE_RDPMC, 0, &value, &exception) == TCG_BRIDGE_DONE);
+  EXPECT(value == ((0 - (uint64_t)15000) & ((UINT64_C(1) << 48) - 1)));
   tcg_bridge_destroy(machine.bridge);
 }
 
@@ -544,6 +585,7 @@ int main(void) {
   a_bridge_says_why_it_cannot_be();
   the_vector_tables_say_what_is_delivered();
   a_sleep_ends_at_its_deadline();
+  a_level_that_was_told_is_not_told_again_while_the_deadline_is_far();
   an_interpreter_retires_one_by_one();
   sees_the_same(0x5300C0, 300);  /* retired instructions, exceptions and interrupts among them */
   sees_the_same(0x5200C0, 7);    /* at level 0 alone */
@@ -551,6 +593,10 @@ int main(void) {
   sees_the_same(0x5300C2, 50);   /* branches */
   sees_the_same(0x5300C4, 1);    /* branches taken */
   sees_the_same(0x530040, 90);   /* accesses to the data cache */
+  sees_the_same_if(0x510076, 6000, true); /* above level 0, far */
+  sees_the_same_if(0x520076, 9000, true); /* cycles at level 0 */
+  sees_the_same_if(0x520040, 5000, true); /* accesses, which ride along in the countdown */
+  sees_the_same_if(0x5200C2, 4500, true); /* branches, which do not */
   puts("translator: all is well");
   return 0;
 }

@@ -49,6 +49,8 @@ static const uint32_t supplied[] = {
 static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS };
 static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES };
 
+/* The bits of MSR that a block's key has. */
+#define IN_KEY (1ull << MSR_PR | 1ull << MSR_HV)
 #define HAS_HYPERVISOR(env) (((env)->msr_mask & MSR_HVB) != 0)
 
 /* ---- What the bridge asks for ---- */
@@ -181,7 +183,8 @@ void ppc_pmu_msr(CPUPPCState *env, target_ulong value)
 {
     CPUState *cs = env_cpu(env);
 
-    if (cs->pmu && cs->pmu->counting && ((env->msr ^ value) & vm_pmu_sensitivity(&cs->pmu->cells))) {
+    /* What the key says is seen where the next block is looked up. */
+    if (cs->pmu && cs->pmu->counting && ((env->msr ^ value) & ~IN_KEY & vm_pmu_sensitivity(&cs->pmu->cells))) {
         cs->pmu->key = TCG_BRIDGE_KEY_UNKNOWN;
     }
 }
