@@ -31,9 +31,10 @@ fn below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
 
 /// The files of the bridge, as the kit puts them into QEMU's tree.
 fn bridge() -> BTreeSet<String> {
-    let sources = ["accel/tcg/tcg_bridge.c", "accel/tcg/tcg_bridge_companion.c"];
-    let headers = ["include/accel/tcg/tcg_bridge.h", "include/accel/tcg/tcg_bridge_companion.h"];
-    sources.into_iter().chain(headers).map(str::to_owned).collect()
+    let mut names = BTreeSet::new();
+    below(&root().join("device/capi/bridge"), "", &mut names);
+    let folder = |name: &String| if name.ends_with(".h") { "include/accel/tcg" } else { "accel/tcg" };
+    names.iter().map(|name| format!("{}/{name}", folder(name))).collect()
 }
 
 #[test]

@@ -109,8 +109,9 @@ fn a_c_program_saves_and_restores() {
 
 /// What the program of the translator has beside it: the bridge that emulators copy, as they would compile it.
 fn bridge() -> Vec<String> {
-    let examples = root().join("examples");
-    vec![format!("-I{}", examples.display()), examples.join("tcg_bridge.c").display().to_string()]
+    let folder = root().join("bridge");
+    let sources = ["tcg_bridge.c", "tcg_bridge_demand.c", "tcg_bridge_machine.c"].map(|name| folder.join(name).display().to_string());
+    [format!("-I{}", folder.display())].into_iter().chain(sources).collect()
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn a_translator_on_the_bridge_sees_what_an_interpreter_sees() {
 #[test]
 fn a_host_without_caches_has_the_companion_follow_it() {
     if is_there("cc", "a_host_without_caches_has_the_companion_follow_it") {
-        let companion = root().join("examples/tcg_bridge_companion.c").display().to_string();
+        let companion = root().join("bridge/tcg_bridge_companion.c").display().to_string();
         let beside: Vec<String> = bridge().into_iter().chain([companion]).chain(shared()).collect();
         compile_and_run("cc", "followed.c", "followed", "-std=c11", &beside);
     }
@@ -147,7 +148,7 @@ fn the_header_of_the_bridge_is_valid_in_cpp() {
             "stddef.h",
             "-I",
         ]);
-        succeed(command.arg(installed().join("include")).arg(root().join("examples/tcg_bridge_companion.h")));
+        succeed(command.arg(installed().join("include")).arg(root().join("bridge/tcg_bridge_companion.h")));
     }
 }
 

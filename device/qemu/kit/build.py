@@ -13,8 +13,7 @@ from kit.errors import Failure, say
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
-BRIDGE = ROOT / "device" / "capi" / "examples"
-BRIDGE_FILES = ("tcg_bridge.h", "tcg_bridge.c", "tcg_bridge_companion.h", "tcg_bridge_companion.c")
+BRIDGE = ROOT / "device" / "capi" / "bridge"
 
 # How the names of builds without the PMU end.
 PLAIN = "-plain"
@@ -113,9 +112,9 @@ def meson(base: Path) -> Path:
 def place_files(tree: Path) -> None:
     """Put the kit's own files, and the bridge, into a tree."""
     shutil.copytree(HERE / "source", tree, dirs_exist_ok=True)
-    for name in BRIDGE_FILES:
-        place = tree / ("include/accel/tcg" if name.endswith(".h") else "accel/tcg")
-        (place / name).write_text((BRIDGE / name).read_text().replace('#include "tcg_bridge', '#include "accel/tcg/tcg_bridge'))
+    for path in sorted(BRIDGE.glob("*.[ch]")):
+        place = tree / ("include/accel/tcg" if path.suffix == ".h" else "accel/tcg")
+        (place / path.name).write_text(path.read_text().replace('#include "tcg_bridge', '#include "accel/tcg/tcg_bridge'))
 
 
 def fragments() -> list[Path]:

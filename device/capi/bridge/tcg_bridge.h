@@ -1,6 +1,6 @@
 /*
- * What a dynamic translator, or any emulator in C or C++, needs between itself and vm_pmu.h. Copy tcg_bridge.h and tcg_bridge.c into the
- * emulator's tree; the book has a chapter each on QEMU, Bochs, gem5 and Ski.
+ * What a dynamic translator, or any emulator in C or C++, needs between itself and vm_pmu.h. Copy the files of this folder into the
+ * emulator's tree, those of the companion if it is wanted; the book has a chapter each on QEMU, Bochs, gem5 and Ski.
  *
  * How counting works here
  *

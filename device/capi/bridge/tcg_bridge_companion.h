@@ -1,6 +1,6 @@
 /*
  * Tells the companion of a bridge what a CPU executes: for hosts that have no caches, translation buffers and predictors of their own, and give
- * TcgBridgeOptions::companion. Copy tcg_bridge_companion.h and tcg_bridge_companion.c beside the bridge.
+ * TcgBridgeOptions::companion. Copy tcg_bridge_companion.h and tcg_bridge_companion.c beside the rest.
  *
  * Instructions are followed, too, for POWER's branch history, while the guest looks at it: a host that has the record of taken branches told gives
  * VM_PMU_RECORDS_TAKEN_BRANCHES among TcgBridgeOptions::records, and need not tell them itself.

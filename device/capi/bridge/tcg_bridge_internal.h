@@ -1,0 +1,79 @@
+/*
+ * What the files of the bridge share. Hosts need tcg_bridge.h alone.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#ifndef TCG_BRIDGE_INTERNAL_H
+#define TCG_BRIDGE_INTERNAL_H
+
+#include "tcg_bridge.h"
+
+#include <stdatomic.h>
+
+/* The most signals of TcgBridgeOptions::with_cycles, and of single. */
+#define TCG_BRIDGE_MOST_CLOCKS 4
+#define TCG_BRIDGE_MOST_SINGLE 32
+
+/*
+ * POWER9 records taken branches whenever it may alert, so Linux would have every branch of a guest recorded that counts anything. Few guests ever
+ * look: they are recorded for those that do, from the first clrbhrb or mfbhrbe on. When recording has ended so often without another, nobody looks any
+ * more. A guest that looks with each alert has one a period, and Linux stops its counters now and then between.
+ */
+#define TCG_BRIDGE_HISTORY_PATIENCE 8
+
+struct TcgBridge {
+  VmPmuMachine *machine;
+  TcgBridgeHost host;
+  void *user;
+  TcgBridgeCpu *cpus;
+  uint32_t cpu_count;
+  /* The part's local APIC sets the mask of its entry when it delivers by it. */
+  bool masks_entry;
+  /* The signal that the countdown counts in its low bits; 0 for none. */
+  uint32_t paired_signal;
+  /* Cycles, and the signals that grow with them. */
+  uint32_t clocks[1 + TCG_BRIDGE_MOST_CLOCKS];
+  uint32_t clock_count;
+  /* What blocks add beside, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
+  uint64_t wanted[VM_PMU_SIGNAL_WORDS];
+  uint64_t records;
+  /* The records that the host tells. */
+  uint32_t tells;
+  VmPmuCompanion *companion;
+  /* The host keeps the clock. */
+  bool keeps_clock;
+  /* What the companion makes, and what of it the host does not count: instructions are followed for the latter. */
+  uint64_t made[VM_PMU_SIGNAL_WORDS];
+  uint64_t made_alone[VM_PMU_SIGNAL_WORDS];
+  /* The demand of each CPU when it was looked at last. Only with `renewing` held, which is for as long as that takes. */
+  VmPmuDemand *demands;
+  atomic_flag renewing;
+};
+
+/* ---- tcg_bridge.c ---- */
+
+/* The countdown goes on to the horizon. Nothing but `open` instructions has been taken off and not been added. */
+void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open);
+/* Serves deadlines that have been reached. */
+void tcg_bridge_serve(TcgBridgeCpu *cpu);
+/* Tells the context as it is now. */
+void tcg_bridge_tell_context(TcgBridgeCpu *cpu);
+/* The PMU remembers something else than before, and no context that was told. */
+void tcg_bridge_tell_anew(TcgBridgeCpu *cpu);
+
+/* ---- tcg_bridge_demand.c ---- */
+
+/* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
+bool tcg_bridge_choose(TcgBridgeCpu *cpu);
+/* The same, and lets the host know. */
+void tcg_bridge_choose_again(TcgBridgeCpu *cpu);
+/* The CPU's PMU, or another of its package, wants something else of it from now on. */
+void tcg_bridge_renew(TcgBridgeCpu *cpu);
+/* Lets the other CPUs know that this one has changed what is wanted of them. */
+void tcg_bridge_kick_others(TcgBridgeCpu *cpu);
+
+static inline void tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
+  if (vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch) tcg_bridge_renew(cpu);
+}
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * Makes the PMUs of a bridge, saves them and loads them: see tcg_bridge.h.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "tcg_bridge_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void raised(void *user, uint32_t thread, uint32_t counter) {
+  TcgBridge *bridge = user;
+  (void)counter;
+  if (bridge->host.interrupt != NULL) bridge->host.interrupt(bridge->user, thread);
+  VM_PMU_STORE(&bridge->cpus[thread].look, 1);
+}
+
+static void lines_changed(void *user, uint32_t thread, uint32_t levels) {
+  TcgBridge *bridge = user;
+  if (bridge->host.lines != NULL) bridge->host.lines(bridge->user, thread, levels);
+  VM_PMU_STORE(&bridge->cpus[thread].look, 1);
+}
+
+static void was_late(void *user, uint32_t thread, uint64_t events) {
+  TcgBridge *bridge = user;
+  if (bridge->host.late != NULL) bridge->host.late(bridge->user, thread, events);
+}
+static TcgBridge *refuse(TcgBridge *bridge, char *why, size_t why_size, const char *reason) {
+  if (why_size > 0) snprintf(why, why_size, "%s", reason);
+  tcg_bridge_destroy(bridge);
+  return NULL;
+}
+
+static void insert(uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { set[signal / 64] |= UINT64_C(1) << (signal % 64); }
+
+/* Makes the companion. Adds what it makes to the `count` signals at `supplied`. False if it cannot be made. */
+static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32_t *supplied, uint32_t *count) {
+  VmPmuCompanionOptions companion = *options->companion;
+  uint32_t made[64 * VM_PMU_SIGNAL_WORDS];
+  uint32_t number, made_count = 0;
+  companion.packages = options->packages;
+  companion.threads = options->threads;
+  bridge->keeps_clock = companion.clock == VM_PMU_CLOCK_OWNER_EMBEDDER;
+  if (vm_pmu_companion_create(options->part, &companion, &bridge->companion) != VM_PMU_STATUS_OK ||
+      vm_pmu_companion_supplied(options->part, companion.clock, made, 64 * VM_PMU_SIGNAL_WORDS, &made_count) != VM_PMU_STATUS_OK) {
+    return false;
+  }
+  for (number = 0; number < made_count; number++) {
+    insert(bridge->made, made[number]);
+    insert(bridge->made_alone, made[number]);
+    if (*count != 0) supplied[(*count)++] = made[number];
+  }
+  for (number = 0; number < options->supplied_count; number++) {
+    bridge->made_alone[supplied[number] / 64] &= ~(UINT64_C(1) << (supplied[number] % 64));
+  }
+  return true;
+}
+
+TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
+  VmPmuOptions machine = {sizeof(VmPmuOptions)};
+  TcgBridge *bridge;
+  uint32_t packages, number;
+  char reason[200];
+  uint32_t single[1 + TCG_BRIDGE_MOST_CLOCKS + TCG_BRIDGE_MOST_SINGLE] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED};
+  uint32_t supplied[2 * 64 * VM_PMU_SIGNAL_WORDS], supplied_count = options->supplied_count;
+  if (options->with_cycles_count > TCG_BRIDGE_MOST_CLOCKS) return refuse(NULL, why, why_size, "with_cycles_count is more than 4");
+  if (supplied_count > 64 * VM_PMU_SIGNAL_WORDS) return refuse(NULL, why, why_size, "supplied_count is more than there are signals");
+  for (number = 0; number < supplied_count; number++) {
+    supplied[number] = options->supplied[number];
+    if (supplied[number] >= 64 * VM_PMU_SIGNAL_WORDS) return refuse(NULL, why, why_size, "supplied has a number that no signal has");
+  }
+  if (options->single_count > TCG_BRIDGE_MOST_SINGLE) return refuse(NULL, why, why_size, "single_count is more than 32");
+  for (number = 0; number < options->with_cycles_count; number++) single[1 + number] = options->with_cycles[number];
+  for (number = 0; number < options->single_count; number++) single[1 + options->with_cycles_count + number] = options->single[number];
+  if (vm_pmu_abi() != VM_PMU_ABI) return refuse(NULL, why, why_size, "libvm_pmu has another interface than vm_pmu.h: compile again");
+  if (options->host.context == NULL) return refuse(NULL, why, why_size, "TcgBridgeHost::context is null: it must be a function");
+  bridge = calloc(1, sizeof *bridge);
+  if (bridge == NULL) return refuse(NULL, why, why_size, "there is no memory for the bridge");
+  atomic_flag_clear(&bridge->renewing);
+  bridge->host = options->host;
+  bridge->user = options->user;
+  bridge->paired_signal = options->paired_signal;
+  bridge->clocks[0] = VM_PMU_SIGNAL_CYCLES;
+  for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[1 + number] = options->with_cycles[number];
+  bridge->clock_count = 1 + options->with_cycles_count;
+  if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
+  bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
+
+  if (options->companion != NULL && !accompany(bridge, options, supplied, &supplied_count)) {
+    vm_pmu_last_error(reason, sizeof reason);
+    return refuse(bridge, why, why_size, reason);
+  }
+  machine.revision = options->revision;
+  machine.packages = options->packages;
+  machine.threads = options->threads;
+  machine.pace_signal = VM_PMU_SIGNAL_CYCLES;
+  machine.pace_most = options->most != 0 ? options->most : 4;
+  machine.pace_single = single;
+  machine.pace_single_count = 1 + options->with_cycles_count + options->single_count;
+  machine.supplied = supplied;
+  machine.supplied_count = supplied_count;
+  machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;
+  /* Requests are told by the companion itself. */
+  if (options->companion != NULL && machine.records != 0) {
+    machine.records = (options->host.record != NULL ? options->records : 0) | VM_PMU_RECORDS_REQUESTS;
+  }
+  machine.user = bridge;
+  machine.raise = raised;
+  machine.lines = lines_changed;
+  machine.late = was_late;
+  if (vm_pmu_machine_create(options->part, &machine, &bridge->machine) != VM_PMU_STATUS_OK ||
+      vm_pmu_machine_shape(bridge->machine, &packages, &bridge->cpu_count, NULL) != VM_PMU_STATUS_OK) {
+    vm_pmu_last_error(reason, sizeof reason);
+    return refuse(bridge, why, why_size, reason);
+  }
+  bridge->cpus = calloc(bridge->cpu_count, sizeof *bridge->cpus);
+  bridge->demands = calloc(bridge->cpu_count, sizeof *bridge->demands);
+  if (bridge->cpus == NULL || bridge->demands == NULL) return refuse(bridge, why, why_size, "there is no memory for the CPUs");
+  for (number = 0; number < bridge->cpu_count; number++) {
+    TcgBridgeCpu *cpu = &bridge->cpus[number];
+    cpu->bridge = bridge;
+    cpu->number = number;
+    cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
+    cpu->cells.size = sizeof cpu->cells;
+    cpu->demand.size = sizeof cpu->demand;
+    vm_pmu_cells(bridge->machine, number, &cpu->cells);
+    vm_pmu_demand(bridge->machine, number, &cpu->demand);
+    bridge->demands[number] = cpu->demand;
+    cpu->totals = cpu->cells.totals;
+    cpu->countdown = &cpu->own;
+    tcg_bridge_choose(cpu);
+    tcg_bridge_fill(cpu, 0);
+  }
+  for (number = 1; number < bridge->clock_count; number++) {
+    if (bridge->clocks[number] >= bridge->cpus->cells.signals) return refuse(bridge, why, why_size, "with_cycles has a number that no signal has");
+  }
+  if (bridge->paired_signal >= bridge->cpus->cells.signals) {
+    return refuse(bridge, why, why_size, "paired_signal is a number that no signal has");
+  }
+  return bridge;
+}
+
+void tcg_bridge_destroy(TcgBridge *bridge) {
+  if (bridge == NULL) return;
+  vm_pmu_companion_destroy(bridge->companion);
+  vm_pmu_machine_destroy(bridge->machine);
+  free(bridge->demands);
+  free(bridge->cpus);
+  free(bridge);
+}
+
+TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number) { return number < bridge->cpu_count ? &bridge->cpus[number] : NULL; }
+
+VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge) { return bridge->machine; }
+
+VmPmuCompanion *tcg_bridge_companion(TcgBridge *bridge) { return bridge->companion; }
+
+void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
+  VM_PMU_STORE(countdown, VM_PMU_LOAD(cpu->countdown));
+  cpu->countdown = countdown;
+}
+/* ---- Saving ---- */
+
+/* Behind the bytes of the machine are those of the companion, if there is one; before both, how many the machine has, lowest byte first. */
+#define LENGTH_BYTES 8
+
+uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {
+  VmPmuSnapshot *machine = NULL, *companion = NULL;
+  const uint8_t *bytes = NULL, *more = NULL;
+  size_t more_length = 0;
+  uint8_t *copy = NULL;
+  uint32_t number;
+  for (number = 0; number < bridge->cpu_count; number++) {
+    tcg_bridge_settle(&bridge->cpus[number]);
+    tcg_bridge_serve(&bridge->cpus[number]);
+    tcg_bridge_fill(&bridge->cpus[number], 0);
+  }
+  if (vm_pmu_save(bridge->machine, &machine) == VM_PMU_STATUS_OK && vm_pmu_snapshot_bytes(machine, &bytes, length) == VM_PMU_STATUS_OK &&
+      (bridge->companion == NULL || (vm_pmu_companion_save(bridge->companion, &companion) == VM_PMU_STATUS_OK &&
+                                     vm_pmu_snapshot_bytes(companion, &more, &more_length) == VM_PMU_STATUS_OK))) {
+    copy = malloc(LENGTH_BYTES + *length + more_length);
+  }
+  if (copy != NULL) {
+    for (number = 0; number < LENGTH_BYTES; number++) copy[number] = (uint8_t)((uint64_t)*length >> 8 * number);
+    memcpy(copy + LENGTH_BYTES, bytes, *length);
+    if (more_length != 0) memcpy(copy + LENGTH_BYTES + *length, more, more_length);
+    *length += LENGTH_BYTES + more_length;
+  }
+  vm_pmu_snapshot_destroy(companion);
+  vm_pmu_snapshot_destroy(machine);
+  return copy;
+}
+
+bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
+  uint64_t machine = 0;
+  uint32_t number;
+  if (length < LENGTH_BYTES) return false;
+  for (number = 0; number < LENGTH_BYTES; number++) machine |= (uint64_t)bytes[number] << 8 * number;
+  bytes += LENGTH_BYTES;
+  length -= LENGTH_BYTES;
+  if (machine > length || (machine == length) != (bridge->companion == NULL)) return false;
+  if (vm_pmu_load(bridge->machine, bytes, (size_t)machine) != VM_PMU_STATUS_OK) return false;
+  if (bridge->companion != NULL) vm_pmu_companion_load(bridge->companion, bytes + machine, length - (size_t)machine);
+  for (number = 0; number < bridge->cpu_count; number++) {
+    TcgBridgeCpu *cpu = &bridge->cpus[number];
+    uint32_t levels = 0;
+    tcg_bridge_settle(cpu);
+    tcg_bridge_tell_anew(cpu);
+    vm_pmu_lines(bridge->machine, number, &levels);
+    lines_changed(bridge, number, levels);
+  }
+  return true;
+}
