@@ -31,6 +31,9 @@ pub struct Records {
     /// has it by itself: somebody who tells records at deadlines says by it that deadlines may be set for this too, as often as such an access
     /// comes.
     pub sampled_addresses: bool,
+    /// What became of the instructions that random sampling chooses (POWER9's SIER): the records at deadlines say where data came from, what was
+    /// mispredicted and what was translated, as far as anybody knows. An embedder that has no caches tells the same records without it.
+    pub sampled_outcomes: bool,
 }
 
 /// What an instruction did for which its record may be wanted.
@@ -76,6 +79,7 @@ impl Records {
         every: false,
         requests: false,
         sampled_addresses: false,
+        sampled_outcomes: false,
     };
     /// Those at which a deadline is reached.
     pub const AT_DEADLINE: Records = Records { at_deadline: true, ..Records::NONE };
@@ -93,6 +97,8 @@ impl Records {
     pub const REQUESTS: Records = Records { requests: true, ..Records::NONE };
     /// The accesses whose addresses continuous sampling keeps.
     pub const SAMPLED_ADDRESSES: Records = Records { sampled_addresses: true, ..Records::NONE };
+    /// What became of the instructions that random sampling chooses.
+    pub const SAMPLED_OUTCOMES: Records = Records { sampled_outcomes: true, ..Records::NONE };
 
     /// Every record, whatever asks for it.
     pub const ALL: Records = Records {
@@ -104,6 +110,7 @@ impl Records {
         every: true,
         requests: true,
         sampled_addresses: true,
+        sampled_outcomes: true,
     };
 
     /// Whether nothing is wanted.
@@ -117,7 +124,8 @@ impl Records {
             || self.fetches
             || self.every
             || self.requests
-            || self.sampled_addresses)
+            || self.sampled_addresses
+            || self.sampled_outcomes)
     }
 
     /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.
@@ -144,6 +152,7 @@ impl Records {
             every: self.every || more.every,
             requests: self.requests || more.requests,
             sampled_addresses: self.sampled_addresses || more.sampled_addresses,
+            sampled_outcomes: self.sampled_outcomes || more.sampled_outcomes,
         }
     }
 
@@ -169,6 +178,7 @@ impl Records {
             every: self.every && told.every,
             requests: self.requests && told.requests,
             sampled_addresses: self.sampled_addresses && (told.sampled_addresses || told.every),
+            sampled_outcomes: self.sampled_outcomes && told.sampled_outcomes,
         }
     }
 }

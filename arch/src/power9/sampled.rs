@@ -105,7 +105,8 @@ impl Power9 {
         self.eligible.demand(signals);
         self.ticks.demand(signals);
         let pmae = self.mmcr0.pmae();
-        Records { at_deadline: self.mmcra.sample_enable() || pmae, taken_branches: pmae, ..Records::NONE }
+        let samples = self.mmcra.sample_enable();
+        Records { at_deadline: samples || pmae, taken_branches: pmae, sampled_outcomes: samples, ..Records::NONE }
     }
 
     /// What continuous sampling looks at for the addresses that it keeps, whoever tells them.

@@ -19,7 +19,7 @@ static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
 
 /* Whether the companion must be told each instruction. */
 static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand, bool history) {
-  uint32_t records = VM_PMU_RECORDS_REQUESTS | (history ? VM_PMU_RECORDS_TAKEN_BRANCHES : 0);
+  uint32_t records = TCG_BRIDGE_COMPANION_RECORDS | (history ? VM_PMU_RECORDS_TAKEN_BRANCHES : 0);
   uint64_t any = bridge->companion != NULL ? demand->records & records : 0;
   uint32_t word;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->made_alone[word];

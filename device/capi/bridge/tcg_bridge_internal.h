@@ -21,6 +21,9 @@
  */
 #define TCG_BRIDGE_HISTORY_PATIENCE 8
 
+/* The records that nobody but the companion tells. */
+#define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
+
 struct TcgBridge {
   VmPmuMachine *machine;
   TcgBridgeHost host;

@@ -101,9 +101,8 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   machine.supplied = supplied;
   machine.supplied_count = supplied_count;
   machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;
-  /* Requests are told by the companion itself. */
   if (options->companion != NULL && machine.records != 0) {
-    machine.records = (options->host.record != NULL ? options->records : 0) | VM_PMU_RECORDS_REQUESTS;
+    machine.records = (options->host.record != NULL ? options->records : 0) | TCG_BRIDGE_COMPANION_RECORDS;
   }
   machine.user = bridge;
   machine.raise = raised;

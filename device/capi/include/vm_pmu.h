@@ -182,6 +182,12 @@
 #define VM_PMU_RECORDS_SAMPLED_ADDRESSES (1 << 7)
 
 /**
+ * In VmPmuDemand::records: the records at deadlines say what became of the instructions that random sampling chooses (POWER9's SIER), if anybody
+ * knows: where data came from, what was mispredicted, what was translated.
+ */
+#define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
+
+/**
  * In VmPmuOptions::records, alone: no record is ever told.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)

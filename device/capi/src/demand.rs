@@ -28,6 +28,9 @@ pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
 /// In VmPmuOptions::records, beside VM_PMU_RECORDS_AT_DEADLINE: records are told of the accesses whose addresses a register keeps in continuous
 /// sampling (POWER9's SDAR), so that deadlines may be set for each of them.
 pub const VM_PMU_RECORDS_SAMPLED_ADDRESSES: u32 = 1 << 7;
+/// In VmPmuDemand::records: the records at deadlines say what became of the instructions that random sampling chooses (POWER9's SIER), if anybody
+/// knows: where data came from, what was mispredicted, what was translated.
+pub const VM_PMU_RECORDS_SAMPLED_OUTCOMES: u32 = 1 << 8;
 
 /// In VmPmuOptions::records, alone: no record is ever told.
 pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 30;
@@ -60,7 +63,7 @@ unsafe impl Growing for VmPmuDemand {
 }
 
 fn bits(records: Records) -> u32 {
-    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_addresses } = records;
+    let Records { at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_addresses, sampled_outcomes } = records;
     let bit = |wanted: bool, bit: u32| if wanted { bit } else { 0 };
     bit(at_deadline, VM_PMU_RECORDS_AT_DEADLINE)
         | bit(taken_branches, VM_PMU_RECORDS_TAKEN_BRANCHES)
@@ -70,6 +73,7 @@ fn bits(records: Records) -> u32 {
         | bit(every, VM_PMU_RECORDS_EVERY)
         | bit(requests, VM_PMU_RECORDS_REQUESTS)
         | bit(sampled_addresses, VM_PMU_RECORDS_SAMPLED_ADDRESSES)
+        | bit(sampled_outcomes, VM_PMU_RECORDS_SAMPLED_OUTCOMES)
 }
 
 /// The records that these bits name.
@@ -88,6 +92,7 @@ pub(crate) fn records(bits: u32) -> Result<Records, Failure> {
         every: has(VM_PMU_RECORDS_EVERY),
         requests: has(VM_PMU_RECORDS_REQUESTS),
         sampled_addresses: has(VM_PMU_RECORDS_SAMPLED_ADDRESSES),
+        sampled_outcomes: has(VM_PMU_RECORDS_SAMPLED_OUTCOMES),
     })
 }
 

@@ -78,6 +78,15 @@ def shares(lines: list[str]) -> str | None:
     return None if total >= 500 else f"expected 501 samples, found {total}"
 
 
+def sources(lines: list[str]) -> str | None:
+    """POWER9 chooses one load in 32.5, of 81,921, and perf every twentieth of these; a line is never in the first-level cache."""
+    samples = [line for line in lines if line.strip()]
+    if not 110 <= len(samples) <= 140:
+        return f"expected 126 samples, more or less, found {len(samples)}"
+    strange = [sample.strip() for sample in samples if "OP LOAD|LVL L2 hit" not in sample and "OP LOAD|LVL L3 hit" not in sample]
+    return f"expected loads that hit the second or the third level, found {strange[0]}" if strange else None
+
+
 def addresses(lines: list[str]) -> str | None:
     """The sampled loads are those of `memory`, one a line of its buffer of 1 MiB, which begins at a page."""
     found = [line.split() for line in lines if line.strip()]
@@ -223,6 +232,11 @@ POWER = [
         "addresses of sampled loads",
         "perf record -q -d -e r35340401e0:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F addr,ip,sym",
         addresses,
+    ),
+    Check(
+        "where the data of sampled loads came from",
+        "perf record -q -d -e mem-loads:u -c 20 -o /tmp/perf.data memory; perf script -i /tmp/perf.data -F data_src",
+        sources,
     ),
     Check(
         "branches before samples",

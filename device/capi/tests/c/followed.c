@@ -408,6 +408,39 @@ static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
+/* Samples a load as Linux's event mem-loads does, among loads of `lines` lines by turns. Returns SIER. */
+static uint64_t sample_a_load(struct host *host, unsigned lines) {
+  unsigned number;
+  build_power(host);
+  write_spr(host->cpu, 786, 0x51);           /* MMCRA: SAMPLE_ENABLE, RAND_SAMP_ELIG loads */
+  write_spr(host->cpu, 798, 0xE0);           /* MMCR1: PMC4SEL, the sampled instruction has completed */
+  write_spr(host->cpu, 790, 0x80000000 - 4); /* PMC4 */
+  write_spr(host->cpu, 795, 0x06004000);     /* MMCR0: PMAE, FCECE, PMCjCE */
+  EXPECT(host->cpu->following);
+  EXPECT(tcg_bridge_wants(host->bridge, VM_PMU_SIGNAL_LOADS) && !tcg_bridge_follows(host->bridge, VM_PMU_SIGNAL_LOADS));
+  for (number = 0; number < 4 * 64 + 1; number++) {
+    load(host, DATA + POWER_LINE * (1009 * number % lines));
+    tcg_bridge_count(host->cpu, VM_PMU_SIGNAL_LOADS, 1);
+  }
+  tcg_bridge_complete(host->cpu, CODE + 4);
+  EXPECT((read_spr(host->cpu, 795) & 0x80) != 0); /* PMAO */
+  EXPECT((read_spr(host->cpu, 797) - DATA) % POWER_LINE == 0);
+  return read_spr(host->cpu, 784);
+}
+
+/* SIER bits 46:48, 1 is a load; bits 60:62, 1 is the first-level cache, 2 the second, 3 the third. */
+static void a_sampled_load_says_where_its_data_came_from(void) {
+  struct host host;
+  uint64_t sier = sample_a_load(&host, 1);
+  EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) == 1);
+  tcg_bridge_destroy(host.bridge);
+  sier = sample_a_load(&host, 1 << 16); /* each of 257 lines for the first time, in no order that could be foreseen: from memory */
+  EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) > 3);
+  write_spr(host.cpu, 786, 0);
+  EXPECT(!host.cpu->following);
+  tcg_bridge_destroy(host.bridge);
+}
+
 int main(void) {
   instructions_are_followed_while_something_is_counted_that_the_companion_makes();
   each_line_misses_once();
@@ -420,6 +453,7 @@ int main(void) {
   instructions_are_counted_by_the_countdown_meanwhile();
   caches_are_saved_with_the_counters();
   an_alert_at_a_miss_keeps_the_load_and_its_address();
+  a_sampled_load_says_where_its_data_came_from();
   branches_are_recorded_for_guests_that_look_at_their_history();
   a_return_whose_condition_fails_is_not_taken();
   a_jump_to_the_next_instruction_is_taken();
