@@ -117,6 +117,7 @@ void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open) {
   VM_PMU_STORE(cpu->countdown, room << TCG_BRIDGE_SHIFT);
   cpu->filled = (room + open) << TCG_BRIDGE_SHIFT;
 }
+
 /* ---- Blocks ---- */
 
 void tcg_bridge_block_begin(TcgBridgeBlock *block) { memset(block, 0, sizeof *block); }
@@ -248,6 +249,8 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
 static bool postpone(TcgBridgeCpu *cpu, uint32_t key) {
   uint32_t index, number;
   if (!cpu->sums || !vm_pmu_contexts_add_up(&cpu->cells) || cpu->stays[cpu->stay].key != cpu->key) return false;
+  /* The instruction that ended the context may have come to a deadline: that is served in it. */
+  if ((int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT <= 0) return false;
   for (index = 0; index < cpu->stay_count; index++) {
     if (cpu->stays[index].key != key) continue;
     if (cpu->stay != cpu->told_stay) {

@@ -577,7 +577,66 @@ static void a_host_without_records_is_not_held_up_by_them(void) {
   tcg_bridge_destroy(bridge);
 }
 
+/* Problem state, and privileged state below the hypervisor. */
+static uint32_t power_level;
+
+static uint32_t context_of_level(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user, (void)cpu;
+  context->privilege = power_level;
+  context->machine_state = power_level == 3 ? 1 << 14 : 0;
+  context->control = 1;
+  return power_level;
+}
+
+static void go(TcgBridgeCpu *cpu, uint32_t level, const TcgBridgeBlock *block) {
+  uint64_t allowed;
+  power_level = level;
+  tcg_bridge_context(cpu, level);
+  while ((allowed = tcg_bridge_enter(cpu, block)) != TCG_BRIDGE_GO) EXPECT(allowed == block->instructions);
+}
+
+static void a_system_call_at_the_deadline_is_told_before_its_context_ends(void) {
+  static struct thread thread;
+  TcgBridgeBlock one = {tcg_bridge_takes(1, 0), 1, NULL, 0, 0};
+  TcgBridgeException exception;
+  TcgBridgeOptions options;
+  TcgBridge *bridge;
+  TcgBridgeCpu *cpu;
+  uint64_t value = 0;
+  unsigned number;
+  memset(&options, 0, sizeof options);
+  options.part = "power9";
+  options.user = &thread;
+  options.records = VM_PMU_RECORDS_AT_DEADLINE;
+  options.host.context = context_of_level;
+  options.host.lines = thread_lines;
+  options.host.record = thread_record;
+  power_level = 1;
+  bridge = tcg_bridge_create(&options, NULL, 0);
+  cpu = tcg_bridge_cpu(bridge, 0);
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 798, 0x02000000, &exception) == TCG_BRIDGE_DONE);        /* MMCR1: PMC1SEL */
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 787, 0x80000000 - 9000, &exception) == TCG_BRIDGE_DONE); /* PMC1 */
+  EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 795, 0x46008001, &exception) == TCG_BRIDGE_DONE);        /* MMCR0: FCS, PMAE, FCECE, PMC1CE, FCH */
+  EXPECT(tcg_bridge_look(cpu));
+  thread.address = 0x1000;
+  go(cpu, 1, &one);
+  /* Both contexts are told, and told again with the deadline near; the last of 9,000 instructions is a system call. */
+  for (number = 0; number < 8999; number++) {
+    go(cpu, 3, &one);
+    if (number % 100 == 0) go(cpu, 1, &one);
+  }
+  EXPECT(thread.levels == 0);
+  thread.address = 0x1234;
+  go(cpu, 3, &one);
+  power_level = 1;
+  EXPECT(tcg_bridge_context(cpu, 1) && thread.levels == VM_PMU_LINE_INTERRUPT);
+  EXPECT(tcg_bridge_read(cpu, VM_PMU_SPACE_SPR, 796, &value, &exception) == TCG_BRIDGE_DONE); /* SIAR */
+  EXPECT(value == 0x1234);
+  tcg_bridge_destroy(bridge);
+}
+
 int main(void) {
+  a_system_call_at_the_deadline_is_told_before_its_context_ends();
   the_record_of_the_instruction_at_the_deadline_is_told();
   records_that_the_host_leaves_out_hold_nothing_up();
   a_host_without_records_is_not_held_up_by_them();
