@@ -133,7 +133,7 @@ fn every_form_of_a_statement_reads_as_it_prints() {
         write PerfCtr0 -1\nwrite msr:0xc0010008 1_000 faults unclaimed\nread PerfEvtSel3 = 0x5_0000\nread rdpmc:4 faults #GP\n\
         feed cycles=1 loads=0\nrepeat 0 feed cycles=1\nrepeat 1 feed cycles=2\nrepeat 5 feed cycles=1\ndevices dram_page_hits=7\n\
         inject 0x22 1\ninject 0xe9/0xa8 -1\ninterrupts none\ninterrupts 0 3 3\nlate 0\nwatch 0xf\npin 3 toggles 2\npins none\npins 0 31\n\
-        lines interrupt=0 branch=0\nlines branch=1 interrupt=0\nrecords none\nrecords at_deadline\nrecords taken_branches every\nmatch none\n\
+        lines interrupt=0 branch=0\nlines branch=1 interrupt=0\nrecords none\nrecords at_deadline\nrecords taken_branches every\nrecords at_deadline sampled_outcomes\nmatch none\n\
         match 0x7c000000 0xfc000000\nread spr:800 faults unclaimed\nwrite bhrb:3 0\nread imc faults privileged-instruction\n\
         record address=0x1000\nrecord slot=2 encoding=0x4c000064 cycles=3 feed cycles=3 instructions_retired=1\n\
         repeat 7 record address=4 branch=conditional taken=0 prediction=wrong_direction\nrecord target=0x40 branch=return feed cycles=1\n\

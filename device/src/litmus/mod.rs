@@ -107,8 +107,8 @@ pub enum Step {
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests ...`: the demand asks for records of
-    /// exactly these instructions, and for requests or not.
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | sampled_outcomes ...`: the demand asks for
+    /// records of exactly these instructions, for requests or not, and for what became of sampled instructions or not.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
     Match(Option<(u64, u64)>),

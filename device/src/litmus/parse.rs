@@ -60,7 +60,10 @@ const STATEMENTS: [(&str, &str); 30] = [
     ("pin", "`pin N toggles COUNT`"),
     ("pins", "`pins none` or `pins N ...`"),
     ("demand", "`demand none`, `demand SIGNAL ...` or `demand SIGNAL ... per_cycle`"),
-    ("records", "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests"),
+    (
+        "records",
+        "`records none`, or `records` and which of at_deadline, taken_branches, branches, memory, fetches, every, requests, sampled_outcomes",
+    ),
     ("match", "`match none` or `match VALUE MASK`"),
     ("epoch", "`epoch moved` or `epoch same`"),
     ("deadline", "`deadline SIGNAL never` or `deadline SIGNAL in N`"),
@@ -275,6 +278,7 @@ fn records(words: &[&str]) -> Option<Step> {
         "fetches" => Some(Records::FETCHES),
         "every" => Some(Records::EVERY),
         "requests" => Some(Records::REQUESTS),
+        "sampled_outcomes" => Some(Records::SAMPLED_OUTCOMES),
         _ => None,
     };
     words.iter().map(which).try_fold(Records::NONE, |all, which| Some(all.with(which?))).map(Step::Records)

@@ -83,6 +83,7 @@ pub(super) fn which(records: Records) -> String {
         (records.fetches, " fetches"),
         (records.every, " every"),
         (records.requests, " requests"),
+        (records.sampled_outcomes, " sampled_outcomes"),
         (records.is_none(), " none"),
     ];
     words.into_iter().filter(|(wanted, _)| *wanted).map(|(_, word)| word).collect()
