@@ -135,13 +135,15 @@ impl Litmus {
         Ok(())
     }
 
-    /// The signals that some statement adds to.
+    /// The signals that some statement adds to, and the states that hold until something is said of them: who does not supply such a state says
+    /// that it never holds, which is another program.
     fn added(&self) -> SignalSet {
         let signals = self.steps.iter().flat_map(|(_, step)| match step {
             Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => signals.as_slice(),
             _ => &[],
         });
-        signals.map(|(signal, _)| *signal).collect()
+        let resting = Signal::all().filter(|signal| signal.resting() && !signal.is_clock());
+        signals.map(|(signal, _)| *signal).chain(resting).collect()
     }
 
     /// At the end every register of every thread is read.
@@ -385,6 +387,13 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_state_that_rests_at_its_level_is_the_same_to_every_embedder_before_a_cycle_has_passed() {
+        let steps = "write PerfEvtSel0 0xc20001\nwrite PerfEvtSel0 0xffcfffdf\nread PerfCtr0 = 0\n";
+        let litmus: Litmus = format!("title: t\npmu: k8\nsection: s\n{steps}").parse().expect("a litmus file");
+        litmus.try_contract().expect("all see the same");
+    }
 
     #[test]
     fn the_devices_of_a_trial_are_those_of_the_thread_s_package() {
