@@ -142,7 +142,7 @@ pub trait Model {
     /// deadline has been reached. It may count and alert as `service` does.
     fn record(&mut self, record: &Record, feed: &impl Feed);
 
-    /// What must be reported at the moment.
+    /// What must be reported at the moment. It may hold more than is counted for a while, where a freeze is likely to be soon over.
     fn demand(&self) -> &Demand;
 
     /// The signals that counters follow, whether anybody [supplies](Feed::supply) them or not: the demand names those that are.

@@ -83,6 +83,7 @@ struct Accessor {
 /// Finds the register behind `address` and what may be done with it.
 ///
 /// The number decides first, then HFSCR, then PMCC or BHRBA.
+#[inline(always)]
 pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmcr0) -> Result<Grant, Fault> {
     let msr = Msr::of(context.machine_state);
     let accessor = Accessor { problem: msr.pr(), hypervisor: msr.hv() && !msr.pr(), control: ThreadControl::of(context.control), mmcr0 };
@@ -99,11 +100,21 @@ pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmc
     }
 }
 
+/// The index of the counter that privileged software names by `address`, where nothing withholds it: the commonest access by far.
+#[inline(always)]
+pub(super) fn counter_of_privileged(address: Address, context: &Context) -> Option<usize> {
+    let Address::Spr(number @ spr::PMC1..=spr::PMC6) = address else { return None };
+    let (msr, control) = (Msr::of(context.machine_state), ThreadControl::of(context.control));
+    (!msr.pr() && (msr.hv() || !control.hfscr_no_pm())).then(|| usize::from(number - spr::PMC1))
+}
+
+#[inline(always)]
 fn whole(register: Register) -> Grant {
     Grant { register, visible: u64::MAX, writable: u64::MAX }
 }
 
 /// The register with this privileged number.
+#[inline(always)]
 fn by_number(number: u16) -> Option<Register> {
     Some(match number {
         spr::SIER => Register::Sier,
@@ -120,10 +131,12 @@ fn by_number(number: u16) -> Option<Register> {
 
 impl Accessor {
     /// HFSCR withholds a facility from everybody below the hypervisor.
+    #[inline(always)]
     fn hypervisor_allows(&self, withheld: bool, facility: Facility) -> Result<(), Fault> {
         if withheld && !self.hypervisor { Err(Fault::HypervisorFacilityUnavailable(facility)) } else { Ok(()) }
     }
 
+    #[inline(always)]
     fn privileged(&self, number: u16) -> Result<Grant, Fault> {
         if self.problem {
             return Err(Fault::PrivilegedInstruction);

@@ -12,7 +12,7 @@ use crate::feed::Feed;
 
 impl Power9 {
     /// The enabled conditions that hold, a bit for each counter.
-    fn conditions(&self) -> Mask {
+    pub(super) fn conditions(&self) -> Mask {
         let enabled = self.conditions_enabled();
         let negative = (0..super::COUNTERS).filter(|index| self.is_negative(*index)).fold(0, |mask, index| mask | super::bit(index));
         enabled & negative
@@ -40,7 +40,8 @@ impl Power9 {
             self.alert(conditions);
         }
         let changed = released || freezes || alerts;
-        if changed {
+        let pauses = freezes && !released && self.pause_at_alert(feed);
+        if changed && !pauses {
             self.renew_ways();
             self.resume(feed);
         }

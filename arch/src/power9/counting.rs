@@ -303,10 +303,19 @@ impl Power9 {
         }
         self.arm_time_base(feed, transitions);
         self.arm_sampling(feed);
+        self.arm_pause(feed);
+    }
+
+    /// What must be reported, after a freeze that is not soon over, or a change that is none.
+    pub(super) fn renew_demand_unless_pausing(&mut self, feed: &impl Feed) {
+        if !self.is_pausing(feed) {
+            self.renew_demand(feed);
+        }
     }
 
     /// What must be reported, whatever the thread's state.
     pub(super) fn renew_demand(&mut self, feed: &impl Feed) {
+        self.pause = None;
         self.alerts.renewed = true;
         let (mut signals, records) = self.follows();
         self.demand_of_told_addresses(&mut signals, feed);

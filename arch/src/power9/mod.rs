@@ -45,6 +45,7 @@ mod freezing;
 mod history;
 mod marked;
 pub mod nest;
+mod pausing;
 mod plain;
 mod registers;
 mod sampled;
@@ -69,6 +70,7 @@ use crate::event::{self, Catalogue, Entry};
 use crate::feed::{Context, Demand, Feed, Record, Scope, Signal, SignalSet};
 use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
 use counting::{Mask, PROGRAMMABLE, bit};
+use pausing::Pause;
 use plain::Ways;
 use selection::Selected;
 
@@ -150,6 +152,8 @@ pub struct Power9 {
     /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines, and when it goes on they are nearer
     /// than they must be. Those that stand still and are not among them have none.
     early: Mask,
+    /// All counters are frozen, and what they demand is kept for a while.
+    pause: Option<Pause>,
     /// The counters that counted in some state since a register was written.
     counted: Mask,
     /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
@@ -213,6 +217,7 @@ impl Power9 {
             following: 0,
             runnable: 0,
             early: 0,
+            pause: None,
             counted: 0,
             suspended: 0,
             suspended_at: 0,
@@ -340,6 +345,12 @@ impl Model for Power9 {
     const POSTS_TO_MEMORY: bool = true;
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
+        if let Some(index) = access::counter_of_privileged(address, &self.context)
+            && let Some(value) = self.read_counter_plainly(index, feed)
+        {
+            self.present = None;
+            return Ok(value);
+        }
         let grant = access::grant(address, false, &self.context, self.mmcr0)?;
         self.present = None;
         if let Some(value) = self.read_plainly(grant.register, feed) {
@@ -348,7 +359,7 @@ impl Model for Power9 {
         let moved = self.catch_up(feed);
         let lifted = self.lift_suspension(feed);
         if moved {
-            self.renew_demand(feed);
+            self.renew_demand_unless_pausing(feed);
         }
         if moved || lifted {
             self.rearm(feed);
@@ -357,6 +368,12 @@ impl Model for Power9 {
     }
 
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault> {
+        if let Some(index) = access::counter_of_privileged(address, &self.context)
+            && self.write_counter_plainly(index, value, feed)
+        {
+            self.present = None;
+            return Ok(());
+        }
         let grant = access::grant(address, true, &self.context, self.mmcr0)?;
         self.present = None;
         if grant.writable == u64::MAX && self.write_plainly(grant.register, value, feed) {
@@ -374,8 +391,8 @@ impl Model for Power9 {
     }
 
     fn service(&mut self, feed: &impl Feed) {
-        if self.catch_up(feed) {
-            self.renew_demand(feed);
+        if self.catch_up(feed) || self.pause.is_some() {
+            self.renew_demand_unless_pausing(feed);
         }
         self.rearm(feed);
     }

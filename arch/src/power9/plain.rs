@@ -5,6 +5,8 @@
 //! about few counters, and leaves the others as they are.
 
 use super::counting::{Mask, NEGATIVE, WRAP, bit};
+use super::freezing::FOUR_COUNTERS;
+use super::pausing::lasting;
 use super::registers::{COUNTERS, CounterFreezes, Msr, ThreadControl};
 use super::threshold::ThresholdSource;
 use super::{Power9, access};
@@ -16,6 +18,8 @@ use crate::feed::{Context, Feed};
 pub(super) struct Ways {
     /// The bits of MSR on which anything depends.
     sensitive: u64,
+    /// The bits of MMCR0 from which it follows, as [`lasting`] has them.
+    pub(super) made_of: u32,
     /// Counters count apart from each other, at no condition but privilege and the run latch, and nothing is followed beside them.
     plain: bool,
     /// The counters that then count, by MSR\[HV, PR] and CTRL\[RUN], once somebody asked.
@@ -27,7 +31,7 @@ const UNKNOWN: Mask = Mask::MAX;
 
 impl Ways {
     /// Nothing is known: every change matters.
-    pub(super) const UNKNOWN: Ways = Ways { sensitive: u64::MAX, plain: false, known: [UNKNOWN; 8] };
+    pub(super) const UNKNOWN: Ways = Ways { sensitive: u64::MAX, made_of: 0, plain: false, known: [UNKNOWN; 8] };
 }
 
 impl Power9 {
@@ -48,6 +52,7 @@ impl Power9 {
         let alone = !self.eligible.is_connected() && ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled;
         self.ways = Ways {
             sensitive: if beyond { u64::MAX } else { other.bits() | if by_privilege || conditional { privileged().bits() } else { 0 } },
+            made_of: lasting(mmcr0),
             plain: apart && alone && !beyond && other.bits() == 0 && !mmcr0.tbee() && !mmcr0.trigger(),
             known: [UNKNOWN; 8],
         };
@@ -82,12 +87,15 @@ impl Power9 {
     }
 
     /// Whether counters can be looked at one by one.
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.ways.plain && self.suspended == 0
     }
 
     /// The counters that count in a state, where that is plain.
-    fn admitted_plainly(&mut self, context: &Context) -> Mask {
+    pub(super) fn admitted_plainly(&mut self, context: &Context) -> Mask {
+        if self.mmcr0.fc() && self.mmcr0.pmcc() != FOUR_COUNTERS {
+            return 0;
+        }
         let msr = Msr::of(context.machine_state);
         let run = ThreadControl::of(context.control).run();
         let place = usize::from(msr.hv()) | usize::from(msr.pr()) << 1 | usize::from(run) << 2;
@@ -106,7 +114,7 @@ impl Power9 {
     }
 
     /// Counts up to now with the counters of `which`, apart from the others. Whether none of them turned negative, which may have to be acted on.
-    fn count_plainly(&mut self, which: Mask, feed: &impl Feed) -> bool {
+    pub(super) fn count_plainly(&mut self, which: Mask, feed: &impl Feed) -> bool {
         let mut is_quiet = true;
         for index in indices(which) {
             let Some(unit) = self.units.get_mut(index) else { continue };
@@ -137,6 +145,7 @@ impl Power9 {
             let sharing = indices((self.counting | self.early) & !which & waiting).filter(shares).fold(0, |mask, index| mask | bit(index));
             self.arm_plainly(sharing, feed);
             self.arm_addresses(feed);
+            self.arm_pause(feed);
         }
     }
 
@@ -170,7 +179,14 @@ impl Power9 {
         self.present = None;
         self.context = *context;
         self.counted |= self.counting | counting;
-        self.counting = counting;
+        self.stop_plainly(stopped, feed);
+        self.start_plainly(started, feed);
+        true
+    }
+
+    /// The counters of `stopped`, which have been counted, stand still.
+    pub(super) fn stop_plainly(&mut self, stopped: Mask, feed: &impl Feed) {
+        self.counting &= !stopped;
         // Deadlines stay where they do no harm: states change more often than deadlines come.
         let lingers = |index: &usize| self.units.get(*index).is_some_and(|unit| unit.tap.may_linger(until_negative(unit.value)));
         let leaves = indices(stopped).filter(lingers).fold(0, |mask, index| mask | bit(index));
@@ -178,6 +194,11 @@ impl Power9 {
         if stopped & !self.early != 0 {
             self.disarm_plainly(stopped & !self.early, feed);
         }
+    }
+
+    /// The counters of `started` go on.
+    pub(super) fn start_plainly(&mut self, started: Mask, feed: &impl Feed) {
+        self.counting |= started;
         for index in indices(started) {
             if let Some(unit) = self.units.get_mut(index) {
                 unit.tap.skip(feed);
@@ -186,19 +207,38 @@ impl Power9 {
         if started & !self.early != 0 {
             self.arm_plainly(started & !self.early, feed);
         }
-        true
+    }
+
+    /// The value of a register up to now, where it can be had apart from the counters that it does not concern.
+    pub(super) fn read_plainly(&mut self, register: access::Register, feed: &impl Feed) -> Option<u64> {
+        if !self.is_plain() {
+            return None;
+        }
+        if let access::Register::Pmc(index) = register {
+            return self.read_counter_plainly(index, feed);
+        }
+        // What an alert changes is current unless one is due.
+        self.count_plainly(self.counting & self.waiting_plainly(), feed).then(|| self.value(register))
     }
 
     /// The value of a counter up to now, where it can be had apart from the others.
-    pub(super) fn read_plainly(&mut self, register: access::Register, feed: &impl Feed) -> Option<u64> {
-        let access::Register::Pmc(index) = register else { return None };
+    #[inline]
+    pub(super) fn read_counter_plainly(&mut self, index: usize, feed: &impl Feed) -> Option<u64> {
         let is_quiet = self.is_plain() && self.count_plainly(self.counting & bit(index), feed);
-        is_quiet.then(|| self.units.get(index).map_or(0, |unit| u64::from(unit.value)))
+        self.units.get(index).filter(|_| is_quiet).map(|unit| u64::from(unit.value))
     }
 
-    /// Software writes a counter. Whether that is all; if not, nothing has changed but that the counter has counted.
+    /// Software writes a register. Whether that is all; if not, nothing has changed but that counters have counted.
     pub(super) fn write_plainly(&mut self, register: access::Register, value: u64, feed: &impl Feed) -> bool {
-        let access::Register::Pmc(index) = register else { return false };
+        match register {
+            access::Register::Pmc(index) => self.write_counter_plainly(index, value, feed),
+            access::Register::Mmcr0 => self.write_mmcr0_plainly(value, feed),
+            other => self.is_moot(other, value),
+        }
+    }
+
+    #[inline]
+    pub(super) fn write_counter_plainly(&mut self, index: usize, value: u64, feed: &impl Feed) -> bool {
         let own = bit(index);
         let was_quiet = self.is_plain() && self.count_plainly(own & self.counting, feed);
         let is_quiet = was_quiet && (self.conditions_enabled() & own == 0 || value & 0xFFFF_FFFF < NEGATIVE);

@@ -259,7 +259,7 @@ impl Power9 {
             self.sample(&life);
         }
         if self.judge(event, feed) {
-            self.renew_demand(feed);
+            self.renew_demand_unless_pausing(feed);
         }
         self.sampling = false;
     }

@@ -41,6 +41,8 @@ pub(super) struct Selected {
     entries: [Option<&'static Entry>; 2],
     combination: Combination,
     falls: bool,
+    /// Some entry counts at some conditions only.
+    conditional: bool,
 }
 
 impl Selected {
@@ -66,7 +68,12 @@ impl Selected {
             None => (code & !FALLS, find(code & !FALLS), code & FALLS != 0),
         };
         let entry = entry.filter(|_| sel & !FALLS != 0);
-        Selected { code, entries: [entry, None], combination: Combination::One, falls }
+        Selected::with(code, [entry, None], Combination::One, falls)
+    }
+
+    fn with(code: u32, entries: [Option<&'static Entry>; 2], combination: Combination, falls: bool) -> Selected {
+        let conditional = entries.iter().flatten().any(|entry| !entry.when.is_empty());
+        Selected { code, entries, combination, falls, conditional }
     }
 
     /// An event of the bus, by its code without COMB.
@@ -79,7 +86,7 @@ impl Selected {
             0b01 => (Combination::And, [find(code), find(code | SECOND)]),
             _ => (Combination::Add, [find(code), find(code | SECOND)]),
         };
-        Selected { code: code | if comb == 0b10 { SECOND } else { 0 }, entries, combination, falls }
+        Selected::with(code | if comb == 0b10 { SECOND } else { 0 }, entries, combination, falls)
     }
 
     /// Connects the counter's tap. Of a sum the bits whose conditions hold, `lanes`, are connected.
@@ -163,7 +170,7 @@ impl Selected {
 
     /// Whether it counts at some conditions only.
     pub(super) fn is_conditional(&self) -> bool {
-        self.entries().any(|entry| !entry.when.is_empty())
+        self.conditional
     }
 
     /// Whether a condition is about more than privilege and the run latch, or decides what is added up.
@@ -188,6 +195,9 @@ impl Selected {
 
     /// The bits of the event bus, of a direct event the first, whose conditions hold: one bit each.
     pub(super) fn lanes(&self, msr: Msr, control: ThreadControl, shared: Shared) -> u8 {
+        if !self.conditional {
+            return 0b11;
+        }
         let holds =
             |entry: &Option<&'static Entry>| entry.is_none_or(|entry| entry.when.iter().all(|when| holds(*when, msr, control, shared)));
         let [first, second] = self.entries.each_ref().map(holds);

@@ -187,8 +187,8 @@ void tcg_bridge_tell_context(TcgBridgeCpu *cpu) {
   VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
   remember(cpu, &context);
-  /* Field by field, as they have just been written: comparing more at once would wait for those stores. */
-  if (context.privilege == told->privilege && context.flags == told->flags && context.machine_state == told->machine_state &&
+  /* Field by field, as they have just been written, and no two neighbours in a row: comparing both at once would wait for their stores. */
+  if (context.privilege == told->privilege && context.machine_state == told->machine_state && context.flags == told->flags &&
       context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
     return;
   }

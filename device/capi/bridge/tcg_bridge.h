@@ -164,8 +164,8 @@ typedef struct TcgBridgeCpu {
   /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
   uint32_t following;
   /*
-   * Not 0 while taken branches are recorded for POWER's branch history: the guest has accessed it, and recording may end so many times more until
-   * it does again. Beside it, whether they are wanted now.
+   * Not 0 while taken branches are recorded for POWER's branch history: the guest has accessed it, and so many alerts or ends of recording may
+   * come until it does again. Beside it, whether they are wanted now.
    */
   uint32_t history;
   uint32_t recorded;

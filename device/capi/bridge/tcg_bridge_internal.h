@@ -16,8 +16,8 @@
 
 /*
  * POWER9 records taken branches whenever it may alert, so Linux would have every branch of a guest recorded that counts anything. Few guests ever
- * look: they are recorded for those that do, from the first clrbhrb or mfbhrbe on. When recording has ended so often without another, nobody looks any
- * more. A guest that looks with each alert has one a period, and Linux stops its counters now and then between.
+ * look: they are recorded for those that do, from the first clrbhrb or mfbhrbe on. When an alert has come or recording has ended so often without
+ * another, nobody looks any more. A guest that looks with each alert has one a period, and Linux stops its counters now and then between.
  */
 #define TCG_BRIDGE_HISTORY_PATIENCE 8
 

@@ -18,8 +18,14 @@ static void raised(void *user, uint32_t thread, uint32_t counter) {
 
 static void lines_changed(void *user, uint32_t thread, uint32_t levels) {
   TcgBridge *bridge = user;
+  TcgBridgeCpu *cpu = &bridge->cpus[thread];
+  if (levels != 0 && cpu->recorded != 0 && cpu->history != 0) {
+    cpu->history -= 1;
+    /* An epoch that it is not: what is wanted is looked at anew. */
+    if (cpu->history == 0) VM_PMU_STORE(&cpu->demand.epoch, VM_PMU_LOAD(&cpu->demand.epoch) - 1);
+  }
   if (bridge->host.lines != NULL) bridge->host.lines(bridge->user, thread, levels);
-  VM_PMU_STORE(&bridge->cpus[thread].look, 1);
+  VM_PMU_STORE(&cpu->look, 1);
 }
 
 static void was_late(void *user, uint32_t thread, uint64_t events) {

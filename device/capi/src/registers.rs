@@ -34,6 +34,7 @@ pub enum VmPmuSpace {
     Pci = 9,
 }
 
+#[inline(always)]
 fn within<T: TryFrom<u64>>(number: u64, space: &str) -> Result<T, Failure> {
     T::try_from(number).map_err(|_| beyond(number, space, 8 * size_of::<T>()))
 }
@@ -43,6 +44,8 @@ fn beyond(number: u64, space: &str, bits: usize) -> Failure {
     argument(format!("{number:#x} is no {space}: those have {bits} bits"))
 }
 
+/// Inlined: what is taken apart here and put together again through memory costs more than the access.
+#[inline(always)]
 fn address(space: u32, number: u64) -> Result<Address, Failure> {
     let is = |candidate: VmPmuSpace| space == candidate as u32;
     // Bits 7:0 of an index register name the register: the architecture looks at no others.

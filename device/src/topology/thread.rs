@@ -160,7 +160,18 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
         match self.boxes_at(address) {
             Some(untile) => self.beside(address, untile, |untile| untile.read(address)),
-            None => self.with(|pmu, view| pmu.read(address, view)),
+            None => {
+                // A register's width: a result of both would go through memory in pieces.
+                let mut value = 0;
+                let fault = self.with(|pmu, view| match pmu.read(address, view) {
+                    Ok(read) => {
+                        value = read;
+                        None
+                    }
+                    Err(fault) => Some(fault),
+                });
+                fault.map_or(Ok(value), Err)
+            }
         }
     }
 

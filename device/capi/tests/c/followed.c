@@ -386,6 +386,29 @@ static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
+/* A handler freezes all and lets them go: what is demanded does not change for it. */
+static void branches_are_no_longer_recorded_when_nobody_looks_at_samples(void) {
+  struct host host;
+  unsigned samples, instruction;
+  build_power(&host);
+  history_entry(&host, 0);
+  write_spr(host.cpu, 798, 0x02);   /* MMCR1: PMC4SEL, completed instructions */
+  write_spr(host.cpu, 795, 0x06004000); /* MMCR0: PMAE, FCECE, PMCjCE */
+  begin(&host, CODE, VM_PMU_BRANCH_NONE); /* PMC1-4 stand still in the cycle after a write of MMCR1 */
+  tcg_bridge_complete(host.cpu, CODE + 4);
+  for (samples = 0; samples < 8; samples++) {
+    EXPECT(host.cpu->following);
+    write_spr(host.cpu, 790, 0x80000000 - 10); /* PMC4 */
+    write_spr(host.cpu, 795, 0x06004000);
+    for (instruction = 0; instruction < 10; instruction++) begin(&host, CODE, VM_PMU_BRANCH_NONE);
+    tcg_bridge_complete(host.cpu, CODE + 4);
+    tcg_bridge_sync(host.cpu);
+    EXPECT((read_spr(host.cpu, 795) & 0x80) != 0); /* PMAO */
+  }
+  EXPECT(host.cpu->counting && !host.cpu->following);
+  tcg_bridge_destroy(host.bridge);
+}
+
 static void an_alert_at_a_miss_keeps_the_load_and_its_address(void) {
   struct host host;
   unsigned line;
@@ -458,6 +481,7 @@ int main(void) {
   a_return_whose_condition_fails_is_not_taken();
   a_jump_to_the_next_instruction_is_taken();
   branches_are_no_longer_recorded_when_nobody_looks_any_more();
+  branches_are_no_longer_recorded_when_nobody_looks_at_samples();
   puts("followed: all is well");
   return 0;
 }

@@ -50,7 +50,7 @@ fn chip(bytes: &mut Unstructured<'_>) -> Result<ChipSetting> {
     let rarely = if bytes.ratio(1, 8)? { bytes.arbitrary()? } else { 0u64 };
     let mut frequencies = Frequencies::default();
     if bytes.ratio(1, 4)? {
-        frequencies = Frequencies { nest: 1 + u64::from(bytes.arbitrary::<u16>()?), host_bridge: 1000, memory: 1 + rarely };
+        frequencies = Frequencies { nest: 1 + u64::from(bytes.arbitrary::<u16>()?), host_bridge: 1000, memory: rarely.max(1) };
     }
     Ok(ChipSetting {
         chip: u32::from(bytes.ratio(1, 6)?),

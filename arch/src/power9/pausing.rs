@@ -1,0 +1,116 @@
+//! A freeze that is soon over.
+//!
+//! An alert freezes all counters, and its handler lets them go a few hundred instructions later (MMCR0\[FC], appendix A.3). What the PMU demands and
+//! waits for would change twice for it, and an emulator would look at both. So the demand outlives the freeze for a while, which an embedder may not
+//! notice but by reporting what nobody counts; a deadline ends that if the counters are not let go before.
+
+use super::Power9;
+use super::access::Register;
+use super::freezing::FOUR_COUNTERS;
+use super::registers::Mmcr0;
+use crate::feed::{Feed, Scope, Signal};
+
+/// For how many events the demand outlives a freeze: longer than a handler, and no time for a guest that has stopped counting.
+const PATIENCE: u64 = 1 << 20;
+
+/// Since when all counters have been frozen with the demand kept: a signal that is reported, and its total then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pause {
+    signal: Signal,
+    since: u64,
+}
+
+/// MMCR0, of which 32 bits are defined, without the bits on which neither the counters that count while FC is 0 depend, nor what is demanded of them.
+pub(super) fn lasting(mmcr0: Mmcr0) -> u32 {
+    let mut kept = mmcr0;
+    kept.set_fc(false);
+    kept.set_pmao(false);
+    kept.set_pmaoq(false);
+    kept.set_ebe(false);
+    kept.set_bhrba(false);
+    kept.set_pmcc(0);
+    kept.bits() as u32
+}
+
+impl Power9 {
+    /// MMCR0 is written. Whether that is all; if not, nothing has changed but that counters have counted.
+    pub(super) fn write_mmcr0_plainly(&mut self, value: u64, feed: &impl Feed) -> bool {
+        let (before, after) = (self.mmcr0, Mmcr0::written(value));
+        let has_six = before.pmcc() != FOUR_COUNTERS && after.pmcc() != FOUR_COUNTERS;
+        let may_be = self.is_plain() && has_six && !after.trigger() && !after.tbee();
+        if !may_be || !self.count_plainly(self.counting, feed) {
+            return false;
+        }
+        self.mmcr0 = after;
+        let is_done = self.conditions() == 0
+            && match (before.fc(), after.fc()) {
+                (true, true) => before.pmae() || !after.pmae(),
+                (false, true) => self.pause(feed),
+                (true, false) => self.go_on(before, feed),
+                (false, false) => false,
+            };
+        if is_done {
+            self.excused = 0;
+            self.counted = 0;
+        } else {
+            self.mmcr0 = before;
+        }
+        is_done
+    }
+
+    /// All counters stand still, with the demand kept. Whether there is something to keep it for.
+    fn pause(&mut self, feed: &impl Feed) -> bool {
+        let reported = |signal: &Signal| self.demand.wants(*signal);
+        let Some(signal) = [Signal::InstructionsRetired, Signal::Cycles].into_iter().find(reported) else { return false };
+        self.pause = Some(Pause { signal, since: feed.total(signal, Scope::Thread) });
+        self.stop_plainly(self.counting, feed);
+        self.runnable = 0;
+        self.arm_pause(feed);
+        true
+    }
+
+    /// An alert or an enabled condition has set FC, and every counter has been counted. Whether that is all; if not, nothing has changed.
+    pub(super) fn pause_at_alert(&mut self, feed: &impl Feed) -> bool {
+        let may_be = self.is_plain() && self.mmcr0.fc() && self.mmcr0.pmcc() != FOUR_COUNTERS;
+        may_be && self.pause(feed)
+    }
+
+    /// FC is 0 again. Whether the counters go on as they were.
+    fn go_on(&mut self, before: Mmcr0, feed: &impl Feed) -> bool {
+        if self.pause.is_none() || lasting(self.mmcr0) != self.ways.made_of {
+            return false;
+        }
+        if !before.pmae() {
+            self.addresses.fold(feed);
+        }
+        self.pause = None;
+        self.runnable = self.runnable(&self.freezes());
+        let context = self.context;
+        let counting = self.admitted_plainly(&context);
+        self.start_plainly(counting, feed);
+        self.arm_addresses(feed);
+        true
+    }
+
+    /// A deadline at which the demand is looked at anew, while all counters stand still.
+    pub(super) fn arm_pause(&self, feed: &impl Feed) {
+        if let Some(Pause { signal, since }) = self.pause {
+            feed.arm(signal, Scope::Thread, since, PATIENCE);
+        }
+    }
+
+    /// Whether the demand is kept although all counters stand still, and that has not been too long.
+    pub(super) fn is_pausing(&self, feed: &impl Feed) -> bool {
+        self.pause.is_some_and(|Pause { signal, since }| feed.total(signal, Scope::Thread).wrapping_sub(since) < PATIENCE)
+    }
+
+    /// Whether a write of what a control register has already, while all counters stand still, is none.
+    pub(super) fn is_moot(&self, register: Register, value: u64) -> bool {
+        let selects = match register {
+            Register::Mmcr1 | Register::Mmcr2 => true,
+            Register::Mmcra => !self.mmcra.sample_enable(),
+            _ => false,
+        };
+        selects && self.is_plain() && self.mmcr0.fc() && self.counting == 0 && value == self.value(register)
+    }
+}
