@@ -368,6 +368,17 @@
 #define VM_PMU_COUNTER_NODES_THREAD (1 << 2)
 
 /**
+ * In VmPmuCounterNodes::flags: of the nest, only the events that it knows by itself are described: clocks and counts of updates. What nobody
+ * tells would read as zero.
+ */
+#define VM_PMU_COUNTER_NODES_TOLD_BY_NEST (1 << 3)
+
+/**
+ * In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_tell()).
+ */
+#define VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION (1 << 4)
+
+/**
  * The property "isa" of the node ibm,powerpc-cpu-features of a POWER9: version 3.0B of the architecture.
  */
 #define VM_PMU_TREE_ISA 3000
@@ -3471,6 +3482,17 @@ VmPmuStatus vm_pmu_tree_counters(const VmPmuPlatform *platform,
                                  const VmPmuCounterNodes *nodes,
                                  const VmPmuTreeWriter *writer,
                                  uint32_t *next_phandle);
+
+/**
+ * Writes a catalogue of the counters that post themselves into the open node, which is the root of a tree of its own: for firmware that runs in
+ * the guest, which takes it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be null;
+ * first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
+ *
+ * # Safety
+ * The rules for pointers at the top of the header hold.
+ */
+VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes,
+                                  const VmPmuTreeWriter *writer);
 
 /**
  * Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; that has the property "isa",

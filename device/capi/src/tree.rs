@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use vm_pmu::tree::power9::{self, Error, ImcCounters};
+use vm_pmu::tree::power9::{self, Error, ImcCatalogue, ImcCounters, Told};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 use crate::platform::{VmPmuPlatform, platform};
@@ -43,6 +43,11 @@ pub const VM_PMU_COUNTER_NODES_FLEXIBLE: u32 = 1 << 0;
 pub const VM_PMU_COUNTER_NODES_CORE: u32 = 1 << 1;
 /// In VmPmuCounterNodes::flags: the threads post theirs. Linux has no use for them where cores post none.
 pub const VM_PMU_COUNTER_NODES_THREAD: u32 = 1 << 2;
+/// In VmPmuCounterNodes::flags: of the nest, only the events that it knows by itself are described: clocks and counts of updates. What nobody
+/// tells would read as zero.
+pub const VM_PMU_COUNTER_NODES_TOLD_BY_NEST: u32 = 1 << 3;
+/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_tell()).
+pub const VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION: u32 = 1 << 4;
 
 /// What is described of counters that post themselves. Set `size` to its sizeof; zero means the usual.
 #[derive(Clone, Copy, Debug)]
@@ -198,6 +203,40 @@ fn hand_on<T>(functions: &Functions, write: impl FnOnce(&mut FdtWriter) -> Resul
     if depth == 0 { Ok(answer) } else { Err(unreadable()) }
 }
 
+/// What the flags at `nodes` ask for, which may be null, and its first phandle.
+///
+/// # Safety
+/// The rules for pointers hold.
+unsafe fn asked(nodes: *const VmPmuCounterNodes) -> Result<(ImcCatalogue, u32), Failure> {
+    const KNOWN: u32 = VM_PMU_COUNTER_NODES_FLEXIBLE
+        | VM_PMU_COUNTER_NODES_CORE
+        | VM_PMU_COUNTER_NODES_THREAD
+        | VM_PMU_COUNTER_NODES_TOLD_BY_NEST
+        | VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION;
+    if nodes.is_null() {
+        return Ok((ImcCatalogue::default(), 0));
+    }
+    // SAFETY: the caller's promise.
+    let VmPmuCounterNodes { flags, first_phandle, .. } = unsafe { take(nodes) }?;
+    let has = |flag: u32| flags & flag != 0;
+    if has(!KNOWN) {
+        let unknown = flags & !KNOWN;
+        return Err(argument(format!("the flags {unknown:#x} of VmPmuCounterNodes mean nothing to this library: they must be zero")));
+    }
+    let told = match (has(VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION), has(VM_PMU_COUNTER_NODES_TOLD_BY_NEST)) {
+        (true, _) => Told::ByCompanion,
+        (false, true) => Told::ByNest,
+        (false, false) => Told::All,
+    };
+    let catalogue = ImcCatalogue {
+        flexible: has(VM_PMU_COUNTER_NODES_FLEXIBLE),
+        core: has(VM_PMU_COUNTER_NODES_CORE),
+        thread: has(VM_PMU_COUNTER_NODES_THREAD),
+        told,
+    };
+    Ok((catalogue, first_phandle))
+}
+
 /// Writes the node imc-counters into the open node, which may be any: firmware puts it at the root. It describes the counters that post
 /// themselves: a node for each unit of the nest that a chip of `platform` has, of the homes and numbers that they have, and of
 /// cores and threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is
@@ -219,28 +258,41 @@ pub unsafe extern "C" fn vm_pmu_tree_counters(
     next_phandle: *mut u32,
 ) -> VmPmuStatus {
     guarded(|| {
-        const USUAL: VmPmuCounterNodes = VmPmuCounterNodes { size: size_of::<VmPmuCounterNodes>(), flags: 0, first_phandle: 0 };
         // SAFETY: the caller's promise.
-        let (platform, functions, given) =
-            unsafe { (self::platform(platform)?, self::writer(writer)?, if nodes.is_null() { USUAL } else { take(nodes)? }) };
-        let unknown = given.flags & !(VM_PMU_COUNTER_NODES_FLEXIBLE | VM_PMU_COUNTER_NODES_CORE | VM_PMU_COUNTER_NODES_THREAD);
-        if unknown != 0 {
-            return Err(argument(format!("the flags {unknown:#x} of VmPmuCounterNodes mean nothing to this library: they must be zero")));
-        }
+        let (platform, functions, (asked, first_phandle)) = unsafe { (self::platform(platform)?, self::writer(writer)?, asked(nodes)?) };
         if !next_phandle.is_null() {
             writable(next_phandle, "where the phandle is to be written")?;
         }
         let chips: Vec<power9::Chip> = platform.chips().iter().map(power9::Chip::from).collect();
         let description = ImcCounters {
-            flexible: given.flags & VM_PMU_COUNTER_NODES_FLEXIBLE != 0,
-            core: given.flags & VM_PMU_COUNTER_NODES_CORE != 0,
-            thread: given.flags & VM_PMU_COUNTER_NODES_THREAD != 0,
-            first_phandle: given.first_phandle.max(1),
+            flexible: asked.flexible,
+            core: asked.core,
+            thread: asked.thread,
+            told: asked.told,
+            first_phandle: first_phandle.max(1),
             ..ImcCounters::of(&chips)
         };
         let next = hand_on(&functions, |fdt| power9::write_imc_counters(fdt, &description))?;
         // SAFETY: the caller's promise.
         unsafe { offer(next_phandle, next, "where the phandle is to be written") }
+    })
+}
+
+/// Writes a catalogue of the counters that post themselves into the open node, which is the root of a tree of its own: for firmware that runs in
+/// the guest, which takes it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be null;
+/// first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
+///
+/// # Safety
+/// The rules for pointers at the top of the header hold.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vm_pmu_tree_catalogue(nodes: *const VmPmuCounterNodes, writer: *const VmPmuTreeWriter) -> VmPmuStatus {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (functions, (catalogue, first_phandle)) = unsafe { (self::writer(writer)?, asked(nodes)?) };
+        if first_phandle > 1 {
+            return Err(argument("the phandles of a catalogue begin at 1: first_phandle must be 0 or 1".to_owned()));
+        }
+        hand_on(&functions, |fdt| power9::write_imc_catalogue(fdt, &catalogue))
     })
 }
 

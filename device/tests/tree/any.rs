@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::driver::{Domain, Pmu, probe};
 use super::parsed::{Node, parse};
 use super::{blob, tree};
-use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCounters, Told};
 
 /// Chips as anybody may give them.
 fn any_chips() -> impl Strategy<Value = Vec<Chip>> {
@@ -25,12 +25,16 @@ fn chips() -> impl Strategy<Value = Vec<Chip>> {
     })
 }
 
+fn told() -> impl Strategy<Value = Told> {
+    prop::sample::select(vec![Told::All, Told::ByCompanion, Told::ByNest])
+}
+
 /// Trees of descriptions that can be written.
 fn descriptions() -> impl Strategy<Value = Node> {
-    let described = |(chips, [flexible, core, thread], first_phandle): (Vec<Chip>, [bool; 3], u32)| {
-        tree(&ImcCounters { chips: &chips, flexible, core, thread, first_phandle })
+    let described = |(chips, [flexible, core, thread], told, first_phandle): (Vec<Chip>, [bool; 3], Told, u32)| {
+        tree(&ImcCounters { chips: &chips, flexible, core, thread, told, first_phandle })
     };
-    (chips(), any::<[bool; 3]>(), 1u32..0xFFFF_FF00).prop_map(described)
+    (chips(), any::<[bool; 3]>(), told(), 1u32..0xFFFF_FF00).prop_map(described)
 }
 
 fn names_differ(node: &Node) -> bool {
@@ -49,10 +53,11 @@ proptest! {
     fn whatever_chips_are_given_the_blob_parses_or_is_refused(
         chips in any_chips(),
         parts: [bool; 3],
+        told in told(),
         first_phandle: u32,
     ) {
         let [flexible, core, thread] = parts;
-        if let Ok(blob) = blob(&ImcCounters { chips: &chips, flexible, core, thread, first_phandle }) {
+        if let Ok(blob) = blob(&ImcCounters { chips: &chips, flexible, core, thread, told, first_phandle }) {
             parse(&blob);
         }
     }

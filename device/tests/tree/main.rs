@@ -1,6 +1,7 @@
 //! The nodes of a POWER9's performance monitors, read back by parsers and by a driver's rules.
 
 mod any;
+mod catalogue;
 mod described;
 mod driver;
 mod nodes;

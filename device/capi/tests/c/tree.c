@@ -132,6 +132,40 @@ static void cores_threads_and_the_other_mode_are_asked_for(void) {
   EXPECT_OK(vm_pmu_platform_destroy(platform));
 }
 
+static void a_catalogue_leaves_chips_to_firmware(void) {
+  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  anew(1 << 20);
+  EXPECT_OK(vm_pmu_tree_catalogue(NULL, &writer));
+  /* What it has is the root's. */
+  EXPECT(strncmp(text.lines, "compatible ", 11) == 0);
+  EXPECT(has("\npowerbus0@8 {\n") && has("\nnx@1d8 {\n") && !has("base-addr") && !has("chip-id"));
+  nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
+  anew(1 << 20);
+  EXPECT_OK(vm_pmu_tree_catalogue(&nodes, &writer));
+  /* The first of the interconnect's events that it tells by itself is PM_PB_CYC, at 80h; no memory controller has any. */
+  EXPECT(has("\npowerbus0@80 {\n") && has("\nmba0@458 {\n") && !has("\nnx@") && !has("\nmcs01@"));
+  nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION | VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
+  anew(1 << 20);
+  EXPECT_OK(vm_pmu_tree_catalogue(&nodes, &writer));
+  EXPECT(has("\nmba0@448 {\n") && has("\nmcs01@c8 {\n") && !has("\nnx@"));
+  nodes.first_phandle = 2;
+  EXPECT(vm_pmu_tree_catalogue(&nodes, &writer) == VM_PMU_STATUS_ERROR_ARGUMENT && told("first_phandle"));
+  nodes.first_phandle = 1;
+  nodes.flags = 1u << 31;
+  EXPECT(vm_pmu_tree_catalogue(&nodes, &writer) == VM_PMU_STATUS_ERROR_ARGUMENT && told("0x80000000"));
+}
+
+/* What nobody tells is left out for a machine's own tree, too. */
+static void only_what_is_told_is_described(void) {
+  VmPmuPlatform *platform = platform_of(0x400000);
+  VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
+  nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
+  anew(1 << 20);
+  EXPECT_OK(vm_pmu_tree_counters(platform, &nodes, &writer, NULL));
+  EXPECT(has("  powerbus0@80 {\n") && !has("  mcs01@"));
+  EXPECT_OK(vm_pmu_platform_destroy(platform));
+}
+
 static void the_pmu_of_the_core_is_described(void) {
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_performance_monitor(&writer));
@@ -173,8 +207,8 @@ static void what_cannot_be_described_writes_nothing(void) {
   nodes.first_phandle = UINT32_MAX;
   EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("phandles"));
   nodes.first_phandle = 0;
-  nodes.flags = 8;
-  EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags 0x8"));
+  nodes.flags = 1u << 5;
+  EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags 0x20"));
   nodes.size = 4;
   EXPECT(vm_pmu_tree_counters(platform, &nodes, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("sizeof(VmPmuCounterNodes)"));
   EXPECT(vm_pmu_tree_counters(NULL, NULL, &writer, &next) == VM_PMU_STATUS_ERROR_ARGUMENT && told("platform"));
@@ -192,6 +226,8 @@ static void what_cannot_be_described_writes_nothing(void) {
 int main(void) {
   nodes_of_the_nest_are_handed_over();
   cores_threads_and_the_other_mode_are_asked_for();
+  a_catalogue_leaves_chips_to_firmware();
+  only_what_is_told_is_described();
   the_pmu_of_the_core_is_described();
   a_function_that_asks_to_stop_is_heard();
   what_cannot_be_described_writes_nothing();

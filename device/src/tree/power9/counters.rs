@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use vm_fdt::FdtWriter;
-use vm_pmu_arch::power9::nest::{CONTROL_BLOCK, REGION, REGION_SIZE};
+use vm_pmu_arch::power9::nest::{Availability, CONTROL_BLOCK, REGION, REGION_SIZE};
 
 use super::Error;
 use super::chip::{self, Chip};
-use super::units::{self, Domain, Unit};
+use super::units::{self, Described, Domain, Unit};
 
 /// The public catalogue in whose form the events are described (N32).
 const VERSION_ID: u32 = 0x20;
@@ -16,6 +16,19 @@ const VERSION_ID: u32 = 0x20;
 const CORE_SIZE: u32 = 0x2000;
 /// A cell, in bytes.
 const CELL: u32 = 8;
+
+/// Which events of the nest are described, by who tells them. What nobody tells reads as zero: an operating system that does not find it
+/// refuses to count it instead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Told {
+    /// All of them: what neither the nest nor a companion knows, the embedder injects.
+    #[default]
+    All,
+    /// Those that the nest or a companion knows: clocks, counts of updates, and what moves between caches and memory.
+    ByCompanion,
+    /// Those that the nest knows by itself: clocks and counts of updates.
+    ByNest,
+}
 
 /// Which counters to describe.
 #[derive(Clone, Copy, Debug)]
@@ -29,16 +42,31 @@ pub struct ImcCounters<'c> {
     pub core: bool,
     /// Whether the threads post theirs where LDBAR says. Linux has no use for them where cores post none.
     pub thread: bool,
+    /// Which events of the nest are described.
+    pub told: Told,
     /// The first phandle that is not taken in the tree, 1 to FFFFFFFEh. One is needed for each unit, 56 at most.
     pub first_phandle: u32,
 }
 
 impl<'c> ImcCounters<'c> {
-    /// The nest of `chips` in the default mode, with phandles from 1 on.
+    /// The nest of `chips` in the default mode with all of its events, and phandles from 1 on.
     #[must_use]
     pub const fn of(chips: &'c [Chip]) -> ImcCounters<'c> {
-        ImcCounters { chips, flexible: false, core: false, thread: false, first_phandle: 1 }
+        ImcCounters { chips, flexible: false, core: false, thread: false, told: Told::All, first_phandle: 1 }
     }
+}
+
+/// What a catalogue describes: [`ImcCounters`] without chips.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImcCatalogue {
+    /// Whether the postings of the flexible mode are described beside those of the default mode.
+    pub flexible: bool,
+    /// Whether the cores post their counters.
+    pub core: bool,
+    /// Whether the threads post theirs.
+    pub thread: bool,
+    /// Which events of the nest are described.
+    pub told: Told,
 }
 
 /// Writes the node `imc-counters` into the open node, which may be any: firmware puts it at the root, and it is found by what it is
@@ -50,7 +78,7 @@ impl<'c> ImcCounters<'c> {
 /// prescaler is worth 256 times as much, and no node says so.
 ///
 /// That is what an operating system finds after host firmware. Firmware that runs in the guest itself adds `base-addr` and `chip-id`, and
-/// gives up where it finds them already (skiboot `hw/imc.c`).
+/// gives up where it finds them already: for it there is [`write_imc_catalogue`].
 ///
 /// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
 ///
@@ -60,7 +88,9 @@ impl<'c> ImcCounters<'c> {
 /// many nodes are open; what it has written is no tree then.
 pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) -> Result<u32, Error> {
     chip::check(description.chips)?;
-    let units = units::units(description);
+    let availabilities: Vec<Availability> = description.chips.iter().map(|chip| chip.availability).collect();
+    let ImcCounters { flexible, core, thread, told, .. } = *description;
+    let units = units::units(&Described { availabilities: &availabilities, flexible, core, thread, told });
     let first = description.first_phandle;
     let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
     // The last one taken is FFFFFFFEh at most.
@@ -69,16 +99,54 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
     let numbers: Vec<u32> = description.chips.iter().map(|chip| chip.id).collect();
 
     let node = fdt.begin_node("imc-counters")?;
+    write_units(fdt, &units, first, Some((&homes, &numbers)))?;
+    fdt.end_node(node)?;
+    Ok(next)
+}
+
+/// Writes the catalogue of counters into the open node, which is the root of a tree of its own: what firmware that runs in the guest takes from
+/// flash, by the PVR, and puts into its tree as `imc-counters` (skiboot `hw/imc.c`).
+///
+/// It describes every unit of every chip. Such firmware removes those that a chip's control block does not have, and adds the chips' numbers
+/// and homes. Phandles begin at 1.
+///
+/// # Errors
+///
+/// [`Error::Fdt`]: the writer has one of the phandles already, or too many nodes are open.
+///
+/// ```
+/// use vm_pmu::tree::power9::{ImcCatalogue, Told, write_imc_catalogue};
+/// use vm_pmu::tree::vm_fdt::FdtWriter;
+///
+/// # fn main() -> Result<(), vm_pmu::tree::power9::Error> {
+/// let mut fdt = FdtWriter::new()?;
+/// let root = fdt.begin_node("")?;
+/// write_imc_catalogue(&mut fdt, &ImcCatalogue { told: Told::ByNest, ..ImcCatalogue::default() })?;
+/// fdt.end_node(root)?;
+/// let blob = fdt.finish()?;
+/// // Firmware has 256 KiB for it.
+/// assert!(blob.len() < 0x4_0000);
+/// # Ok(())
+/// # }
+/// ```
+pub fn write_imc_catalogue(fdt: &mut FdtWriter, catalogue: &ImcCatalogue) -> Result<(), Error> {
+    let ImcCatalogue { flexible, core, thread, told } = *catalogue;
+    let units = units::units(&Described { availabilities: &[Availability::EVERY], flexible, core, thread, told });
+    write_units(fdt, &units, 1, None)?;
+    Ok(())
+}
+
+/// Writes what the node of the counters has, with phandles from `first` on and the homes and numbers of chips, where they are known.
+fn write_units(fdt: &mut FdtWriter, units: &[Unit], first: u32, chips: Option<(&[u64], &[u32])>) -> Result<(), vm_fdt::Error> {
     fdt.property_string("compatible", "ibm,opal-in-memory-counters")?;
     fdt.property_u32("#address-cells", 1)?;
     fdt.property_u32("#size-cells", 1)?;
     fdt.property_u32("version-id", VERSION_ID)?;
     for (unit, phandle) in units.iter().zip(first..) {
         write_events(fdt, unit, phandle)?;
-        write_unit(fdt, unit, phandle, &homes, &numbers)?;
+        write_unit(fdt, unit, phandle, chips)?;
     }
-    fdt.end_node(node)?;
-    Ok(next)
+    Ok(())
 }
 
 /// Writes the node of a unit's events.
@@ -100,7 +168,7 @@ fn write_events(fdt: &mut FdtWriter, unit: &Unit, phandle: u32) -> Result<(), vm
 }
 
 /// Writes the node of a unit.
-fn write_unit(fdt: &mut FdtWriter, unit: &Unit, events: u32, homes: &[u64], numbers: &[u32]) -> Result<(), vm_fdt::Error> {
+fn write_unit(fdt: &mut FdtWriter, unit: &Unit, events: u32, chips: Option<(&[u64], &[u32])>) -> Result<(), vm_fdt::Error> {
     let node = fdt.begin_node(&format!("{}@{:x}", unit.name, unit.base))?;
     fdt.property_string("compatible", "ibm,imc-counters")?;
     fdt.property_string("events-prefix", &unit.prefix)?;
@@ -113,8 +181,10 @@ fn write_unit(fdt: &mut FdtWriter, unit: &Unit, events: u32, homes: &[u64], numb
             fdt.property_u32("size", REGION_SIZE as u32)?;
             fdt.property_u32("offset", REGION as u32)?;
             fdt.property_u32("cb_offset", CONTROL_BLOCK as u32)?;
-            fdt.property_array_u64("base-addr", homes)?;
-            fdt.property_array_u32("chip-id", numbers)?;
+            if let Some((homes, numbers)) = chips {
+                fdt.property_array_u64("base-addr", homes)?;
+                fdt.property_array_u32("chip-id", numbers)?;
+            }
         }
         // The operating system says where.
         Domain::Core | Domain::Thread => fdt.property_u32("size", CORE_SIZE)?,

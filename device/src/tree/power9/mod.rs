@@ -40,7 +40,7 @@ mod monitor;
 mod units;
 
 pub use chip::{Chip, reservations};
-pub use counters::{ImcCounters, write_imc_counters};
+pub use counters::{ImcCatalogue, ImcCounters, Told, write_imc_catalogue, write_imc_counters};
 pub use error::Error;
 pub use monitor::{ISA, write_cpu_version, write_performance_monitor};
 pub use vm_pmu_arch::power9::nest::Availability;

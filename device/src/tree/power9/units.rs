@@ -5,10 +5,25 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use vm_pmu_arch::event::{Entry, POWER9};
-use vm_pmu_arch::power9::nest::{self, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
+use vm_pmu_arch::event::{Drive, Entry, Internal, POWER9};
+use vm_pmu_arch::power9::nest::{self, Availability, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
 
-use super::ImcCounters;
+use super::Told;
+
+/// What is described.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Described<'d> {
+    /// The units of each chip.
+    pub(super) availabilities: &'d [Availability],
+    /// Whether the postings of the flexible mode are described.
+    pub(super) flexible: bool,
+    /// Whether the cores post.
+    pub(super) core: bool,
+    /// Whether the threads post.
+    pub(super) thread: bool,
+    /// Which events of the nest are described.
+    pub(super) told: Told,
+}
 
 /// Who posts, and where to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +95,15 @@ fn posted(unit: &str) -> Vec<Posted> {
     POWER9.events().filter(|entry| entry.unit == unit).filter_map(|entry| Some((entry, entry.offset?))).collect()
 }
 
+/// Whether an event of the nest is told by those of `told`.
+fn is_told(entry: &Entry, told: Told) -> bool {
+    match (told, entry.drive) {
+        (Told::All, _) | (_, Drive::Internal(Internal::Clock | Internal::Posting)) => true,
+        (Told::ByCompanion, Drive::Internal(Internal::Request)) => true,
+        (Told::ByCompanion | Told::ByNest, _) => false,
+    }
+}
+
 /// The number behind a unit's name, nothing where there is but one.
 fn number(unit: nest::Unit) -> Cow<'static, str> {
     match (unit.kind, unit.number) {
@@ -110,10 +134,10 @@ fn scale(bank: &Bank) -> u32 {
 
 /// The units of banks that a chip of `description` has, in the order of the banks, with `suffix` behind their names; then the counts of
 /// updates, which are posted whatever a chip has.
-fn nest_units(description: &ImcCounters<'_>, banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
+fn nest_units(description: &Described<'_>, banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
     let mut seen: Vec<nest::Unit> = Vec::new();
     for bank in banks {
-        let is_there = description.chips.iter().any(|chip| chip.availability.has(bank.unit));
+        let is_there = description.availabilities.iter().any(|units| units.has(bank.unit));
         if !is_there || seen.contains(&bank.unit) {
             continue;
         }
@@ -126,8 +150,9 @@ fn nest_units(description: &ImcCounters<'_>, banks: &[Bank], posted: &[Posted], 
 
 /// The units to describe, in the order of their nodes. The fabric is first: some readers take the control block from the first node of a
 /// chip's unit.
-pub(super) fn units(description: &ImcCounters<'_>) -> Vec<Unit> {
-    let (default, flexible): (Vec<Posted>, Vec<Posted>) = posted("nest").into_iter().partition(|(_, offset)| *offset < FLEXIBLE);
+pub(super) fn units(description: &Described<'_>) -> Vec<Unit> {
+    let told = posted("nest").into_iter().filter(|(entry, _)| is_told(entry, description.told));
+    let (default, flexible): (Vec<Posted>, Vec<Posted>) = told.partition(|(_, offset)| *offset < FLEXIBLE);
     let mut units = Vec::new();
     nest_units(description, &DEFAULT_BANKS, &default, "", &mut units);
     if description.flexible {
