@@ -8,7 +8,7 @@ import sys
 import venv
 from pathlib import Path
 
-from kit import insert
+from kit import insert, pnor
 from kit.errors import Failure, say
 
 HERE = Path(__file__).resolve().parent.parent
@@ -23,6 +23,9 @@ PYTHON_PACKAGES = ("meson==1.11.1", "pycotap==1.3.1")
 
 # What of libvm_pmu an architecture of QEMU's is given: the PMUs of its CPUs, by the names of features.
 PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "ppc64": ("power9",)}
+
+# What the nest of a chip needs beside: its counters in memory, and the catalogue of their events.
+NEST = {"ppc64": ("memory", "tree")}
 
 # And what the bridge calls, whatever the architecture.
 CALLED = ("companion",)
@@ -79,7 +82,8 @@ def features(targets: str) -> list[str]:
     parts = {part for architecture in architectures(targets) for part in PARTS.get(architecture, ())}
     if not parts:
         raise Failure(f"there is no PMU for {targets}: there are some for {', '.join(PARTS)}")
-    return [*sorted(parts), *CALLED]
+    nest = [feature for architecture in architectures(targets) for feature in NEST.get(architecture, ())]
+    return [*sorted(parts), *CALLED, *nest]
 
 
 def library(base: Path, targets: str) -> Path:
@@ -187,6 +191,8 @@ def build(base: Path, version: str, original: Path, targets: str, plain: bool, w
     if not plain:
         say("building libvm_pmu")
         pkg_config = library(base, targets)
+        if "tree" in features(targets):
+            pnor.make(base, pkg_config)
     say(f"preparing QEMU {name}")
     prepare(original, tree, plain)
     configure(tree, place, meson(base), targets, whole, pkg_config, log / f"configure-{name}.log")

@@ -120,6 +120,22 @@ def ticks(ratio: float) -> Judge:
     return judge
 
 
+def each(judge: Judge, times: int) -> Judge:
+    """So many lines, each as it must be."""
+
+    def judge_each(lines: list[str]) -> str | None:
+        if len(lines) != times:
+            return f"expected {times} lines, found {lines}"
+        return next((reason for line in lines if (reason := judge([line]))), None)
+
+    return judge_each
+
+
+def listed(names: list[str]) -> Judge:
+    """A line for each name, and no other."""
+    return lambda lines: None if sorted(line.strip() for line in lines) == names else f"expected {names}, found {lines}"
+
+
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
@@ -250,6 +266,36 @@ POWER = [
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
 ]
 
+NEST_UNITS = [*(f"mba{port}" for port in range(8)), *(f"phb{bridge}" for bridge in range(6)), "powerbus0", "update_count"]
+
+
+def nest_clock(event: str, program: str = "sleep 2") -> str:
+    """A command that counts a clock of the nest, and the nanoseconds."""
+    return stat(f"{event},duration_time", program, 1, "-a ")
+
+
+# What the nest knows by itself, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
+# millisecond.
+POWERNV = [
+    *POWER,
+    Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
+    Check("the clock of the nest", nest_clock("nest_powerbus0_imc/PM_PB_CYC/"), ticks(2.0)),
+    Check("the clock of the nest, beside a program", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),
+    Check("the clock of a PCIe host bridge", nest_clock("nest_phb0_imc/PM_PHB0_CYC/"), ticks(2.0)),
+    Check("the clock of the memory", nest_clock("nest_mba7_imc/PM_MBA7_DRAM_CLK_CYC/"), ticks(4 / 3)),
+    Check("postings of the nest", nest_clock("nest_update_count_imc/event=0/"), ticks(1e-6)),
+]
+
+# Two chips, of which each has a nest.
+NESTS = [
+    Check(
+        "the clocks of two nests",
+        "; ".join(stat("nest_powerbus0_imc/PM_PB_CYC/,duration_time", "sleep 2", 1, f"-C {cpu} ") for cpu in (0, 1)),
+        each(ticks(2.0), 2),
+    )
+]
+
+
 def beside_interrupts(instructions: int) -> Judge:
     """K8, two programs: the instructions and the page fault of the first, beside the interrupts that are told too."""
 
@@ -318,6 +364,7 @@ class Run:
     smp: str = "1"
     append: str = ""
     saved: float = 0.0
+    memory: str = "1G"
 
 
 RUNS = [
@@ -328,7 +375,8 @@ RUNS = [
     Run("knl", TWO_CPUS["knl"], smp="2"),
     Run("power9", POWER),
     Run("power9", TWO_CPUS["power9"], smp="2"),
-    Run("powernv9", POWER),
+    Run("powernv9", POWERNV),
+    Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     Run("knl", SAVED["knl"], saved=0.5),
     Run("power9", SAVED["power9"], saved=0.5),
     Run("power9", SAVED_CACHES, saved=0.5),

@@ -38,6 +38,8 @@ class Guest:
     accel: str = "tcg"
     append: str = ""
     options: list[str] = field(default_factory=list)
+    # The content of the machine's flash.
+    flash: Path | None = None
     # Files for the guest, by their paths there.
     files: dict[str, Path] = field(default_factory=dict)
     # The guest hangs when so many seconds have passed; if `patient`, since its last line.
@@ -66,6 +68,7 @@ class Guest:
         cpu = machine.cpu
         if self.pmu:
             cpu += "," + (machine.pmu_on if self.pmu == "on" else machine.pmu_off)
+        flash = [*machine.with_flash, "-drive", f"if=mtd,format=raw,readonly=on,file={self.flash}"] if self.flash else []
         append = f"console={machine.console} panic=-1 {machine.append} {self.append}"
         return [
             *(str(self.qemu), "-L", str(self.firmware)),
@@ -73,6 +76,7 @@ class Guest:
             *("-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"),
             *("-kernel", str(self.image.kernel), "-initrd", initramfs, "-append", " ".join(append.split())),
             *machine.options,
+            *flash,
             *self.options,
         ]
 

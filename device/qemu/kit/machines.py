@@ -18,6 +18,8 @@ class Machine:
     append: str = ""
     modules: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    # What a machine with flash needs beside.
+    with_flash: tuple[str, ...] = ()
 
 
 # The watchdog would take a counter for itself. With its defences against speculation Linux would switch page tables at each
@@ -79,6 +81,8 @@ MACHINES = {
             pmu_off="pmu=off",
             console="hvc0",
             append=_POWER,
+            # skiboot asks the BMC where the flash is.
+            with_flash=("-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10"),
         ),
     )
 }

@@ -4,10 +4,10 @@ import argparse
 import re
 from pathlib import Path
 
-from kit import image
+from kit import image, pnor
 from kit.build import PLAIN
 from kit.debian import SUITES
-from kit.errors import Failure
+from kit.errors import Failure, say
 from kit.guest import Guest
 from kit.machines import MACHINES
 
@@ -45,6 +45,17 @@ def newest(base: Path, program: str, plain: bool) -> Path:
     return found[-1]
 
 
+def flash(options: argparse.Namespace) -> Path | None:
+    """What the machine's flash has for the PMU, if it has flash and the PMU is on."""
+    if options.plain or options.pmu != "on" or not MACHINES[options.machine].with_flash:
+        return None
+    made = pnor.place(options.dir)
+    if made.exists():
+        return made
+    say(f"there is no {made}, which `build` makes: the guest finds no PMU of the nest")
+    return None
+
+
 def guest(options: argparse.Namespace, timeout: float) -> Guest:
     """The guest that the options describe; its image is built if need be."""
     chosen = MACHINES[options.machine]
@@ -61,5 +72,6 @@ def guest(options: argparse.Namespace, timeout: float) -> Guest:
         accel=options.accel,
         append=options.append,
         options=options.qemu_option,
+        flash=flash(options),
         timeout=timeout,
     )

@@ -147,11 +147,11 @@ class Libraries(unittest.TestCase):
     def test_a_target_brings_the_parts_of_its_architecture_alone(self) -> None:
         """An emulator of x86 carries no POWER."""
         self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion"])
-        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion"])
+        self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "memory", "tree"])
 
     def test_one_library_serves_all_targets(self) -> None:
         """Each part is there once."""
-        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion"])
+        self.assertEqual(build.features("x86_64-softmmu,i386-softmmu,ppc64-softmmu"), ["k8", "knl", "power9", "companion", "memory", "tree"])
 
     def test_a_target_without_a_pmu_is_refused_before_anything_is_built(self) -> None:
         """The line says which have one."""
@@ -222,6 +222,16 @@ class Guests(Folder):
     def test_the_pmu_is_switched_by_an_option_of_the_cpu(self) -> None:
         """One place says which."""
         self.assertIn("Opteron_G1,pmu=off", self.guest("", pmu="off").arguments("initramfs"))
+
+    def test_flash_comes_with_the_devices_by_which_firmware_finds_it(self) -> None:
+        """skiboot asks a BMC, which a machine without default devices does not have."""
+        guest = self.guest("", flash=self.folder / "pnor.bin")
+        guest.machine = MACHINES["powernv9"]
+        arguments = guest.arguments("initramfs")
+        self.assertIn(f"if=mtd,format=raw,readonly=on,file={self.folder / 'pnor.bin'}", arguments)
+        self.assertIn("ipmi-bmc-sim,id=bmc0", arguments)
+        guest.flash = None
+        self.assertNotIn("ipmi-bmc-sim,id=bmc0", guest.arguments("initramfs"))
 
     def test_known_failures_are_the_names_before_the_reasons(self) -> None:
         """Lines with nothing but a reason, and empty ones, name no test."""
