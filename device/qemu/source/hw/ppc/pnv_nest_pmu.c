@@ -41,12 +41,15 @@
 #define SLOTS_OF_A_CALL 24
 #define SLOTS_TO_MAKE_UP 2000
 
-/* The slots in which the engine does whatever a write to the control block makes it do. */
+/* The most slots in which the engine does whatever a write to the control block makes it do. */
 #define SLOTS_TO_OBEY 8
 
 /* The control block, from where the engine's region begins. */
 #define CONTROL_BLOCK 0x3fc00
 #define CONTROL_BLOCK_SIZE 0x30
+#define CONTROL_STATUS 0x00
+#define CONTROL_COMMAND 0x08
+#define STATUS_PAUSED 2
 
 /*
  * The units that QEMU's chip has, the most significant bit first: the interconnect, eight memory controllers and DIMM interfaces, six PCIe host
@@ -167,6 +170,14 @@ static void wait_for_slot(PnvNestPmu *nest)
     timer_mod(nest->slot, nest->last + DIV_ROUND_UP(cycles, CYCLES_PER_NS));
 }
 
+/* Whether the engine has said that it waits for a command, and there is none. */
+static bool waits(PnvNestPmu *nest)
+{
+    uint8_t *control = homer_at(nest, nest->region + CONTROL_BLOCK);
+
+    return ldq_be_p(control + CONTROL_STATUS) == STATUS_PAUSED && ldq_be_p(control + CONTROL_COMMAND) == 0;
+}
+
 static void slot_is_due(void *opaque)
 {
     PnvNestPmu *nest = opaque;
@@ -177,8 +188,10 @@ static void slot_is_due(void *opaque)
         nest->slots_left--;
     }
     vm_pmu_chip_running(nest->platform, nest->chip_id, &running);
-    if (running || nest->slots_left) {
+    if (running || (nest->slots_left && !waits(nest))) {
         wait_for_slot(nest);
+    } else {
+        nest->slots_left = 0;
     }
 }
 
@@ -193,7 +206,8 @@ static uint64_t control_read(void *opaque, hwaddr offset, unsigned size)
 
 /*
  * The engine looks here in every slot, but has slots only while it posts or while there may be something new. A stopped engine's time stands still:
- * a guest finds what was counted since it started the engine, and not what a counter of 16 bits kept of an hour before.
+ * a guest finds what was counted since it started the engine, and a millisecond or two from before it stopped it, but not what a counter of 16 bits
+ * kept of an hour between.
  */
 static void control_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
