@@ -136,6 +136,17 @@ def listed(names: list[str]) -> Judge:
     return lambda lines: None if sorted(line.strip() for line in lines) == names else f"expected {names}, found {lines}"
 
 
+def exactly(*words: str) -> Judge:
+    """The words are these, in any order."""
+
+    def judge(lines: list[str]) -> str | None:
+        found = " ".join(lines).split()
+        differing = set(found) ^ set(words)
+        return None if not differing and len(found) == len(words) else f"expected {len(words)} words, found {len(found)}; they differ in {sorted(differing)}"
+
+    return judge
+
+
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
@@ -217,6 +228,21 @@ K8 = [
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
 
+# As Linux names them: controllers of memory and of MCDRAM, each in two halves with a clock of their own, and the ports to devices.
+PCI_BOXES = [
+    *(f"uncore_imc_{number}" for number in range(6)),
+    *(f"uncore_imc_uclk_{number}" for number in range(2)),
+    *(f"uncore_edc_{clock}_{number}" for clock in ("uclk", "eclk") for number in range(8)),
+    "uncore_m2pcie",
+    "uncore_irp",
+]
+
+
+def clock(event: str, seconds: int = 2) -> str:
+    """A command that counts the clocks of a box for some seconds, and the nanoseconds."""
+    return stat(f"{event},duration_time", f"sleep {seconds}", 1, "-a ")
+
+
 KNL = [
     driver("Knights Landing"),
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), knl(*LOOP["x86"])),
@@ -234,8 +260,13 @@ KNL = [
         misses(163_841, 163_840),
     ),
     Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
+    Check("boxes behind PCI", "cd /sys/bus/event_source/devices && echo uncore_imc_* uncore_edc_* uncore_m2pcie* uncore_irp*", exactly(*PCI_BOXES)),
     # UCLK, of 1700 MHz, by the fixed counter of the UBOX.
-    Check("the clock of the untile", stat("uncore_ubox/event=0xff/,duration_time", "sleep 2", 1, "-a "), ticks(1.7)),
+    Check("the clock of the untile", clock("uncore_ubox/event=0xff/"), ticks(1.7)),
+    Check("the clock of the untile, by a box behind PCI", clock("uncore_edc_uclk_7/event=0xff/"), ticks(1.7)),
+    # ECLK has 900 MHz and DCLK 1200: a fixed counter, and event 0 in another.
+    Check("the clock of MCDRAM", clock("uncore_edc_eclk_0/event=0xff/"), ticks(0.9)),
+    Check("the clock of memory", clock("uncore_imc_5/event=0/"), ticks(1.2)),
 ]
 
 POWER = [
@@ -345,6 +376,8 @@ SAVED = {
     "power9": [Check("a loop, saved in its middle", stat("instructions:u,branches:u", LONG, 1), equal(5_000_000_084, 1_000_000_022, times=1))],
 }
 
+SAVED_BOXES = [Check("the clock of memory, saved in its middle", clock("uncore_imc_0/event=0xff/", 4), ticks(1.2))]
+
 # Beside the 2,000 walks: argc, argv[1], and the five bytes of "2000".
 SAVED_CACHES = [
     Check(
@@ -378,6 +411,7 @@ RUNS = [
     Run("powernv9", POWERNV),
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     Run("knl", SAVED["knl"], saved=0.5),
+    Run("knl", SAVED_BOXES, saved=2),
     Run("power9", SAVED["power9"], saved=0.5),
     Run("power9", SAVED_CACHES, saved=0.5),
 ]

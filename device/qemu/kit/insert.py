@@ -2,7 +2,7 @@
 
 Fragments are tables of TOML files, each with these keys:
 
-file    the file, relative to the tree; a list where versions have it at different places
+file    the file, relative to the tree; a list where versions have the place in different files
 within  optional: a line that begins a function or structure; the place is between it and the next line that begins with "}"
 before, behind, instead
         the place: the first line that has these characters; a list where versions differ
@@ -69,29 +69,38 @@ def span(lines: list[str], within: str | None) -> range | None:
     return range(start, end + 1)
 
 
-def apply(fragment: Fragment, tree: Path) -> Path:
-    """Puts one fragment into the tree and returns the file that it changed."""
-    path = next((tree / name for name in fragment.files if (tree / name).is_file()), None)
-    if path is None:
-        raise PlaceNotFound(f"{fragment.describe()}: there is no {' or '.join(fragment.files)}")
-    lines = path.read_text().splitlines(keepends=True)
+def find(fragment: Fragment, lines: list[str]) -> tuple[int, str] | None:
+    """The line of a file at which a fragment's place is, and the text for it; nothing if the file does not have it."""
     lookup = span(lines, fragment.within)
     if lookup is None:
-        raise PlaceNotFound(f"{fragment.describe()}: {path.relative_to(tree)} has no line with {fragment.within!r}")
+        return None
     if fragment.how == "at_end":
-        index = lookup.stop - 1 if fragment.within else lookup.stop
-        lines[index:index] = fragment.texts[0].splitlines(keepends=True)
-        path.write_text("".join(lines))
-        return path
+        return lookup.stop - 1 if fragment.within else lookup.stop, fragment.texts[0]
     for place, text in zip(fragment.places, fragment.texts):
         index = next((index for index in lookup if place in lines[index]), None)
         if index is not None:
+            return index, text
+    return None
+
+
+def apply(fragment: Fragment, tree: Path) -> Path:
+    """Puts one fragment into the tree and returns the file that it changed."""
+    there = [tree / name for name in fragment.files if (tree / name).is_file()]
+    if not there:
+        raise PlaceNotFound(f"{fragment.describe()}: there is no {' or '.join(fragment.files)}")
+    for path in there:
+        lines = path.read_text().splitlines(keepends=True)
+        if (found := find(fragment, lines)) is not None:
             break
     else:
-        where = f"{path.relative_to(tree)}, {fragment.within!r}" if fragment.within else f"{path.relative_to(tree)}"
+        where = " or ".join(str(path.relative_to(tree)) for path in there)
+        if all(span(path.read_text().splitlines(), fragment.within) is None for path in there):
+            raise PlaceNotFound(f"{fragment.describe()}: {where} has no line with {fragment.within!r}")
+        where += f", {fragment.within!r}" if fragment.within else ""
         raise PlaceNotFound(f"{fragment.describe()}: {where} has no line with {' or '.join(map(repr, fragment.places))}")
+    index, text = found
     put = text.splitlines(keepends=True)
-    if fragment.how == "before":
+    if fragment.how in ("before", "at_end"):
         lines[index:index] = put
     elif fragment.how == "behind":
         lines[index + 1 : index + 1] = put

@@ -12,7 +12,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kit import build, debian, selftests  # noqa: E402
+from kit import build, debian, insert, selftests  # noqa: E402
 from kit.cpio import Writer  # noqa: E402
 from kit.debian import Archive, Package  # noqa: E402
 from kit.errors import Failure  # noqa: E402
@@ -139,6 +139,36 @@ class Packages(Folder):
         with mock.patch("kit.libraries.needed", lambda path: ["libz.so.1"] if path == self.folder else []):
             resolver.libraries["ld-linux-x86-64.so.2"] = (self.folder / "ld", "libc6")
             self.assertEqual(set(resolver.closure(self.folder, "p")), {"ld-linux-x86-64.so.2", "libz.so.1"})
+
+
+class Fragments(Folder):
+    """Putting fragments into a tree."""
+
+    def tree(self, fragment: str, **files: str) -> Path:
+        """Insert one fragment into files of this text, `a_c` being `a.c`, and return where they are."""
+        source = self.folder / "of.toml"
+        source.write_text(f"[[fragment]]\n{fragment}\n")
+        tree = self.folder / "tree"
+        tree.mkdir()
+        for name, text in files.items():
+            (tree / name.replace("_", ".")).write_text(text)
+        insert.apply_all([source], tree)
+        return tree
+
+    def test_a_fragment_goes_into_the_first_of_its_files_that_has_the_place(self) -> None:
+        """A function moves to another file, which was there before."""
+        tree = self.tree('file = ["a.c", "b.c"]\nbehind = "x;"\ntext = "new;"', a_c="y;\n", b_c="x;\n")
+        self.assertEqual([(tree / name).read_text() for name in ("a.c", "b.c")], ["y;\n", "x;\nnew;"])
+
+    def test_a_place_that_no_file_has_is_named_with_all_files(self) -> None:
+        """Whoever looks for it looks into each."""
+        with self.assertRaisesRegex(insert.PlaceNotFound, "a.c or b.c has no line with 'x;'"):
+            self.tree('file = ["a.c", "b.c"]\nbehind = "x;"\ntext = "new;"', a_c="y;\n", b_c="z;\n")
+
+    def test_a_function_that_is_gone_is_named(self) -> None:
+        """Not the line that was to be found in it."""
+        with self.assertRaisesRegex(insert.PlaceNotFound, r"a.c has no line with 'f\('"):
+            self.tree('file = "a.c"\nwithin = "f("\nbehind = "x;"\ntext = "new;"', a_c="x;\n")
 
 
 class Libraries(unittest.TestCase):

@@ -90,9 +90,19 @@ static const char *part_of(CPUX86State *env)
     return IS_INTEL_CPU(env) && family == 6 && (model == 0x57 || model == 0x85) ? "knl" : NULL;
 }
 
+static bool has_boxes(CPUState *cs)
+{
+    return cs->pmu && IS_INTEL_CPU(cpu_env(cs));
+}
+
 static void power_on(void *opaque)
 {
-    tcg_pmu_reset(opaque, false);
+    CPUState *cs = opaque;
+
+    tcg_pmu_reset(cs, false);
+    if (cs == first_cpu && has_boxes(cs)) {
+        vm_pmu_boxes_reset(tcg_bridge_machine(cs->pmu->bridge));
+    }
 }
 
 bool x86_pmu_attach(CPUState *cs, Error **errp)
@@ -153,6 +163,23 @@ void x86_pmu_halted(CPUX86State *env)
     tcg_pmu_sync(env_cpu(env));
 }
 
+/* The library's clock of the CPUs, 1400 MHz: 7 cycles in 5 ns. */
+#define CYCLES 7
+#define NANOSECONDS 5
+
+/* The clocks of boxes are those of the machine's time. They go on while CPUs sleep, and are brought up when somebody looks. */
+VmPmuMachine *x86_pmu_boxes(CPUState *cs)
+{
+    VmPmuMachine *boxes;
+
+    if (!has_boxes(cs)) {
+        return NULL;
+    }
+    boxes = tcg_bridge_machine(cs->pmu->bridge);
+    vm_pmu_boxes_pass(boxes, CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
+    return boxes;
+}
+
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
     uint32_t registers[4] = { 0 };
@@ -169,18 +196,12 @@ void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, ui
 /* The registers of Knights Landing's boxes, and a few others, are here. */
 #define FIRST_OF_BOXES 0x700
 #define BEHIND_BOXES 0x1000
-/* The library's clock of the CPUs, 1400 MHz: 7 cycles in 5 ns. */
-#define CYCLES 7
-#define NANOSECONDS 5
 
-/* The clocks of boxes are those of the machine's time. They go on while CPUs sleep, and are brought up when somebody looks. */
 static void pass_boxes(CPUX86State *env, uint32_t number)
 {
-    CPUState *cs = env_cpu(env);
-
-    if (cs->pmu && IS_INTEL_CPU(env) && number >= FIRST_OF_BOXES && number < BEHIND_BOXES) {
+    if (number >= FIRST_OF_BOXES && number < BEHIND_BOXES) {
         BQL_LOCK_GUARD();
-        vm_pmu_boxes_pass(tcg_bridge_machine(cs->pmu->bridge), CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
+        x86_pmu_boxes(env_cpu(env));
     }
 }
 
