@@ -163,6 +163,8 @@ typedef struct TcgBridgeCpu {
   uint64_t told;
   /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
   uint32_t following;
+  /* Which of the machine's boxes the companion is asked for on this CPU: tcg_bridge_boxes.h. */
+  uint64_t heard;
   /*
    * Not 0 while taken branches are recorded for POWER's branch history: the guest has accessed it, and so many alerts or ends of recording may
    * come until it does again. Beside it, whether they are wanted now.

@@ -4,6 +4,7 @@
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
 #include "tcg_bridge_companion.h"
+#include "tcg_bridge_internal.h"
 
 #include <string.h>
 
@@ -79,6 +80,7 @@ void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
   }
   tcg_bridge_settle(cpu);
   vm_pmu_follow(companion, cpu->number, instruction);
+  if (cpu->heard != 0) cpu->bridge->boxes->followed(cpu);
   /* An access may make it fetch its line again. */
   cpu->line = instruction->access_count == 0 ? (instruction->address + instruction->bytes - 1) >> LINE_BITS : UINT64_MAX;
   vm_pmu_follow_deliver(companion, tcg_bridge_machine(cpu->bridge), cpu->number, NULL, 0, delivered, cpu, NULL);

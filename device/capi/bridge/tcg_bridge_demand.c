@@ -56,11 +56,14 @@ static bool note_apart(TcgBridgeCpu *cpu) {
 
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
-  uint32_t counting = counts(bridge, &cpu->demand), following = follows(bridge, &cpu->demand, cpu->history != 0), followed = cpu->following;
+  uint64_t heard = VM_PMU_LOAD(&bridge->listens);
+  uint32_t following = heard != 0 || follows(bridge, &cpu->demand, cpu->history != 0), followed = cpu->following;
+  uint32_t counting = following || counts(bridge, &cpu->demand);
   bool changed = counting != cpu->counting || following != cpu->following;
   uint32_t recorded = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES;
   if (cpu->recorded != 0 && recorded == 0 && cpu->history != 0) cpu->history -= 1;
   cpu->recorded = recorded;
+  cpu->heard = heard;
   cpu->counting = counting;
   cpu->following = following;
   cpu->sums = !following && note_apart(cpu);
@@ -68,7 +71,10 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
                (cpu->demand.records & SINGLE_RECORDS) == 0;
-  if (followed || following) vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
+  if (followed || following) {
+    if (bridge->boxes != NULL) bridge->boxes->renew(cpu);
+    vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
+  }
   return changed;
 }
 

@@ -24,6 +24,19 @@
 /* The records that nobody but the companion tells. */
 #define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
 
+/* The units of boxes that count what the companion makes. */
+#define TCG_BRIDGE_UNITS 4
+
+/* What boxes beside the CPUs have the companion asked for: tcg_bridge_boxes.c, which not every host has. */
+typedef struct TcgBridgeBoxes {
+  /* Everything is about to be saved, and has been loaded. */
+  void (*save)(TcgBridge *bridge);
+  void (*load)(TcgBridge *bridge);
+  /* The CPU's follower is about to be renewed, and has followed an instruction. */
+  void (*renew)(TcgBridgeCpu *cpu);
+  void (*followed)(TcgBridgeCpu *cpu);
+} TcgBridgeBoxes;
+
 struct TcgBridge {
   VmPmuMachine *machine;
   TcgBridgeHost host;
@@ -43,6 +56,11 @@ struct TcgBridge {
   /* The records that the host tells. */
   uint32_t tells;
   VmPmuCompanion *companion;
+  /* Null for none, and what they listen to: not 0 while all CPUs are followed for them. */
+  const TcgBridgeBoxes *boxes;
+  uint64_t listens;
+  /* The first of each unit whose boxes may listen. */
+  uint32_t first_boxes[TCG_BRIDGE_UNITS];
   /* The host keeps the clock. */
   bool keeps_clock;
   /* What the companion makes, and what of it the host does not count: instructions are followed for the latter. */
@@ -77,6 +95,7 @@ void tcg_bridge_kick_others(TcgBridgeCpu *cpu);
 
 static inline void tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
   if (vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch) tcg_bridge_renew(cpu);
+  if (cpu->heard != VM_PMU_LOAD(&cpu->bridge->listens)) tcg_bridge_choose_again(cpu);
 }
 
 #endif

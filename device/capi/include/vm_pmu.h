@@ -3323,8 +3323,9 @@ VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
 
 /**
  * `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
- * it comes into the table of requests and will have left after its latency. What stays in the tile comes to no CHA. Writes to `taken`, which
- * may be null, whether a counter counts it. Opcodes are those of the server parts before this one; who knows better tells
+ * it comes into the table of requests and will have left after its latency: that many cycles of the CPUs, in clocks of the untile by the machine's
+ * frequencies. What stays in the tile comes to no CHA. Writes to `taken`, which may be null, whether a counter counts it. Opcodes are those of
+ * the server parts before this one; who knows better tells
  * vm_pmu_box_transact().
  *
  * # Safety

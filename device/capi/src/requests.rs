@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use vm_pmu::arch::feed::Request;
-use vm_pmu::untile::{Stage, Transaction};
+use vm_pmu::untile::{Domain, Stage, Transaction};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::machine::VmPmuMachine;
@@ -68,8 +68,9 @@ fn handed_out(request: &Request) -> VmPmuRequest {
 }
 
 /// `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
-/// it comes into the table of requests and will have left after its latency. What stays in the tile comes to no CHA. Writes to `taken`, which
-/// may be null, whether a counter counts it. Opcodes are those of the server parts before this one; who knows better tells
+/// it comes into the table of requests and will have left after its latency: that many cycles of the CPUs, in clocks of the untile by the machine's
+/// frequencies. What stays in the tile comes to no CHA. Writes to `taken`, which may be null, whether a counter counts it. Opcodes are those of
+/// the server parts before this one; who knows better tells
 /// vm_pmu_box_transact().
 ///
 /// # Safety
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn vm_pmu_box_request(
             return Err(argument(format!("there is no thread {thread} of tile {tile}: tiles are 0 to 37, and threads of a tile 0 to 7")));
         };
         let transaction = Transaction::of(&request, tile, thread);
-        let clocks = u64::from(request.latency);
+        let clocks = untile.frequencies().clocks(Domain::Uclk, request.latency.into());
         let took = transaction.is_some_and(|transaction| untile.transact(cha, &transaction, Stage::Served { clocks }));
         // SAFETY: the caller's promise.
         unsafe { offer(taken, took, "where the answer is to be written") }

@@ -132,6 +132,15 @@ fn a_host_without_caches_has_the_companion_follow_it() {
 }
 
 #[test]
+fn boxes_count_what_a_host_without_caches_is_followed_for() {
+    if is_there("cc", "boxes_count_what_a_host_without_caches_is_followed_for") {
+        let more = ["companion", "boxes"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.c")).display().to_string());
+        let beside: Vec<String> = bridge().into_iter().chain(more).chain(shared()).collect();
+        compile_and_run("cc", "followed_boxes.c", "followed_boxes", "-std=c11", &beside);
+    }
+}
+
+#[test]
 fn the_header_of_the_bridge_is_valid_in_cpp() {
     if is_there("c++", "the_header_of_the_bridge_is_valid_in_cpp") {
         let mut command = Command::new("c++");
@@ -148,7 +157,8 @@ fn the_header_of_the_bridge_is_valid_in_cpp() {
             "stddef.h",
             "-I",
         ]);
-        succeed(command.arg(installed().join("include")).arg(root().join("bridge/tcg_bridge_companion.h")));
+        let headers = ["companion", "boxes"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.h")));
+        succeed(command.arg(installed().join("include")).args(headers));
     }
 }
 

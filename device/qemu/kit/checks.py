@@ -13,6 +13,9 @@ LOOP = {"x86": (5_000_006, 1_000_001), "power": (5_000_009, 1_000_001)}
 BRANCHES = {"x86": (1_200_007, 900_001), "power": (1_200_011, 900_001)}
 TAKEN = 750_000
 
+# The lines that a walk of `walks` reads.
+WALKED = 65_536
+
 
 @dataclass(frozen=True)
 class Check:
@@ -147,6 +150,23 @@ def exactly(*words: str) -> Judge:
     return judge
 
 
+def traffic(walked: int) -> Judge:
+    """What the untile counts, by all boxes of a unit: each line is read from MCDRAM, which has it in its cache or reads it from memory.
+
+    Prefetches beyond the ends of pages and what else the guest does add less than two fifths. perf starts and stops boxes one after the other.
+    """
+
+    def judge(lines: list[str]) -> str | None:
+        reads, lookups, misses, memory, requests = numbers(lines)[0]
+        if not walked <= reads <= walked * 7 // 5 or requests < walked:
+            return f"expected {walked} reads of MCDRAM and requests, or a little more, found {reads} and {requests}"
+        if abs(lookups - reads) > reads // 50:
+            return f"expected as many reads of MCDRAM as its cache was looked into, found {reads} and {lookups}"
+        return None if abs(misses - memory) <= memory // 10 else f"expected a read of memory for each miss of MCDRAM, found {memory} for {misses}"
+
+    return judge
+
+
 def shared(expected: int, counters: int) -> Judge:
     """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
 
@@ -228,6 +248,17 @@ K8 = [
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
 
+# Requests at MCDRAM, what its cache has or has not, reads of memory, requests at CHAs. Of boxes that have a name in common perf tells the sum.
+TRAFFIC = ",".join(
+    (
+        "uncore_edc_eclk/event=1,umask=1/",
+        "uncore_edc_uclk/event=2,umask=0xf/",
+        "uncore_edc_uclk/event=2,umask=0xc/",
+        "uncore_imc/event=3,umask=1/",
+        "uncore_cha/event=0x35,umask=0x31/",
+    )
+)
+
 # As Linux names them: controllers of memory and of MCDRAM, each in two halves with a clock of their own, and the ports to devices.
 PCI_BOXES = [
     *(f"uncore_imc_{number}" for number in range(6)),
@@ -267,6 +298,9 @@ KNL = [
     # ECLK has 900 MHz and DCLK 1200: a fixed counter, and event 0 in another.
     Check("the clock of MCDRAM", clock("uncore_edc_eclk_0/event=0xff/"), ticks(0.9)),
     Check("the clock of memory", clock("uncore_imc_5/event=0/"), ticks(1.2)),
+    # By the companion, which follows all CPUs while any of it is counted.
+    Check("what memory does", stat(TRAFFIC, "walks", 1, "-a "), traffic(10 * WALKED)),
+    Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), knl(*LOOP["x86"])),
 ]
 
 POWER = [
@@ -377,6 +411,7 @@ SAVED = {
 }
 
 SAVED_BOXES = [Check("the clock of memory, saved in its middle", clock("uncore_imc_0/event=0xff/", 4), ticks(1.2))]
+SAVED_TRAFFIC = [Check("what memory does, saved in its middle", stat(TRAFFIC, "walks 20", 1, "-a "), traffic(20 * WALKED))]
 
 # Beside the 2,000 walks: argc, argv[1], and the five bytes of "2000".
 SAVED_CACHES = [
@@ -412,6 +447,7 @@ RUNS = [
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     Run("knl", SAVED["knl"], saved=0.5),
     Run("knl", SAVED_BOXES, saved=2),
+    Run("knl", SAVED_TRAFFIC, saved=3),
     Run("power9", SAVED["power9"], saved=0.5),
     Run("power9", SAVED_CACHES, saved=0.5),
 ]

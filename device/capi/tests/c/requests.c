@@ -109,6 +109,23 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   EXPECT_OK(vm_pmu_machine_destroy(seen.machine));
 }
 
+/* Bits 36h and 31h: how long requests of tiles are in the table, in its clocks. */
+static void a_request_stays_for_its_latency_in_clocks_of_the_untile(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuRequest request = {sizeof(VmPmuRequest)};
+  uint64_t clocks;
+  EXPECT_OK(vm_pmu_machine_create("knl", NULL, &machine));
+  EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xE01, 0x403136));
+  request.latency = 28;
+  request.supplier = VM_PMU_SUPPLIER_MEMORY;
+  EXPECT_OK(vm_pmu_box_request(machine, 0, &request, 0, 0, NULL));
+  EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_UCLK, 100));
+  EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xE08, &clocks));
+  /* A CPU of 1400 MHz, a mesh of 1700. */
+  EXPECT(clocks == 34);
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+}
+
 static void misuse(void) {
   VmPmuMachine *machine = NULL, *k8 = NULL;
   VmPmuCompanion *companion = NULL;
@@ -144,6 +161,7 @@ static void misuse(void) {
 
 int main(void) {
   a_load_that_misses_is_counted_by_a_cha_and_a_channel();
+  a_request_stays_for_its_latency_in_clocks_of_the_untile();
   misuse();
   puts("requests: all is well");
   return 0;

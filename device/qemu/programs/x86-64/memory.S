@@ -14,7 +14,9 @@
  */
 #include "start.h"
 
+#ifndef SIZE
 #define SIZE (1 << 20)
+#endif
 #define LINE 64
 
 START 10

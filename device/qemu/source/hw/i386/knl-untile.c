@@ -62,6 +62,7 @@ static void function_write(PCIDevice *dev, uint32_t offset, uint32_t value, int 
         pci_default_write_config(dev, offset, value, bytes);
     } else if ((boxes = x86_pmu_boxes(first_cpu))) {
         vm_pmu_pci_write(boxes, place(pci_dev_bus_num(dev), dev->devfn, offset), bytes, value);
+        x86_pmu_boxes_written(first_cpu);
     }
 }
 

@@ -26,6 +26,8 @@ bool x86_pmu_attach(CPUState *cs, Error **errp);
 void x86_pmu_reset(CPUState *cs, bool warm);
 /* The machine of libvm_pmu with the boxes in configuration space, their clocks brought up to now; null if the CPU's PMU has none. */
 struct VmPmuMachine *x86_pmu_boxes(CPUState *cs);
+/* A register of theirs has been written. */
+void x86_pmu_boxes_written(CPUState *cs);
 /* Leaf 0Ah. */
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 

@@ -10,6 +10,7 @@
 #include "hw/i386/apic.h"
 #include "system/reset.h"
 #include "accel/tcg/pmu-target.h"
+#include "accel/tcg/tcg_bridge_boxes.h"
 #include "exec/translator.h"
 #include "tcg/helper-tcg.h"
 #include "tcg/pmu.h"
@@ -102,6 +103,7 @@ static void power_on(void *opaque)
     tcg_pmu_reset(cs, false);
     if (cs == first_cpu && has_boxes(cs)) {
         vm_pmu_boxes_reset(tcg_bridge_machine(cs->pmu->bridge));
+        tcg_bridge_boxes_written(cs->pmu->bridge);
     }
 }
 
@@ -139,6 +141,9 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
     if (!tcg_pmu_attach(cs, &target, errp)) {
         return false;
     }
+    if (has_boxes(cs)) {
+        tcg_bridge_boxes_begin(cs->pmu->bridge);
+    }
     qemu_register_reset(power_on, cs);
     return true;
 }
@@ -170,14 +175,16 @@ void x86_pmu_halted(CPUX86State *env)
 /* The clocks of boxes are those of the machine's time. They go on while CPUs sleep, and are brought up when somebody looks. */
 VmPmuMachine *x86_pmu_boxes(CPUState *cs)
 {
-    VmPmuMachine *boxes;
-
     if (!has_boxes(cs)) {
         return NULL;
     }
-    boxes = tcg_bridge_machine(cs->pmu->bridge);
-    vm_pmu_boxes_pass(boxes, CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
-    return boxes;
+    tcg_bridge_boxes_pass(cs->pmu->bridge, CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
+    return tcg_bridge_machine(cs->pmu->bridge);
+}
+
+void x86_pmu_boxes_written(CPUState *cs)
+{
+    tcg_bridge_boxes_written(cs->pmu->bridge);
 }
 
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
@@ -197,9 +204,16 @@ void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, ui
 #define FIRST_OF_BOXES 0x700
 #define BEHIND_BOXES 0x1000
 
-static void pass_boxes(CPUX86State *env, uint32_t number)
+static bool is_of_boxes(CPUX86State *env)
 {
-    if (number >= FIRST_OF_BOXES && number < BEHIND_BOXES) {
+    uint32_t number = env->regs[R_ECX];
+
+    return number >= FIRST_OF_BOXES && number < BEHIND_BOXES && has_boxes(env_cpu(env));
+}
+
+static void pass_boxes(CPUX86State *env)
+{
+    if (is_of_boxes(env)) {
         BQL_LOCK_GUARD();
         x86_pmu_boxes(env_cpu(env));
     }
@@ -232,7 +246,7 @@ static bool read_register(CPUX86State *env, uint32_t space, uintptr_t ra)
 
 bool x86_pmu_rdmsr(CPUX86State *env, uintptr_t ra)
 {
-    pass_boxes(env, env->regs[R_ECX]);
+    pass_boxes(env);
     return read_register(env, VM_PMU_SPACE_MSR, ra);
 }
 
@@ -250,9 +264,12 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
     TcgBridgeException exception = { 0 };
     TcgBridgeAnswer answer;
 
-    pass_boxes(env, env->regs[R_ECX]);
+    pass_boxes(env);
     answer = tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_MSR, (uint32_t)env->regs[R_ECX], value, &exception);
-
+    if (answer == TCG_BRIDGE_DONE && is_of_boxes(env)) {
+        BQL_LOCK_GUARD();
+        x86_pmu_boxes_written(env_cpu(env));
+    }
     return finish(env, answer, exception, ra);
 }
 

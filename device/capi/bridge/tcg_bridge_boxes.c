@@ -1,0 +1,114 @@
+/*
+ * Has the companion of a bridge tell boxes what they count: see tcg_bridge_boxes.h.
+ *
+ * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
+ */
+#include "tcg_bridge_boxes.h"
+#include "tcg_bridge_internal.h"
+
+/* In TcgBridge::listens. */
+#define MEMORY 1
+#define REQUESTS 2
+
+/* Threads of a tile, and channels of a memory controller. */
+#define THREADS 8
+#define CHANNELS 3
+
+enum { EDC_UCLK, EDC_ECLK, MC_DCLK, CHA };
+
+static const struct {
+  const char *first;
+  uint32_t count;
+  uint64_t listens;
+} units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, MEMORY}, {"edc-eclk0", 8, MEMORY}, {"mc-dclk0", 6, MEMORY}, {"cha0", 38, REQUESTS}};
+
+/* What memory does, and the event of its boxes: chapters 3 and 4 of the manual. */
+static const struct {
+  uint32_t signal, unit;
+  uint8_t select, umask;
+} events[] = {
+    {VM_PMU_SIGNAL_NEAR_MEMORY_READS, EDC_ECLK, 0x01, 0x01},
+    {VM_PMU_SIGNAL_NEAR_MEMORY_WRITES, EDC_ECLK, 0x02, 0x01},
+    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_CLEAN, EDC_UCLK, 0x02, 0x01},
+    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_MODIFIED, EDC_UCLK, 0x02, 0x02},
+    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_CLEAN, EDC_UCLK, 0x02, 0x04},
+    {VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_MISSES_MODIFIED, EDC_UCLK, 0x02, 0x08},
+    {VM_PMU_SIGNAL_MEMORY_READS, MC_DCLK, 0x03, 0x01},
+    {VM_PMU_SIGNAL_MEMORY_WRITES, MC_DCLK, 0x03, 0x02},
+};
+
+/* For vm_pmu_companion_take_places(). */
+static void tell_place(void *user, const VmPmuPlace *place) {
+  TcgBridge *bridge = user;
+  uint32_t number = place->kind == VM_PMU_PLACE_KIND_CHANNEL ? CHANNELS * place->controller + place->channel : place->controller;
+  size_t event;
+  for (event = 0; event < sizeof events / sizeof *events; event++) {
+    if (events[event].signal != place->signal) continue;
+    /* One a clock: neither a channel nor a controller does more. */
+    number += bridge->first_boxes[events[event].unit];
+    vm_pmu_box_happen(bridge->machine, number, events[event].select, events[event].umask, 1, place->amount, NULL);
+    return;
+  }
+}
+
+static void take_places(TcgBridge *bridge) {
+  if ((VM_PMU_LOAD(&bridge->listens) & MEMORY) != 0) vm_pmu_companion_take_places(bridge->companion, tell_place, bridge);
+}
+
+/* For vm_pmu_follow_requests(). */
+static void tell_request(void *user, const VmPmuRequest *request) {
+  const TcgBridgeCpu *cpu = user;
+  const TcgBridge *bridge = cpu->bridge;
+  uint32_t cha = 0;
+  vm_pmu_companion_home(bridge->companion, request->physical, &cha);
+  vm_pmu_box_request(bridge->machine, cha, request, cpu->number / THREADS, cpu->number % THREADS, NULL);
+}
+
+static void tell_requests(TcgBridgeCpu *cpu) {
+  if ((cpu->heard & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, tell_request, cpu);
+}
+
+static void ask_follower(TcgBridgeCpu *cpu) {
+  vm_pmu_follow_keep_requests(cpu->bridge->companion, cpu->number, (cpu->heard & REQUESTS) != 0);
+}
+
+/* Asks the companion for what is listened to. Returns whether that is something else than before. */
+static bool listen(TcgBridge *bridge) {
+  uint64_t listens = 0, before = VM_PMU_LOAD(&bridge->listens);
+  uint32_t unit, box;
+  for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) {
+    for (box = 0; box < units[unit].count; box++) {
+      bool one = false;
+      vm_pmu_box_listens(bridge->machine, bridge->first_boxes[unit] + box, &one);
+      listens |= one ? units[unit].listens : 0;
+    }
+  }
+  if (listens == before) return false;
+  if (((listens ^ before) & MEMORY) != 0) vm_pmu_companion_watch_places(bridge->companion, (listens & MEMORY) != 0);
+  VM_PMU_STORE(&bridge->listens, listens);
+  return true;
+}
+
+static void loaded(TcgBridge *bridge) { listen(bridge); }
+
+static const TcgBridgeBoxes boxes = {take_places, loaded, ask_follower, tell_requests};
+
+bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
+  bool counting;
+  uint32_t unit;
+  if (vm_pmu_boxes_count(bridge->machine, &counting) != VM_PMU_STATUS_OK) return false;
+  for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) vm_pmu_box_named(units[unit].first, &bridge->first_boxes[unit]);
+  if (bridge->companion != NULL) bridge->boxes = &boxes;
+  return true;
+}
+
+void tcg_bridge_boxes_pass(TcgBridge *bridge, uint64_t cycles) {
+  take_places(bridge);
+  vm_pmu_boxes_pass(bridge->machine, cycles);
+}
+
+void tcg_bridge_boxes_written(TcgBridge *bridge) {
+  uint32_t number;
+  if (bridge->boxes == NULL || !listen(bridge) || bridge->host.kick == NULL) return;
+  for (number = 0; number < bridge->cpu_count; number++) bridge->host.kick(bridge->user, number);
+}

@@ -1,0 +1,192 @@
+/*
+ * Boxes of Knights Landing count what a bridge's companion makes of what is executed: tcg_bridge_boxes.c.
+ */
+#include "expect.h"
+#include "tcg_bridge_boxes.h"
+#include "tcg_bridge_companion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUS 2
+#define CODE 0x400000
+#define DATA 0x800000
+/* Far enough from another load that nothing is prefetched. */
+#define APART 0x100000
+
+/* Six channels, bus FFh, devices 8 and 9, functions 2 to 4: CAS reads in counter 0. */
+#define CHANNELS 6
+#define CHANNEL(number) (0xFFu << 20 | (8 + (number) / 3) << 15 | (2 + (number) % 3) << 12)
+#define CHANNEL_CONTROL 0xB20
+#define CHANNEL_COUNTER 0xB00
+#define CAS_READS 0x00400103
+#define DCLK_TICKS 0x00400000
+
+#define CHAS 38
+#define CHA(number) (0xE00 + 12 * (number))
+#define CHA_CONTROL 1
+#define CHA_COUNTER 8
+/* TOR_INSERTS.IRQ */
+#define INSERTS 0x00403135
+
+struct host {
+  TcgBridge *bridge;
+  VmPmuMachine *machine;
+};
+
+static uint32_t context(void *user, uint32_t cpu, VmPmuContext *context) {
+  (void)user, (void)cpu, (void)context;
+  return 0;
+}
+
+static void kick(void *user, uint32_t cpu) { tcg_bridge_sync(tcg_bridge_cpu(((struct host *)user)->bridge, cpu)); }
+
+static void build(struct host *host) {
+  static const uint32_t supplied[] = {VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, VM_PMU_SIGNAL_CYCLES};
+  static const VmPmuCompanionOptions companion = {.size = sizeof companion};
+  TcgBridgeOptions options;
+  char why[200];
+  memset(&options, 0, sizeof options);
+  options.part = "knl";
+  options.threads = CPUS;
+  options.user = host;
+  options.supplied = supplied;
+  options.supplied_count = sizeof supplied / sizeof *supplied;
+  options.companion = &companion;
+  options.host.context = context;
+  options.host.kick = kick;
+  host->bridge = tcg_bridge_create(&options, why, sizeof why);
+  EXPECT(host->bridge != NULL);
+  host->machine = tcg_bridge_machine(host->bridge);
+  EXPECT(tcg_bridge_boxes_begin(host->bridge));
+}
+
+/* One instruction that loads from `address`. */
+static void load(struct host *host, uint32_t number, uint64_t address) {
+  TcgBridgeCpu *cpu = tcg_bridge_cpu(host->bridge, number);
+  VmPmuInstruction instruction;
+  VmPmuAccess access;
+  TcgBridgeBlock block;
+  memset(&instruction, 0, sizeof instruction);
+  memset(&access, 0, sizeof access);
+  instruction.address = instruction.physical = CODE;
+  instruction.bytes = 4;
+  access.address = access.physical = address;
+  access.bytes = 8;
+  tcg_bridge_begin(cpu, &instruction);
+  tcg_bridge_block_begin(&block);
+  tcg_bridge_block_instruction(&block);
+  while (tcg_bridge_enter(cpu, &block) != TCG_BRIDGE_GO) {
+  }
+  tcg_bridge_access(cpu, &access);
+  tcg_bridge_complete(cpu, CODE + 4);
+}
+
+static void program_channels(struct host *host, uint32_t control) {
+  uint32_t channel;
+  for (channel = 0; channel < CHANNELS; channel++) {
+    tcg_bridge_boxes_pass(host->bridge, 14);
+    EXPECT_OK(vm_pmu_pci_write(host->machine, CHANNEL(channel) | CHANNEL_CONTROL, 4, control));
+    tcg_bridge_boxes_written(host->bridge);
+  }
+}
+
+static uint32_t of_channels(struct host *host) {
+  uint32_t channel, value, sum = 0;
+  tcg_bridge_boxes_pass(host->bridge, 14);
+  for (channel = 0; channel < CHANNELS; channel++) {
+    EXPECT_OK(vm_pmu_pci_read(host->machine, CHANNEL(channel) | CHANNEL_COUNTER, 4, &value));
+    sum += value;
+  }
+  return sum;
+}
+
+static bool all_followed(struct host *host) {
+  uint32_t number, followed = 0;
+  for (number = 0; number < CPUS; number++) {
+    const TcgBridgeCpu *cpu = tcg_bridge_cpu(host->bridge, number);
+    EXPECT(!cpu->following || cpu->counting);
+    followed += cpu->following != 0;
+  }
+  EXPECT(followed == 0 || followed == CPUS);
+  return followed == CPUS;
+}
+
+static void every_cpu_is_followed_while_a_channel_counts_accesses(void) {
+  struct host host;
+  build(&host);
+  EXPECT(!all_followed(&host));
+  program_channels(&host, DCLK_TICKS);
+  EXPECT(!all_followed(&host));
+  program_channels(&host, CAS_READS);
+  EXPECT(all_followed(&host));
+  program_channels(&host, 0);
+  EXPECT(!all_followed(&host));
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void channels_count_the_lines_that_are_read(void) {
+  struct host host;
+  build(&host);
+  program_channels(&host, CAS_READS);
+  /* The line of the code, and two of data; the second time they are in a cache. */
+  load(&host, 0, DATA);
+  load(&host, 0, DATA + APART);
+  load(&host, 0, DATA);
+  EXPECT(of_channels(&host) == 3);
+  /* The other CPU is a thread of the same core: the code is there. */
+  load(&host, 1, DATA + 2 * APART);
+  EXPECT(of_channels(&host) == 4);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void chas_count_the_requests_for_their_lines(void) {
+  struct host host;
+  TcgBridgeException exception;
+  uint64_t value, sum = 0;
+  uint32_t cha;
+  build(&host);
+  for (cha = 0; cha < CHAS; cha++) {
+    TcgBridgeCpu *cpu = tcg_bridge_cpu(host.bridge, 0);
+    EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_MSR, CHA(cha) + CHA_CONTROL, INSERTS, &exception) == TCG_BRIDGE_DONE);
+    tcg_bridge_boxes_written(host.bridge);
+  }
+  EXPECT(all_followed(&host));
+  load(&host, 0, DATA);
+  load(&host, 1, DATA + APART);
+  for (cha = 0; cha < CHAS; cha++) {
+    EXPECT_OK(vm_pmu_read(host.machine, 0, VM_PMU_SPACE_MSR, CHA(cha) + CHA_COUNTER, &value));
+    sum += value;
+  }
+  EXPECT(sum == 3);
+  tcg_bridge_destroy(host.bridge);
+}
+
+static void what_was_not_told_yet_is_saved(void) {
+  struct host host, other;
+  uint8_t *bytes;
+  size_t length;
+  build(&host);
+  build(&other);
+  program_channels(&host, CAS_READS);
+  load(&host, 0, DATA);
+  bytes = tcg_bridge_save(host.bridge, &length);
+  EXPECT(bytes != NULL);
+  EXPECT(tcg_bridge_load(other.bridge, bytes, length));
+  free(bytes);
+  EXPECT(all_followed(&other));
+  EXPECT(of_channels(&other) == 2);
+  load(&other, 1, DATA + APART);
+  EXPECT(of_channels(&other) == 3);
+  tcg_bridge_destroy(other.bridge);
+  tcg_bridge_destroy(host.bridge);
+}
+
+int main(void) {
+  every_cpu_is_followed_while_a_channel_counts_accesses();
+  channels_count_the_lines_that_are_read();
+  chas_count_the_requests_for_their_lines();
+  what_was_not_told_yet_is_saved();
+  puts("followed_boxes: all is well");
+  return 0;
+}
