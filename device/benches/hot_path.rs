@@ -9,7 +9,7 @@ use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
 use vm_pmu::arch::power9::{Mmcr0, ThreadControl, spr};
 use vm_pmu::irq::Unconnected;
 use vm_pmu::topology::{Builder, Machine, Thread};
-use vm_pmu::{Address, Context, Signal, Totals};
+use vm_pmu::{Address, Context, Countdown, Pace, Signal, SignalSet, Totals};
 
 /// Translated blocks in one measurement.
 const BLOCKS: u64 = 10_000;
@@ -67,6 +67,46 @@ fn hot_path(criterion: &mut Criterion) {
         let thread = machine.thread(0).expect("there is one thread");
         group.bench_function(BenchmarkId::new("counters", counters), |bencher| bencher.iter(|| attached(black_box(thread))));
     }
+    group.finish();
+}
+
+/// Blocks of six instructions that add instructions, cycles and a branch, and compare once.
+#[inline(never)]
+fn compared(thread: Thread<'_, Unconnected>) {
+    let (totals, deadlines) = (thread.totals(), thread.deadlines());
+    for _ in 0..BLOCKS {
+        totals.add(Signal::InstructionsRetired, 6);
+        totals.add(Signal::BranchesRetired, 1);
+        if deadlines.due_at(totals.add(Signal::Cycles, 6)) {
+            thread.check();
+        }
+    }
+}
+
+/// The same by a countdown.
+#[inline(never)]
+fn counted_down(thread: Thread<'_, Unconnected>, countdown: &Countdown) {
+    for _ in 0..BLOCKS {
+        while !countdown.enter(Countdown::takes(6, 1)) {
+            countdown.refill(thread, 6);
+        }
+    }
+}
+
+/// Counters of cycles, instructions and branches.
+fn countdown(criterion: &mut Criterion) {
+    let pace = Pace::default().single(SignalSet::from_iter([Signal::InstructionsRetired, Signal::BranchesRetired]));
+    let machine = Builder::new("k8").expect("the part is known").pace(pace).build(Unconnected);
+    let thread = machine.thread(0).expect("there is one thread");
+    for (number, select) in (0..).zip([0x0052_0076, 0x0052_00C0, 0x0052_00C2]) {
+        thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
+        thread.wrmsr(0xC001_0000 + number, select).expect("level 0 may write");
+    }
+    let mut group = criterion.benchmark_group("instructions, cycles and branches");
+    group.throughput(Throughput::Elements(BLOCKS));
+    group.bench_function("one comparison a block", |bencher| bencher.iter(|| compared(black_box(thread))));
+    let counting = Countdown::new().paired(Signal::BranchesRetired);
+    group.bench_function("one countdown a block", |bencher| bencher.iter(|| counted_down(black_box(thread), black_box(&counting))));
     group.finish();
 }
 
@@ -393,5 +433,5 @@ fn entries(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, hot_path, power9_hot_path, montecito_hot_path, knl_hot_path, slow_paths, entries);
+criterion_group!(benches, hot_path, countdown, power9_hot_path, montecito_hot_path, knl_hot_path, slow_paths, entries);
 criterion_main!(benches);

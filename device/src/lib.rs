@@ -67,6 +67,7 @@ extern crate std;
 pub mod bus;
 #[cfg(feature = "companion")]
 pub mod companion;
+mod countdown;
 pub mod cpuid;
 pub mod irq;
 #[cfg(all(feature = "kvm", target_arch = "x86_64"))]
@@ -85,6 +86,7 @@ pub mod tree;
 #[cfg(feature = "knl")]
 pub mod untile;
 
+pub use countdown::Countdown;
 pub use vm_pmu_arch as arch;
 pub use vm_pmu_arch::access::{Address, Fault};
 pub use vm_pmu_arch::alert::Lines;

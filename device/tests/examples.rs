@@ -4,6 +4,10 @@
 #[path = "../examples/toy_cpu.rs"]
 mod toy_cpu;
 
+#[allow(dead_code, reason = "an example has a main function, which nobody calls here")]
+#[path = "../examples/translator.rs"]
+mod translator;
+
 #[cfg(all(feature = "vm-device", feature = "eventfd", any(target_os = "linux", target_os = "android")))]
 #[allow(dead_code, reason = "an example has a main function, which nobody calls here")]
 #[path = "../examples/vmm_loop.rs"]
@@ -36,6 +40,23 @@ fn a_pmu_takes_less_than_forty_lines_of_the_toy_cpu() {
     let code = include_str!("../examples/toy_cpu.rs").lines().filter(|line| !line.trim_start().starts_with("//"));
     let lines = code.filter(|line| words.iter().any(|word| line.contains(word))).count();
     assert!((20..40).contains(&lines), "{lines} lines of the toy CPU have to do with its PMU");
+}
+
+#[test]
+fn the_translator_is_interrupted_every_hundred_events_within_its_blocks() {
+    // The WRMSR that enables the counter is its first event, so 99 instructions of the loop follow: 24 turns of four, and three of the next, with
+    // 50 additions. The interrupt counts as well. Behind the handler's WRMSR, which is counted, and its return 98 events are left: one that ends
+    // the turn, 24 turns, and an addition: 99. Then three that end the turn, 23 turns, and three: 100, 146, 148. Of the 98 that are left then one ends
+    // the turn, four are the last one, and an addition and the fault make seven. Each of the 75 turns has a branch,
+    // and the event of branches counts three interrupts and the fault too.
+    let expected = "\
+after 50 additions counter 0 reads 1
+after 99 additions counter 0 reads 1
+after 148 additions counter 0 reads 1
+after 151 additions counter 0 reads -91
+after 151 additions counter 1 reads 79
+";
+    assert_eq!(translator::run().unwrap(), expected);
 }
 
 #[cfg(all(feature = "vm-device", feature = "eventfd", any(target_os = "linux", target_os = "android")))]

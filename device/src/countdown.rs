@@ -1,0 +1,471 @@
+//! Counting whole blocks by one subtraction each.
+
+use core::cell::Cell;
+
+use vm_pmu_arch::feed::{Deadlines, Signal, Totals};
+
+use crate::irq::InterruptLine;
+use crate::topology::Thread;
+
+/// The most signals that grow with instructions.
+const MOST_SIGNALS: usize = 8;
+
+/// The bits of the cell that count the paired signal.
+const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
+
+/// How many instructions a CPU may execute before its PMU must be asked: what an emulator that executes blocks counts by.
+///
+/// A block takes its instructions off at its entry ([`enter`](Self::enter)) and is not entered if there are not so many left. That is one
+/// subtraction and a branch that is seldom taken, whatever is counted. What has been taken off is added to the [`Totals`] when somebody
+/// looks: so many instructions, and of every other signal that [grows with them](Self::with) so many times its number. The budget comes
+/// of the thread's horizon, so a deadline within a block is met by executing less of it, and an overflow comes at its very instruction.
+///
+/// | when | call |
+/// | --- | --- |
+/// | a block is entered | [`enter`](Self::enter), or the same in generated code on the [`cell`](Self::cell) |
+/// | it does not fit | [`refill`](Self::refill) serves deadlines and says how many of its instructions to execute as a block of their own |
+/// | anything is asked of the PMU or told to it | [`ask`](Self::ask) around it: register accesses, contexts, other additions to totals |
+/// | a record is told | [`settle`](Self::settle) before it; the next block asks, and a deadline is served then |
+/// | a block is left in its middle | [`take_back`](Self::take_back) what was not executed |
+/// | another thread changed what this one counts | [`sync`](Self::sync) |
+///
+/// Signals that neither grow with instructions nor are [paired](Self::paired) are added to the totals where they happen, as without a
+/// countdown. The embedder's [`Pace`](crate::Pace) must be one of the signals that grow with instructions, and what is promised of it must
+/// hold. If it is none of them, every instruction is executed singly.
+///
+/// ```
+/// use vm_pmu::irq::Flags;
+/// use vm_pmu::topology::Builder;
+/// use vm_pmu::{Countdown, Pace, Signal, SignalSet};
+///
+/// // An instruction is a cycle, so the deadline of either is the horizon.
+/// let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
+/// let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+/// let pmu = machine.thread(0).unwrap();
+/// let countdown = Countdown::new();
+///
+/// // The guest enables PerfCtr0: cycles, with an interrupt after 25. The WRMSR is the last of a block of three.
+/// let block = Countdown::takes(3, 0);
+/// if !countdown.enter(block) {
+///     assert_eq!(countdown.refill(pmu, 3), 3);
+///     assert!(countdown.enter(block));
+/// }
+/// countdown.ask(pmu, Countdown::takes(1, 0), |pmu| {
+///     pmu.wrmsr(0xC001_0004, 0u64.wrapping_sub(25)).unwrap();
+///     pmu.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
+/// });
+///
+/// // Then blocks of ten instructions. The WRMSR is counted, so the interrupt comes behind the fourth of the third one.
+/// let mut executed = 1;
+/// while !machine.line().take(0) {
+///     let mut instructions = 10;
+///     while !countdown.enter(Countdown::takes(instructions, 0)) {
+///         instructions = countdown.refill(pmu, instructions);
+///         if machine.line().is_set(0) {
+///             instructions = 0; // the handler comes first
+///         }
+///     }
+///     executed += instructions;
+/// }
+/// assert_eq!(executed, 25);
+/// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.rdpmc(0)), Ok(0));
+/// ```
+///
+/// A countdown belongs to one CPU and is used on one thread of the host at a time. It is no part of a saved state: tell it before
+/// ([`settle`](Self::settle)), and go on with a new one.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Countdown {
+    /// How many instructions are left, above the bits of the paired signal.
+    left: Cell<u64>,
+    /// How many instructions were left when those taken off were last told.
+    filled: Cell<u64>,
+    /// What grows with each instruction, and by how much.
+    growing: [(Signal, u32); MOST_SIGNALS],
+    count: usize,
+    paired: Option<Signal>,
+}
+
+impl Countdown {
+    /// Where in the [cell](Self::cell) the number of instructions begins. Below it the [paired](Self::paired) signal is counted. What a
+    /// block of up to 512 instructions takes off is a constant of 31 bits, which most hosts have in an instruction.
+    pub const SHIFT: u32 = 21;
+
+    /// Where the [cell](Self::cell) lies, in bytes from the start.
+    pub const CELL_OFFSET: usize = core::mem::offset_of!(Countdown, left);
+
+    /// The most instructions that are left at once, and so the most of a block: with three of it an instruction, the paired signal does
+    /// not outgrow its bits.
+    pub const MOST: u64 = 1 << (Self::SHIFT - 2);
+
+    /// A countdown of instructions, each of which is one cycle. Nothing is left: the first block asks.
+    #[must_use]
+    pub const fn new() -> Countdown {
+        let mut growing = [(Signal::Cycles, 1); MOST_SIGNALS];
+        growing[0] = (Signal::InstructionsRetired, 1);
+        Countdown { left: Cell::new(0), filled: Cell::new(0), growing, count: 2, paired: None }
+    }
+
+    /// Each instruction adds `amount` to `signal`, too. Said of a signal again, as of the one [`Cycles`](Signal::Cycles) of each
+    /// instruction, the last amount holds. There is room for six signals beside instructions and cycles; one more is left out.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::{Countdown, Signal};
+    ///
+    /// // Two cycles an instruction, at four ticks of the reference clock each.
+    /// let countdown = Countdown::new().with(Signal::Cycles, 2).with(Signal::ReferenceCycles, 8);
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let pmu = machine.thread(0).unwrap();
+    /// assert_eq!(countdown.refill(pmu, 5), 5);
+    /// assert!(countdown.enter(Countdown::takes(5, 0)));
+    /// assert_eq!(countdown.settle(pmu), 5);
+    /// assert_eq!(pmu.totals().get(Signal::InstructionsRetired), 5);
+    /// assert_eq!(pmu.totals().get(Signal::Cycles), 10);
+    /// assert_eq!(pmu.totals().get(Signal::ReferenceCycles), 40);
+    /// ```
+    #[must_use]
+    pub fn with(mut self, signal: Signal, amount: u32) -> Countdown {
+        let known = self.growing.iter().take(self.count).position(|(of, _)| *of == signal);
+        let place = known.unwrap_or(self.count);
+        if let Some(entry) = self.growing.get_mut(place) {
+            *entry = (signal, amount);
+            self.count = self.count.max(place + 1);
+        }
+        self
+    }
+
+    /// Counts `signal` in the low bits of the cell: one whose sum in a block is known when the block is made, and of which no instruction adds
+    /// more than 3. Branches are usual. It costs a block nothing.
+    ///
+    /// ```
+    /// use vm_pmu::topology::Builder;
+    /// use vm_pmu::{Countdown, Signal};
+    ///
+    /// let countdown = Countdown::new().paired(Signal::BranchesRetired);
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let pmu = machine.thread(0).unwrap();
+    /// countdown.refill(pmu, 7);
+    /// assert!(countdown.enter(Countdown::takes(7, 1)));
+    /// assert_eq!(countdown.settle(pmu), 7);
+    /// assert_eq!(pmu.totals().get(Signal::BranchesRetired), 1);
+    /// ```
+    #[must_use]
+    pub const fn paired(mut self, signal: Signal) -> Countdown {
+        self.paired = Some(signal);
+        self
+    }
+
+    /// What the entry of a block of so many instructions takes off, which add `paired` in all to the paired signal: 3 at most each. A
+    /// constant of the block. At most [`MOST`](Self::MOST) instructions.
+    #[must_use]
+    #[inline(always)]
+    pub const fn takes(instructions: u32, paired: u32) -> u64 {
+        ((instructions as u64) << Self::SHIFT).wrapping_sub(paired as u64)
+    }
+
+    /// How many instructions `takes` is of, and how much of the paired signal.
+    const fn parts(takes: u64) -> (u64, u64) {
+        let instructions = takes.wrapping_add(PAIRED) >> Self::SHIFT;
+        (instructions, (instructions << Self::SHIFT).wrapping_sub(takes))
+    }
+
+    /// The cell that blocks take their instructions off. Generated code subtracts [what the block takes](Self::takes), leaves for
+    /// [`refill`](Self::refill) if the difference is negative as a signed number, and otherwise stores it.
+    #[must_use]
+    #[inline(always)]
+    pub fn cell(&self) -> &Cell<u64> {
+        &self.left
+    }
+
+    /// Takes a block off, and returns whether it may be executed. If not, nothing is taken off.
+    #[must_use]
+    #[inline(always)]
+    pub fn enter(&self, takes: u64) -> bool {
+        let left = self.left.get().wrapping_sub(takes);
+        if (left as i64) < 0 {
+            return false;
+        }
+        self.left.set(left);
+        true
+    }
+
+    /// Takes off what is executed whether it fits or not: the instruction that began the counting, in a block without
+    /// [`enter`](Self::enter). Nothing more is entered then before the PMU was asked, if a deadline has come.
+    #[inline]
+    pub fn spend(&self, takes: u64) {
+        self.left.set(self.left.get().wrapping_sub(takes));
+    }
+
+    /// A block was left in its middle: gives back what of it was not executed, as [`takes`](Self::takes) says it of those instructions.
+    /// What was told already stays told.
+    #[inline]
+    pub fn take_back(&self, takes: u64) {
+        let (instructions, paired) = Self::parts(takes);
+        let instructions = instructions.min(self.taken());
+        let paired = paired.min(self.left.get() & PAIRED);
+        self.left.set(self.left.get().wrapping_add(instructions << Self::SHIFT).wrapping_sub(paired));
+    }
+
+    /// How many instructions may be entered before the PMU must be asked.
+    #[must_use]
+    #[inline]
+    pub fn left(&self) -> u64 {
+        u64::try_from(self.left.get() as i64 >> Self::SHIFT).unwrap_or(0)
+    }
+
+    /// How many instructions have been taken off and not been told.
+    #[must_use]
+    #[inline]
+    pub fn taken(&self) -> u64 {
+        self.filled.get().wrapping_sub((self.left.get() as i64 >> Self::SHIFT) as u64)
+    }
+
+    /// Leaves no more than `most` instructions: for an embedder that must stop for something of its own. Those taken off stay taken off.
+    pub fn limit(&self, most: u64) {
+        let excess = self.left().saturating_sub(most);
+        self.left.set(self.left.get().wrapping_sub(excess << Self::SHIFT));
+        self.filled.set(self.filled.get().wrapping_sub(excess));
+    }
+
+    /// Leaves `instructions`, [`MOST`](Self::MOST) at most, without a PMU to ask: for an emulator that executes the same blocks with nobody
+    /// counting. Those taken off stay taken off.
+    pub fn grant(&self, instructions: u64) {
+        let (taken, instructions) = (self.taken(), instructions.min(Self::MOST));
+        self.left.set(instructions << Self::SHIFT | self.left.get() & PAIRED);
+        self.filled.set(taken.wrapping_add(instructions));
+    }
+
+    /// A block of `instructions` does not fit: tells what has been taken off, serves deadlines, and leaves as many as the horizon allows.
+    /// Returns how many of the instructions to enter, as a block of their own if they are fewer: such a block fits, and no deadline comes before
+    /// the last of them. Look for interrupts before it is entered, as one may have been raised.
+    ///
+    /// Where not even one fits, as when single cycles are looked at, one is allowed.
+    pub fn refill<L: InterruptLine>(&self, thread: Thread<'_, L>, instructions: u32) -> u32 {
+        self.sync(thread);
+        if self.left() == 0 {
+            self.grant(1);
+        }
+        instructions.min(u32::try_from(self.left()).unwrap_or(u32::MAX))
+    }
+
+    /// Does `work` with the PMU: an access to a register, a change of the context, an addition to totals. Before it, everything that has been
+    /// taken off is told, but for the last of it that is `open`, and deadlines are served; after it, the budget is that of the new horizon.
+    ///
+    /// `open` is what [`takes`](Self::takes) says of the instructions that were entered and come after the work: of an instruction that accesses a
+    /// register, itself and those behind it in its block; 0 between blocks. An instruction that may bring deadlines nearer, as writes do and
+    /// changes of the context, is the last of its block.
+    pub fn ask<L: InterruptLine, T>(&self, thread: Thread<'_, L>, open: u64, work: impl FnOnce(Thread<'_, L>) -> T) -> T {
+        let open = self.tell(thread.totals(), open);
+        serve(thread);
+        let answer = work(thread);
+        serve(thread);
+        self.fill(thread, open);
+        answer
+    }
+
+    /// Tells what has been taken off, serves deadlines and leaves as many instructions as the horizon allows. To be called, between blocks, after
+    /// somebody else has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
+    pub fn sync<L: InterruptLine>(&self, thread: Thread<'_, L>) {
+        self.ask(thread, 0, |_| ());
+    }
+
+    /// Tells what has been taken off, and leaves nothing: the next block asks. Returns how many instructions that were. No deadline is served,
+    /// for an embedder that goes on one instruction at a time, adds to totals by itself, or saves the machine.
+    pub fn settle<L: InterruptLine>(&self, thread: Thread<'_, L>) -> u64 {
+        let taken = self.taken();
+        if taken != 0 {
+            self.tell(thread.totals(), 0);
+        }
+        self.left.set(0);
+        self.filled.set(0);
+        taken
+    }
+
+    /// Adds what has been taken off to the totals, but for the last of it that is `open`. Returns the parts of that.
+    #[inline]
+    fn tell(&self, totals: &Totals, open: u64) -> (u64, u64) {
+        let (instructions, paired) = Self::parts(open);
+        let (taken, counted) = (self.taken(), self.left.get() & PAIRED);
+        let open = (instructions.min(taken), paired.min(counted));
+        let (executed, counted) = (taken - open.0, counted - open.1);
+        if executed != 0 {
+            for (signal, amount) in self.growing.iter().take(self.count) {
+                totals.add(*signal, executed.wrapping_mul(u64::from(*amount)));
+            }
+        }
+        if let Some(signal) = self.paired.filter(|_| counted != 0) {
+            totals.add(signal, counted);
+        }
+        open
+    }
+
+    /// Leaves what the horizon allows, of which the open instructions are taken off already.
+    #[inline]
+    fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64)) {
+        let left = self.instructions_within(thread.deadlines(), thread.totals()).saturating_sub(instructions).min(Self::MOST);
+        self.left.set(left << Self::SHIFT | paired);
+        self.filled.set(left + instructions);
+    }
+
+    /// The fewest instructions that bring the pace to the horizon: no deadline comes before the last of them.
+    fn instructions_within(&self, deadlines: &Deadlines, totals: &Totals) -> u64 {
+        let (pace, room) = (deadlines.pace().signal, deadlines.room(totals));
+        match self.amount(pace) {
+            0 => 0,
+            1 => room,
+            amount => room.div_ceil(amount),
+        }
+    }
+
+    /// How much an instruction adds to `signal`.
+    fn amount(&self, signal: Signal) -> u64 {
+        self.growing.iter().take(self.count).find(|(of, _)| *of == signal).map_or(0, |(_, amount)| u64::from(*amount))
+    }
+}
+
+impl Default for Countdown {
+    fn default() -> Self {
+        Countdown::new()
+    }
+}
+
+#[inline]
+fn serve<L: InterruptLine>(thread: Thread<'_, L>) {
+    if thread.due() {
+        thread.check();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::irq::Flags;
+    use crate::topology::{Builder, Machine};
+    use crate::{Pace, SignalSet};
+
+    /// A K8 of which PerfCtr0 interrupts after `cycles`.
+    fn machine(cycles: u64) -> Machine<Flags> {
+        let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
+        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+        let thread = machine.thread(0).unwrap();
+        thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(cycles)).unwrap();
+        thread.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
+        machine
+    }
+
+    #[test]
+    fn a_block_that_is_too_long_is_cut_at_the_deadline() {
+        let machine = machine(10);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
+        assert_eq!(countdown.refill(thread, 7), 7);
+        assert!(countdown.enter(Countdown::takes(7, 0)));
+        assert!(!countdown.enter(Countdown::takes(7, 0)));
+        assert_eq!(countdown.refill(thread, 7), 3);
+        assert!(countdown.enter(Countdown::takes(3, 0)));
+        assert!(!machine.line().take(0), "the three have not been told");
+        countdown.sync(thread);
+        assert!(machine.line().take(0));
+    }
+
+    #[test]
+    fn nothing_is_entered_behind_a_deadline_before_it_is_served() {
+        let machine = machine(4);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
+        countdown.refill(thread, 4);
+        assert!(countdown.enter(Countdown::takes(4, 0)));
+        assert!(!countdown.enter(Countdown::takes(1, 0)));
+    }
+
+    #[test]
+    fn instructions_of_several_cycles_come_to_a_deadline_within_the_last_of_them() {
+        let machine = machine(10);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new().with(Signal::Cycles, 3));
+        // 3, 6, 9 and 12 cycles.
+        assert_eq!(countdown.refill(thread, 100), 4);
+        assert!(countdown.enter(Countdown::takes(4, 0)));
+        countdown.sync(thread);
+        assert!(machine.line().take(0));
+        assert_eq!(thread.totals().get(Signal::Cycles), 12);
+    }
+
+    #[test]
+    fn what_was_not_executed_of_a_block_is_not_told() {
+        let machine = machine(1000);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new().paired(Signal::BranchesRetired));
+        countdown.refill(thread, 9);
+        assert!(countdown.enter(Countdown::takes(9, 4)));
+        countdown.take_back(Countdown::takes(5, 3));
+        assert_eq!(countdown.settle(thread), 4);
+        assert_eq!(thread.totals().get(Signal::BranchesRetired), 1);
+    }
+
+    #[test]
+    fn no_more_can_be_taken_back_than_was_taken_off_and_not_told() {
+        let machine = machine(1000);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new().paired(Signal::BranchesRetired));
+        countdown.refill(thread, 9);
+        assert!(countdown.enter(Countdown::takes(9, 2)));
+        countdown.sync(thread);
+        countdown.take_back(Countdown::takes(5, 1));
+        assert_eq!((countdown.taken(), countdown.left()), (0, 991));
+    }
+
+    #[test]
+    fn open_instructions_are_told_with_those_that_follow() {
+        let machine = machine(1000);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new().paired(Signal::BranchesRetired));
+        countdown.refill(thread, 9);
+        assert!(countdown.enter(Countdown::takes(9, 3)));
+        let told = countdown.ask(thread, Countdown::takes(4, 1), |pmu| {
+            [Signal::InstructionsRetired, Signal::BranchesRetired].map(|signal| pmu.totals().get(signal))
+        });
+        assert_eq!(told, [5, 2]);
+        assert_eq!((countdown.taken(), countdown.left()), (4, 991));
+        assert!(countdown.enter(Countdown::takes(2, 0)));
+        assert_eq!(countdown.settle(thread), 6);
+        assert_eq!(thread.totals().get(Signal::BranchesRetired), 3);
+    }
+
+    #[test]
+    fn the_instruction_that_began_the_counting_is_counted() {
+        let machine = machine(3);
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
+        countdown.sync(thread);
+        countdown.spend(Countdown::takes(1, 0));
+        assert_eq!(countdown.left(), 2);
+        countdown.spend(Countdown::takes(3, 0));
+        assert_eq!((countdown.left(), countdown.taken()), (0, 4), "they were executed");
+        assert!(!countdown.enter(Countdown::takes(1, 0)));
+    }
+
+    #[test]
+    fn a_pace_that_does_not_grow_with_instructions_goes_singly() {
+        let machine = Builder::new("k8").unwrap().pace(Pace::new(Signal::HaltedCycles, 4)).build(Flags::new(1));
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
+        assert_eq!(countdown.refill(thread, 50), 1);
+        assert!(countdown.enter(Countdown::takes(1, 0)));
+        assert!(!countdown.enter(Countdown::takes(1, 0)));
+    }
+
+    #[test]
+    fn a_limit_takes_nothing_off() {
+        let countdown = Countdown::new();
+        countdown.grant(100);
+        assert!(countdown.enter(Countdown::takes(10, 0)));
+        countdown.limit(30);
+        assert_eq!((countdown.left(), countdown.taken()), (30, 10));
+        countdown.limit(50);
+        assert_eq!((countdown.left(), countdown.taken()), (30, 10));
+    }
+
+    #[test]
+    fn the_paired_signal_does_not_reach_the_instructions_in_the_largest_budget() {
+        let countdown = Countdown::new().paired(Signal::MicroOpsRetired);
+        countdown.grant(u64::MAX);
+        let block = Countdown::takes(512, 3 * 512);
+        let entered = (0..=Countdown::MOST).take_while(|_| countdown.enter(block)).count() as u64;
+        assert_eq!(entered * 512, Countdown::MOST);
+        assert_eq!(countdown.taken(), Countdown::MOST);
+    }
+}
