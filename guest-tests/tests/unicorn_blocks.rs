@@ -6,7 +6,7 @@ use std::sync::Arc;
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use vm_pmu::topology::{Builder, Machine as Pmus};
-use vm_pmu_guest_tests::attach::{Cpu, Lines};
+use vm_pmu_guest_tests::attach::{Cpu, Lines, pace};
 use vm_pmu_guest_tests::engine::interp::{Config, EmptyBus, Exit, Image, Limits, Machine, Unobserved};
 use vm_pmu_guest_tests::engine::unicorn::x86::{Tally, execute_with_unicorn};
 use vm_pmu_guest_tests::report::{Action, Trace};
@@ -16,6 +16,8 @@ const CODE: u64 = 0x10_0000;
 
 /// PerfEvtSel for C0h, with OS, INT and EN.
 const INSTRUCTIONS: u64 = 0x0052_00C0;
+/// PerfEvtSel for 76h, with OS, INT and EN. An instruction is a cycle.
+const CYCLES: u64 = 0x0052_0076;
 
 fn image(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Image {
     let mut a = CodeAssembler::new(64).expect("64 bits");
@@ -52,7 +54,7 @@ struct Left {
 /// Runs an image with counters that start at `counters`, on the interpreter or on Unicorn.
 fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (Left, Tally) {
     let lines = Lines::new(1);
-    let pmus: Pmus<Lines> = Builder::new("k8").expect("known").build(lines.clone());
+    let pmus: Pmus<Lines> = Builder::new("k8").expect("known").pace(pace()).build(lines.clone());
     let thread = pmus.thread(0).expect("one thread");
     for (number, (select, start)) in (0u32..).zip(counters) {
         thread.wrmsr(0xC001_0004 + number, start).expect("level 0");
@@ -81,7 +83,7 @@ fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (
 #[test]
 fn nearly_all_of_a_loop_runs_in_blocks_and_counts_as_its_instructions_do() {
     // Instructions, cycles, branches taken, micro-operations.
-    let counters = [(INSTRUCTIONS, 0), (0x0052_0076, 0), (0x0052_00C4, 0), (0x0052_00C1, 0)];
+    let counters = [(INSTRUCTIONS, 0), (CYCLES, 0), (0x0052_00C4, 0), (0x0052_00C1, 0)];
     let [(interpreted, _), (translated, tally)] = [false, true].map(|unicorn| run(&forever(), counters, 70_003, unicorn));
     assert_eq!(translated, interpreted);
     assert_eq!(translated.counters[..3], [70_003, 70_003, 10_000]);
@@ -102,7 +104,7 @@ fn a_block_in_which_a_counter_overflows_goes_instruction_by_instruction_and_the_
         a.jmp(again)
     });
     let overflow_after = 1000;
-    let counters = [(INSTRUCTIONS, (1u64 << 48) - overflow_after), (0, 0), (0, 0), (0, 0)];
+    let counters = [(CYCLES, (1u64 << 48) - overflow_after), (0, 0), (0, 0), (0, 0)];
     let (left, tally) = run(&image, counters, 4000, true);
     let [Trace { instruction, address, action: Action::Interrupt, .. }] = &left.trace[..] else { panic!("{:?}", left.trace) };
     // 400 and 400 and 200: the next instruction is the 201st of the block.
@@ -152,7 +154,7 @@ fn a_division_by_zero_in_a_block_ends_it_there() {
         a.div(ecx)?;
         a.inc(rbx)
     });
-    let counters = [(INSTRUCTIONS, 0), (0x0052_0076, 0), (0, 0), (0, 0)];
+    let counters = [(INSTRUCTIONS, 0), (CYCLES, 0), (0, 0), (0, 0)];
     let [(interpreted, _), (translated, _)] = [false, true].map(|unicorn| run(&image, counters, 1000, unicorn));
     // There is no table of handlers.
     assert!(matches!(interpreted.exit, Exit::Failed { .. }), "{:?}", interpreted.exit);

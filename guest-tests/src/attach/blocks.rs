@@ -1,14 +1,16 @@
 //! Many instructions told at once: what an emulator that runs blocks at one go writes of the glue.
 //!
-//! What a block adds to each signal is worked out by the same code that adds a step's, once, into totals of nobody. A run of blocks
-//! must stay short of every deadline, so nothing comes due within: the step that reaches one goes by itself.
+//! Blocks take their instructions off a countdown, which counts instructions and cycles. What they add beside is worked out by the same code
+//! that adds a step's, once, into totals of nobody. Blocks stay short of the horizon, so nothing comes due within: the step that reaches
+//! a deadline goes by itself.
 
-use vm_pmu::arch::feed::{Demand, Occasion, Records, Signal, SignalSet, Totals};
+use vm_pmu::Countdown;
+use vm_pmu::arch::feed::{Demand, Occasion, Records, Signal, Totals};
 
 use super::Cpu;
 use super::signals::Signals;
 use super::untile::Beside;
-use crate::engine::blocks::{Balance, Facts};
+use crate::engine::blocks::{Facts, Sums};
 use crate::engine::interp::{CpuView, Step};
 
 /// What depends on addresses, or on what was fetched before: nobody knows it of a block.
@@ -30,25 +32,8 @@ const OF_EACH_STEP: &[Signal] = &[
 const OF_CYCLES: &[Signal] =
     &[Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles, Signal::InterruptsMaskedCycles, Signal::InterruptsMaskedPendingCycles];
 
-/// The number of a signal in a balance.
-fn number(signal: Signal) -> u16 {
-    signal.index() as u16
-}
-
-/// What steps without accesses add to each signal.
-pub(super) fn facts(steps: &[Step]) -> Facts {
-    let mut everything = Demand::default();
-    everything.replace(SignalSet::ALL, false, Records::NONE);
-    let mut signals = Signals::default();
-    signals.renew(&everything);
-    let totals = Totals::new();
-    for step in steps {
-        signals.track(step);
-        signals.add(step, false, false, &everything, &totals);
-    }
-    let known = Signal::all().filter(|signal| !OF_EACH_STEP.contains(signal));
-    Facts::new(steps.len() as u32, known.map(|signal| (number(signal), u32::try_from(totals.get(signal)).unwrap_or(u32::MAX))))
-}
+/// What the countdown counts. Every step is a cycle.
+const COUNTED: &[Signal] = &[Signal::InstructionsRetired, Signal::Cycles, Signal::ReferenceCycles];
 
 /// Whether records are wanted of more than the instruction that reaches a deadline.
 fn wants_records(records: Records) -> bool {
@@ -57,8 +42,41 @@ fn wants_records(records: Records) -> bool {
 }
 
 impl Cpu<'_> {
-    /// Whether blocks may run at one go, and how far each signal is from its deadline.
-    pub(super) fn give_headroom(&mut self, balance: &mut Balance, cpu: &CpuView<'_>) -> bool {
+    /// Looks at what is followed now. What blocks add only grows: to add it in vain costs less than to work it out again.
+    pub(super) fn sum_followed(&mut self) {
+        let known = |signal: &&Signal| ![OF_EACH_STEP, OF_CYCLES, COUNTED].iter().any(|others| others.contains(signal));
+        let summed = self.summed.union(&self.followed.iter().filter(known).copied().collect());
+        if summed != self.summed {
+            self.summed = summed;
+            self.edition = self.edition.wrapping_add(1);
+        }
+    }
+
+    /// What steps without accesses add. None if one of them adds more of a signal than the pace promises.
+    pub(super) fn facts_of(&self, steps: &[Step]) -> Option<Facts> {
+        let pace = self.thread.deadlines().pace();
+        let mut summed = Demand::default();
+        summed.replace(self.summed, false, Records::NONE);
+        let mut signals = Signals::default();
+        signals.renew(&summed);
+        let mut amounts = [0; Signal::COUNT];
+        for step in steps {
+            let totals = Totals::new();
+            signals.track(step);
+            signals.add(step, false, false, &summed, &totals);
+            for signal in self.summed.iter() {
+                let (amount, most) = (totals.get(signal), if pace.single.contains(signal) { 1 } else { pace.most });
+                if amount > u64::from(most) {
+                    return None;
+                }
+                amounts[signal.index()] += amount as u32;
+            }
+        }
+        Some(Facts::new((0..).zip(amounts)))
+    }
+
+    /// How many instructions may run in blocks; none if each must be told.
+    pub(super) fn give_headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
         self.renew_if_stale();
         let masked = !cpu.interrupts_enabled();
         let pending = masked && cpu.apic().interrupt_pending();
@@ -67,28 +85,28 @@ impl Cpu<'_> {
         let told = self.accompanied || self.demand.per_cycle() || wants_records(self.demand.records());
         let beside = self.beside.as_ref().is_some_and(Beside::is_busy);
         if begins || told || beside || self.lines.waits(self.thread.number()) || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal)) {
-            return false;
+            return None;
         }
-        for signal in &self.followed {
-            let kind = if OF_CYCLES.contains(signal) { Signal::Cycles } else { *signal };
-            balance.limit(number(kind), self.thread.deadlines().distance(*signal, self.thread.totals()));
-        }
-        true
+        // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
+        self.thread.check();
+        let countdown = Countdown::new().with(Signal::ReferenceCycles, 1);
+        countdown.sync(self.thread);
+        countdown.limit(countdown.left().saturating_sub(1));
+        Some(countdown)
     }
 
     /// Blocks ran, within what [`give_headroom`](Cpu::give_headroom) gave.
-    pub(super) fn take_balance(&mut self, balance: &Balance, cpu: &CpuView<'_>) {
+    pub(super) fn take_blocks(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
         let totals = self.thread.totals();
         let add = |signal: Signal, amount: u64| {
             if amount != 0 && self.own.wants(signal) {
                 totals.add(signal, amount);
             }
         };
-        for (signal, amount) in balance.added().filter_map(|(number, amount)| Some((Signal::from_index(number.into())?, amount))) {
+        for (signal, amount) in sums.iter().filter_map(|(number, amount)| Some((Signal::from_index(number.into())?, amount))) {
             add(signal, amount);
         }
-        // Every step is a cycle.
-        let cycles = balance.steps();
+        let cycles = countdown.settle(self.thread);
         let moved = self.run_core(cpu.cycles(), cycles);
         add(Signal::CoreActiveCycles, moved);
         add(Signal::CoreActiveReferenceCycles, moved);

@@ -55,19 +55,20 @@ pub use lines::Lines;
 pub use record::record;
 pub use refusal::Refusal;
 pub use saved::{CpuGlue, LedgerState, LineState, RowState};
-pub use signals::supplies;
+pub use signals::{pace, supplies};
 pub use untile::Boxes;
 pub use untile_clock::UntileClock;
 
 use std::sync::Arc;
 
+use vm_pmu::Countdown;
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
 use vm_pmu::companion::{Companion, Follower, Outcome};
 use vm_pmu::topology::{Thread, Untile};
 use vm_pmu::untile::at_msr;
 
-use crate::engine::blocks::{Balance, Facts};
+use crate::engine::blocks::{Facts, Sums};
 use crate::report::{Action, Trace};
 use trace::Recorder;
 
@@ -98,6 +99,9 @@ pub struct Cpu<'a> {
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
+    /// What blocks add: all of their own that was ever demanded, and how often that grew.
+    summed: SignalSet,
+    edition: u32,
     masked: bool,
     instructions: u64,
     /// The address of the instruction that comes next.
@@ -123,6 +127,8 @@ impl<'a> Cpu<'a> {
             watched: Demand::default(),
             own: Demand::default(),
             followed: Vec::new(),
+            summed: SignalSet::EMPTY,
+            edition: 0,
             masked: true,
             instructions: 0,
             next: 0,
@@ -219,6 +225,7 @@ impl<'a> Cpu<'a> {
         self.accompanied = follower.is_some_and(Follower::is_active);
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
         self.signals.renew(&self.own);
+        self.sum_followed();
         if self.demand.asks_levels() {
             let (pending, _) = self.signals.lasting();
             self.thread.supply_levels(|state| match state {
@@ -424,16 +431,20 @@ impl Observer for Cpu<'_> {
         self.interrupts(step.next_rip)
     }
 
-    fn headroom(&mut self, balance: &mut Balance, cpu: &CpuView<'_>) -> bool {
-        self.give_headroom(balance, cpu)
+    fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
+        self.give_headroom(cpu)
     }
 
-    fn facts(&self, steps: &[Step]) -> Facts {
-        blocks::facts(steps)
+    fn facts(&self, steps: &[Step]) -> Option<Facts> {
+        self.facts_of(steps)
     }
 
-    fn ran(&mut self, balance: &Balance, cpu: &CpuView<'_>) {
-        self.take_balance(balance, cpu);
+    fn edition(&self) -> u32 {
+        self.edition
+    }
+
+    fn ran(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
+        self.take_blocks(countdown, sums, cpu);
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {

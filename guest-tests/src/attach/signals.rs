@@ -1,6 +1,6 @@
 //! From a step of the interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Signal, Totals};
+use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
 
 use crate::engine::interp::{BranchKind, Prefetch, SegmentSet, SimdClass, Step, StepKind};
 
@@ -12,6 +12,25 @@ const DELIVERY_OPS: u64 = 8;
 pub fn supplies(signal: Signal) -> bool {
     ALWAYS.contains(&signal) || GROUPS.iter().any(|(_, signals)| signals.contains(&signal))
 }
+
+/// What the interpreter and Unicorn promise of their pace: a step is a cycle, and of most signals it adds one at most.
+#[must_use]
+pub fn pace() -> Pace {
+    let known = GROUPS.iter().flat_map(|(_, signals)| *signals);
+    Pace::default().single(known.copied().filter(|signal| !SEVERAL.contains(signal)).collect::<SignalSet>())
+}
+
+/// Those of which a step may add more than one.
+const SEVERAL: &[Signal] = &[
+    Signal::MicroOpsRetired,
+    Signal::MicrocodedOpsRetired,
+    Signal::DataCacheAccesses,
+    Signal::MisalignedAccesses,
+    Signal::InstructionFetches,
+    Signal::LineSplitLoads,
+    Signal::LineSplitStores,
+    Signal::LockedLoads,
+];
 
 /// What is added whatever else is.
 const ALWAYS: &[Signal] = &[Signal::Cycles, Signal::HaltedCycles];

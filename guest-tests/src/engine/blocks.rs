@@ -1,105 +1,60 @@
 //! What blocks of code add to counts: worked out once a block, added each time it runs at one go.
 //!
-//! An engine that translates code knows, when it translates a block, most of what the block adds to whatever counts: its
-//! instructions, its branches, its loads. It keeps that beside the block as [`Facts`]. Before the block runs it asks the
-//! [`Balance`] whether something comes to an end within ([`Balance::fits`]); if not, the block runs at one go and its facts are
-//! spent ([`Balance::spend`]), and otherwise its instructions run one by one.
+//! How many instructions may run, and how many did, is a [`Countdown`](vm_pmu::Countdown)'s: a block takes its own off when it is entered.
+//! That counts instructions, cycles and what grows with them. What else a block adds, as far as somebody wants it, is known when the block
+//! is translated: its branches, its loads. The engine keeps that beside the block as [`Facts`] and adds them behind it to [`Sums`].
 
-/// What a block adds, by the numbers of what is counted.
+/// What a block adds beside instructions and cycles, by the numbers of what is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
-    steps: u32,
-    amounts: Box<[(u16, u32)]>,
-}
+pub struct Facts(Box<[(u16, u32)]>);
 
 impl Facts {
-    /// Facts of `steps` instructions that add these amounts; zeros are left out.
+    /// Facts of these amounts; zeros are left out.
     ///
     /// ```
-    /// use vm_pmu_guest_tests::engine::blocks::{Balance, Facts};
+    /// use vm_pmu_guest_tests::engine::blocks::{Facts, Sums};
     ///
-    /// // Three instructions; two of what has number 1.
-    /// let facts = Facts::new(3, [(0, 3), (1, 2), (2, 0)]);
-    /// let mut balance = Balance::new(4);
-    /// balance.limit(1, 5);
-    /// assert!(balance.fits(&facts));
-    /// balance.spend(&facts);
-    /// balance.spend(&facts);
-    /// // The next one would come to the limit.
-    /// assert!(!balance.fits(&facts));
-    /// assert_eq!(balance.steps(), 6);
-    /// assert_eq!(balance.added().collect::<Vec<_>>(), [(0, 6), (1, 4)]);
+    /// // Two of what has number 1.
+    /// let facts = Facts::new([(0, 0), (1, 2)]);
+    /// let mut sums = Sums::new(4);
+    /// sums.add(&facts);
+    /// sums.add(&facts);
+    /// assert_eq!(sums.iter().collect::<Vec<_>>(), [(1, 4)]);
     /// ```
     #[must_use]
-    pub fn new(steps: u32, amounts: impl IntoIterator<Item = (u16, u32)>) -> Facts {
-        Facts { steps, amounts: amounts.into_iter().filter(|(_, amount)| *amount != 0).collect() }
-    }
-
-    /// How many instructions the block has.
-    #[must_use]
-    pub fn steps(&self) -> u32 {
-        self.steps
+    pub fn new(amounts: impl IntoIterator<Item = (u16, u32)>) -> Facts {
+        Facts(amounts.into_iter().filter(|(_, amount)| *amount != 0).collect())
     }
 }
 
-/// What blocks have added since somebody last looked, and how far each count is from what must not pass unnoticed.
+/// What blocks have added since somebody last looked.
 #[derive(Clone, Debug, Default)]
-pub struct Balance {
-    steps: u64,
-    added: Vec<u64>,
-    left: Vec<u64>,
-}
+pub struct Sums(Vec<u64>);
 
-impl Balance {
-    /// The empty balance of counts numbered from 0 to `kinds` - 1, none of them limited.
+impl Sums {
+    /// Nothing, of counts numbered from 0 to `kinds` - 1.
     #[must_use]
-    pub fn new(kinds: usize) -> Balance {
-        Balance { steps: 0, added: vec![0; kinds], left: vec![u64::MAX; kinds] }
+    pub fn new(kinds: usize) -> Sums {
+        Sums(vec![0; kinds])
     }
 
-    /// Nothing has been added, and nothing is limited.
+    /// Nothing has been added.
     pub fn clear(&mut self) {
-        self.steps = 0;
-        self.added.fill(0);
-        self.left.fill(u64::MAX);
-    }
-
-    /// The count of number `kind` must stay short of `distance` more. Of several limits the nearest holds.
-    pub fn limit(&mut self, kind: u16, distance: u64) {
-        if let Some(left) = self.left.get_mut(usize::from(kind)) {
-            *left = distance.min(*left);
-        }
-    }
-
-    /// Whether a block can run at one go: nothing comes to its limit within.
-    #[inline]
-    #[must_use]
-    pub fn fits(&self, facts: &Facts) -> bool {
-        facts.amounts.iter().all(|(kind, amount)| self.left.get(usize::from(*kind)).is_none_or(|left| u64::from(*amount) < *left))
+        self.0.fill(0);
     }
 
     /// A block ran.
     #[inline]
-    pub fn spend(&mut self, facts: &Facts) {
-        self.steps += u64::from(facts.steps);
-        for (kind, amount) in &facts.amounts {
-            let (kind, amount) = (usize::from(*kind), u64::from(*amount));
-            if let (Some(added), Some(left)) = (self.added.get_mut(kind), self.left.get_mut(kind)) {
-                *added += amount;
-                // What nobody limits has all the room there is.
-                *left = left.saturating_sub(amount);
+    pub fn add(&mut self, facts: &Facts) {
+        for (kind, amount) in &facts.0 {
+            if let Some(sum) = self.0.get_mut(usize::from(*kind)) {
+                *sum += u64::from(*amount);
             }
         }
     }
 
-    /// How many instructions ran.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
     /// What was added, by number.
-    pub fn added(&self) -> impl Iterator<Item = (u16, u64)> {
-        (0u16..).zip(&self.added).filter(|(_, added)| **added != 0).map(|(kind, added)| (kind, *added))
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
+        (0u16..).zip(&self.0).filter(|(_, sum)| **sum != 0).map(|(kind, sum)| (kind, *sum))
     }
 }

@@ -11,7 +11,7 @@ use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
 use crate::attach::Lines;
-use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, supplies};
+use crate::attach::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
 use crate::engine::image::Image;
 use crate::engine::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
 use crate::guests::protocol;
@@ -66,7 +66,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
     let supply = supply(part, followed.as_ref());
-    let builder = Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).tells(supply.records);
+    let builder = Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).tells(supply.records).pace(pace());
     let pmus = builder.build(lines.clone());
     let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));

@@ -12,7 +12,7 @@ use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
 use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
-use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, supplies};
+use crate::attach::{Board, Boxes, CoreClock, Cpu, CpuGlue, LineState, Lines, Topology, pace, supplies};
 use crate::engine::interp::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 #[cfg(feature = "unicorn")]
 use crate::engine::unicorn;
@@ -188,7 +188,7 @@ impl Surroundings {
         let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
         let supply = supply(part, followed.as_ref());
         let builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
-        let mut builder = builder.supplies(supply.signals).tells(supply.records);
+        let mut builder = builder.supplies(supply.signals).tells(supply.records).pace(pace());
         if options.share_counters {
             builder = builder.share_counters();
         }

@@ -4,7 +4,7 @@ use vm_pmu::Part;
 use vm_pmu::arch::power9::{Mmcr0, spr as pmu};
 use vm_pmu::topology::Builder;
 use vm_pmu_guest_tests::attach::Lines;
-use vm_pmu_guest_tests::attach::power::Cpu;
+use vm_pmu_guest_tests::attach::power::{Cpu, pace};
 
 use crate::support::*;
 
@@ -51,7 +51,7 @@ fn program(period: u64) -> (Image, u64) {
 fn run(image: &Image) -> ([u64; 2], Shares) {
     let part = Part::named("power9").expect("a part");
     let lines = Lines::new(1);
-    let pmus = Builder::of(part).build(lines);
+    let pmus = Builder::of(part).pace(pace()).build(lines);
     let config = Config { ram: RAM, ..Config::default() };
     let attach = |index| Cpu::new(pmus.thread(index).expect("a thread"), config.time_base);
     let mut machine = Machine::new(&config, image, attach).expect("a machine");

@@ -16,6 +16,8 @@ pub(crate) struct Recorder {
     pub(crate) steps: Vec<Step>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) blocks: Vec<usize>,
+    /// Instructions of blocks that were entered and not taken back.
+    pub(crate) entered: u64,
 }
 
 impl Observer for Recorder {
@@ -37,16 +39,21 @@ impl Blocks for Recorder {
         steps.len()
     }
 
-    fn most(&self, _branch: &Step) -> usize {
-        1
-    }
-
-    fn fits(&mut self, count: u64, sums: &usize, branch: Option<&usize>) -> bool {
-        assert_eq!(count, (sums + branch.unwrap_or(&0)) as u64, "the parts make the whole");
+    fn enter(&mut self, instructions: u32) -> bool {
+        self.entered += u64::from(instructions) * u64::from(self.at_one_go);
         self.at_one_go
     }
 
-    fn ran(&mut self, steps: &[Step], _: &usize, branch: Option<&Step>) {
+    fn take_back(&mut self, instructions: u32) {
+        self.entered -= u64::from(instructions);
+    }
+
+    fn settle(&mut self) {
+        assert_eq!(self.entered, self.blocks.iter().map(|steps| *steps as u64).sum::<u64>(), "what was entered ran");
+    }
+
+    fn ran(&mut self, steps: &[Step], sums: &usize, branch: Option<&Step>) {
+        assert_eq!(steps.len(), sums + usize::from(branch.is_some()), "the parts make the whole");
         self.blocks.push(steps.len());
         self.steps.extend_from_slice(&steps[..steps.len() - usize::from(branch.is_some())]);
         self.steps.extend(branch);

@@ -33,8 +33,9 @@ pub use beside::{Beside, BesideState};
 pub use blocks::Sums;
 pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
 pub use saved::{Attached, CpuState, Rig};
-pub use signals::supplies;
+pub use signals::{pace, supplies};
 
+use vm_pmu::Countdown;
 use vm_pmu::arch::access::{Address, Fault};
 use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
 use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
@@ -60,6 +61,9 @@ const LPCR_HR: u64 = 1 << (63 - 43);
 
 /// What goes on with the time base.
 const TICKING: [Signal; 3] = [Signal::TimeBaseTicks, Signal::UtilizationTicks, Signal::ScaledUtilizationTicks];
+
+/// What each instruction adds one to, as it does to instructions and cycles.
+const EACH: [Signal; 4] = [Signal::InstructionsDispatched, Signal::MicroOpsRetired, Signal::MicroOpsDispatched, Signal::RetirementCycles];
 
 /// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
 const SETTLE: u64 = 1 << 24;
@@ -100,6 +104,8 @@ pub struct Cpu<'a> {
     others: Vec<Thread<'a, Lines>>,
     /// The performance monitor interrupt was there when it was last looked at.
     interrupting: bool,
+    /// Counts blocks that run at one go.
+    countdown: Countdown,
 }
 
 impl<'a> Cpu<'a> {
@@ -128,6 +134,7 @@ impl<'a> Cpu<'a> {
             beside: Beside::default(),
             others: Vec::new(),
             interrupting: false,
+            countdown: EACH.into_iter().fold(Countdown::new(), |countdown, signal| countdown.with(signal, 1)),
         };
         cpu.renew_demand();
         cpu
@@ -225,6 +232,15 @@ impl<'a> Cpu<'a> {
         }
     }
 
+    /// Brings the totals up to date with the blocks that ran.
+    #[inline]
+    fn settle(&mut self) {
+        let executed = self.countdown.settle(self.thread);
+        if executed != 0 {
+            self.tick(executed);
+        }
+    }
+
     /// Ticks of the time base in the first `cycles` cycles.
     fn ticks_in(&self, cycles: u64) -> u64 {
         let TimeBase { ticks, cycles: every } = self.time_base;
@@ -287,12 +303,14 @@ impl<'a> Cpu<'a> {
     }
 
     fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.settle();
         let answer = self.thread.read(address);
         self.keep(address, cpu, answer.ok(), false);
         Self::answer(answer)
     }
 
     fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.settle();
         self.ledger.settle(&self.thread);
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
@@ -427,10 +445,12 @@ impl Observer for Cpu<'_> {
     }
 
     fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
+        self.settle();
         self.firmware?.call(cpu.pc(), [0, 3, 4, 5].map(|number| cpu.gpr(number)))
     }
 
     fn context(&mut self, cpu: &CpuView<'_>) {
+        self.settle();
         let context = self.context_of(cpu);
         self.thread.set_context(context);
         self.beside.set_context(context, self.thread.totals());
@@ -448,6 +468,7 @@ impl Observer for Cpu<'_> {
 
     #[inline]
     fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+        self.settle();
         self.instructions += 1;
         self.last = step.address;
         self.keep_up();
@@ -473,6 +494,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.settle();
         self.keep_up();
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
@@ -496,6 +518,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn waited(&mut self, cycles: u64) {
+        self.settle();
         self.keep_up();
         self.pass(cycles, self.last);
     }

@@ -1,6 +1,6 @@
 //! From a step of the POWER interpreter to signals.
 
-use vm_pmu::arch::feed::{Demand, Signal, Totals};
+use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
 
 use super::record::kind;
 use crate::engine::power::{Barrier, Class, Conditional, Floating, Step, Taken, Touch, Transaction};
@@ -10,6 +10,14 @@ use vm_pmu::arch::feed::BranchKind;
 #[must_use]
 pub fn supplies(signal: Signal) -> bool {
     SUPPLIED.contains(&signal)
+}
+
+/// What the engine and Unicorn promise of their pace: a step is a cycle, and of most signals it adds one at most. How fast the time base goes
+/// is the machine's.
+#[must_use]
+pub fn pace() -> Pace {
+    let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal));
+    Pace::default().single(single.collect::<SignalSet>())
 }
 
 const SUPPLIED: &[Signal] = &[
@@ -135,7 +143,8 @@ fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
     }
 }
 
-fn branch(step: &Step, sink: &Sink<'_>) {
+/// What a branch adds by being one.
+pub(super) fn branch(step: &Step, sink: &Sink<'_>) {
     let Some(branch) = step.branch else { return };
     let class = match kind(&branch) {
         BranchKind::Conditional if branch.taken => Signal::ConditionalBranchesTaken,

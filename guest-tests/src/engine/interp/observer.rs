@@ -1,12 +1,14 @@
 //! The hooks of the engine.
 
+use vm_pmu::Countdown;
+
 use super::apic::Apic;
 use super::cpuid::CpuidResult;
 use super::paging::PageWalk;
 use super::pci::PciFunction;
 use super::state::Core;
 use super::step::Step;
-use crate::engine::blocks::{Balance, Facts};
+use crate::engine::blocks::{Facts, Sums};
 
 /// A general-protection fault with error code 0: the answer to an invalid register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,22 +220,29 @@ pub trait Observer: Send {
         Alerts::NONE
     }
 
-    /// Whether instructions may be told many at a time, by [`Observer::ran`]. `balance`, which is empty, learns how far each count is from
-    /// what must not pass within. Those instructions transfer control to no handler, access no device and no register that
-    /// [`Observer::rdmsr`] and its like see, and the context stays as it is.
-    fn headroom(&mut self, balance: &mut Balance, cpu: &CpuView<'_>) -> bool {
-        let _ = (balance, cpu);
-        false
+    /// The countdown of how many instructions may be told together, by [`Observer::ran`]; none if each is to be told by itself. Those
+    /// instructions transfer control to no handler, access no device and no register that [`Observer::rdmsr`] and its like see, and the
+    /// context stays as it is.
+    fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
+        let _ = cpu;
+        None
     }
 
-    /// What `steps`, one after the other, add to the counts of a balance. Their accesses are not known, only how many they are.
-    fn facts(&self, steps: &[Step]) -> Facts {
-        Facts::new(steps.len() as u32, [])
+    /// What `steps`, one after the other, add beside what the countdown counts; none if each is to be told by itself. Their accesses are not known,
+    /// only how many they are.
+    fn facts(&self, steps: &[Step]) -> Option<Facts> {
+        let _ = steps;
+        Some(Facts::default())
     }
 
-    /// Many instructions ran, which added up to `balance`. RIP and the cycles are as before the first.
-    fn ran(&mut self, balance: &Balance, cpu: &CpuView<'_>) {
-        let _ = (balance, cpu);
+    /// The edition of [`Observer::facts`]: those of another number hold no more.
+    fn edition(&self) -> u32 {
+        0
+    }
+
+    /// Instructions ran, as many as were taken off the countdown, and their facts add up to `sums`. RIP and the cycles are as before the first.
+    fn ran(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
+        let _ = (countdown, sums, cpu);
     }
 
     /// `cycles` cycles passed in HLT.
@@ -254,8 +263,10 @@ pub trait Observer: Send {
 pub struct Unobserved;
 
 impl Observer for Unobserved {
-    fn headroom(&mut self, _balance: &mut Balance, _cpu: &CpuView<'_>) -> bool {
-        true
+    fn headroom(&mut self, _cpu: &CpuView<'_>) -> Option<Countdown> {
+        let countdown = Countdown::new();
+        countdown.grant(Countdown::MOST);
+        Some(countdown)
     }
 }
 

@@ -32,8 +32,6 @@ pub(super) struct Block<S> {
     pub(super) floating: [bool; 2],
     /// What all but a branch at the end add.
     pub(super) sums: S,
-    /// What the branch at the end may add at most on top.
-    pub(super) branch: Option<S>,
 }
 
 /// The blocks of one CPU.
@@ -56,9 +54,8 @@ impl<S> Default for Blocks<S> {
 }
 
 impl<S> Blocks<S> {
-    /// The block at the address of `core`; none if its first instruction is not one for Unicorn. `sum` says what steps add together, and
-    /// `most` what a branch may add.
-    pub(super) fn at(&mut self, core: &Core, sum: impl FnOnce(&[Step]) -> S, most: impl FnOnce(&Step) -> S) -> Found<S> {
+    /// The block at the address of `core`; none if its first instruction is not one for Unicorn. `sum` says what steps add together.
+    pub(super) fn at(&mut self, core: &Core, sum: impl FnOnce(&[Step]) -> S) -> Found<S> {
         let floating = core.need_floating().is_ok();
         let key = (core.pc, core.msr & MODE, floating);
         let real = Core::real(core.pc);
@@ -75,7 +72,7 @@ impl<S> Blocks<S> {
             changed = Some(core.pc + length as u64);
         }
         let room = (PAGE - real % PAGE).min(memory.size().saturating_sub(real)).min(4 * MOST as u64) as usize & !3;
-        let block = here(room, &mut bytes).then(|| decoded(core, floating, &bytes[..room], sum, most)).flatten().map(Rc::new);
+        let block = here(room, &mut bytes).then(|| decoded(core, floating, &bytes[..room], sum)).flatten().map(Rc::new);
         if let Some(block) = &block {
             self.known.insert(key, Rc::clone(block));
         }
@@ -83,13 +80,7 @@ impl<S> Blocks<S> {
     }
 }
 
-fn decoded<S>(
-    core: &Core,
-    floating: bool,
-    bytes: &[u8],
-    sum: impl FnOnce(&[Step]) -> S,
-    most: impl FnOnce(&Step) -> S,
-) -> Option<Block<S>> {
+fn decoded<S>(core: &Core, floating: bool, bytes: &[u8], sum: impl FnOnce(&[Step]) -> S) -> Option<Block<S>> {
     let mut steps: Vec<Step> = Vec::new();
     let mut access = None;
     let (mut changes_xer, mut floats) = ([false; 2], [false; 2]);
@@ -115,8 +106,7 @@ fn decoded<S>(
     }
     let last = steps.last()?;
     let body = steps.len() - usize::from(last.branch.is_some());
-    let branch = last.branch.is_some().then(|| most(last));
     let sums = sum(&steps[..body]);
     let words = bytes[..4 * steps.len()].to_vec();
-    Some(Block { words, steps, access, changes_xer, floating: floats, sums, branch })
+    Some(Block { words, steps, access, changes_xer, floating: floats, sums })
 }

@@ -6,9 +6,9 @@
 //! devices, and the turns that CPUs take.
 //!
 //! An observer of such a machine implements [`Blocks`] beside [`Observer`]: it works out what a block adds when the block is first seen,
-//! says before a block runs whether it may do so at one go, and adds its sums behind it. Where it may not, because something comes to an
-//! end within or every instruction is to be told, a block of one instruction runs, and the observer hears of it as it does on the
-//! project's own engine ([`Observer::retire`]). With several CPUs, which take turns, all blocks have one instruction.
+//! takes its instructions off a countdown before it runs, and adds its sums behind it. Where they do not fit, or every instruction is to be
+//! told, a block of one instruction runs, and the observer hears of it as it does on the project's own engine ([`Observer::retire`]).
+//! With several CPUs, which take turns, all blocks have one instruction.
 //!
 //! # What Unicorn 2.1.5 does for 64-bit POWER, and what it does not
 //!
@@ -53,15 +53,18 @@ pub trait Blocks: Observer {
     /// What `steps` add. The accesses and what was touched are not known; none of them is a branch.
     fn sums(&self, steps: &[Step]) -> Self::Sums;
 
-    /// What a branch adds at most, whether it is taken or not and wherever it goes.
-    fn most(&self, branch: &Step) -> Self::Sums;
+    /// Whether so many instructions can run at one go: nothing that must not pass unnoticed happens within, and no single one of them need
+    /// be told. If so they are counted.
+    fn enter(&mut self, instructions: u32) -> bool;
 
-    /// Whether the `count` instructions that add `sums`, and what the branch behind them adds at most, can run at one go: nothing that must
-    /// not pass unnoticed happens within, and no single one of them need be told.
-    fn fits(&mut self, count: u64, sums: &Self::Sums, branch: Option<&Self::Sums>) -> bool;
+    /// The instructions that were entered last are not counted: they did not all complete.
+    fn take_back(&mut self, instructions: u32);
 
     /// `steps` ran at one go, the last of them `branch` if there is one, and all others add `sums`.
     fn ran(&mut self, steps: &[Step], sums: &Self::Sums, branch: Option<&Step>);
+
+    /// A run has ended: what is counted is looked at.
+    fn settle(&mut self);
 }
 
 /// Why there is no emulation, or none any more.
@@ -181,6 +184,7 @@ impl<O: Blocks> Emulation<O> {
         });
         for (executor, cpu) in self.executors.iter_mut().zip(machine.each_cpu()) {
             executor.processor.take_back(&mut cpu.core)?;
+            cpu.observer.settle();
         }
         refused.map_or(Ok(exit), |error| Err(error.into()))
     }
@@ -217,14 +221,14 @@ impl<S> Executor<S> {
     /// Has Unicorn execute what stands at the CPU's address; nothing if it is not for Unicorn, or does not complete there.
     fn plain<O: Blocks<Sums = S>>(&mut self, cpu: &mut Cpu<O>, most: u64) -> Result<Option<u64>, uc_error> {
         let Cpu { core, observer } = cpu;
-        let found = self.blocks.at(core, |steps| observer.sums(steps), |branch| observer.most(branch));
+        let found = self.blocks.at(core, |steps| observer.sums(steps));
         if let Some(end) = found.changed {
             self.processor.forget(core.pc, end)?;
         }
         let Some(block) = found.block else { return Ok(None) };
         self.processor.lend(core)?;
-        let count = block.steps.len() as u64;
-        let whole = self.single && (2..=most).contains(&count) && observer.fits(count, &block.sums, block.branch.as_ref());
+        let count = block.steps.len() as u32;
+        let whole = self.single && (2..=most).contains(&count.into()) && observer.enter(count);
         if whole { self.whole(cpu, &block) } else { self.alone(cpu, &block) }
     }
 
@@ -233,6 +237,7 @@ impl<S> Executor<S> {
         let count = block.steps.len();
         let (done, at) = self.processor.run(cpu.core.pc, count, (block.changes_xer[1], block.floating[1]))?;
         if done < count {
+            cpu.observer.take_back(count as u32);
             for step in block.steps.iter().take(done) {
                 let core = &mut cpu.core;
                 core.step = Step { msr: core.msr, run: core.run(), ..*step };
@@ -322,11 +327,13 @@ impl Blocks for crate::engine::power::Unobserved {
 
     fn sums(&self, _steps: &[Step]) {}
 
-    fn most(&self, _branch: &Step) {}
-
-    fn fits(&mut self, _count: u64, (): &(), _branch: Option<&()>) -> bool {
+    fn enter(&mut self, _instructions: u32) -> bool {
         true
     }
 
+    fn take_back(&mut self, _instructions: u32) {}
+
     fn ran(&mut self, _steps: &[Step], (): &(), _branch: Option<&Step>) {}
+
+    fn settle(&mut self) {}
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::engine::blocks::{Balance, Facts};
+use vm_pmu::Countdown;
+
+use crate::engine::blocks::Facts;
 use crate::engine::interp::Step;
 use crate::engine::memory::{Memory, PAGE};
 
@@ -49,9 +51,9 @@ impl Block {
         memory.generation(self.physical) == self.generation
     }
 
-    /// Whether it can run at one go.
-    pub(super) fn fits(&self, balance: &Balance) -> bool {
-        !self.steps.is_empty() && self.facts.iter().all(|facts| balance.fits(facts))
+    /// What its entry takes off the countdown; none if it does not run at one go.
+    pub(super) fn takes(&self) -> Option<u64> {
+        (!self.steps.is_empty()).then(|| Countdown::takes(self.steps(), 0))
     }
 
     /// What it adds if it is followed by what is at `next`.

@@ -4,7 +4,6 @@ use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
 
 use super::block::{Block, in_one_page};
 use super::division::{is_conditional, is_executed, is_transfer, must_be_aligned};
-use crate::engine::blocks::Facts;
 use crate::engine::interp::executor::inside::{Core, Decoded, LONGEST, Op, Outcome, decode};
 use crate::engine::interp::{Branch, BranchKind, Observer, Step};
 use crate::engine::memory::PAGE;
@@ -22,7 +21,7 @@ pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physic
     let generation = memory.generation(physical);
     let mut code = vec![0; size as usize];
     if !in_one_page(physical, size) || memory.read_bytes(physical, &mut code).is_err() {
-        return Learned { block: Block::new(physical, size, generation, Vec::new(), [Facts::default(), Facts::default()]), stop: None };
+        return Learned { block: Block::new(physical, size, generation, Vec::new(), Default::default()), stop: None };
     }
     let mut steps = Vec::new();
     let mut stop = None;
@@ -45,12 +44,16 @@ pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physic
         offset += usize::from(decoded.info.length).max(1);
     }
     let follows = observer.facts(&steps);
-    let facts = match steps.last_mut().and_then(|last| last.branch.as_mut()).filter(|_| conditional) {
+    let elsewhere = match steps.last_mut().and_then(|last| last.branch.as_mut()).filter(|_| conditional) {
         Some(branch) => {
             branch.taken = true;
-            [follows, observer.facts(&steps)]
+            observer.facts(&steps)
         }
-        None => [follows.clone(), follows],
+        None => follows.clone(),
+    };
+    let (steps, facts) = match (follows, elsewhere) {
+        (Some(follows), Some(elsewhere)) => (steps, [follows, elsewhere]),
+        _ => Default::default(),
     };
     Learned { block: Block::new(physical, size, generation, steps, facts), stop }
 }

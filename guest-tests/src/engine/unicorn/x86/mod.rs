@@ -14,8 +14,8 @@
 //!
 //! Where an observer must hear of each instruction (records are wanted, a companion follows, a deadline is near), Unicorn is asked for
 //! one instruction at a time, and its hooks tell the accesses. Otherwise blocks run at one go, one after the other without leaving Unicorn:
-//! what a block adds is worked out when it is first seen ([`Facts`](crate::engine::blocks::Facts)), and before it runs its facts are
-//! compared with the room that the observer has given ([`Balance`]).
+//! a block takes its instructions off a [`Countdown`] that the observer has filled, and is not entered where they do not fit. What it adds beside
+//! is worked out when it is first seen ([`Facts`](crate::engine::blocks::Facts)).
 
 mod block;
 mod division;
@@ -28,12 +28,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use unicorn_engine::uc_error;
-use vm_pmu::Signal;
+use vm_pmu::Countdown;
 
 use self::learn::learn;
 use self::processor::{Pace, Processor};
 use self::tap::{Pause, Tap};
-use crate::engine::blocks::Balance;
 use crate::engine::interp::executor::Executor;
 use crate::engine::interp::executor::inside::{Core, Decoded, Fault, Op, RFLAGS_TRAP, Stop, canonical, execute};
 use crate::engine::interp::{CpuView, Machine, Observer};
@@ -130,7 +129,6 @@ struct Unicorn {
     stepwise: [Processor; 2],
     /// Made when they are first wanted: a machine of several CPUs never does.
     blocks: [Option<Processor>; 2],
-    balance: Balance,
     tallies: Tallies,
 }
 
@@ -142,8 +140,7 @@ fn level(core: &Core) -> usize {
 impl Unicorn {
     fn new(memory: &Arc<Memory>, tallies: &Tallies) -> Result<Unicorn, uc_error> {
         let stepwise = [Processor::new(memory, 0, Pace::Stepwise)?, Processor::new(memory, 3, Pace::Stepwise)?];
-        let balance = Balance::new(Signal::COUNT);
-        Ok(Unicorn { memory: Arc::clone(memory), stepwise, blocks: [None, None], balance, tallies: tallies.clone() })
+        Ok(Unicorn { memory: Arc::clone(memory), stepwise, blocks: [None, None], tallies: tallies.clone() })
     }
 
     /// Executes one instruction. `None` where the board must: nothing has changed then.
@@ -151,7 +148,7 @@ impl Unicorn {
         let Some(processor) = self.stepwise.get_mut(level(core)) else { return Ok(None) };
         processor.take_over(core)?;
         processor.refresh(core.rip, core.step.physical, &self.memory)?;
-        processor.tap().begin(1);
+        processor.tap().begin();
         let (rip, stopped) = processor.run(core.rip, Some(1))?;
         // One that is complete may still have the fetch of the next one fail, which is the next one's business. One that would overwrite
         // code that Unicorn has translated with it is begun anew, and stands where it stood.
@@ -167,41 +164,47 @@ impl Unicorn {
         Ok(Some(()))
     }
 
-    /// Runs blocks; how many instructions they had.
-    fn run_blocks<O: Observer>(&mut self, core: &mut Core, observer: &mut O, most: u32) -> Result<u32, uc_error> {
+    /// Runs blocks within the countdown; how many instructions they had.
+    fn run_blocks<O: Observer>(&mut self, core: &mut Core, observer: &mut O, countdown: Countdown) -> Result<u32, uc_error> {
         let Some(place) = self.blocks.get_mut(level(core)) else { return Ok(0) };
         let processor = match place {
             Some(processor) => processor,
             None => place.insert(Processor::new(&self.memory, core.cpl, Pace::Blocks)?),
         };
         processor.take_over(core)?;
-        std::mem::swap(&mut processor.tap().balance, &mut self.balance);
-        let result = run_on(processor, core, observer, most);
-        std::mem::swap(&mut processor.tap().balance, &mut self.balance);
-        let blocks = std::mem::take(&mut processor.tap().whole);
-        let done = self.balance.steps();
+        processor.tap().start(countdown, observer.edition());
+        let before = core.rip;
+        let result = run_on(processor, core, observer);
+        let tap = processor.tap();
+        let (blocks, done) = (std::mem::take(&mut tap.whole), tap.countdown.taken());
         self.tallies.add(Tally { in_blocks: done, blocks, ..Tally::default() });
         result?;
-        // Not more than `most`.
+        if done != 0 {
+            let after = std::mem::replace(&mut core.rip, before);
+            observer.ran(&tap.countdown, &tap.sums, &CpuView::new(core));
+            core.rip = after;
+            core.cycles = core.cycles.wrapping_add(done);
+        }
+        // Not more than the countdown had.
         Ok(u32::try_from(done).unwrap_or(u32::MAX))
     }
 }
 
 /// Runs blocks on one emulator, until one comes that must not, and leaves the CPU in the state they left.
-fn run_on<O: Observer>(processor: &mut Processor, core: &mut Core, observer: &mut O, most: u32) -> Result<(), uc_error> {
+fn run_on<O: Observer>(processor: &mut Processor, core: &mut Core, observer: &mut O) -> Result<(), uc_error> {
     let mut rip = core.rip;
-    if !processor.tap().is_worth_it(rip, most.into()) {
+    if !processor.tap().is_worth_it(rip) {
         return Ok(());
     }
     loop {
-        processor.tap().begin(most.into());
+        processor.tap().begin();
         let (next, stopped) = processor.run(rip, None)?;
         rip = next;
         let tap = processor.tap();
         if stopped || tap.cut {
             // In the middle of a block, or behind it.
-            if let Some(facts) = tap.interrupted(rip).map(|steps| observer.facts(steps)) {
-                tap.balance.spend(&facts);
+            if let Some(facts) = tap.interrupted(rip).and_then(|steps| observer.facts(steps)) {
+                tap.sums.add(&facts);
             }
         } else {
             tap.settle(rip);
@@ -271,25 +274,12 @@ impl<O: Observer> Executor<O> for Unicorn {
         if core.matching || core.rflags & RFLAGS_TRAP != 0 {
             return 0;
         }
-        self.balance.clear();
-        if !observer.headroom(&mut self.balance, &CpuView::new(core)) {
-            return 0;
-        }
-        let before = core.rip;
-        let done = match self.run_blocks(core, observer, most) {
-            Ok(done) => done,
-            Err(_) => {
-                // Nobody knows how far it got.
-                core.stop(Stop::Executor { rip: core.rip, reason: "Unicorn refused to go on".to_owned() });
-                return 0;
-            }
-        };
-        if done != 0 {
-            let after = std::mem::replace(&mut core.rip, before);
-            observer.ran(&self.balance, &CpuView::new(core));
-            core.rip = after;
-            core.cycles = core.cycles.wrapping_add(done.into());
-        }
-        done
+        let Some(countdown) = observer.headroom(&CpuView::new(core)) else { return 0 };
+        countdown.limit(most.into());
+        self.run_blocks(core, observer, countdown).unwrap_or_else(|_| {
+            // Nobody knows how far it got.
+            core.stop(Stop::Executor { rip: core.rip, reason: "Unicorn refused to go on".to_owned() });
+            0
+        })
     }
 }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use vm_pmu::{Countdown, Signal};
+
 use super::block::Block;
-use crate::engine::blocks::Balance;
+use crate::engine::blocks::Sums;
 use crate::engine::interp::Step;
 use crate::engine::memory::Memory;
 
@@ -53,10 +55,12 @@ pub(super) struct Tap {
     pub(super) raised: bool,
     /// What is known of blocks, by their linear addresses.
     blocks: HashMap<u64, Block>,
-    /// What they add.
-    pub(super) balance: Balance,
-    /// How many instructions may run.
-    most: u64,
+    /// The edition of what they add.
+    edition: u32,
+    /// How many instructions may run, and have run.
+    pub(super) countdown: Countdown,
+    /// What the blocks that ran added beside.
+    pub(super) sums: Sums,
     /// The block that runs, by its address and its bytes in RAM.
     running: Option<(u64, Range<u64>)>,
     pub(super) pause: Pause,
@@ -75,8 +79,9 @@ impl Tap {
             code_written: false,
             raised: false,
             blocks: HashMap::new(),
-            balance: Balance::default(),
-            most: 0,
+            edition: 0,
+            countdown: Countdown::new(),
+            sums: Sums::new(Signal::COUNT),
             running: None,
             pause: Pause::None,
             cut: false,
@@ -84,12 +89,11 @@ impl Tap {
         }
     }
 
-    /// Forgets what was seen, before something runs of which at most `most` instructions may.
-    pub(super) fn begin(&mut self, most: u64) {
+    /// Forgets what was seen, before something runs.
+    pub(super) fn begin(&mut self) {
         self.count = 0;
         self.code_written = false;
         self.raised = false;
-        self.most = most;
         self.running = None;
         self.pause = Pause::None;
         self.cut = false;
@@ -135,8 +139,8 @@ impl Tap {
             self.pause = Pause::Unknown { address, size };
             return false;
         };
-        let fits = self.admits(block);
         let bytes = block.bytes();
+        let fits = block.takes().is_some_and(|takes| self.countdown.enter(takes));
         if fits {
             self.running = Some((address, bytes));
         } else {
@@ -158,7 +162,7 @@ impl Tap {
         if let Some((address, _)) = self.running.take()
             && let Some(block) = self.blocks.get(&address)
         {
-            self.balance.spend(block.facts(next));
+            self.sums.add(block.facts(next));
             self.whole += 1;
         }
     }
@@ -171,7 +175,10 @@ impl Tap {
             return None;
         }
         self.running = None;
-        self.blocks.get(&begun)?.before(address)
+        let block = self.blocks.get(&begun)?;
+        let executed = block.before(address)?;
+        self.countdown.take_back(Countdown::takes(block.steps() - executed.len() as u32, 0));
+        Some(executed)
     }
 
     /// What is known of the block at `address`, if its code is still what it was.
@@ -179,15 +186,20 @@ impl Tap {
         self.blocks.get(&address).filter(|block| block.size() == size && block.is_current(&self.memory))
     }
 
-    fn admits(&self, block: &Block) -> bool {
-        block.fits(&self.balance) && self.balance.steps() + u64::from(block.steps()) <= self.most
+    /// Whether a run from `address` on would get anywhere, as far as is known.
+    pub(super) fn is_worth_it(&self, address: u64) -> bool {
+        let fits = |block: &Block| block.takes().is_some() && u64::from(block.steps()) <= self.countdown.left();
+        self.blocks.get(&address).is_none_or(|block| !block.is_current(&self.memory) || fits(block))
     }
 
-    /// Whether a run from `address` on would get anywhere, as far as is known.
-    pub(super) fn is_worth_it(&self, address: u64, most: u64) -> bool {
-        self.blocks
-            .get(&address)
-            .is_none_or(|block| !block.is_current(&self.memory) || u64::from(block.steps()) <= most && block.fits(&self.balance))
+    /// Before blocks run at one go: those of another edition are not known any more.
+    pub(super) fn start(&mut self, countdown: Countdown, edition: u32) {
+        self.countdown = countdown;
+        self.sums.clear();
+        if self.edition != edition {
+            self.edition = edition;
+            self.forget();
+        }
     }
 
     /// What is now known of the block at `address`.
