@@ -55,6 +55,16 @@ fn a_handler_that_lets_the_counters_go_changes_no_demand() {
 }
 
 #[test]
+fn branches_are_demanded_when_alerts_are_enabled_with_the_counters_frozen() {
+    let machine = sampling();
+    let thread = machine.thread(0).unwrap();
+    thread.mtspr(spr::MMCR0, SAMPLING & !0x0400_0000).unwrap();
+    assert!(!thread.demand().records().taken_branches);
+    thread.mtspr(spr::MMCR0, FC | SAMPLING).unwrap();
+    assert!(thread.demand().records().taken_branches);
+}
+
+#[test]
 fn counters_that_stay_frozen_are_demanded_no_more_after_a_while() {
     let machine = sampling();
     let thread = machine.thread(0).unwrap();
@@ -98,14 +108,17 @@ fn statement() -> impl Strategy<Value = String> {
         0x0600_4010,
         0x0640_4000,
         0x0600_2000,
+        0x0610_4000,
+        0x8610_4000,
+        0x0700_4000,
     ]);
     let near = select(vec![0u64, 0x7FFF_FFFD, 0x7FFF_FFFF, 0x8000_0000, 0x7FFF_0000, 0xFFFF_FFFE]);
     prop_oneof![
         4 => control.prop_map(|value| format!("write MMCR0 {value:#x}")),
         3 => (1..=6u32, near).prop_map(|(number, value)| format!("write PMC{number} {value:#x}")),
         2 => (1..=6u32).prop_map(|number| format!("read PMC{number}")),
-        1 => select(vec!["MMCR0", "MMCRA", "SIAR", "MMCR2"]).prop_map(|name| format!("read {name}")),
-        1 => select(vec!["MMCR1 0x20000", "MMCR1 0x2001e02", "MMCR2 0", "MMCR2 0x2010080402000000", "MMCRA 0"]).prop_map(|write| format!("write {write}")),
+        1 => select(vec!["MMCR0", "MMCRA", "SIAR", "SDAR", "MMCR2", "BESCR", "bhrb:0"]).prop_map(|name| format!("read {name}")),
+        1 => select(vec!["MMCR1 0x20000", "MMCR1 0x2001e02", "MMCR2 0", "MMCR2 0x2010080402000000", "MMCRA 0", "MMCRA 1", "MMCRA 0x80000000000", "BESCR 0x100000000", "spr:802 0x100000001", "bhrb:0 0"]).prop_map(|write| format!("write {write}")),
         2 => (0..=1u32).prop_map(|problem| format!("context hv=0 pr={problem} run=1")),
         4 => (1..=4u32).prop_map(|times| format!("repeat {times} feed instructions_retired=1 cycles=1")),
         1 => Just("record address=0x4000 branch=conditional taken=1 target=0x5000 encoding=0x41820010 feed branches_taken=1 instructions_retired=1 cycles=1".into()),

@@ -41,10 +41,13 @@ impl Power9 {
         if !may_be || !self.count_plainly(self.counting, feed) {
             return false;
         }
+        let waiting = self.waiting_plainly();
         self.mmcr0 = after;
         let is_done = self.conditions() == 0
             && match (before.fc(), after.fc()) {
-                (true, true) => before.pmae() || !after.pmae(),
+                // Branches are recorded from here on, frozen or not.
+                (_, true) if after.pmae() && !before.pmae() => false,
+                (true, true) => true,
                 (false, true) => self.pause(feed),
                 (true, false) => self.go_on(before, feed),
                 (false, false) => false,
@@ -52,6 +55,10 @@ impl Power9 {
         if is_done {
             self.excused = 0;
             self.counted = 0;
+            if self.waiting_plainly() != waiting {
+                // No deadline stays that nobody would move.
+                self.rearm(feed);
+            }
         } else {
             self.mmcr0 = before;
         }

@@ -158,7 +158,7 @@ impl Power9 {
     }
 
     /// The counters of which something is seen when they turn negative.
-    fn waiting_plainly(&self) -> Mask {
+    pub(super) fn waiting_plainly(&self) -> Mask {
         if self.mmcr0.pmae() || self.mmcr0.fcece() { self.conditions_enabled() } else { 0 }
     }
 

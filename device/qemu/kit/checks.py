@@ -123,6 +123,20 @@ def ticks(ratio: float) -> Judge:
     return judge
 
 
+def apart(microseconds: float, least: int) -> Judge:
+    """Most samples come so long after the one before: a busy host lets some come later."""
+
+    def judge(lines: list[str]) -> str | None:
+        times = [float(line.strip().rstrip(":")) * 1e6 for line in lines]
+        distances = sorted(later - earlier for earlier, later in zip(times, times[1:]))
+        if len(distances) < least:
+            return f"expected more than {least} samples, found {len(times)}"
+        median = distances[len(distances) // 2]
+        return None if abs(median / microseconds - 1) < 0.03 else f"expected {microseconds} µs from one to the next, found {median:.1f}"
+
+    return judge
+
+
 def each(judge: Judge, times: int) -> Judge:
     """So many lines, each as it must be."""
 
@@ -303,6 +317,9 @@ KNL = [
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u", "loop"), knl(*LOOP["x86"])),
 ]
 
+# A shell that counts to 20,000: half a second or so.
+BUSY = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'"
+
 POWER = [
     driver("POWER9 performance monitor hardware support registered"),
     Check("a loop, three times", stat("instructions:u,branches:u", "loop"), equal(*LOOP["power"])),
@@ -323,6 +340,12 @@ POWER = [
         "branches before samples",
         "perf record -q -b -e instructions:u -c 9973 -o /tmp/perf.data branches; perf script -i /tmp/perf.data -F brstack",
         follows,
+    ),
+    # PM_TB_BIT_TRANS: bit 47 of the time base turns to 1 every 2^17 ticks of 512 MHz, 256 µs.
+    Check(
+        "samples by the time base",
+        f"perf record -q -e r300f8 -c 4 -o /tmp/perf.data {BUSY}; perf script -i /tmp/perf.data -F time",
+        apart(4 * 256, 200),
     ),
     # By the companion: lines of 128 bytes.
     Check("misses of the data cache, three times", stat("L1-dcache-loads:u,L1-dcache-load-misses:u", "memory"), misses(81_921, 81_920)),

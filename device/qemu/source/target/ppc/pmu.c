@@ -13,6 +13,8 @@
 #include "exec/translator.h"
 #include "exec/helper-proto.h"
 #include "hw/ppc/ppc.h"
+#include "qemu/host-utils.h"
+#include "qemu/timer.h"
 #include "system/reset.h"
 #if __has_include("hw/core/boards.h")
 #include "hw/core/boards.h"
@@ -49,6 +51,8 @@ static const uint32_t supplied[] = {
 static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS };
 static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES };
 
+static const uint32_t ticks_signal = VM_PMU_SIGNAL_TIME_BASE_TICKS;
+
 /* The bits of MSR that a block's key has. */
 #define IN_KEY (1ull << MSR_PR | 1ull << MSR_HV)
 #define HAS_HYPERVISOR(env) (((env)->msr_mask & MSR_HVB) != 0)
@@ -60,25 +64,61 @@ static CPUState *cpu_of(uint32_t number)
     return current_cpu && current_cpu->cpu_index == number ? current_cpu : qemu_get_cpu(number);
 }
 
+/* The ticks since they were asked for last. The time base less the total of ticks stays unless a guest writes it. */
+static uint64_t passed_ticks(CPUState *cs, bool followed)
+{
+    uint64_t now = cpu_ppc_load_tbl(cpu_env(cs));
+    uint64_t passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+
+    if (!followed || (int64_t)passed < 0 || passed > 1ull << 40) {
+        cs->pmu_time_base += passed;      /* nobody followed it, or the guest has written it */
+        return 0;
+    }
+    return passed;
+}
+
+/* Guests can have something come of every second tick. No timer of the host is as fast. */
+#define LEAST_TICK_NS 10000
+
+/* Sets the timer to when something comes of a tick. */
+static void arm_tick(CPUState *cs)
+{
+    uint64_t ticks = tcg_bridge_sleep(cs->pmu, &ticks_signal, 1);
+    uint64_t ns;
+
+    if (ticks == VM_PMU_NEVER) {
+        timer_del(cs->pmu_tick);
+    } else {
+        ns = muldiv64_round_up(MIN(ticks, 1ull << 40), NANOSECONDS_PER_SECOND, cpu_env(cs)->tb_env->tb_freq);
+        timer_mod(cs->pmu_tick, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + MAX(ns, LEAST_TICK_NS));
+    }
+}
+
+static void pass_ticks(CPUState *cs, run_on_cpu_data data)
+{
+    if (cs->pmu_ticks) {
+        tcg_bridge_pass(cs->pmu, passed_ticks(cs, true), &ticks_signal, 1);
+        arm_tick(cs);
+    }
+}
+
+static void tick_is_due(void *opaque)
+{
+    async_run_on_cpu(opaque, pass_ticks, RUN_ON_CPU_NULL);
+}
+
 /*
- * Adds the ticks since it was called last. Returns the time base less the total of ticks, which stays unless a guest writes it. While nothing
- * follows ticks, none are added and the host's clock is not read; when something begins to, the context is told once more.
+ * Adds the ticks since the last ones. While nothing follows ticks, none are added and the host's clock is not read; when something begins to, the
+ * context is told once more.
  */
-static uint64_t time_base(CPUState *cs, CPUPPCState *env)
+static uint64_t time_base(CPUState *cs)
 {
     bool ticked = cs->pmu_ticks;
-    uint64_t now, passed;
 
     cs->pmu_ticks = vm_pmu_wants(&cs->pmu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
-    if (!cs->pmu_ticks) {
-        return cs->pmu_time_base;
-    }
-    now = cpu_ppc_load_tbl(env);
-    passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
-    if (!ticked || (int64_t)passed < 0 || passed > 1ull << 40) {
-        cs->pmu_time_base += passed;      /* nobody followed it, or the guest has written it */
-    } else {
-        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += passed;
+    if (cs->pmu_ticks) {
+        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += passed_ticks(cs, ticked);
+        arm_tick(cs);
     }
     return cs->pmu_time_base;
 }
@@ -101,7 +141,7 @@ static uint32_t context(void *user, uint32_t number, VmPmuContext *context)
     context->privilege = FIELD_EX64(env->msr, MSR, PR) ? 3 : FIELD_EX64_HV(env->msr) ? 0 : 1;
     context->machine_state = env->msr;
     context->control = control;
-    context->time_base = time_base(cs, env);
+    context->time_base = time_base(cs);
     context->flags = cs->halted ? VM_PMU_CONTEXT_HALTED : 0;
     return cs->halted ? TCG_BRIDGE_KEY_UNKNOWN : env->hflags & cs->pmu_key_mask;
 }
@@ -175,6 +215,7 @@ bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp)
     if (!tcg_pmu_attach(cs, &target, errp)) {
         return false;
     }
+    cs->pmu_tick = timer_new_ns(QEMU_CLOCK_VIRTUAL, tick_is_due, cs);
     qemu_register_reset(power_on, cs);
     return true;
 }
@@ -295,6 +336,9 @@ void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
 
     if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_SPR, sprn, value, &exception) == TCG_BRIDGE_RAISE) {
         raise_answer(env, exception, sprn, GETPC());
+    }
+    if (env_cpu(env)->pmu_ticks) {
+        arm_tick(env_cpu(env));
     }
     if (sprn >= SPR_BESCRS && sprn <= SPR_BESCR) {
         copy_bescr(env);
