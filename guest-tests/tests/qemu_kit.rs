@@ -40,8 +40,10 @@ fn bridge() -> BTreeSet<String> {
 #[test]
 fn the_chapter_names_the_files_that_fragments_are_put_into() {
     let mut files = BTreeSet::new();
-    for name in ["common.toml", "x86.toml", "ppc.toml"] {
-        let fragments = fs::read_to_string(root().join("device/qemu/fragments").join(name)).expect("the fragments are there");
+    let mut lists = BTreeSet::new();
+    below(&root().join("device/qemu/fragments"), "", &mut lists);
+    for name in lists {
+        let fragments = fs::read_to_string(root().join("device/qemu/fragments").join(name)).expect("it is there");
         // A file, or a list of them where versions differ.
         let named = fragments.lines().filter_map(|line| line.strip_prefix("file = ")).flat_map(|value| value.split('"').skip(1).step_by(2));
         files.extend(named.map(str::to_owned));
