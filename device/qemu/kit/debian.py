@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from kit.errors import Failure
+from kit.errors import Failure, say
 
 MIRROR = "http://deb.debian.org/debian"
 
@@ -167,13 +167,24 @@ class Archive:
         return Package(name, entry["Version"], self._fetch(Remote(entry["Filename"], entry["SHA256"])))
 
     def source(self, name: str, ending: str) -> Path:
-        """The file of a source package whose name ends so, downloaded if need be."""
-        entry = self.entry(name)
-        for line in entry["Checksums-Sha256"].split("\n"):
-            if line.endswith(ending):
-                sha256, _, file = line.split()
-                return self._fetch(Remote(f"{entry['Directory']}/{file}", sha256))
-        raise Failure(f"the source package {name} of {self.suite} has no file *{ending}")
+        """The file of a source package whose name ends so, downloaded if need be; of several versions the last that the mirror has."""
+        found = [
+            Remote(f"{entry['Directory']}/{line.split()[2]}", line.split()[0])
+            for entry in reversed(self.entries(name))
+            for line in entry["Checksums-Sha256"].split("\n")
+            if line.endswith(ending)
+        ]
+        gone = Failure(f"the source package {name} of {self.suite} has no file *{ending}")
+        for remote in found:
+            try:
+                return self._fetch(remote)
+            except Failure as failure:
+                if not failure.missing:
+                    raise
+                # An index can name what has not come to the mirror yet.
+                gone = failure
+                say(f"{failure}: the version before is looked for")
+        raise gone
 
     def current(self, action: Callable[[], T]) -> T:
         """Do something with this archive; once more with a new index if a file is gone that an index of an earlier run names."""

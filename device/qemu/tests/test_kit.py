@@ -64,9 +64,10 @@ class Folder(unittest.TestCase):
 class Packages(Folder):
     """Finding, downloading and unpacking packages."""
 
-    def archive(self, index: str, served: dict[str, bytes]) -> Archive:
+    def archive(self, index: str, served: dict[str, bytes], architecture: str = "amd64") -> Archive:
         """An archive whose index is in the cache, and whose other files come from `served`."""
-        path = self.folder / "dists/trixie/main/binary-amd64/Packages.xz"
+        archive = Archive(self.folder, "trixie", architecture)
+        path = archive._path()
         path.parent.mkdir(parents=True)
         path.write_bytes(lzma.compress(index.encode()))
 
@@ -79,7 +80,7 @@ class Packages(Folder):
         patch = mock.patch.object(debian, "_open", answer)
         patch.start()
         self.addCleanup(patch.stop)
-        return Archive(self.folder, "trixie", "amd64")
+        return archive
 
     def test_dependencies_are_names_without_versions_and_the_first_of_alternatives(self) -> None:
         """Fields of one package do not mix with the next one's."""
@@ -100,6 +101,18 @@ class Packages(Folder):
         served = {"pool/a_2.deb": content, "dists/trixie/main/binary-amd64/Packages.xz": lzma.compress(entry.encode())}
         archive = self.archive("Package: a\nVersion: 1\nFilename: pool/a_1.deb\nSHA256: 00\n", served)
         self.assertEqual(archive.current(lambda: archive.package("a")).version, "2")
+
+    def test_sources_that_are_not_on_the_mirror_yet_are_those_of_the_version_before(self) -> None:
+        """An index can name a version whose files come later."""
+        content = b"source"
+        index = "\n\n".join(
+            f"Package: a\nVersion: {version}\nDirectory: pool/a\nChecksums-Sha256:\n 00 1 a_{version}.dsc\n {sha256} 6 a_{version}.orig.tar.xz"
+            for version, sha256 in (("1", "00"), ("2", hashlib.sha256(content).hexdigest()), ("3", "00"))
+        )
+        archive = self.archive(f"{index}\n", {"pool/a/a_1.orig.tar.xz": b"", "pool/a/a_2.orig.tar.xz": content}, debian.SOURCES)
+        with mock.patch.object(debian, "say") as said:
+            self.assertEqual(archive.source("a", ".orig.tar.xz").name, "a_2.orig.tar.xz")
+        self.assertIn("a_3.orig.tar.xz", said.call_args.args[0])
 
     def test_a_package_that_is_not_there_is_named(self) -> None:
         """The message says what is missing, and where."""
