@@ -259,19 +259,13 @@ pub unsafe extern "C" fn vm_pmu_tree_counters(
 ) -> VmPmuStatus {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let (platform, functions, (asked, first_phandle)) = unsafe { (self::platform(platform)?, self::writer(writer)?, asked(nodes)?) };
+        let (platform, functions, (catalogue, first_phandle)) =
+            unsafe { (self::platform(platform)?, self::writer(writer)?, asked(nodes)?) };
         if !next_phandle.is_null() {
             writable(next_phandle, "where the phandle is to be written")?;
         }
         let chips: Vec<power9::Chip> = platform.chips().iter().map(power9::Chip::from).collect();
-        let description = ImcCounters {
-            flexible: asked.flexible,
-            core: asked.core,
-            thread: asked.thread,
-            told: asked.told,
-            first_phandle: first_phandle.max(1),
-            ..ImcCounters::of(&chips)
-        };
+        let description = ImcCounters { chips: &chips, catalogue, first_phandle: first_phandle.max(1) };
         let next = hand_on(&functions, |fdt| power9::write_imc_counters(fdt, &description))?;
         // SAFETY: the caller's promise.
         unsafe { offer(next_phandle, next, "where the phandle is to be written") }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::driver::{Domain, Pmu, probe};
 use super::parsed::{Node, parse};
 use super::{blob, tree};
-use vm_pmu::tree::power9::{Availability, Chip, ImcCounters, Told};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCatalogue, ImcCounters, Told};
 
 /// Chips as anybody may give them.
 fn any_chips() -> impl Strategy<Value = Vec<Chip>> {
@@ -32,7 +32,7 @@ fn told() -> impl Strategy<Value = Told> {
 /// Trees of descriptions that can be written.
 fn descriptions() -> impl Strategy<Value = Node> {
     let described = |(chips, [flexible, core, thread], told, first_phandle): (Vec<Chip>, [bool; 3], Told, u32)| {
-        tree(&ImcCounters { chips: &chips, flexible, core, thread, told, first_phandle })
+        tree(&ImcCounters { chips: &chips, catalogue: ImcCatalogue { flexible, core, thread, told }, first_phandle })
     };
     (chips(), any::<[bool; 3]>(), told(), 1u32..0xFFFF_FF00).prop_map(described)
 }
@@ -57,7 +57,7 @@ proptest! {
         first_phandle: u32,
     ) {
         let [flexible, core, thread] = parts;
-        if let Ok(blob) = blob(&ImcCounters { chips: &chips, flexible, core, thread, told, first_phandle }) {
+        if let Ok(blob) = blob(&ImcCounters { chips: &chips, catalogue: ImcCatalogue { flexible, core, thread, told }, first_phandle }) {
             parse(&blob);
         }
     }

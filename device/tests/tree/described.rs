@@ -2,7 +2,7 @@
 
 use super::driver::{Domain, Pmu, probe};
 use super::{EVERYTHING, HOME, pmus_with, tree};
-use vm_pmu::tree::power9::{Availability, Chip, ImcCounters};
+use vm_pmu::tree::power9::{Availability, Chip, ImcCatalogue, ImcCounters};
 
 fn table_6_10() -> Vec<Pmu> {
     pmus_with(Availability::GUIDE)
@@ -189,7 +189,8 @@ fn an_nvlink_brings_translation_and_the_queue_of_its_pair() {
 /// The PMUs that are not the nest's.
 fn beside_the_nest(core: bool, thread: bool) -> Vec<Pmu> {
     let chips = [Chip::new(0, HOME)];
-    let pmus = probe(&tree(&ImcCounters { core, thread, ..ImcCounters::of(&chips) })).unwrap();
+    let pmus =
+        probe(&tree(&ImcCounters { catalogue: ImcCatalogue { core, thread, ..ImcCatalogue::NEST }, ..ImcCounters::of(&chips) })).unwrap();
     pmus.into_iter().filter(|pmu| pmu.domain != Domain::Nest).collect()
 }
 
@@ -225,7 +226,8 @@ fn events_of_cores_and_threads_have_the_public_names_and_offsets() {
 #[test]
 fn the_flexible_modes_postings_are_described_where_they_are_asked_for() {
     let chips = [Chip::new(0, HOME)];
-    let pmus = probe(&tree(&ImcCounters { flexible: true, ..ImcCounters::of(&chips) })).unwrap();
+    let pmus =
+        probe(&tree(&ImcCounters { catalogue: ImcCatalogue { flexible: true, ..ImcCatalogue::NEST }, ..ImcCounters::of(&chips) })).unwrap();
     let at = |pmu: &str, event: &str| {
         let pmu = pmus.iter().find(|own| own.name == pmu).unwrap_or_else(|| panic!("{pmu}"));
         pmu.event(event).map(|event| (event.value, event.scale.clone().unwrap()))

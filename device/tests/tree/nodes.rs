@@ -2,7 +2,7 @@
 
 use super::parsed::{Node, parse};
 use super::{EVERYTHING, HOME, driver, nest_with, tree};
-use vm_pmu::tree::power9::{self, Availability, Chip, ImcCounters};
+use vm_pmu::tree::power9::{self, Availability, Chip, ImcCatalogue, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 fn counters(root: &Node) -> &Node {
@@ -49,7 +49,8 @@ fn a_unit_of_the_nest_has_what_firmware_gives_it() {
 #[test]
 fn a_unit_of_the_cores_has_no_memory_of_its_own() {
     let chips = [Chip { availability: Availability(0), ..Chip::new(0, HOME) }];
-    let root = tree(&ImcCounters { core: true, thread: true, ..ImcCounters::of(&chips) });
+    let catalogue = ImcCatalogue { core: true, thread: true, ..ImcCatalogue::NEST };
+    let root = tree(&ImcCounters { catalogue, ..ImcCounters::of(&chips) });
     // The count of updates has the first phandle.
     for (name, kind, events) in [("core@18", 4, 2), ("thread@18", 1, 3)] {
         let expected = [
@@ -171,7 +172,10 @@ fn each_unit_takes_a_phandle() {
     let chips = [Chip { availability: EVERYTHING, ..Chip::new(0, HOME) }];
     let next = |flexible| {
         let mut fdt = FdtWriter::new().unwrap();
-        power9::write_imc_counters(&mut fdt, &ImcCounters { flexible, ..ImcCounters::of(&chips) })
+        power9::write_imc_counters(
+            &mut fdt,
+            &ImcCounters { catalogue: ImcCatalogue { flexible, ..ImcCatalogue::NEST }, ..ImcCounters::of(&chips) },
+        )
     };
     // Fabric, 2 pairs of memory controllers, 3 X links, NX, 6 NVLinks, 2 of translation, 6 PHBs, 8 MBAs, 4 A links, 3 NPCQs, 2 CAPPs, and
     // the count of updates.

@@ -8,7 +8,7 @@ use vm_pmu_arch::power9::nest::{Availability, CONTROL_BLOCK, REGION, REGION_SIZE
 
 use super::Error;
 use super::chip::{self, Chip};
-use super::units::{self, Described, Domain, Unit};
+use super::units::{self, Domain, Unit};
 
 /// The public catalogue in whose form the events are described (N32).
 const VERSION_ID: u32 = 0x20;
@@ -30,11 +30,9 @@ pub enum Told {
     ByNest,
 }
 
-/// Which counters to describe.
-#[derive(Clone, Copy, Debug)]
-pub struct ImcCounters<'c> {
-    /// The chips: 1 to 128, of different numbers and home memories.
-    pub chips: &'c [Chip],
+/// Which counters to describe, whatever chips there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImcCatalogue {
     /// Whether the postings of the flexible mode are described beside those of the default mode, as units called `..._flexible`: they stand
     /// still while the mode is the default one, and the others while it is flexible.
     pub flexible: bool,
@@ -44,6 +42,20 @@ pub struct ImcCounters<'c> {
     pub thread: bool,
     /// Which events of the nest are described.
     pub told: Told,
+}
+
+impl ImcCatalogue {
+    /// The nest in the default mode with all of its events.
+    pub const NEST: ImcCatalogue = ImcCatalogue { flexible: false, core: false, thread: false, told: Told::All };
+}
+
+/// Which counters to describe, and where they are.
+#[derive(Clone, Copy, Debug)]
+pub struct ImcCounters<'c> {
+    /// The chips: 1 to 128, of different numbers and home memories.
+    pub chips: &'c [Chip],
+    /// Which of their counters are described.
+    pub catalogue: ImcCatalogue,
     /// The first phandle that is not taken in the tree, 1 to FFFFFFFEh. One is needed for each unit, 56 at most.
     pub first_phandle: u32,
 }
@@ -52,21 +64,8 @@ impl<'c> ImcCounters<'c> {
     /// The nest of `chips` in the default mode with all of its events, and phandles from 1 on.
     #[must_use]
     pub const fn of(chips: &'c [Chip]) -> ImcCounters<'c> {
-        ImcCounters { chips, flexible: false, core: false, thread: false, told: Told::All, first_phandle: 1 }
+        ImcCounters { chips, catalogue: ImcCatalogue::NEST, first_phandle: 1 }
     }
-}
-
-/// What a catalogue describes: [`ImcCounters`] without chips.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ImcCatalogue {
-    /// Whether the postings of the flexible mode are described beside those of the default mode.
-    pub flexible: bool,
-    /// Whether the cores post their counters.
-    pub core: bool,
-    /// Whether the threads post theirs.
-    pub thread: bool,
-    /// Which events of the nest are described.
-    pub told: Told,
 }
 
 /// Writes the node `imc-counters` into the open node, which may be any: firmware puts it at the root, and it is found by what it is
@@ -89,8 +88,7 @@ pub struct ImcCatalogue {
 pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) -> Result<u32, Error> {
     chip::check(description.chips)?;
     let availabilities: Vec<Availability> = description.chips.iter().map(|chip| chip.availability).collect();
-    let ImcCounters { flexible, core, thread, told, .. } = *description;
-    let units = units::units(&Described { availabilities: &availabilities, flexible, core, thread, told });
+    let units = units::units(&description.catalogue, &availabilities);
     let first = description.first_phandle;
     let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
     // The last one taken is FFFFFFFEh at most.
@@ -121,7 +119,7 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
 /// # fn main() -> Result<(), vm_pmu::tree::power9::Error> {
 /// let mut fdt = FdtWriter::new()?;
 /// let root = fdt.begin_node("")?;
-/// write_imc_catalogue(&mut fdt, &ImcCatalogue { told: Told::ByNest, ..ImcCatalogue::default() })?;
+/// write_imc_catalogue(&mut fdt, &ImcCatalogue { told: Told::ByNest, ..ImcCatalogue::NEST })?;
 /// fdt.end_node(root)?;
 /// let blob = fdt.finish()?;
 /// // Firmware has 256 KiB for it.
@@ -130,8 +128,7 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
 /// # }
 /// ```
 pub fn write_imc_catalogue(fdt: &mut FdtWriter, catalogue: &ImcCatalogue) -> Result<(), Error> {
-    let ImcCatalogue { flexible, core, thread, told } = *catalogue;
-    let units = units::units(&Described { availabilities: &[Availability::EVERY], flexible, core, thread, told });
+    let units = units::units(catalogue, &[Availability::EVERY]);
     write_units(fdt, &units, 1, None)?;
     Ok(())
 }

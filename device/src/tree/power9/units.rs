@@ -8,22 +8,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::event::{Drive, Entry, Internal, POWER9};
 use vm_pmu_arch::power9::nest::{self, Availability, Bank, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS, Kind, Prescaler, Width};
 
-use super::Told;
-
-/// What is described.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Described<'d> {
-    /// The units of each chip.
-    pub(super) availabilities: &'d [Availability],
-    /// Whether the postings of the flexible mode are described.
-    pub(super) flexible: bool,
-    /// Whether the cores post.
-    pub(super) core: bool,
-    /// Whether the threads post.
-    pub(super) thread: bool,
-    /// Which events of the nest are described.
-    pub(super) told: Told,
-}
+use super::{ImcCatalogue, Told};
 
 /// Who posts, and where to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,12 +117,12 @@ fn scale(bank: &Bank) -> u32 {
     1 << (prescaler + bank.pulse_bits(0))
 }
 
-/// The units of banks that a chip of `description` has, in the order of the banks, with `suffix` behind their names; then the counts of
+/// The units of banks that some chip has, in the order of the banks, with `suffix` behind their names; then the counts of
 /// updates, which are posted whatever a chip has.
-fn nest_units(description: &Described<'_>, banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
+fn nest_units(availabilities: &[Availability], banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
     let mut seen: Vec<nest::Unit> = Vec::new();
     for bank in banks {
-        let is_there = description.availabilities.iter().any(|units| units.has(bank.unit));
+        let is_there = availabilities.iter().any(|units| units.has(bank.unit));
         if !is_there || seen.contains(&bank.unit) {
             continue;
         }
@@ -150,22 +135,22 @@ fn nest_units(description: &Described<'_>, banks: &[Bank], posted: &[Posted], su
 
 /// The units to describe, in the order of their nodes. The fabric is first: some readers take the control block from the first node of a
 /// chip's unit.
-pub(super) fn units(description: &Described<'_>) -> Vec<Unit> {
-    let told = posted("nest").into_iter().filter(|(entry, _)| is_told(entry, description.told));
+pub(super) fn units(catalogue: &ImcCatalogue, availabilities: &[Availability]) -> Vec<Unit> {
+    let told = posted("nest").into_iter().filter(|(entry, _)| is_told(entry, catalogue.told));
     let (default, flexible): (Vec<Posted>, Vec<Posted>) = told.partition(|(_, offset)| *offset < FLEXIBLE);
     let mut units = Vec::new();
-    nest_units(description, &DEFAULT_BANKS, &default, "", &mut units);
-    if description.flexible {
-        nest_units(description, &FLEXIBLE_BANKS, &flexible, "_flexible", &mut units);
+    nest_units(availabilities, &DEFAULT_BANKS, &default, "", &mut units);
+    if catalogue.flexible {
+        nest_units(availabilities, &FLEXIBLE_BANKS, &flexible, "_flexible", &mut units);
     }
     let mut core = |name: &str, catalogued: &str, domain: Domain| {
         let prefix = Cow::Borrowed(CORE_PREFIX);
         units.extend(Unit::of(&posted(catalogued), String::from(name), prefix, CORE_SCALE, domain, Some(CORE_BASE)));
     };
-    if description.core {
+    if catalogue.core {
         core("core", "core-imc", Domain::Core);
     }
-    if description.thread {
+    if catalogue.thread {
         core("thread", "thread-imc", Domain::Thread);
     }
     units

@@ -20,7 +20,7 @@ use vm_pmu::memory::{
 };
 use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology::Machine;
-use vm_pmu::tree::power9::{self, ImcCounters};
+use vm_pmu::tree::power9::{self, ImcCatalogue, ImcCounters};
 use vm_pmu::tree::vm_fdt::FdtWriter;
 
 use crate::attach::Lines;
@@ -216,7 +216,8 @@ impl<'a> Firmware<'a> {
         fdt.property_u64("opal-base-address", BASE)?;
         fdt.property_u64("opal-entry-address", ENTRY)?;
         fdt.end_node(node)?;
-        power9::write_imc_counters(&mut fdt, &ImcCounters { core: true, thread: true, ..ImcCounters::of(&chips) })?;
+        let catalogue = ImcCatalogue { core: true, thread: true, ..ImcCatalogue::NEST };
+        power9::write_imc_counters(&mut fdt, &ImcCounters { catalogue, ..ImcCounters::of(&chips) })?;
         fdt.end_node(root)?;
         Ok(fdt.finish()?)
     }
