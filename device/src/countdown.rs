@@ -7,8 +7,11 @@ use vm_pmu_arch::feed::{Deadlines, Signal, Totals};
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most signals that grow with instructions.
-const MOST_SIGNALS: usize = 8;
+/// The most signals that an embedder names.
+const MOST_NAMED: usize = 6;
+
+/// The most signals that grow with instructions: instructions, cycles and those that are named.
+const MOST_SIGNALS: usize = 2 + MOST_NAMED;
 
 /// The bits of the cell that count the paired signal.
 const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
@@ -106,15 +109,15 @@ impl Countdown {
         Countdown { left: Cell::new(0), filled: Cell::new(0), growing, count: 2, paired: None }
     }
 
-    /// Each instruction adds `amount` to `signal`, too. Said of a signal again, as of the one [`Cycles`](Signal::Cycles) of each
-    /// instruction, the last amount holds. There is room for six signals beside instructions and cycles; one more is left out.
+    /// A countdown of instructions, each of which adds so much to these signals, too, six at most. It is one
+    /// [cycle](Signal::Cycles) unless these say otherwise. Of a signal that is named twice the last amount holds.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::{Countdown, Signal};
     ///
     /// // Two cycles an instruction, at four ticks of the reference clock each.
-    /// let countdown = Countdown::new().with(Signal::Cycles, 2).with(Signal::ReferenceCycles, 8);
+    /// let countdown = Countdown::with([(Signal::Cycles, 2), (Signal::ReferenceCycles, 8)]);
     /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
     /// let pmu = machine.thread(0).unwrap();
     /// assert_eq!(countdown.refill(pmu, 5), 5);
@@ -124,15 +127,27 @@ impl Countdown {
     /// assert_eq!(pmu.totals().get(Signal::Cycles), 10);
     /// assert_eq!(pmu.totals().get(Signal::ReferenceCycles), 40);
     /// ```
+    ///
+    /// A seventh signal does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use vm_pmu::{Countdown, Signal};
+    ///
+    /// Countdown::with([(Signal::ReferenceCycles, 1); 7]);
+    /// ```
     #[must_use]
-    pub fn with(mut self, signal: Signal, amount: u32) -> Countdown {
-        let known = self.growing.iter().take(self.count).position(|(of, _)| *of == signal);
-        let place = known.unwrap_or(self.count);
-        if let Some(entry) = self.growing.get_mut(place) {
-            *entry = (signal, amount);
-            self.count = self.count.max(place + 1);
+    pub fn with<const N: usize>(amounts: [(Signal, u32); N]) -> Countdown {
+        const { assert!(N <= MOST_NAMED, "a countdown has room for six signals beside instructions and cycles") };
+        let mut countdown = Countdown::new();
+        for (signal, amount) in amounts {
+            let known = countdown.growing.iter().take(countdown.count).position(|(of, _)| *of == signal);
+            let place = known.unwrap_or(countdown.count);
+            if let Some(entry) = countdown.growing.get_mut(place) {
+                *entry = (signal, amount);
+                countdown.count = countdown.count.max(place + 1);
+            }
         }
-        self
+        countdown
     }
 
     /// Counts `signal` in the low bits of the cell: one whose sum in a block is known when the block is made, and of which no instruction adds
@@ -380,7 +395,7 @@ mod tests {
     #[test]
     fn instructions_of_several_cycles_come_to_a_deadline_within_the_last_of_them() {
         let machine = machine(10);
-        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new().with(Signal::Cycles, 3));
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::with([(Signal::Cycles, 3)]));
         // 3, 6, 9 and 12 cycles.
         assert_eq!(countdown.refill(thread, 100), 4);
         assert!(countdown.enter(Countdown::takes(4, 0)));

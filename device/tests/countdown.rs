@@ -253,8 +253,7 @@ impl<'a> Emulator<'a> {
     /// Blocks of up to `size` instructions, taken off a countdown.
     fn run_in_blocks(mut self, size: usize) -> Seen {
         let Emulator { part, program, cpu, .. } = self;
-        let countdown = CLOCKS.into_iter().fold(Countdown::new(), |countdown, signal| countdown.with(signal, program.cycles));
-        let countdown = countdown.paired(part.branches);
+        let countdown = Countdown::with(CLOCKS.map(|signal| (signal, program.cycles))).paired(part.branches);
         let mut at = 0;
         while at < program.ops.len() {
             self.attend(&countdown, at);

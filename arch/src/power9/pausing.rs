@@ -1,8 +1,8 @@
 //! A freeze that is soon over.
 //!
-//! An alert freezes all counters, and its handler lets them go a few hundred instructions later (MMCR0\[FC], appendix A.3). What the PMU demands and
-//! waits for would change twice for it, and an emulator would look at both. So the demand outlives the freeze for a while, which an embedder may not
-//! notice but by reporting what nobody counts; a deadline ends that if the counters are not let go before.
+//! An alert freezes all counters, and its handler lets them go a few hundred instructions later (MMCR0\[FC], appendix A.3). The demand and the deadlines
+//! would change twice, and an emulator would look at both changes. So the demand outlives the freeze for a while: the embedder goes on reporting
+//! what nobody counts. If the counters are not let go before, a deadline takes the demand back.
 
 use super::Power9;
 use super::access::Register;
@@ -20,7 +20,7 @@ pub(super) struct Pause {
     since: u64,
 }
 
-/// MMCR0, of which 32 bits are defined, without the bits on which neither the counters that count while FC is 0 depend, nor what is demanded of them.
+/// The bits of MMCR0 that decide what the counters count while FC is 0, and what is demanded for them. The upper 32 bits of MMCR0 are not defined.
 pub(super) fn lasting(mmcr0: Mmcr0) -> u32 {
     let mut kept = mmcr0;
     kept.set_fc(false);
@@ -33,7 +33,8 @@ pub(super) fn lasting(mmcr0: Mmcr0) -> u32 {
 }
 
 impl Power9 {
-    /// MMCR0 is written. Whether that is all; if not, nothing has changed but that counters have counted.
+    /// Writes MMCR0 if no more than a freeze comes or goes with it. Returns whether it was written; if not, nothing has changed but that counters
+    /// have counted.
     pub(super) fn write_mmcr0_plainly(&mut self, value: u64, feed: &impl Feed) -> bool {
         let (before, after) = (self.mmcr0, Mmcr0::written(value));
         let has_six = before.pmcc() != FOUR_COUNTERS && after.pmcc() != FOUR_COUNTERS;
@@ -49,7 +50,7 @@ impl Power9 {
                 (_, true) if after.pmae() && !before.pmae() => false,
                 (true, true) => true,
                 (false, true) => self.pause(feed),
-                (true, false) => self.go_on(before, feed),
+                (true, false) => self.unfreeze(before, feed),
                 (false, false) => false,
             };
         if is_done {
@@ -65,7 +66,7 @@ impl Power9 {
         is_done
     }
 
-    /// All counters stand still, with the demand kept. Whether there is something to keep it for.
+    /// Stops all counters and keeps the demand. Returns false, and does nothing, if the demand has nothing to go by.
     fn pause(&mut self, feed: &impl Feed) -> bool {
         let reported = |signal: &Signal| self.demand.wants(*signal);
         let Some(signal) = [Signal::InstructionsRetired, Signal::Cycles].into_iter().find(reported) else { return false };
@@ -76,14 +77,15 @@ impl Power9 {
         true
     }
 
-    /// An alert or an enabled condition has set FC, and every counter has been counted. Whether that is all; if not, nothing has changed.
+    /// Keeps the demand when an alert or an enabled condition has set FC and every counter has been counted. Returns false if it does not; then
+    /// nothing has changed.
     pub(super) fn pause_at_alert(&mut self, feed: &impl Feed) -> bool {
         let may_be = self.is_plain() && self.mmcr0.fc() && self.mmcr0.pmcc() != FOUR_COUNTERS;
         may_be && self.pause(feed)
     }
 
-    /// FC is 0 again. Whether the counters go on as they were.
-    fn go_on(&mut self, before: Mmcr0, feed: &impl Feed) -> bool {
+    /// Lets the counters go on as they were before FC. Returns false if they count something else now; then nothing has changed.
+    fn unfreeze(&mut self, before: Mmcr0, feed: &impl Feed) -> bool {
         if self.pause.is_none() || lasting(self.mmcr0) != self.ways.made_of {
             return false;
         }
@@ -99,25 +101,25 @@ impl Power9 {
         true
     }
 
-    /// A deadline at which the demand is looked at anew, while all counters stand still.
+    /// Arms the deadline that takes the demand back.
     pub(super) fn arm_pause(&self, feed: &impl Feed) {
         if let Some(Pause { signal, since }) = self.pause {
             feed.arm(signal, Scope::Thread, since, PATIENCE);
         }
     }
 
-    /// Whether the demand is kept although all counters stand still, and that has not been too long.
+    /// Whether the demand is kept during a freeze, and still for less than `PATIENCE`.
     pub(super) fn is_pausing(&self, feed: &impl Feed) -> bool {
         self.pause.is_some_and(|Pause { signal, since }| feed.total(signal, Scope::Thread).wrapping_sub(since) < PATIENCE)
     }
 
-    /// Whether a write of what a control register has already, while all counters stand still, is none.
-    pub(super) fn is_moot(&self, register: Register, value: u64) -> bool {
-        let selects = match register {
+    /// Whether a write to a control register changes nothing: the register has that value, and all counters are frozen.
+    pub(super) fn changes_nothing(&self, register: Register, value: u64) -> bool {
+        let only_selects = match register {
             Register::Mmcr1 | Register::Mmcr2 => true,
             Register::Mmcra => !self.mmcra.sample_enable(),
             _ => false,
         };
-        selects && self.is_plain() && self.mmcr0.fc() && self.counting == 0 && value == self.value(register)
+        only_selects && self.is_plain() && self.mmcr0.fc() && self.counting == 0 && value == self.value(register)
     }
 }

@@ -228,12 +228,12 @@ impl Power9 {
         self.units.get(index).filter(|_| is_quiet).map(|unit| u64::from(unit.value))
     }
 
-    /// Software writes a register. Whether that is all; if not, nothing has changed but that counters have counted.
+    /// Software writes a register. Returns whether it was written; if not, nothing has changed but that counters have counted.
     pub(super) fn write_plainly(&mut self, register: access::Register, value: u64, feed: &impl Feed) -> bool {
         match register {
             access::Register::Pmc(index) => self.write_counter_plainly(index, value, feed),
             access::Register::Mmcr0 => self.write_mmcr0_plainly(value, feed),
-            other => self.is_moot(other, value),
+            other => self.changes_nothing(other, value),
         }
     }
 

@@ -44,7 +44,7 @@ fn beyond(number: u64, space: &str, bits: usize) -> Failure {
     argument(format!("{number:#x} is no {space}: those have {bits} bits"))
 }
 
-/// Inlined: what is taken apart here and put together again through memory costs more than the access.
+// Without inlining, the address goes through memory, which costs more than the access.
 #[inline(always)]
 fn address(space: u32, number: u64) -> Result<Address, Failure> {
     let is = |candidate: VmPmuSpace| space == candidate as u32;

@@ -135,8 +135,8 @@ impl Litmus {
         Ok(())
     }
 
-    /// The signals that some statement adds to, and the states that hold until something is said of them: who does not supply such a state says
-    /// that it never holds, which is another program.
+    /// The signals that some statement adds to, and the states that hold at rest. An embedder that does not supply such a state says that it never
+    /// holds, and that would be another program.
     fn added(&self) -> SignalSet {
         let signals = self.steps.iter().flat_map(|(_, step)| match step {
             Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => signals.as_slice(),

@@ -161,7 +161,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         match self.boxes_at(address) {
             Some(untile) => self.beside(address, untile, |untile| untile.read(address)),
             None => {
-                // A register's width: a result of both would go through memory in pieces.
+                // The fault goes beside the value: a `Result` of both does not fit into the registers that return it.
                 let mut value = 0;
                 let fault = self.with(|pmu, view| match pmu.read(address, view) {
                     Ok(read) => {

@@ -89,7 +89,7 @@ impl Cpu<'_> {
         }
         // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
         self.thread.check();
-        let countdown = Countdown::new().with(Signal::ReferenceCycles, 1);
+        let countdown = Countdown::with([(Signal::ReferenceCycles, 1)]);
         countdown.sync(self.thread);
         countdown.limit(countdown.left().saturating_sub(1));
         Some(countdown)

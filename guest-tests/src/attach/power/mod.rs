@@ -134,7 +134,7 @@ impl<'a> Cpu<'a> {
             beside: Beside::default(),
             others: Vec::new(),
             interrupting: false,
-            countdown: EACH.into_iter().fold(Countdown::new(), |countdown, signal| countdown.with(signal, 1)),
+            countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
         };
         cpu.renew_demand();
         cpu

@@ -77,10 +77,10 @@ static uint64_t passed_ticks(CPUState *cs, bool followed)
     return passed;
 }
 
-/* Guests can have something come of every second tick. No timer of the host is as fast. */
+/* A guest can ask for an alert at every second tick, which no timer of the host can keep up with. */
 #define LEAST_TICK_NS 10000
 
-/* Sets the timer to when something comes of a tick. */
+/* Sets the timer to the next deadline of ticks, if there is one. */
 static void arm_tick(CPUState *cs)
 {
     uint64_t ticks = tcg_bridge_sleep(cs->pmu, &ticks_signal, 1);
