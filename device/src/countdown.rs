@@ -347,7 +347,7 @@ impl Default for Countdown {
 
 #[inline]
 fn serve<L: InterruptLine>(thread: Thread<'_, L>) {
-    if thread.due() {
+    if thread.due() || thread.deadlines().due_between(thread.totals()) {
         thread.check();
     }
 }

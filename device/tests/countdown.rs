@@ -328,7 +328,8 @@ fn takes(ops: &[Op]) -> u64 {
 
 fn machine(part: &Part, single: bool) -> Machine<Raised> {
     let signals = SignalSet::from_iter([Signal::InstructionsRetired, Signal::CoreActiveCycles, part.branches, part.loads]);
-    let pace = if single { Pace::default().single(signals) } else { Pace::default() };
+    let between = SignalSet::from_iter([Signal::ExceptionsTaken, Signal::InterruptsTaken]);
+    let pace = if single { Pace::default().single(signals).between_blocks(between) } else { Pace::default() };
     Builder::new(part.name).unwrap().pace(pace).build(Raised::default())
 }
 

@@ -43,6 +43,9 @@ pub struct Tap {
 /// A deadline that so many events are left to is far: most stays at another level are shorter.
 const FAR: u64 = 1 << 12;
 
+/// An overflow that fewer events are left to is near enough to serve what comes between blocks each time, for the sake of one look less at the blocks.
+const NEAR: u64 = 1 << 20;
+
 impl Tap {
     /// A tap that is connected to nothing.
     pub const SHUT: Tap = Tap {
@@ -476,21 +479,46 @@ impl Tap {
             (Gate::Outside | Gate::Always, Some(remaining)) => feed.arm(Signal::Cycles, self.clock(), self.cycles, remaining),
             (Gate::Sum, Some(remaining)) => {
                 let shares = self.shares(feed, remaining);
-                for (signal, base) in self.signals().iter().zip(&self.bases).filter(|(signal, _)| feed.supplies(**signal)) {
-                    let share = if signal.is_rare() { shares.rare } else { shares.common };
-                    feed.arm(*signal, self.scope, *base, share);
+                for (signal, base) in self.sources().filter(|(signal, _)| feed.supplies(*signal)) {
+                    let share = if self.is_served_singly(feed, signal, remaining) {
+                        feed.total(signal, self.scope).wrapping_sub(base).saturating_add(1)
+                    } else if signal.is_rare() {
+                        shares.rare
+                    } else {
+                        shares.common
+                    };
+                    feed.arm(signal, self.scope, base, share);
                 }
             }
             (Gate::Shut, _) | (_, None) => {}
         }
     }
 
-    /// Divides what remains among the sources that are supplied: a sixteenth for each rare one, the rest among the others; all alike where there
-    /// are only rare ones. No more than what remains is given away, but for the one event that each source has at least.
+    /// The signals that it follows, each with its total when it was last folded.
+    fn sources(&self) -> impl Iterator<Item = (Signal, u64)> {
+        self.signals().iter().copied().zip(self.bases)
+    }
+
+    /// Whether each single event of a source is served, so that it needs no share of what remains. It costs nothing where the source never grows within a
+    /// block; far from the overflow a service for each would be wasted.
+    fn is_served_singly(&self, feed: &impl Feed, signal: Signal, remaining: u64) -> bool {
+        remaining < NEAR && self.scope == Scope::Thread && feed.comes_between_blocks(signal)
+    }
+
+    /// Divides what remains among the sources that are supplied and not served singly: a sixteenth for each rare one, the rest among the others; all
+    /// alike where there are only rare ones. No more than what remains is given away, but for the one event that each source has at least.
     fn shares(&self, feed: &impl Feed, remaining: u64) -> Shares {
-        let supplied = || self.signals().iter().filter(|signal| feed.supplies(**signal));
-        let rare = supplied().filter(|signal| signal.is_rare()).count() as u64;
-        let common = (supplied().count() as u64).saturating_sub(rare);
+        let (mut rare, mut common, mut grown) = (0u64, 0u64, 0u64);
+        for (signal, base) in self.sources().filter(|(signal, _)| feed.supplies(*signal)) {
+            if self.is_served_singly(feed, signal, remaining) {
+                grown = grown.saturating_add(feed.total(signal, self.scope).wrapping_sub(base));
+            } else if signal.is_rare() {
+                rare += 1;
+            } else {
+                common += 1;
+            }
+        }
+        let remaining = remaining.saturating_sub(grown);
         match (rare, common) {
             (rare, 0) => Shares { rare: (remaining / rare.max(1)).max(1), common: 1 },
             (rare, common) => {

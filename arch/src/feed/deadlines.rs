@@ -15,13 +15,15 @@ pub struct Pace {
     pub most: u32,
     /// The signals that never grow by more than this one does, which is itself one of them.
     pub single: SignalSet,
+    /// The signals that never grow within a block.
+    pub between_blocks: SignalSet,
 }
 
 impl Pace {
     /// A pace of `signal`, while which grows by one nothing grows by more than `most`.
     #[must_use]
     pub const fn new(signal: Signal, most: u32) -> Pace {
-        Pace { signal, most, single: SignalSet::only(signal) }
+        Pace { signal, most, single: SignalSet::only(signal), between_blocks: SignalSet::EMPTY }
     }
 
     /// These signals never grow by more than the pace does either: a deadline of theirs is the horizon itself, and no fraction of the way to it.
@@ -40,10 +42,38 @@ impl Pace {
         Pace { single: self.single.union(&signals), ..self }
     }
 
+    /// These signals never grow within a block, as interrupts and exceptions do not, and who adds to one serves its deadline at once: see
+    /// [`Deadlines::due_between`]. The horizon does not wait for them. So a counter of instructions and interrupts together, as the K8's event C0h,
+    /// has its deadline as the horizon, too.
+    ///
+    /// ```
+    /// use vm_pmu_arch::feed::{Deadlines, Pace, Signal, SignalSet, Totals};
+    ///
+    /// let pace = Pace::new(Signal::InstructionsRetired, 4).between_blocks(SignalSet::only(Signal::InterruptsTaken));
+    /// let (totals, deadlines) = (Totals::new(), Deadlines::new(pace));
+    /// deadlines.set_own(Signal::InstructionsRetired, 100_000, &totals);
+    /// deadlines.set_own(Signal::InterruptsTaken, 1, &totals);
+    /// assert_eq!(deadlines.room(&totals), 100_000);
+    ///
+    /// // An interrupt is taken between two blocks.
+    /// totals.add(Signal::InterruptsTaken, 1);
+    /// assert!(!deadlines.due(&totals) && deadlines.due_between(&totals));
+    /// ```
+    #[must_use]
+    pub fn between_blocks(self, signals: SignalSet) -> Pace {
+        Pace { between_blocks: self.between_blocks.union(&signals), ..self }
+    }
+
     /// How far the pace can go while `signal` grows by less than `distance`, or by just that.
     #[inline]
     fn until(&self, signal: Signal, distance: u64) -> u64 {
-        if signal == self.signal || self.single.contains(signal) { distance } else { self.within(distance) }
+        if distance != 0 && self.between_blocks.contains(signal) {
+            Deadlines::NEVER
+        } else if signal == self.signal || self.single.contains(signal) {
+            distance
+        } else {
+            self.within(distance)
+        }
     }
 
     /// How far the pace can go while nothing grows by more than `distance`.
@@ -150,11 +180,26 @@ impl Deadlines {
         self.pace
     }
 
+    /// Whether `signal` never grows [within a block](Pace::between_blocks).
+    #[must_use]
+    #[inline]
+    pub fn comes_between_blocks(&self, signal: Signal) -> bool {
+        self.pace.between_blocks.contains(signal)
+    }
+
     /// Whether the horizon has been reached: some deadline may have been, and [`look`](Self::look) tells.
     #[must_use]
     #[inline(always)]
     pub fn due(&self, totals: &Totals) -> bool {
         totals.get(self.pace.signal) >= self.horizon.load(Relaxed)
+    }
+
+    /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due) does not tell: to be
+    /// asked behind each addition to one of them. [`look`](Self::look) finds either.
+    #[must_use]
+    #[inline]
+    pub fn due_between(&self, totals: &Totals) -> bool {
+        self.armed().intersection(&self.pace.between_blocks).iter().any(|signal| self.reached(signal, totals))
     }
 
     /// [`due`](Self::due) for an embedder that has the total of its pace at hand, as [`Totals::add`] returned it: one comparison.
@@ -379,6 +424,19 @@ mod tests {
         assert_eq!(looks_until_100_000(single, Signal::InstructionsRetired, &added), 1);
         // A quarter of the way each time: 100,000 x (3/4)^n is below 4 from n = 36 on.
         assert!(looks_until_100_000(pace, Signal::InstructionsRetired, &added) > 30);
+    }
+
+    #[test]
+    fn the_deadline_of_a_signal_that_comes_between_blocks_is_seen_when_it_is_asked_for() {
+        let interrupts = SignalSet::only(Signal::InterruptsTaken);
+        // That one at most is taken in a cycle makes no difference.
+        let (totals, deadlines) = (Totals::new(), Deadlines::new(Pace::default().single(interrupts).between_blocks(interrupts)));
+        deadlines.set_own(Signal::InterruptsTaken, 2, &totals);
+        assert_eq!(deadlines.room(&totals), Deadlines::NEVER);
+        totals.add(Signal::InterruptsTaken, 1);
+        assert!(!deadlines.due_between(&totals));
+        totals.add(Signal::InterruptsTaken, 1);
+        assert!(deadlines.due_between(&totals) && deadlines.look(&totals));
     }
 
     #[test]

@@ -83,6 +83,12 @@ pub trait Feed {
     fn supplies(&self, signal: Signal) -> bool {
         self.supply().signals.contains(signal)
     }
+
+    /// Whether `signal` never grows [within a block](Pace::between_blocks): its deadline costs nothing until it does.
+    #[inline]
+    fn comes_between_blocks(&self, _signal: Signal) -> bool {
+        false
+    }
 }
 
 /// One hardware thread with nothing around it: every scope is the thread itself.

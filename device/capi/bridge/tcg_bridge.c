@@ -217,10 +217,14 @@ static void tell_record(TcgBridgeCpu *cpu) {
   if (cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_record(cpu->bridge->machine, cpu->number, &record);
 }
 
-void tcg_bridge_serve(TcgBridgeCpu *cpu) {
-  if (!vm_pmu_due(&cpu->cells)) return;
+/* Serves the deadlines that the last instruction has come to, if it has. */
+static void serve(TcgBridgeCpu *cpu) {
   tell_record(cpu);
   vm_pmu_check(cpu->bridge->machine, cpu->number);
+}
+
+void tcg_bridge_serve(TcgBridgeCpu *cpu) {
+  if (vm_pmu_due(&cpu->cells)) serve(cpu);
 }
 
 static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
@@ -436,14 +440,15 @@ bool tcg_bridge_pmv(uint64_t pmv, uint8_t *vector) {
 }
 
 void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
+  uint32_t signal = hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
   if (!cpu->counting) return;
   settle(cpu, 0);
   /* A deadline that the last instruction has come to is served before anything else happens. */
   tcg_bridge_serve(cpu);
   if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tcg_bridge_tell_context(cpu); /* it was halted, and is no longer */
-  tcg_bridge_count(cpu, hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN, 1);
+  tcg_bridge_count(cpu, signal, 1);
   add_cycles(cpu, 1);
-  tcg_bridge_serve(cpu);
+  if (vm_pmu_due(&cpu->cells) || vm_pmu_reached(&cpu->cells, signal)) serve(cpu);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
 }

@@ -299,7 +299,7 @@ void tcg_bridge_resume(TcgBridgeCpu *cpu);
 /* Once each time after it was asked: whether the host should look at interrupts and at translated blocks. */
 bool tcg_bridge_look(TcgBridgeCpu *cpu);
 
-/* `amount` more of a signal that blocks do not sum; whether it is wanted or not. */
+/* `amount` more of a signal that blocks do not sum, whether it is wanted or not. Interrupts and exceptions are tcg_bridge_taken()'s. */
 static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t amount) { vm_pmu_add(&cpu->cells, signal, amount); }
 
 /* What translated code does at the entry of a block, and what tcg_bridge_slow() returns. */

@@ -63,6 +63,9 @@ static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32
   return true;
 }
 
+/* What tcg_bridge_taken() alone counts. */
+static const uint32_t between_blocks[] = {VM_PMU_SIGNAL_INTERRUPTS_TAKEN, VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
+
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
   VmPmuOptions machine = {sizeof(VmPmuOptions)};
   TcgBridge *bridge;
@@ -104,6 +107,8 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   machine.pace_most = options->most != 0 ? options->most : 4;
   machine.pace_single = single;
   machine.pace_single_count = 1 + options->with_cycles_count + options->single_count;
+  machine.pace_between_blocks = between_blocks;
+  machine.pace_between_blocks_count = sizeof between_blocks / sizeof *between_blocks;
   machine.supplied = supplied;
   machine.supplied_count = supplied_count;
   machine.records = options->host.record != NULL ? options->records : VM_PMU_RECORDS_NEVER;

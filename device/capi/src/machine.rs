@@ -99,8 +99,12 @@ pub struct VmPmuOptions {
     pub pace_single_count: u32,
     /// VM_PMU_RECORDS_...: the kinds of records that are ever told; 0 stands for all of them, VM_PMU_RECORDS_NEVER for none.
     pub records: u32,
-    /// Zero.
-    pub reserved_end: u32,
+    /// How many signals `pace_between_blocks` has.
+    pub pace_between_blocks_count: u32,
+    /// The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them: who adds to
+    /// one asks vm_pmu_reached() for it behind that, and calls vm_pmu_check() if it has come to its deadline. The list is not looked at after
+    /// vm_pmu_machine_create().
+    pub pace_between_blocks: *const u32,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers, pointers that are checked before use, and functions that may be absent.
@@ -135,7 +139,8 @@ impl VmPmuOptions {
         supplied_count: 0,
         pace_single_count: 0,
         records: 0,
-        reserved_end: 0,
+        pace_between_blocks_count: 0,
+        pace_between_blocks: std::ptr::null(),
     };
 }
 
@@ -280,7 +285,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
         return Err(argument("a machine has at most 65,535 packages, and a package as many threads"));
     }
     let unknown = options.flags & !(VM_PMU_OPTION_SHARE_COUNTERS | VM_PMU_OPTION_BUSES | VM_PMU_OPTION_FREQUENCIES);
-    if unknown != 0 || options.reserved != 0 || options.reserved_end != 0 {
+    if unknown != 0 || options.reserved != 0 {
         return Err(argument(format!("the options set what this library does not know (flags {unknown:#x}): it must be zero")));
     }
     let mut builder = Builder::of(part).packages(wide(packages)).threads(wide(threads));
@@ -298,7 +303,10 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
     // SAFETY: the caller's promise.
     let single =
         unsafe { signals(options.pace_single, options.pace_single_count, "the list of signals that grow no faster than the pace") }?;
-    builder = builder.pace(pace.single(single));
+    let (between, count) = (options.pace_between_blocks, options.pace_between_blocks_count);
+    // SAFETY: the caller's promise.
+    let between = unsafe { signals(between, count, "the list of signals that never grow within a block") }?;
+    builder = builder.pace(pace.single(single).between_blocks(between));
     if options.supplied_count != 0 {
         // SAFETY: the caller's promise.
         builder = builder.supplies(unsafe { signals(options.supplied, options.supplied_count, "the list of supplied signals") }?);

@@ -44,7 +44,10 @@ impl Manner {
     fn builder(self, litmus: &Litmus) -> Builder {
         match self {
             Manner::Supplied => litmus.builder().supplies(litmus.added()),
-            Manner::Horizon => litmus.builder().pace(Pace::default().single(SignalSet::only(Signal::InstructionsRetired))),
+            Manner::Horizon => {
+                let between = SignalSet::from_iter([Signal::InterruptsTaken, Signal::ExceptionsTaken]);
+                litmus.builder().pace(Pace::default().single(SignalSet::only(Signal::InstructionsRetired)).between_blocks(between))
+            }
             Manner::Always | Manner::Signals | Manner::Demanded | Manner::Restored => litmus.builder(),
         }
     }
@@ -373,8 +376,8 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
                 |wanted: Signal| signals.iter().filter(|(signal, _)| *signal == wanted).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
             let allowed = grown(pace.signal).saturating_mul(u64::from(pace.most));
             let most = |signal: Signal| if pace.single.contains(signal) { grown(pace.signal) } else { allowed };
-            let kept = signals.iter().all(|(signal, _)| grown(*signal) <= most(*signal));
-            let due = !kept || thread.due();
+            let kept = signals.iter().all(|(signal, _)| pace.between_blocks.contains(*signal) || grown(*signal) <= most(*signal));
+            let due = !kept || thread.due() || deadlines.due_between(thread.totals());
             // Whether a deadline was reached only the check knows: a record too many does no harm.
             tell(due);
             if due {

@@ -73,7 +73,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.deadlines().reached(signal, self.totals())
     }
 
-    /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check).
+    /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check). Of signals that come
+    /// [between blocks](crate::Pace::between_blocks) [`Deadlines::due_between`] tells.
     #[must_use]
     #[inline(always)]
     pub fn due(&self) -> bool {
@@ -131,7 +132,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         } else {
             self.pass(cycles, &[Signal::Cycles]);
         }
-        if self.due() {
+        if self.due() || self.deadlines().due_between(self.totals()) {
             self.check();
         }
     }

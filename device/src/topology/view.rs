@@ -93,4 +93,9 @@ impl Feed for View<'_> {
     fn supply(&self) -> &Supply {
         self.supply
     }
+
+    #[inline]
+    fn comes_between_blocks(&self, signal: Signal) -> bool {
+        self.own.deadlines.comes_between_blocks(signal)
+    }
 }

@@ -13,11 +13,13 @@ pub fn supplies(signal: Signal) -> bool {
     ALWAYS.contains(&signal) || GROUPS.iter().any(|(_, signals)| signals.contains(&signal))
 }
 
-/// What the interpreter and Unicorn promise of their pace: a step is a cycle, and of most signals it adds one at most.
+/// What the interpreter and Unicorn promise of their pace: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or an
+/// exception in it.
 #[must_use]
 pub fn pace() -> Pace {
     let known = GROUPS.iter().flat_map(|(_, signals)| *signals);
-    Pace::default().single(known.copied().filter(|signal| !SEVERAL.contains(signal)).collect::<SignalSet>())
+    let single = known.copied().filter(|signal| !SEVERAL.contains(signal)).collect::<SignalSet>();
+    Pace::default().single(single).between_blocks(SignalSet::from_iter([Signal::InterruptsTaken, Signal::ExceptionsTaken]))
 }
 
 /// Those of which a step may add more than one.

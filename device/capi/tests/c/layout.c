@@ -26,7 +26,8 @@ AT(VmPmuOptions, pace_single, 104);
 AT(VmPmuOptions, supplied_count, 112);
 AT(VmPmuOptions, pace_single_count, 116);
 AT(VmPmuOptions, records, 120);
-AT(VmPmuOptions, reserved_end, 124);
+AT(VmPmuOptions, pace_between_blocks_count, 124);
+AT(VmPmuOptions, pace_between_blocks, 128);
 
 AT(VmPmuCells, totals, 8);
 AT(VmPmuCells, deadlines, 16);

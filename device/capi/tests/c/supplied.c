@@ -44,25 +44,46 @@ static void waits_for_nothing_else(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+static unsigned raised;
+
+static void count_interrupt(void *user, uint32_t thread, uint32_t counter) {
+  (void)user, (void)thread, (void)counter;
+  raised += 1;
+}
+
+/* The event of retired instructions counts interrupts, too. */
 static void looks_once_a_period(void) {
   VmPmuOptions options = {sizeof(VmPmuOptions)};
   VmPmuCells cells = {sizeof(VmPmuCells)};
+  const uint32_t supplied[] = {RETIRED, CYCLES, VM_PMU_SIGNAL_INTERRUPTS_TAKEN};
   unsigned looks = 0;
-  options.supplied = options.pace_single = own;
-  options.supplied_count = options.pace_single_count = 2;
+  options.pace_single = own;
+  options.pace_single_count = 2;
+  options.pace_between_blocks = &supplied[2];
+  options.pace_between_blocks_count = 1;
+  options.supplied = supplied;
+  options.supplied_count = 3;
+  options.raise = count_interrupt;
   VmPmuMachine *machine = make("k8", options);
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010004, 0 - (uint64_t)100000));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x005200C0)); /* retired instructions, OS, INT, EN */
-  for (unsigned instruction = 1; instruction <= 100000; instruction++) {
+  /* Of the 100,000 events one is an interrupt, which the machine is told of behind the 500th instruction. */
+  for (unsigned instruction = 1; instruction <= 99999; instruction++) {
     vm_pmu_add(&cells, RETIRED, 1);
     vm_pmu_add(&cells, CYCLES, 1);
+    EXPECT(!vm_pmu_due(&cells) || instruction == 99999);
     if (vm_pmu_due(&cells)) {
       looks += 1;
       EXPECT_OK(vm_pmu_check(machine, 0));
     }
+    if (instruction == 500) {
+      vm_pmu_add(&cells, VM_PMU_SIGNAL_INTERRUPTS_TAKEN, 1);
+      EXPECT(!vm_pmu_due(&cells) && vm_pmu_reached(&cells, VM_PMU_SIGNAL_INTERRUPTS_TAKEN));
+      EXPECT_OK(vm_pmu_check(machine, 0));
+    }
   }
-  EXPECT(looks == 1);
+  EXPECT(looks == 1 && raised == 1);
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
@@ -123,11 +144,11 @@ static void misuse(void) {
   options.pace_single_count = 1;
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT && told("pace"));
   options.pace_single_count = 0;
+  options.pace_between_blocks_count = 1;
+  EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT && told("block"));
+  options.pace_between_blocks_count = 0;
   options.records = 1u << 29;
   EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT && told("records"));
-  options.records = 0;
-  options.reserved_end = 1;
-  EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(machine == NULL);
 }
 

@@ -12,12 +12,13 @@ pub fn supplies(signal: Signal) -> bool {
     SUPPLIED.contains(&signal)
 }
 
-/// What the engine and Unicorn promise of their pace: a step is a cycle, and of most signals it adds one at most. How fast the time base goes
-/// is the machine's.
+/// What the engine and Unicorn promise of their pace: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or an
+/// exception in it. How fast the time base goes is the machine's.
 #[must_use]
 pub fn pace() -> Pace {
     let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal));
-    Pace::default().single(single.collect::<SignalSet>())
+    let between = SignalSet::from_iter([Signal::InterruptsTaken, Signal::ExceptionsTaken]);
+    Pace::default().single(single.collect::<SignalSet>()).between_blocks(between)
 }
 
 const SUPPLIED: &[Signal] = &[
