@@ -231,8 +231,15 @@ static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one :
 
 uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   uint64_t room, budget;
+  bool due;
   settle(cpu, 0);
-  tcg_bridge_serve(cpu);
+  due = vm_pmu_due(&cpu->cells);
+  if (due) serve(cpu);
+  if (!due && vm_pmu_room(&cpu->cells) < instructions) {
+    /* A deadline that stayed while its counter stood still is nearer than it must be: to look at it is less than to cut a block. */
+    vm_pmu_service(cpu->bridge->machine, cpu->number);
+    vm_pmu_check(cpu->bridge->machine, cpu->number);
+  }
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
   if (tcg_bridge_look(cpu)) return TCG_BRIDGE_LOOK;

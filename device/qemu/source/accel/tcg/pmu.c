@@ -181,13 +181,8 @@ void tcg_pmu_branch(DisasContextBase *db, uint32_t kind, bool conditional)
 
 /* ---- In the main loop ---- */
 
-void tcg_pmu_counting_context(CPUState *cpu, uint32_t flags)
+void tcg_pmu_change_context(CPUState *cpu, uint32_t key)
 {
-    uint32_t key = flags & cpu->pmu_key_mask;
-
-    if (key == cpu->pmu->key) {
-        return;
-    }
     if (cpu->pmu->begun) {
         tcg_pmu_complete(cpu);      /* in the context that it had */
     }
@@ -466,6 +461,7 @@ bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp)
     cpu->pmu = tcg_bridge_cpu(pmu->bridge, cpu->cpu_index);
     cpu->pmu_totals = cpu->pmu->totals;
     cpu->pmu_key_mask = target->key_mask;
+    cpu->pmu_key = &cpu->pmu->key;
     tcg_bridge_place(cpu->pmu, &cpu->neg.pmu_countdown);
     counting(pmu, cpu->cpu_index);
     return true;

@@ -38,13 +38,13 @@ void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop
 
 /* ---- In the main loop ---- */
 
-/* What tcg_pmu_context() does while something is counted. */
-void tcg_pmu_counting_context(CPUState *cpu, uint32_t flags);
+/* What tcg_pmu_context() does if something is counted and the context changes to that of this key. */
+void tcg_pmu_change_context(CPUState *cpu, uint32_t key);
 /* The CPU goes on in blocks with these flags. */
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags)
 {
-    if (unlikely(cpu->tcg_cflags & CF_PMU)) {
-        tcg_pmu_counting_context(cpu, flags);
+    if (unlikely(cpu->tcg_cflags & CF_PMU) && unlikely((flags & cpu->pmu_key_mask) != *cpu->pmu_key)) {
+        tcg_pmu_change_context(cpu, flags & cpu->pmu_key_mask);
     }
 }
 /* Whether the block was not entered because a deadline is due. The next one is set up then. */
