@@ -258,6 +258,13 @@ impl Countdown {
     /// Where not even one fits, as when single cycles are looked at, one is allowed.
     pub fn refill<L: InterruptLine>(&self, thread: Thread<'_, L>, instructions: u32) -> u32 {
         self.sync(thread);
+        if self.left() < u64::from(instructions) {
+            // A deadline that stayed while its counter stood still is nearer than it must be.
+            self.ask(thread, 0, |thread| {
+                thread.service();
+                thread.check();
+            });
+        }
         if self.left() == 0 {
             self.grant(1);
         }
@@ -357,7 +364,7 @@ mod tests {
     use super::*;
     use crate::irq::Flags;
     use crate::topology::{Builder, Machine};
-    use crate::{Pace, SignalSet};
+    use crate::{Context, Pace, SignalSet};
 
     /// A K8 of which PerfCtr0 interrupts after `cycles`.
     fn machine(cycles: u64) -> Machine<Flags> {
@@ -381,6 +388,30 @@ mod tests {
         assert!(!machine.line().take(0), "the three have not been told");
         countdown.sync(thread);
         assert!(machine.line().take(0));
+    }
+
+    #[test]
+    fn a_block_is_not_cut_where_a_deadline_was_before_its_counter_stood_still() {
+        let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
+        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+        let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
+        let run = |instructions| {
+            assert_eq!(countdown.refill(thread, instructions), instructions);
+            assert!(countdown.enter(Countdown::takes(instructions, 0)));
+        };
+        // PerfCtr0 interrupts after 10,000 cycles of level 3.
+        thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(10_000)).unwrap();
+        thread.wrmsr(0xC001_0000, 0x0051_0076).unwrap();
+        thread.set_context(Context::x86(3, 0x202, 0));
+        run(1000);
+        countdown.ask(thread, 0, |thread| thread.set_context(Context::x86(0, 0x202, 0)));
+        run(500);
+        countdown.ask(thread, 0, |thread| thread.set_context(Context::x86(3, 0x202, 0)));
+        run(8400);
+        // 600 are left, and 100 of them are in front of where the deadline was.
+        run(200);
+        countdown.sync(thread);
+        assert_eq!(countdown.left(), 400);
     }
 
     #[test]
