@@ -19,6 +19,16 @@ fn k8(select: u64) -> Machine<Flags> {
     machine
 }
 
+/// IA32_FIXED_CTR0 counts retired instructions up to an interrupt, at the levels of `control`: 1 for level 0, 2 above it.
+fn knl(control: u64) -> Machine<Flags> {
+    let machine = Builder::new("knl").unwrap().build(Flags::new(1));
+    let thread = machine.thread(0).unwrap();
+    thread.wrmsr(0x309, (1 << 40) - PERIOD).unwrap();
+    thread.wrmsr(0x38D, 8 | control).unwrap();
+    thread.wrmsr(0x38F, 1 << 32).unwrap();
+    machine
+}
+
 /// PMC2 counts completed instructions up to an alert, with these freezes of MMCR0 beside PMAE, FCECE and PMCjCE.
 fn power9(freezes: u64) -> Machine<Flags> {
     let machine = Builder::new("power9").unwrap().build(Flags::new(1));
@@ -73,6 +83,69 @@ fn a_counter_of_the_user_level_overflows_at_its_event_however_often_levels_chang
         let (counted, looks) = until_asked(&machine, levels, cycling(stays), || machine.line().take(0));
         assert_eq!(counted, PERIOD, "stays of {stays:?}");
         assert!(looks < 2000, "{looks} looks with stays of {stays:?}");
+    }
+}
+
+#[test]
+fn a_fixed_counter_above_level_0_overflows_at_its_event_however_often_levels_change() {
+    for stays in STAYS {
+        let machine = knl(2);
+        let levels = [3, 0].map(|cpl| Context::x86(cpl, 0x202, 0));
+        let (counted, looks) = until_asked(&machine, levels, cycling(stays), || machine.line().take(0));
+        assert_eq!(counted, PERIOD, "stays of {stays:?}");
+        assert!(looks < 2000, "{looks} looks with stays of {stays:?}");
+    }
+}
+
+#[test]
+fn a_fixed_counter_written_while_it_stands_still_waits_for_its_new_overflow() {
+    let machine = knl(2);
+    let thread = machine.thread(0).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    thread.set_context(Context::x86(0, 0x202, 0));
+    thread.wrmsr(0x309, (1 << 40) - 7).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), 7);
+}
+
+#[test]
+fn the_deadline_of_a_counter_that_is_disabled_while_it_stands_still_goes() {
+    let machine = knl(2);
+    let thread = machine.thread(0).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    thread.set_context(Context::x86(0, 0x202, 0));
+    thread.wrmsr(0x38F, 0).unwrap();
+    assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), u64::MAX);
+    // Enabled again, it waits for the whole distance.
+    thread.totals().add(Signal::InstructionsRetired, 100);
+    thread.wrmsr(0x38F, 1 << 32).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), PERIOD);
+}
+
+#[test]
+fn a_deadline_that_stays_is_set_again_when_another_counter_takes_back_the_same() {
+    let machine = knl(2);
+    let thread = machine.thread(0).unwrap();
+    // IA32_PMC0 counts retired instructions at every level, and is disabled while IA32_FIXED_CTR0 stands still.
+    thread.wrmsr(0x186, 0x0053_00C0).unwrap();
+    thread.wrmsr(0x38F, 1 << 32 | 1).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    thread.set_context(Context::x86(0, 0x202, 0));
+    thread.wrmsr(0x0C1, 5).unwrap();
+    thread.set_context(Context::x86(3, 0x202, 0));
+    assert_eq!(thread.deadlines().distance(Signal::InstructionsRetired, thread.totals()), PERIOD);
+}
+
+#[test]
+fn the_levels_of_a_thread_that_is_not_alone_in_its_package_do_not_add_up() {
+    let alone = knl(2);
+    let together = Builder::new("knl").unwrap().threads(2).build(Flags::new(2));
+    together.thread(0).unwrap().wrmsr(0x38D, 2).unwrap();
+    together.thread(0).unwrap().wrmsr(0x38F, 1 << 32).unwrap();
+    for (machine, expected) in [(&alone, true), (&together, false)] {
+        machine.thread(0).unwrap().set_context(Context::x86(3, 0x202, 0));
+        assert_eq!(adds_up(machine), expected);
     }
 }
 
@@ -217,9 +290,16 @@ impl<'a> Embedder<'a> {
 
 proptest::proptest! {
     #[test]
-    fn what_adds_up_may_be_told_in_sums(stays in proptest::collection::vec((0..2_usize, 1..9000_u64), 1..60), power: bool) {
-        let machines = [false, true].map(|_| if power { power9(1 << 30 | 1) } else { k8(0x0051_00C0) });
-        let levels = if power { [PRIVILEGED, PROBLEM].map(|msr| Context::power(msr, 1)) } else { [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0)) };
+    fn what_adds_up_may_be_told_in_sums(stays in proptest::collection::vec((0..2_usize, 1..9000_u64), 1..60), part in 0..3_usize) {
+        let machines = [false, true].map(|_| match part {
+            0 => k8(0x0051_00C0),
+            1 => knl(2),
+            _ => power9(1 << 30 | 1),
+        });
+        let levels = match part {
+            2 => [PRIVILEGED, PROBLEM].map(|msr| Context::power(msr, 1)),
+            _ => [0, 3].map(|cpl| Context::x86(cpl, 0x202, 0)),
+        };
         let seen = [0, 1].map(|way| {
             let mut embedder = Embedder::new(&machines[way], levels);
             for (level, instructions) in &stays {
@@ -233,7 +313,11 @@ proptest::proptest! {
         let value = |way: usize| {
             let thread = machines[way].thread(0).unwrap();
             thread.set_context(levels[0]);
-            if power { thread.mfspr(spr::PMC1 + 1) } else { thread.rdmsr(0xC001_0004) }
+            match part {
+                0 => thread.rdmsr(0xC001_0004),
+                1 => thread.rdmsr(0x309),
+                _ => thread.mfspr(spr::PMC1 + 1),
+            }
         };
         proptest::prop_assert_eq!(value(0), value(1));
     }

@@ -3,7 +3,7 @@
 //! A change of level or an access to one counter is about few of them. While no other thread's level or clock decides about any, the rest stays as
 //! it is.
 
-use super::{Knl, Reach, bit};
+use super::{Knl, Reach, Unit, WIDTH, bit};
 use crate::counter::Gate;
 use crate::feed::{Context, Feed};
 
@@ -34,22 +34,86 @@ impl Knl {
         (self.admits, self.looks_around) = (admits, looks_around);
     }
 
+    /// Another context makes these the counters that count, if all that takes is to count and to skip: deadlines are there or need not be, and nothing
+    /// is seen outside. If not, nothing has changed but that counters have counted.
+    pub(super) fn switch_quietly(&mut self, context: &Context, feed: &impl Feed) -> bool {
+        let (before, after) = (self.own_admitted(&self.context), self.own_admitted(context));
+        let (stopped, started) = (before & !after, after & !before);
+        if context.halted || started & !self.early != 0 || !self.sums(stopped | started) {
+            return false;
+        }
+        let wrapped = self.fold_those(stopped, feed);
+        if wrapped != 0 {
+            self.catch_up_with(wrapped, feed);
+            self.rearm(feed);
+            return false;
+        }
+        if stopped & !self.lingering(stopped) != 0 {
+            return false;
+        }
+        let own = bit(self.shared.thread);
+        for (number, unit) in self.units.iter_mut().enumerate() {
+            if stopped >> number & 1 == 1 {
+                unit.admitted = 0;
+            } else if started >> number & 1 == 1 {
+                unit.admitted = own;
+                unit.tap.skip(feed);
+            }
+        }
+        self.early |= stopped;
+        true
+    }
+
+    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums. Of a thread that is not alone
+    /// in its package others may count at its level.
+    #[inline]
+    pub(super) fn levels_add_up(&self) -> bool {
+        let [level_0, above] = self.admits;
+        let enabled = level_0 | above;
+        let is_ready = |(number, unit): (usize, &Unit)| {
+            enabled >> number & 1 == 0 || (unit.counts() || self.early >> number & 1 == 1) && unit.tap.adds_up()
+        };
+        self.shared.threads == 1 && !self.looks_around && !self.context.halted && self.units.iter().enumerate().all(is_ready)
+    }
+
+    /// Whether all of these counters count sums.
+    fn sums(&self, which: u8) -> bool {
+        self.units.iter().enumerate().all(|(number, unit)| which >> number & 1 == 0 || unit.tap.gate() == Gate::Sum)
+    }
+
+    /// Those of `which` whose deadlines may stay while they stand still, one bit each.
+    fn lingering(&self, which: u8) -> u8 {
+        let lingers = |number: usize, unit: &Unit| !self.interrupts(number) || unit.tap.may_linger(unit.counter.until_overflow(WIDTH));
+        let chosen = self.units.iter().enumerate().filter(|(number, unit)| which >> number & 1 == 1 && lingers(*number, unit));
+        chosen.fold(0, |mask, (number, _)| mask | 1 << number)
+    }
+
     /// The counters of `changed`, one bit each, which are of the thread alone, stop or begin with its context, and have counted up to now.
     pub(super) fn switch(&mut self, changed: u8, feed: &impl Feed) {
         let (own, counting) = (bit(self.shared.thread), self.own_admitted(&self.context));
+        // Whoever sleeps until the next deadline had better find no other.
+        let lingering = if self.context.halted { 0 } else { self.lingering(changed & !counting) };
         let (mut reach, mut others) = (0, 0);
         for (number, unit) in self.units.iter_mut().enumerate().filter(|(number, _)| changed >> number & 1 == 1) {
-            reach |= unit.tap.reach();
+            let mask = 1 << number;
             if unit.tap.gate() != Gate::Sum {
-                others |= 1 << number;
-            } else if counting >> number & 1 == 1 {
+                reach |= unit.tap.reach();
+                others |= mask;
+            } else if counting & mask != 0 {
                 unit.admitted = own;
                 unit.tap.skip(feed);
+                if self.early & mask == 0 {
+                    reach |= unit.tap.reach();
+                }
             } else {
                 unit.admitted = 0;
-                unit.tap.disarm(feed);
+                if lingering & mask == 0 {
+                    reach |= unit.tap.reach();
+                    unit.tap.disarm(feed);
+                }
             }
         }
+        self.early = self.early & !(changed & !counting) | lingering;
         if others != 0 {
             self.resume_those(others, feed);
         }
@@ -61,13 +125,9 @@ impl Knl {
         self.units.get(number).is_some_and(|unit| unit.reach == Reach::Own && !unit.tap.is_restless())
     }
 
-    /// Sets the deadlines of the counters that count and may share one with a tap of this reach.
+    /// Sets the deadlines of the counters that wait and may share one with a tap of this reach.
     pub(super) fn arm_sharing(&self, reach: u64, feed: &impl Feed) {
-        for (number, unit) in self.units.iter().enumerate() {
-            if unit.is_active() && unit.tap.reach() & reach != 0 {
-                self.arm_one(number, unit, feed);
-            }
-        }
+        self.waiting().filter(|(_, unit)| unit.tap.reach() & reach != 0).for_each(|(number, unit)| self.arm_one(number, unit, feed));
     }
 
     /// Software writes a counter.
@@ -78,7 +138,11 @@ impl Knl {
         if overflowed || !self.is_apart(number) {
             // A deadline of what overflowed is still there.
             self.rearm(feed);
-        } else if let Some(unit) = self.units.get(number).filter(|unit| unit.is_active()) {
+            return;
+        }
+        let is_waiting = self.waiting().any(|(waiting, _)| waiting == number);
+        self.early &= !(1 << (number & 7));
+        if let Some(unit) = self.units.get(number).filter(|_| is_waiting) {
             unit.tap.disarm(feed);
             self.arm_sharing(unit.tap.reach(), feed);
         }

@@ -96,20 +96,26 @@ impl Model for Knl {
 
     fn service(&mut self, feed: &impl Feed) {
         let overflowed = self.catch_up(feed);
-        if overflowed || self.units.iter().any(|unit| unit.is_active() && unit.tap.is_restless()) {
+        if overflowed || self.early != 0 || self.units.iter().any(|unit| unit.is_active() && unit.tap.is_restless()) {
             self.rearm(feed);
         }
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool, _feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
         let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
-        let same = !(self.looks_around || hears && shows) && self.own_admitted(context) == self.own_admitted(&self.context);
-        if same {
+        let same = self.own_admitted(context) == self.own_admitted(&self.context);
+        let quiet = !(self.looks_around || hears && shows) && (same || self.switch_quietly(context, feed));
+        if quiet {
             self.context = *context;
             self.show();
         }
-        same
+        quiet
+    }
+
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.levels_add_up()
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {

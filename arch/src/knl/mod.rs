@@ -129,6 +129,8 @@ pub struct Knl {
     admits: [u8; 2],
     /// Whether a counter is enabled that other threads' levels and clocks decide about too.
     looks_around: bool,
+    /// The counters whose deadlines stayed while they stood still at some level, one bit each: those may be nearer than they must be.
+    early: u8,
     shared: Shared,
     demand: Demand,
     alerts: Alerts,
@@ -155,6 +157,7 @@ impl Knl {
             context: Context::RESET,
             admits: [0; 2],
             looks_around: false,
+            early: 0,
             shared: Shared { running: 1, ..Shared::ALONE },
             demand: Demand::default(),
             alerts: Alerts::default(),
@@ -296,6 +299,11 @@ impl Knl {
     /// An enable, a connection or what others are has changed, and everything has been counted up to now: counters stop and begin.
     fn changed(&mut self, feed: &impl Feed) {
         self.renew_admits();
+        // What waited may wait no longer.
+        for (_, unit) in self.units.iter().enumerate().filter(|(number, _)| self.early >> number & 1 == 1) {
+            unit.tap.disarm(feed);
+        }
+        self.early = 0;
         self.resume(feed);
     }
 
@@ -319,6 +327,7 @@ impl Knl {
             let level = unit.tap.gate().is_per_cycle() && level();
             let asks =
                 follows_edges && self.selection(number).is_some_and(|selection| !feed.supply().of(&selection.unknown_states()).is_empty());
+            self.early &= !(1 << (number & 7));
             let Some(unit) = self.units.get_mut(number) else { continue };
             let (counted, followed) = (unit.counts(), unit.follows_edges);
             unit.tap.disarm(feed);
@@ -356,18 +365,20 @@ impl Knl {
         unit.tap.arm(feed, remaining);
     }
 
-    /// Sets the deadlines of every counter that counts. They are told from the totals that it was last folded at, so that setting them
-    /// again changes nothing.
-    fn arm(&self, feed: &impl Feed) {
-        for (number, unit) in self.units.iter().enumerate() {
-            if unit.is_active() {
-                self.arm_one(number, unit, feed);
-            }
-        }
+    /// The counters that have deadlines, if they wait for anything.
+    fn waiting(&self) -> impl Iterator<Item = (usize, &Unit)> {
+        self.units.iter().enumerate().filter(|(number, unit)| unit.is_active() || self.early >> number & 1 == 1)
     }
 
-    /// Every deadline is set anew.
-    fn rearm(&self, feed: &impl Feed) {
+    /// Sets the deadlines of every counter that waits. They are told from the totals that it was last folded at, so that setting them
+    /// again changes nothing.
+    fn arm(&self, feed: &impl Feed) {
+        self.waiting().for_each(|(number, unit)| self.arm_one(number, unit, feed));
+    }
+
+    /// Every deadline is set anew, and none stays of a counter that stands still.
+    fn rearm(&mut self, feed: &impl Feed) {
+        self.early = 0;
         for unit in &self.units {
             unit.tap.disarm(feed);
         }
@@ -380,6 +391,7 @@ impl Knl {
 
     /// The counter follows what its control says from now on; everything has been counted up to now.
     fn connect(&mut self, number: usize, feed: &impl Feed) {
+        self.early &= !(1 << (number & 7));
         if let Some(unit) = self.units.get(number) {
             unit.tap.disarm(feed);
         }
