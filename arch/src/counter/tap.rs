@@ -43,7 +43,7 @@ pub struct Tap {
 /// A deadline that so many events are left to is far: most stays at another level are shorter.
 const FAR: u64 = 1 << 12;
 
-/// An overflow that fewer events are left to is near enough to serve what comes between blocks each time, for the sake of one look less at the blocks.
+/// With fewer events left to the overflow, each event that comes between blocks is served when it comes: that saves looks at the blocks.
 const NEAR: u64 = 1 << 20;
 
 impl Tap {
@@ -499,8 +499,8 @@ impl Tap {
         self.signals().iter().copied().zip(self.bases)
     }
 
-    /// Whether each single event of a source is served, so that it needs no share of what remains. It costs nothing where the source never grows within a
-    /// block; far from the overflow a service for each would be wasted.
+    /// Whether each event of a source is served when it comes, so that the source needs no share of what remains. That is free for a source that never
+    /// grows within a block. Far from the overflow the services would be wasted.
     fn is_served_singly(&self, feed: &impl Feed, signal: Signal, remaining: u64) -> bool {
         remaining < NEAR && self.scope == Scope::Thread && feed.comes_between_blocks(signal)
     }

@@ -42,9 +42,9 @@ impl Pace {
         Pace { single: self.single.union(&signals), ..self }
     }
 
-    /// These signals never grow within a block, as interrupts and exceptions do not, and who adds to one serves its deadline at once: see
-    /// [`Deadlines::due_between`]. The horizon does not wait for them. So a counter of instructions and interrupts together, as the K8's event C0h,
-    /// has its deadline as the horizon, too.
+    /// These signals never grow within a block: interrupts and exceptions, say. The horizon does not wait for them, so a counter of instructions and
+    /// interrupts together, as the K8's event C0h, has its deadline as the horizon. In return the embedder asks [`Deadlines::due_between`] each time
+    /// it has added to one.
     ///
     /// ```
     /// use vm_pmu_arch::feed::{Deadlines, Pace, Signal, SignalSet, Totals};
@@ -67,6 +67,7 @@ impl Pace {
     /// How far the pace can go while `signal` grows by less than `distance`, or by just that.
     #[inline]
     fn until(&self, signal: Signal, distance: u64) -> u64 {
+        // A deadline that has been reached already is due, whether anything is added or not.
         if distance != 0 && self.between_blocks.contains(signal) {
             Deadlines::NEVER
         } else if signal == self.signal || self.single.contains(signal) {
@@ -194,8 +195,8 @@ impl Deadlines {
         totals.get(self.pace.signal) >= self.horizon.load(Relaxed)
     }
 
-    /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due) does not tell: to be
-    /// asked behind each addition to one of them. [`look`](Self::look) finds either.
+    /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due) does not tell. Ask
+    /// after each addition to one of them. [`look`](Self::look) sees all deadlines.
     #[must_use]
     #[inline]
     pub fn due_between(&self, totals: &Totals) -> bool {
@@ -429,7 +430,7 @@ mod tests {
     #[test]
     fn the_deadline_of_a_signal_that_comes_between_blocks_is_seen_when_it_is_asked_for() {
         let interrupts = SignalSet::only(Signal::InterruptsTaken);
-        // That one at most is taken in a cycle makes no difference.
+        // A signal may be both between blocks and no faster than the pace.
         let (totals, deadlines) = (Totals::new(), Deadlines::new(Pace::default().single(interrupts).between_blocks(interrupts)));
         deadlines.set_own(Signal::InterruptsTaken, 2, &totals);
         assert_eq!(deadlines.room(&totals), Deadlines::NEVER);

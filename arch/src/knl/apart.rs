@@ -34,12 +34,12 @@ impl Knl {
         (self.admits, self.looks_around) = (admits, looks_around);
     }
 
-    /// Another context makes these the counters that count, if all that takes is to count and to skip: deadlines are there or need not be, and nothing
-    /// is seen outside. If not, nothing has changed but that counters have counted.
+    /// Stops and starts the counters as `context` has it, if no deadline must be set or taken back for that and nothing overflows. Returns whether it
+    /// did; if not, nothing has changed but that counters have counted, with their overflows.
     pub(super) fn switch_quietly(&mut self, context: &Context, feed: &impl Feed) -> bool {
         let (before, after) = (self.own_admitted(&self.context), self.own_admitted(context));
         let (stopped, started) = (before & !after, after & !before);
-        if context.halted || started & !self.early != 0 || !self.sums(stopped | started) {
+        if context.halted || started & !self.early != 0 {
             return false;
         }
         let wrapped = self.fold_those(stopped, feed);
@@ -64,8 +64,8 @@ impl Knl {
         true
     }
 
-    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums. Of a thread that is not alone
-    /// in its package others may count at its level.
+    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums. It never holds for a thread with
+    /// others in its package: their counters may depend on its level.
     #[inline]
     pub(super) fn levels_add_up(&self) -> bool {
         let [level_0, above] = self.admits;
@@ -76,14 +76,11 @@ impl Knl {
         self.shared.threads == 1 && !self.looks_around && !self.context.halted && self.units.iter().enumerate().all(is_ready)
     }
 
-    /// Whether all of these counters count sums.
-    fn sums(&self, which: u8) -> bool {
-        self.units.iter().enumerate().all(|(number, unit)| which >> number & 1 == 0 || unit.tap.gate() == Gate::Sum)
-    }
-
-    /// Those of `which` whose deadlines may stay while they stand still, one bit each.
+    /// Those of `which` whose deadlines may stay while they stand still, one bit each: of counters of sums, those that have none or a far one.
     fn lingering(&self, which: u8) -> u8 {
-        let lingers = |number: usize, unit: &Unit| !self.interrupts(number) || unit.tap.may_linger(unit.counter.until_overflow(WIDTH));
+        let lingers = |number: usize, unit: &Unit| {
+            unit.tap.gate() == Gate::Sum && (!self.interrupts(number) || unit.tap.may_linger(unit.counter.until_overflow(WIDTH)))
+        };
         let chosen = self.units.iter().enumerate().filter(|(number, unit)| which >> number & 1 == 1 && lingers(*number, unit));
         chosen.fold(0, |mask, (number, _)| mask | 1 << number)
     }
@@ -91,7 +88,7 @@ impl Knl {
     /// The counters of `changed`, one bit each, which are of the thread alone, stop or begin with its context, and have counted up to now.
     pub(super) fn switch(&mut self, changed: u8, feed: &impl Feed) {
         let (own, counting) = (bit(self.shared.thread), self.own_admitted(&self.context));
-        // Whoever sleeps until the next deadline had better find no other.
+        // A halted thread sleeps until its next deadline: none may be too near.
         let lingering = if self.context.halted { 0 } else { self.lingering(changed & !counting) };
         let (mut reach, mut others) = (0, 0);
         for (number, unit) in self.units.iter_mut().enumerate().filter(|(number, _)| changed >> number & 1 == 1) {

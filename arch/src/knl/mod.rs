@@ -299,7 +299,7 @@ impl Knl {
     /// An enable, a connection or what others are has changed, and everything has been counted up to now: counters stop and begin.
     fn changed(&mut self, feed: &impl Feed) {
         self.renew_admits();
-        // What waited may wait no longer.
+        // A counter that stands still may be disabled now.
         for (_, unit) in self.units.iter().enumerate().filter(|(number, _)| self.early >> number & 1 == 1) {
             unit.tap.disarm(feed);
         }

@@ -236,7 +236,7 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   due = vm_pmu_due(&cpu->cells);
   if (due) serve(cpu);
   if (!due && vm_pmu_room(&cpu->cells) < instructions) {
-    /* A deadline that stayed while its counter stood still is nearer than it must be: to look at it is less than to cut a block. */
+    /* A deadline that stayed while its counter stood still is nearer than it must be. To set it anew costs less than to cut a block. */
     vm_pmu_service(cpu->bridge->machine, cpu->number);
     vm_pmu_check(cpu->bridge->machine, cpu->number);
   }

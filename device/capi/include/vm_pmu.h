@@ -1525,8 +1525,8 @@ typedef struct {
    */
   uint32_t pace_between_blocks_count;
   /**
-   * The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them: who adds to
-   * one asks vm_pmu_reached() for it behind that, and calls vm_pmu_check() if it has come to its deadline. The list is not looked at after
+   * The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them:
+   * after each addition to one, ask vm_pmu_reached() for it, and call vm_pmu_check() if it has come to its deadline. The list is not looked at after
    * vm_pmu_machine_create().
    */
   const uint32_t *pace_between_blocks;

@@ -101,8 +101,8 @@ pub struct VmPmuOptions {
     pub records: u32,
     /// How many signals `pace_between_blocks` has.
     pub pace_between_blocks_count: u32,
-    /// The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them: who adds to
-    /// one asks vm_pmu_reached() for it behind that, and calls vm_pmu_check() if it has come to its deadline. The list is not looked at after
+    /// The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them:
+    /// after each addition to one, ask vm_pmu_reached() for it, and call vm_pmu_check() if it has come to its deadline. The list is not looked at after
     /// vm_pmu_machine_create().
     pub pace_between_blocks: *const u32,
 }
