@@ -1,0 +1,70 @@
+//! The companion of one thread: what the interpreter tells it.
+
+use vm_pmu::arch::feed::BranchKind;
+use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, PageTables, Transfer, Walk};
+
+use super::record::kind;
+use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step};
+
+/// Bytes of a bundle.
+const LENGTH: u8 = 16;
+/// The binary logarithm of the pages that addresses are taken to lie in: the engine translates nothing, and Linux has pages of 16 KiB.
+const PAGE_BITS: u8 = 14;
+
+/// Every address is its own.
+struct Identity;
+
+impl PageTables for Identity {
+    fn walk(&mut self, _address: u64) -> Walk {
+        Walk::direct(PAGE_BITS)
+    }
+}
+
+/// A follower.
+#[derive(Debug)]
+pub(super) struct Following<'a> {
+    pub(super) follower: Follower<'a>,
+}
+
+fn told(access: &StepAccess) -> Option<Access> {
+    let kind = match access.kind {
+        StepKind::Load | StepKind::RegisterStackLoad => AccessKind::Load,
+        StepKind::Store | StepKind::RegisterStackStore | StepKind::Semaphore => AccessKind::Store,
+        StepKind::Prefetch => AccessKind::PrefetchLoad,
+        StepKind::CheckHit => return None,
+    };
+    let locked = access.kind == StepKind::Semaphore;
+    Some(Access { address: access.address, physical: access.physical, size: access.size, kind, locked, uncached: access.uncacheable })
+}
+
+impl<'a> Following<'a> {
+    pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
+        Following { follower }
+    }
+
+    /// Tells the follower what a step did.
+    pub(super) fn execute(&mut self, step: &Step) {
+        let accesses: Vec<Access> = step.access.iter().chain(&step.register_stack).filter_map(told).collect();
+        let far = Transfer { kind: BranchKind::Far, taken: true, target: step.next };
+        let branch = step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target });
+        let instruction = Instruction {
+            address: step.ip,
+            physical: step.ip & !(0b111 << 61),
+            length: LENGTH,
+            class: class(step),
+            floating_point: step.class == StepClass::Floating,
+            accesses: &accesses,
+            transfer: branch.or(step.returned.then_some(far)),
+            ..Instruction::default()
+        };
+        self.follower.execute(&instruction, &mut Identity);
+    }
+}
+
+fn class(step: &Step) -> Class {
+    match step.class {
+        StepClass::Synchronize if step.serialize_instruction => Class::Serializing,
+        StepClass::Synchronize => Class::Fence,
+        _ => Class::Simple,
+    }
+}

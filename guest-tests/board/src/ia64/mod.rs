@@ -1,0 +1,383 @@
+//! The glue between the IA-64 interpreter and the PMU of an Itanium: what any emulator writes once.
+//!
+//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, tells records and services the PMU at deadlines, passes
+//! on contexts, breakpoint registers and register accesses, and tells the processor of interrupts.
+//!
+//! # What a step adds
+//!
+//! - A bundle is one cycle, at its first instruction, unless a companion keeps the time; so is an interruption. Cycles in which a thread
+//!   waits for data, or threads change places, belong to the thread in the foreground; those of a halted core are halted cycles of each of
+//!   its threads.
+//! - An instruction belongs to the PSR it starts with; a taken interruption to the one that it interrupts.
+//! - Accesses of the register stack engine come before the instruction that waits for them, with a record of their own.
+//! - A thread that goes to the background has its switch counted before.
+
+mod following;
+mod ledger;
+mod record;
+mod saved;
+mod signals;
+
+pub use saved::{Attached, CpuState, Rig};
+
+pub use signals::supplies;
+
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::{Context, DataSource, Demand, Occasion, Records, Signal, SignalSet};
+use vm_pmu::arch::ia64::PerfMonInfo;
+use vm_pmu::companion::{Follower, Outcome};
+use vm_pmu::topology::Thread;
+
+use super::Lines;
+use super::trace::{self, Recorder};
+use crate::report::{Action, Trace};
+use following::Following;
+pub use ledger::Ledger;
+use signals::Sink;
+use vm_pmu_engines::ia64::{
+    AccessKind, Alerts, CpuView, L3Miss, Notice, Observer, PerformanceMonitorInfo, RegisterFault, Step, Switch, Taken,
+};
+
+/// IBR0-7 and DBR0-7.
+const BREAKPOINTS: usize = 16;
+
+/// One thread of the engine, attached to one thread of a PMU machine.
+#[derive(Debug)]
+pub struct Cpu<'a> {
+    thread: Thread<'a, Lines>,
+    lines: Lines,
+    info: PerfMonInfo,
+    companion: Option<Following<'a>>,
+    /// Misses of the third level are told to the processor, which may turn to its other thread meanwhile.
+    tells_misses: bool,
+    demand: Demand,
+    /// The epoch of the thread's demand when it was last looked at.
+    epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
+    /// What of the demand the companion does not make.
+    own: Demand,
+    /// The demanded signals that the engine knows, to compare with their deadlines.
+    followed: Vec<Signal>,
+    breakpoints: [u64; BREAKPOINTS],
+    foreground: bool,
+    instructions: u64,
+    ledger: Ledger,
+    trace: Recorder,
+}
+
+impl<'a> Cpu<'a> {
+    /// Attaches `thread`, whose interrupt requests arrive at `lines`, to a processor whose firmware answers with `info`.
+    #[must_use]
+    pub fn new(thread: Thread<'a, Lines>, lines: &Lines, info: PerfMonInfo) -> Cpu<'a> {
+        let mut cpu = Cpu {
+            thread,
+            lines: lines.clone(),
+            info,
+            companion: None,
+            tells_misses: false,
+            demand: Demand::default(),
+            epoch: 0,
+            watched: Demand::default(),
+            own: Demand::default(),
+            followed: Vec::new(),
+            breakpoints: [0; BREAKPOINTS],
+            foreground: true,
+            instructions: 0,
+            ledger: Ledger::new(thread.number()),
+            trace: Recorder::default(),
+        };
+        cpu.renew_demand();
+        cpu
+    }
+
+    /// Has `follower` make what the interpreter does not know. With `tells_misses`, the processor hears of misses of the third level.
+    pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
+        self.companion = Some(Following::new(follower));
+        self.tells_misses = tells_misses;
+        self.renew_demand();
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::NONE);
+        self.renew_demand();
+    }
+
+    /// Instructions retired, whether anything counted them or not.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The counts of the whole run so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Keeps the first `most` things that pass between the guest and the PMU.
+    pub fn record(&mut self, most: usize) {
+        self.trace = Recorder::new(most);
+    }
+
+    /// What has been kept.
+    #[must_use]
+    pub fn trace(&self) -> &[Trace] {
+        self.trace.kept()
+    }
+
+    /// The run is over: counts up to now and takes the last values into the ledger. The thread is left at privilege level 0.
+    pub fn close(&mut self) {
+        self.ledger.settle(&self.thread);
+        self.thread.set_context(Context::ia64(0, 0));
+    }
+
+    fn renew_demand(&mut self) {
+        self.epoch = self.thread.epoch();
+        self.demand = self.thread.demand().with(&self.watched);
+        let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
+        if let Some(following) = &mut self.companion {
+            let mut theirs = SignalSet::EMPTY;
+            self.demand.signals().iter().filter(|signal| !known(*signal)).for_each(|signal| theirs.insert(signal));
+            let mut demand = Demand::default();
+            demand.replace(theirs, self.demand.per_cycle(), self.demand.records());
+            following.follower.renew(&demand);
+        }
+        let follower = self.companion.as_ref().map(|following| &following.follower);
+        let makes = |signal| !known(signal) && follower.is_some_and(|follower| follower.supplies(signal));
+        let mut own = SignalSet::EMPTY;
+        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
+        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+    }
+
+    /// Looks at the demand again if this thread's write changed what it must report, or the other thread's did.
+    #[inline]
+    fn keep_up(&mut self) {
+        if self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
+    }
+
+    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
+        let registers = self.thread.registers();
+        self.trace.keep(self.thread.number(), self.instructions, cpu.ip(), || trace::access(registers, address, value?, wrote));
+    }
+
+    fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, RegisterFault> {
+        let answer = self.thread.read(address);
+        self.keep(address, cpu, answer.ok(), false);
+        answer.map_err(fault)
+    }
+
+    fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), RegisterFault> {
+        self.ledger.settle(&self.thread);
+        let answer = self.thread.write(address, value);
+        if answer.is_ok() {
+            self.ledger.written(address, &self.thread);
+            self.keep(address, cpu, Some(value), true);
+        }
+        answer.map_err(fault)
+    }
+
+    /// The breakpoint registers are the processor's; the PMU hears of what changed in them.
+    fn pass_breakpoints(&mut self, cpu: &CpuView<'_>) {
+        for (index, held) in self.breakpoints.iter_mut().enumerate() {
+            let number = index as u8 & 7;
+            let (value, address) =
+                if index < 8 { (cpu.ibr(index), Address::Ibr(number)) } else { (cpu.dbr(index - 8), Address::Dbr(number)) };
+            if *held != value && self.thread.write(address, value).is_ok() {
+                *held = value;
+            }
+        }
+    }
+
+    /// Lets `cycles` go by in which nothing else happens, by the clock that runs or that of a halt.
+    fn pass(&mut self, clock: Signal, cycles: u64) {
+        self.keep_up();
+        // A companion that keeps the time makes the cycles of instructions; these are of none.
+        Sink { demand: &self.demand, totals: self.thread.totals() }.add(clock, cycles);
+        if self.demand.wants(clock) && self.thread.reached(clock) {
+            self.thread.service();
+        }
+    }
+
+    /// Adds what the engine knows of a step, tells its records and services the PMU at a deadline, in this order.
+    fn complete(&mut self, step: &Step) {
+        let stacked = stack(step, (&self.own, &self.followed), self.demand.records(), &self.thread);
+        let reached = add(step, false, (&self.own, &self.followed), &self.thread) || stacked;
+        tell(step, reached, self.demand.records(), None, &self.thread);
+        if reached {
+            self.thread.service();
+        }
+    }
+
+    /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
+    fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
+        let Cpu { companion, own, followed, thread, demand, .. } = self;
+        let following = companion.as_mut()?;
+        let held = following.follower.keeps_time();
+        let stacked = stack(step, (own, followed), demand.records(), thread);
+        following.execute(step);
+        let events = |outcome: &Outcome| {
+            let reached = add(step, held, (own, followed), thread) || stacked;
+            // The companion's own events and cycles may reach a deadline yet.
+            tell(step, true, demand.records(), Some(outcome), thread);
+            if reached {
+                thread.service();
+            }
+        };
+        let passed = following.follower.deliver(thread, &[], events);
+        held.then(|| u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+
+    /// What to tell the processor of a miss of the third level.
+    fn miss(&self, step: &Step) -> Option<L3Miss> {
+        let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
+        let outcome = following.follower.outcome();
+        let reads = step.access.is_some_and(|access| matches!(access.kind, AccessKind::Load | AccessKind::Semaphore));
+        let beyond = matches!(outcome.source, DataSource::LocalMemory | DataSource::RemoteMemory | DataSource::OtherPackage { .. });
+        (reads && beyond).then_some(L3Miss { latency: outcome.latency })
+    }
+}
+
+fn fault(fault: Fault) -> RegisterFault {
+    match fault {
+        Fault::ReservedRegisterField => RegisterFault::ReservedRegisterField,
+        _ => RegisterFault::PrivilegedOperation,
+    }
+}
+
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
+/// whether one of its signals has come to its deadline.
+fn add(step: &Step, held: bool, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
+    let (own, followed) = what;
+    if followed.is_empty() {
+        return false;
+    }
+    let sink = Sink { demand: own, totals: thread.totals() };
+    if !held {
+        sink.add(Signal::Cycles, u64::from(step.cycles));
+    }
+    signals::add(step, &sink);
+    followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Accesses of the register stack come before the instruction that waits for them, each with a record of its own. Returns whether a signal
+/// has come to its deadline.
+fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thread<'_, Lines>) -> bool {
+    let (own, followed) = what;
+    let sink = Sink { demand: own, totals: thread.totals() };
+    for access in &step.register_stack {
+        signals::memory(access, &sink);
+        if wanted.wants(false, Occasion { memory: true, ..Occasion::default() }) {
+            thread.record(&record::of_register_stack(step, access));
+        }
+    }
+    !step.register_stack.is_empty() && followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+    if wanted.wants(reached, record::occasion(step, outcome)) {
+        thread.record(&record::record(step, outcome));
+    }
+}
+
+impl Observer for Cpu<'_> {
+    fn read_pmc(&mut self, index: u8, cpu: &CpuView<'_>) -> Result<u64, RegisterFault> {
+        self.read(Address::Pmc(index), cpu)
+    }
+
+    fn write_pmc(&mut self, index: u8, value: u64, cpu: &CpuView<'_>) -> Result<(), RegisterFault> {
+        self.write(Address::Pmc(index), value, cpu)
+    }
+
+    fn read_pmd(&mut self, index: u8, cpu: &CpuView<'_>) -> Result<u64, RegisterFault> {
+        self.read(Address::Pmd(index), cpu)
+    }
+
+    fn write_pmd(&mut self, index: u8, value: u64, cpu: &CpuView<'_>) -> Result<(), RegisterFault> {
+        self.write(Address::Pmd(index), value, cpu)
+    }
+
+    fn context(&mut self, cpu: &CpuView<'_>) {
+        if cpu.cpl() == 0 {
+            self.pass_breakpoints(cpu);
+        }
+        let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(cpu.foreground());
+        self.thread.set_context(context);
+    }
+
+    #[inline]
+    fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+        self.instructions += 1;
+        self.keep_up();
+        if !self.companion.as_ref().is_some_and(|following| following.follower.is_active()) {
+            self.complete(step);
+            return Alerts::NONE;
+        }
+        let cycles = self.complete_accompanied(step);
+        let l3_miss = if cycles.is_none() { self.miss(step) } else { None };
+        Alerts { cycles, l3_miss, ..Alerts::NONE }
+    }
+
+    fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.keep_up();
+        if let Taken::Interruption(_) = notice.taken {
+            let signal = if notice.synchronous { Signal::ExceptionsTaken } else { Signal::InterruptsTaken };
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
+            if notice.synchronous && self.demand.records().wants(false, Occasion::branch(true)) {
+                self.thread.record(&record::of_interruption(notice));
+            }
+            if self.thread.reached(signal) {
+                self.thread.service();
+            }
+        }
+        self.pass(Signal::Cycles, u64::from(notice.cycles));
+        Alerts::NONE
+    }
+
+    fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) {
+        self.keep_up();
+        if self.foreground && !switch.foreground {
+            let signal = signals::switched(switch.cause);
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signal, 1);
+            if self.thread.reached(signal) {
+                self.thread.service();
+            }
+        }
+        self.foreground = switch.foreground;
+        let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(switch.foreground);
+        self.thread.set_context(context);
+    }
+
+    #[inline]
+    fn interrupt(&mut self) -> bool {
+        let raised = self.lines.take(self.thread.number());
+        if raised {
+            self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
+        }
+        raised
+    }
+
+    fn stalled(&mut self, cycles: u64) {
+        self.pass(Signal::Cycles, cycles);
+    }
+
+    fn waited(&mut self, cycles: u64) {
+        self.pass(Signal::HaltedCycles, cycles);
+    }
+
+    fn wait_deadline(&self) -> Option<u64> {
+        match self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals()) {
+            u64::MAX => None,
+            distance => Some(distance.max(1)),
+        }
+    }
+
+    fn performance_monitor_info(&self) -> PerformanceMonitorInfo {
+        PerformanceMonitorInfo { info: self.info.pm_info(), buffer: self.info.buffer() }
+    }
+}

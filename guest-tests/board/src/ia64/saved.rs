@@ -1,0 +1,139 @@
+//! What is attached to a machine of the engine, saved with it and gone on from.
+
+use serde::{Deserialize, Serialize};
+use vm_pmu::companion::{Companion, Follower};
+use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::topology;
+
+use super::{BREAKPOINTS, Cpu, Ledger};
+use crate::refusal::{Refusal, count};
+use crate::report::Trace;
+use crate::{LineState, Lines};
+use vm_pmu_engines::ia64::{self, Machine};
+
+/// What remembers something beside the engine, between two instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// The PMUs: [`topology::Machine::save`].
+    pub pmus: Vec<u8>,
+    /// Where their interrupt requests arrive, one a thread.
+    pub lines: Vec<LineState>,
+    /// What stands between each thread and its PMU.
+    pub cpus: Vec<CpuState>,
+    /// The companion, if there is one: [`Companion::save_snapshot`].
+    pub companion: Option<Vec<u8>>,
+}
+
+/// What stands between a thread and its PMU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuState {
+    /// IBR0 to IBR7 and DBR0 to DBR7 as the PMU knows them.
+    pub breakpoints: [u64; BREAKPOINTS],
+    /// The PMU knows the thread in the foreground.
+    pub foreground: bool,
+    /// Instructions retired.
+    pub instructions: u64,
+    /// What was counted.
+    pub ledger: Ledger,
+    /// What has passed between the guest and the PMU, as far as it was kept.
+    pub trace: Vec<Trace>,
+}
+
+/// A machine of the engine, and everything attached to it.
+#[derive(Debug)]
+pub struct Rig<'r, 'a> {
+    /// The machine, whose threads have each an attached one for observer.
+    pub machine: &'r mut Machine<Cpu<'a>>,
+    /// The PMUs, one a thread.
+    pub pmus: &'r topology::Machine<Lines>,
+    /// Where their interrupt requests arrive.
+    pub lines: &'r Lines,
+    /// The companion whose followers the threads have.
+    pub companion: Option<&'r Companion>,
+}
+
+impl Cpu<'_> {
+    fn state(&self) -> CpuState {
+        CpuState {
+            breakpoints: self.breakpoints,
+            foreground: self.foreground,
+            instructions: self.instructions,
+            ledger: self.ledger.clone(),
+            trace: self.trace.kept().to_vec(),
+        }
+    }
+
+    /// Whether this thread can go on from `state`.
+    fn check(&self, state: &CpuState) -> Result<(), Refusal> {
+        let (saved, target) = (state.ledger.thread(), self.ledger.thread());
+        if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
+    }
+
+    /// Goes on from `state`, with a PMU that goes on from what it remembered then.
+    fn resume(&mut self, state: &CpuState) {
+        (self.breakpoints, self.foreground) = (state.breakpoints, state.foreground);
+        self.instructions = state.instructions;
+        self.ledger = state.ledger.clone();
+        self.trace.go_on(&state.trace);
+        self.renew_demand();
+    }
+
+    fn follower(&self) -> Option<&Follower<'_>> {
+        self.companion.as_ref().map(|following| &following.follower)
+    }
+}
+
+impl Rig<'_, '_> {
+    /// Everything that the machine and what is attached to it remember; to be called between two runs.
+    ///
+    /// # Errors
+    /// [`SnapshotError`]: there is no memory for it, or the threads have not the followers of all of the companion's threads.
+    pub fn save(&mut self) -> Result<(ia64::Saved, Attached), SnapshotError> {
+        // An interrupt may come due by saving: before its line is saved.
+        let pmus = self.pmus.save()?;
+        let cpus = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).map(Cpu::state).collect();
+        let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
+        let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
+        let attached = Attached { pmus, lines: self.lines.states(), cpus, companion };
+        Ok((self.machine.save(), attached))
+    }
+
+    /// Goes on from what was saved, all of it or nothing; to be called between two runs.
+    ///
+    /// # Errors
+    /// [`Refusal`], and everything is as it was.
+    pub fn restore(&mut self, machine: &ia64::Saved, saved: &Attached) -> Result<(), Refusal> {
+        let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
+        count("threads", saved.cpus.len(), cpus.len())?;
+        for (cpu, state) in cpus.iter().zip(&saved.cpus) {
+            cpu.check(state)?;
+        }
+        count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
+        if !self.lines.fit(&saved.lines) {
+            return Err(Refusal::Lines);
+        }
+        let (before, attached) = self.save()?;
+        let put = self.put(machine, saved);
+        if put.is_err() {
+            self.put(&before, &attached)?;
+        }
+        put
+    }
+
+    /// Puts each part into place; what comes behind one that refuses is not.
+    fn put(&mut self, machine: &ia64::Saved, saved: &Attached) -> Result<(), Refusal> {
+        self.machine.restore(machine)?;
+        self.pmus.load(&saved.pmus)?;
+        // Behind the PMUs, which may ask while they are put in place for what has been asked for already.
+        self.lines.go_on(&saved.lines);
+        // What is demanded is known once the PMUs are in place, and the followers look at it.
+        for (cpu, state) in self.machine.observers_mut().zip(&saved.cpus) {
+            cpu.resume(state);
+        }
+        if let (Some(companion), Some(bytes)) = (self.companion, &saved.companion) {
+            let cpus = self.machine.observers_mut().filter_map(|cpu| cpu.companion.as_mut());
+            companion.load_snapshot(bytes, &mut cpus.map(|following| &mut following.follower).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}

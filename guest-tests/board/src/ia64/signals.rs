@@ -1,0 +1,154 @@
+//! From a step of the IA-64 interpreter to signals.
+
+use vm_pmu::arch::feed::{Demand, Signal, Totals};
+use vm_pmu::arch::ia64::register_stack_event;
+
+use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Step, SwitchCause, Unit};
+
+/// Whether the interpreter knows `signal`; what it does not know stays at zero.
+#[must_use]
+pub fn supplies(signal: Signal) -> bool {
+    SUPPLIED.contains(&signal)
+}
+
+const SUPPLIED: &[Signal] = &[
+    Signal::Cycles,
+    Signal::HaltedCycles,
+    Signal::InstructionsRetired,
+    Signal::NopsRetired,
+    Signal::PredicatedOffRetired,
+    Signal::RetirementCycles,
+    Signal::InterruptsTaken,
+    Signal::ExceptionsTaken,
+    Signal::BranchesRetired,
+    Signal::BranchesTaken,
+    Signal::Loads,
+    Signal::LoadsInteger,
+    Signal::Stores,
+    Signal::MemoryReferences,
+    Signal::RegisterStackLoads,
+    Signal::RegisterStackStores,
+    Signal::MisalignedLoads,
+    Signal::MisalignedStores,
+    Signal::UncacheableLoads,
+    Signal::UncacheableStores,
+    Signal::DeferredLoads,
+    Signal::AdvancedChecksInteger,
+    Signal::AdvancedChecksFloatingPoint,
+    Signal::AdvancedChecksFailedInteger,
+    Signal::AdvancedChecksFailedFloatingPoint,
+    Signal::SpeculationChecksFailedInteger,
+    Signal::SpeculationChecksFailedFloatingPoint,
+    Signal::FloatingPointOperations,
+    Signal::SerializationsRetired,
+    Signal::RegisterStackEvents,
+    Signal::RegisterStackFrameLow,
+    Signal::RegisterStackFrameMiddle,
+    Signal::RegisterStackFrameHigh,
+    Signal::RegisterStackDirtyLow,
+    Signal::RegisterStackDirtyMiddle,
+    Signal::RegisterStackDirtyHigh,
+    Signal::ThreadSwitchesThirdLevelMiss,
+    Signal::ThreadSwitchesTimer,
+    Signal::ThreadSwitchesHint,
+    Signal::ThreadSwitchesLowPower,
+];
+
+/// What the interpreter adds though a companion would: that takes an access as misaligned when it leaves its eight bytes, here it is when
+/// it is not at a multiple of its size; and of check loads that need not load it hears nothing.
+pub(super) const KNOWN_BETTER: [Signal; 3] = [Signal::MisalignedLoads, Signal::MisalignedStores, Signal::MemoryReferences];
+
+/// Where signals go, as far as they are wanted.
+pub(super) struct Sink<'a> {
+    pub(super) demand: &'a Demand,
+    pub(super) totals: &'a Totals,
+}
+
+impl Sink<'_> {
+    #[inline]
+    pub(super) fn add(&self, signal: Signal, amount: u64) {
+        if amount != 0 && self.demand.wants(signal) {
+            self.totals.add(signal, amount);
+        }
+    }
+}
+
+/// The signal of a thread that leaves the foreground. Data that comes back to the other thread is the other end of a miss.
+pub(super) fn switched(cause: SwitchCause) -> Signal {
+    match cause {
+        SwitchCause::L3Miss | SwitchCause::L3Return => Signal::ThreadSwitchesThirdLevelMiss,
+        SwitchCause::TimeOut => Signal::ThreadSwitchesTimer,
+        SwitchCause::Hint => Signal::ThreadSwitchesHint,
+        SwitchCause::LowPower => Signal::ThreadSwitchesLowPower,
+    }
+}
+
+/// Adds what `step` did but for cycles and accesses of the register stack engine.
+pub(super) fn add(step: &Step, sink: &Sink<'_>) {
+    sink.add(Signal::InstructionsRetired, 1);
+    sink.add(Signal::NopsRetired, u64::from(step.nop && step.predicate));
+    sink.add(Signal::RetirementCycles, u64::from(step.first));
+    // Of branches predication decides whether they are taken.
+    sink.add(Signal::PredicatedOffRetired, u64::from(!step.predicate && step.unit != Unit::B));
+    if let Some(branch) = step.branch {
+        sink.add(Signal::BranchesRetired, 1);
+        sink.add(Signal::BranchesTaken, u64::from(branch.taken));
+    }
+    if step.returned {
+        sink.add(Signal::BranchesRetired, 1);
+        sink.add(Signal::BranchesTaken, 1);
+    }
+    sink.add(Signal::FloatingPointOperations, u64::from(step.floating_operations));
+    sink.add(Signal::SerializationsRetired, u64::from(step.serialize_instruction));
+    sink.add(Signal::DeferredLoads, u64::from(step.deferred));
+    if let Some(access) = &step.access {
+        memory(access, sink);
+    }
+    if let Some(check) = step.check {
+        checked(check, sink);
+    }
+    if let Some(level) = step.stack_level.filter(|_| step.predicate || step.class == Class::RegisterStack) {
+        register_stack_event(level.current, level.dirty).into_iter().for_each(|(signal, amount)| sink.add(signal, amount));
+    }
+}
+
+/// Adds an access, of the instruction or of the register stack engine.
+pub(super) fn memory(access: &Access, sink: &Sink<'_>) {
+    let (reads, writes) = match access.kind {
+        AccessKind::Load | AccessKind::RegisterStackLoad => (true, false),
+        AccessKind::Store | AccessKind::RegisterStackStore => (false, true),
+        AccessKind::Semaphore => (true, true),
+        AccessKind::Prefetch => (false, false),
+        // What the table of advanced loads has is no access, but it went into the pipeline of memory.
+        AccessKind::CheckHit => return sink.add(Signal::MemoryReferences, 1),
+    };
+    sink.add(Signal::MemoryReferences, 1);
+    let stack = matches!(access.kind, AccessKind::RegisterStackLoad | AccessKind::RegisterStackStore);
+    if reads {
+        sink.add(if stack { Signal::RegisterStackLoads } else { Signal::Loads }, 1);
+        sink.add(Signal::LoadsInteger, u64::from(!stack && !access.floating));
+        sink.add(Signal::MisalignedLoads, u64::from(access.misaligned));
+        sink.add(Signal::UncacheableLoads, u64::from(access.uncacheable));
+    }
+    if writes {
+        sink.add(if stack { Signal::RegisterStackStores } else { Signal::Stores }, 1);
+        sink.add(Signal::MisalignedStores, u64::from(access.misaligned));
+        sink.add(Signal::UncacheableStores, u64::from(access.uncacheable));
+    }
+}
+
+fn checked(check: Check, sink: &Sink<'_>) {
+    let signal = match (check.advanced, check.failed, check.floating) {
+        (true, true, false) => Signal::AdvancedChecksFailedInteger,
+        (true, true, true) => Signal::AdvancedChecksFailedFloatingPoint,
+        (false, true, false) => Signal::SpeculationChecksFailedInteger,
+        (false, true, true) => Signal::SpeculationChecksFailedFloatingPoint,
+        (_, false, _) => Signal::Cycles,
+    };
+    if check.failed {
+        sink.add(signal, 1);
+    }
+    if check.advanced {
+        sink.add(if check.floating { Signal::AdvancedChecksFloatingPoint } else { Signal::AdvancedChecksInteger }, 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! Blocks that run at one go: what they add, and whether the PMU lets them.
+//!
+//! Blocks take their instructions off a countdown, which counts cycles and what each instruction adds one to. Ticks of the time base follow when
+//! that is looked at. Blocks stay short of the horizon, so nothing comes due within: the step that reaches a deadline goes by itself.
+
+use vm_pmu::Countdown;
+use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
+
+use super::signals::{self, Sink};
+use super::{Cpu, EACH, tell};
+use vm_pmu_engines::power::Step;
+use vm_pmu_engines::unicorn::power::Blocks;
+
+/// What steps add to the totals beside the countdown, but for ticks and what the match array makes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    amounts: Box<[(Signal, u64)]>,
+}
+
+impl Cpu<'_> {
+    /// Whether every instruction is told by itself. Branches are told in any case, as they stand at the ends of blocks.
+    fn tells_each(&self) -> bool {
+        let records = self.demand.records();
+        let each = records.memory || records.fetches || records.every;
+        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
+        each || active || self.demand.per_cycle() || !self.beside.is_empty()
+    }
+
+    /// Lets as many instructions run as nothing comes to an end within.
+    fn refill(&mut self) {
+        self.settle();
+        // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
+        self.thread.check();
+        self.countdown.sync(self.thread);
+        let look = self.firmware.map_or(u64::MAX, |firmware| firmware.next_look().saturating_sub(self.cycles));
+        self.countdown.limit(self.countdown.left().min(look).saturating_sub(1));
+    }
+
+    /// Adds what a block did beside the countdown, as far as it is demanded.
+    fn add_block(&self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
+        let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+        sums.amounts.iter().for_each(|(signal, amount)| sink.add(*signal, *amount));
+        if let Some(branch) = branch {
+            signals::branch(branch, &sink);
+            sink.add(Signal::LongLatencyInstructions, u64::from(branch.marks.long_latency));
+        }
+        if let Some((value, mask)) = self.matched {
+            let matches = |step: &&Step| u64::from(step.encoding) & mask == value;
+            sink.add(Signal::MatchedInstructions, steps.iter().filter(matches).count() as u64);
+        }
+    }
+}
+
+impl Blocks for Cpu<'_> {
+    type Sums = Sums;
+
+    fn sums(&self, steps: &[Step]) -> Sums {
+        let counted = SignalSet::from_iter(EACH.into_iter().chain([Signal::InstructionsRetired]));
+        let mut demand = Demand::default();
+        demand.replace(SignalSet::ALL.difference(&counted), false, Records::NONE);
+        let totals = Totals::new();
+        steps.iter().for_each(|step| signals::add(step, false, &Sink { demand: &demand, totals: &totals }));
+        let amounts = Signal::all().map(|signal| (signal, totals.get(signal)));
+        Sums { amounts: amounts.filter(|(_, amount)| *amount != 0).collect() }
+    }
+
+    #[inline]
+    fn enter(&mut self, instructions: u32) -> bool {
+        self.keep_up();
+        if self.tells_each() {
+            return false;
+        }
+        let takes = Countdown::takes(instructions, 0);
+        if self.countdown.enter(takes) {
+            return true;
+        }
+        self.refill();
+        self.countdown.enter(takes)
+    }
+
+    fn take_back(&mut self, instructions: u32) {
+        self.countdown.take_back(Countdown::takes(instructions, 0));
+    }
+
+    fn ran(&mut self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
+        self.instructions += steps.len() as u64;
+        if let Some(last) = steps.last() {
+            self.last = last.address;
+        }
+        if !self.followed.is_empty() {
+            self.add_block(steps, sums, branch);
+        }
+        if let Some(branch) = branch {
+            // No deadline is near, so the record goes to the branch history alone, and what the countdown has is not asked for.
+            tell(branch, false, self.demand.records(), None, &self.thread);
+        }
+    }
+
+    fn settle(&mut self) {
+        Cpu::settle(self);
+    }
+}

@@ -1,0 +1,90 @@
+//! The companion of one CPU: what the interpreter tells it.
+
+use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
+
+use super::record::kind;
+use vm_pmu_engines::power::{Barrier, Class as StepClass, Step, Touch};
+
+/// Bytes of an instruction.
+const LENGTH: u8 = 4;
+/// Micro-operations of an instruction.
+const OPERATIONS: u8 = 1;
+/// The binary logarithm of the pages that addresses are taken to lie in: the engine translates nothing, and Linux has pages of 64 KiB.
+const PAGE_BITS: u8 = 16;
+
+/// A follower.
+#[derive(Debug)]
+pub(super) struct Following<'a> {
+    pub(super) follower: Follower<'a>,
+}
+
+/// Every address is its own.
+struct Identity;
+
+impl PageTables for Identity {
+    fn walk(&mut self, _address: u64) -> Walk {
+        Walk::direct(PAGE_BITS)
+    }
+}
+
+impl<'a> Following<'a> {
+    pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
+        Following { follower }
+    }
+
+    /// Tells the follower what a step did.
+    pub(super) fn execute(&mut self, step: &Step) {
+        let mut list = [Access::default(); 2];
+        let mut count = 0;
+        let mut push = |access: Access| {
+            if let Some(place) = list.get_mut(count) {
+                *place = access;
+                count += 1;
+            }
+        };
+        if let Some(access) = step.access {
+            let kind = if access.store { AccessKind::Store } else { AccessKind::Load };
+            push(Access { address: access.address, physical: access.real, size: access.size, kind, ..Access::default() });
+        }
+        if let Some(touched) = step.touched {
+            let kind = match touched.why {
+                Touch::Load => Some(AccessKind::PrefetchLoad),
+                Touch::Store => Some(AccessKind::PrefetchStore),
+                Touch::Flush => Some(AccessKind::Flush),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                push(Access { address: touched.address, physical: touched.address, size: 1, kind, ..Access::default() });
+            }
+        }
+        let instruction = Instruction {
+            address: step.address,
+            physical: step.real,
+            length: LENGTH,
+            next_page: None,
+            micro_ops: OPERATIONS,
+            class: class(step),
+            floating_point: step.class == StepClass::Floating,
+            segment_loads: 0,
+            accesses: list.get(..count).unwrap_or(&[]),
+            transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
+        };
+        self.follower.execute(&instruction, &mut Identity);
+    }
+
+    /// Tells the follower which translations are forgotten.
+    pub(super) fn forget(&mut self, step: &Step) {
+        if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
+            self.follower.invalidate(Invalidation::Page(touched.address));
+        }
+    }
+}
+
+fn class(step: &Step) -> Class {
+    match step.barrier {
+        Some(Barrier::Heavyweight | Barrier::PageTable) => Class::Fence,
+        Some(Barrier::Instruction) => Class::Serializing,
+        _ if step.marks.divide => Class::Divide,
+        _ => Class::Simple,
+    }
+}

@@ -1,0 +1,539 @@
+//! The glue between the POWER interpreter and a POWER9 PMU: what any emulator writes once.
+//!
+//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, tells records and services the PMU at deadlines, passes
+//! on contexts and register accesses, and holds interrupts and event-based branches up to the CPU.
+//!
+//! # What a step adds
+//!
+//! - Every step is one cycle, unless a companion keeps the time, and so is an interrupt that is taken. `stop` and `wait` have cycles too:
+//!   a thread of POWER9 that waits is a matter of its run latch.
+//! - An instruction belongs to the state it starts in; a taken interrupt to the state that it interrupts.
+//! - `time_base_ticks` follow the cycles at the machine's rate, before the instruction that they belong to is compared with a deadline.
+//! - The utilisation registers tick with the time base: each CPU has its core to itself, at its nominal frequency.
+//! - `tlbie` is a translation invalidation received by every other CPU of [`Cpu::broadcast_to`].
+//! - The engine discards nothing and cracks nothing: what is dispatched is what retires, one operation an instruction.
+//!
+//! # BESCR
+//!
+//! Both the engine and the PMU keep it: a `mtspr` goes to the PMU and then does what it says in the engine; what the engine changes by
+//! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
+
+mod beside;
+#[cfg(feature = "unicorn")]
+mod blocks;
+mod firmware;
+mod following;
+mod ledger;
+mod record;
+mod saved;
+mod signals;
+
+pub use beside::{Beside, BesideState};
+#[cfg(feature = "unicorn")]
+pub use blocks::Sums;
+pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use saved::{Attached, CpuState, Rig};
+pub use signals::{pace, supplies};
+
+use vm_pmu::Countdown;
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::{Context, Demand, Occasion, Record, Records, Signal, SignalSet};
+use vm_pmu::arch::power9::{Bescr, Mmcr0, ThreadControl, spr};
+use vm_pmu::companion::{Follower, Outcome};
+use vm_pmu::topology::Thread;
+
+use super::Lines;
+use super::trace::{self, Recorder};
+use crate::report::{Action, Trace};
+use following::Following;
+pub use ledger::Ledger;
+use signals::Sink;
+use vm_pmu_engines::power::{Alerts, CpuView, EventBased, Notice, Observer, Pending, SprFault, Step, Taken, TimeBase, Touch};
+
+/// HFSCR: PM, bit 60.
+const HFSCR_PM: u64 = 1 << (63 - 60);
+/// HFSCR: BHRB, bit 59.
+const HFSCR_BHRB: u64 = 1 << (63 - 59);
+/// FSCR and HFSCR: EBB, bit 56.
+const FACILITY_EBB: u64 = 1 << (63 - 56);
+/// LPCR: HR, bit 43: the host translates by a radix tree.
+const LPCR_HR: u64 = 1 << (63 - 43);
+
+/// What goes on with the time base.
+const TICKING: [Signal; 3] = [Signal::TimeBaseTicks, Signal::UtilizationTicks, Signal::ScaledUtilizationTicks];
+
+/// What each instruction adds one to, as it does to instructions and cycles.
+const EACH: [Signal; 4] = [Signal::InstructionsDispatched, Signal::MicroOpsRetired, Signal::MicroOpsDispatched, Signal::RetirementCycles];
+
+/// Instructions after which counts are taken from counters of 32 bits: none takes 250 cycles on average.
+const SETTLE: u64 = 1 << 24;
+
+/// One CPU of the engine, attached to one thread of a PMU machine.
+#[derive(Debug)]
+pub struct Cpu<'a> {
+    thread: Thread<'a, Lines>,
+    time_base: TimeBase,
+    companion: Option<Following<'a>>,
+    firmware: Option<&'a Firmware<'a>>,
+    demand: Demand,
+    /// The epoch of the thread's demand when it was last looked at.
+    epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
+    /// What of the demand the companion does not make.
+    own: Demand,
+    /// The demanded signals that the engine knows, to compare with their deadlines.
+    followed: Vec<Signal>,
+    /// The instructions that the match array matches, as a value and the bits that are compared.
+    matched: Option<(u64, u64)>,
+    /// Cycles told so far.
+    cycles: u64,
+    /// Ticks of the time base told so far.
+    ticks: u64,
+    /// BESCR as the PMU has it.
+    bescr: u64,
+    /// PME and PMEO as the PMU has them, while they are its own.
+    event_based: Option<EventBased>,
+    instructions: u64,
+    /// The address of the last instruction.
+    last: u64,
+    ledger: Ledger,
+    trace: Recorder,
+    beside: Beside,
+    /// Who hears of translations that every CPU must forget.
+    others: Vec<Thread<'a, Lines>>,
+    /// The performance monitor interrupt was there when it was last looked at.
+    interrupting: bool,
+    /// Counts blocks that run at one go.
+    countdown: Countdown,
+}
+
+impl<'a> Cpu<'a> {
+    /// Attaches `thread` to a CPU whose time base runs at `time_base`.
+    #[must_use]
+    pub fn new(thread: Thread<'a, Lines>, time_base: TimeBase) -> Cpu<'a> {
+        let mut cpu = Cpu {
+            thread,
+            time_base,
+            companion: None,
+            firmware: None,
+            demand: Demand::default(),
+            epoch: 0,
+            watched: Demand::default(),
+            own: Demand::default(),
+            followed: Vec::new(),
+            matched: None,
+            cycles: 0,
+            ticks: 0,
+            bescr: 0,
+            event_based: None,
+            instructions: 0,
+            last: 0,
+            ledger: Ledger::new(thread.number()),
+            trace: Recorder::default(),
+            beside: Beside::default(),
+            others: Vec::new(),
+            interrupting: false,
+            countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
+        };
+        cpu.renew_demand();
+        cpu
+    }
+
+    /// Has `follower` make what the interpreter does not know.
+    pub fn follow(&mut self, follower: Follower<'a>) {
+        self.companion = Some(Following::new(follower));
+        self.renew_demand();
+    }
+
+    /// Has `firmware` answer the calls of the guest, and the nests' time go by with this CPU's.
+    pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
+        self.firmware = Some(firmware);
+    }
+
+    /// Has `others` hear of the translations that every CPU must forget. All of them run on one thread of the host, by turns.
+    pub fn broadcast_to(&mut self, others: Vec<Thread<'a, Lines>>) {
+        self.others = others;
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::NONE);
+        self.renew_demand();
+    }
+
+    /// Lets `beside` count what the thread does, whatever the guest programs.
+    pub fn count_beside(&mut self, beside: Beside) {
+        self.watch(beside.signals());
+        self.beside = beside;
+    }
+
+    /// The PMUs beside the guest's own.
+    #[must_use]
+    pub fn beside(&self) -> &Beside {
+        &self.beside
+    }
+
+    /// Instructions retired, whether anything counted them or not.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The counts of the whole run so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Keeps the first `most` things that pass between the guest and the PMU.
+    pub fn record(&mut self, most: usize) {
+        self.trace = Recorder::new(most);
+    }
+
+    /// What has been kept.
+    #[must_use]
+    pub fn trace(&self) -> &[Trace] {
+        self.trace.kept()
+    }
+
+    /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in hypervisor state.
+    pub fn close(&mut self) {
+        let context = self.thread.context();
+        self.ledger.settle(&self.thread);
+        self.beside.settle(self.thread.totals());
+        self.thread.set_context(Context { time_base: context.time_base, ..Context::power(beside::hypervisor().bits(), context.control) });
+    }
+
+    fn renew_demand(&mut self) {
+        self.epoch = self.thread.epoch();
+        self.demand = self.thread.demand().with(&self.watched);
+        self.matched = self.thread.instruction_match();
+        if let Some(following) = &mut self.companion {
+            following.follower.renew(&self.demand);
+        }
+        let follower = self.companion.as_ref().map(|following| &following.follower);
+        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let mut own = SignalSet::EMPTY;
+        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
+        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+        if self.demand.asks_levels() {
+            self.thread.supply_levels(|state| self.companion.as_ref().and_then(|following| following.follower.holds(state)));
+        }
+    }
+
+    /// Looks at the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
+    #[inline]
+    fn keep_up(&mut self) {
+        let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
+        if stale || self.epoch != self.thread.epoch() {
+            self.renew_demand();
+        }
+    }
+
+    /// Brings the totals up to date with the blocks that ran.
+    #[inline]
+    fn settle(&mut self) {
+        let executed = self.countdown.settle(self.thread);
+        if executed != 0 {
+            self.tick(executed);
+        }
+    }
+
+    /// Ticks of the time base in the first `cycles` cycles.
+    fn ticks_in(&self, cycles: u64) -> u64 {
+        let TimeBase { ticks, cycles: every } = self.time_base;
+        (u128::from(cycles) * u128::from(ticks) / u128::from(every.max(1))) as u64
+    }
+
+    /// The time base goes on with `cycles` more cycles. Its ticks are told whether they are demanded or not: the PMU knows the time base
+    /// as their total and an offset.
+    fn tick(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        let ticks = self.ticks_in(self.cycles);
+        let passed = ticks - std::mem::replace(&mut self.ticks, ticks);
+        if passed != 0 {
+            self.thread.totals().add(Signal::TimeBaseTicks, passed);
+            let sink = Sink { demand: &self.own, totals: self.thread.totals() };
+            sink.add(Signal::UtilizationTicks, passed);
+            sink.add(Signal::ScaledUtilizationTicks, passed);
+        }
+        if let Some(firmware) = self.firmware {
+            firmware.advance(self.cycles);
+        }
+    }
+
+    fn context_of(&self, cpu: &CpuView<'_>) -> Context {
+        let mut control = ThreadControl::default();
+        control.set_run(cpu.run());
+        control.set_priority(cpu.priority());
+        control.set_radix(cpu.lpcr() & LPCR_HR != 0);
+        control.set_hfscr_no_pm(cpu.hfscr() & HFSCR_PM == 0);
+        control.set_hfscr_no_bhrb(cpu.hfscr() & HFSCR_BHRB == 0);
+        control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
+        control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
+        // What the totals have from before the CPU went on from what was saved is no part of its time.
+        let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
+        Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
+    }
+
+    /// Looks at what an access or an alert has made of BESCR.
+    fn look_at_bescr(&mut self) {
+        let vm_pmu::State::Power9(state) = self.thread.state() else { return };
+        self.bescr = state.bescr;
+        let bescr = Bescr::of(state.bescr);
+        let owns = Mmcr0::written(state.mmcr0).ebe();
+        self.event_based = owns.then(|| EventBased { enabled: bescr.pme(), occurred: self.thread.lines().event_based_branch });
+    }
+
+    fn answer<T>(result: Result<T, Fault>) -> Result<T, SprFault> {
+        result.map_err(|fault| match fault {
+            Fault::FacilityUnavailable(facility) => {
+                SprFault::FacilityUnavailable { hypervisor: false, cause: facility.interruption_cause() }
+            }
+            Fault::HypervisorFacilityUnavailable(facility) => {
+                SprFault::FacilityUnavailable { hypervisor: true, cause: facility.interruption_cause() }
+            }
+            Fault::EmulationAssistance => SprFault::EmulationAssistance,
+            Fault::PrivilegedInstruction => SprFault::Privileged,
+            Fault::NoOperation => SprFault::NoOp,
+            _ => SprFault::Unclaimed,
+        })
+    }
+
+    fn read(&mut self, address: Address, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.settle();
+        let answer = self.thread.read(address);
+        self.keep(address, cpu, answer.ok(), false);
+        Self::answer(answer)
+    }
+
+    fn write(&mut self, address: Address, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.settle();
+        self.ledger.settle(&self.thread);
+        let answer = self.thread.write(address, value);
+        if answer.is_ok() {
+            self.ledger.written(address, &self.thread);
+            self.look_at_bescr();
+            self.keep(address, cpu, Some(value), true);
+        }
+        Self::answer(answer)
+    }
+
+    fn keep(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
+        let registers = self.thread.registers();
+        self.trace.keep(self.thread.number(), self.instructions, cpu.pc(), || trace::access(registers, address, value?, wrote));
+    }
+
+    /// Lets `cycles` go by in which nothing else happens, around the instruction at `address`.
+    fn pass(&mut self, cycles: u64, address: u64) {
+        self.tick(cycles);
+        Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
+        if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
+            if self.demand.records().wants(true, Occasion::default()) {
+                self.thread.record(&Record::at(address));
+            }
+            self.thread.service();
+        }
+    }
+
+    /// Adds what the engine knows of a step, tells its record and services the PMU at a deadline, in this order.
+    fn complete(&mut self, step: &Step) {
+        self.tick(u64::from(step.cycles));
+        let reached = add(step, false, self.matched, (&self.own, &self.followed), &self.thread);
+        tell(step, reached, self.demand.records(), None, &self.thread);
+        if reached {
+            self.thread.service();
+        }
+    }
+
+    /// The PMUs beside the guest's own look at a step.
+    fn count_step_beside(&mut self, step: &Step) {
+        let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
+        self.beside.step(self.thread.totals(), || record::record(step, outcome));
+        if self.instructions.is_multiple_of(SETTLE) {
+            self.beside.settle(self.thread.totals());
+        }
+    }
+
+    /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
+    fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
+        // Ticks of a companion's cycles are told behind the step, when the cycles are known.
+        let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
+        if !held {
+            self.tick(u64::from(step.cycles));
+        }
+        let Cpu { companion, own, followed, thread, demand, matched, .. } = self;
+        let following = companion.as_mut()?;
+        following.execute(step);
+        let events = |outcome: &Outcome| {
+            let reached = add(step, held, *matched, (own, followed), thread);
+            // The companion's own events and cycles may reach a deadline yet.
+            tell(step, true, demand.records(), Some(outcome), thread);
+            if reached {
+                thread.service();
+            }
+        };
+        let passed = following.follower.deliver(thread, &[], events);
+        following.forget(step);
+        if !held {
+            return None;
+        }
+        self.tick(passed);
+        if TICKING.iter().any(|signal| self.thread.reached(*signal)) {
+            self.thread.service();
+        }
+        Some(u32::try_from(passed).unwrap_or(u32::MAX))
+    }
+}
+
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
+/// whether one of its signals has come to its deadline.
+fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
+    let (own, followed) = what;
+    if followed.is_empty() {
+        return false;
+    }
+    let sink = Sink { demand: own, totals: thread.totals() };
+    if !held {
+        sink.add(Signal::Cycles, u64::from(step.cycles));
+    }
+    let matches = matched.is_some_and(|(value, mask)| u64::from(step.encoding) & mask == value);
+    signals::add(step, matches, &sink);
+    followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+    if wanted.wants(reached, record::occasion(step)) {
+        thread.record(&record::record(step, outcome));
+    }
+}
+
+impl Observer for Cpu<'_> {
+    fn read_spr(&mut self, number: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        // BESCR is read in the engine, which has the same.
+        if matches!(number, 768..=799 | spr::LDBAR | spr::MMCRC) { self.read(Address::Spr(number), cpu) } else { Err(SprFault::Unclaimed) }
+    }
+
+    fn write_spr(&mut self, number: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        match number {
+            768..=799 | spr::LDBAR | spr::MMCRC => self.write(Address::Spr(number), value, cpu),
+            spr::BESCRS..=spr::BESCRRU | spr::BESCR => {
+                self.write(Address::Spr(number), value, cpu)?;
+                Err(SprFault::Unclaimed)
+            }
+            _ => Err(SprFault::Unclaimed),
+        }
+    }
+
+    fn branch_history(&mut self, index: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.read(Address::Bhrb(index), cpu)
+    }
+
+    fn clear_branch_history(&mut self, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.write(Address::Bhrb(0), 0, cpu)
+    }
+
+    fn read_instruction_match(&mut self, _index: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
+        self.read(Address::Imc, cpu)
+    }
+
+    fn write_instruction_match(&mut self, _index: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
+        self.write(Address::Imc, value, cpu)
+    }
+
+    fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
+        self.settle();
+        self.firmware?.call(cpu.pc(), [0, 3, 4, 5].map(|number| cpu.gpr(number)))
+    }
+
+    fn context(&mut self, cpu: &CpuView<'_>) {
+        self.settle();
+        let context = self.context_of(cpu);
+        self.thread.set_context(context);
+        self.beside.set_context(context, self.thread.totals());
+        // What the engine changed by itself, an event-based branch or its return: GE alone.
+        let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());
+        if engine != ours {
+            let mut ge = Bescr::default();
+            ge.set_ge(true);
+            let number = if engine { spr::BESCRS } else { spr::BESCRR };
+            if self.thread.mtspr(number, ge.bits()).is_ok() {
+                self.look_at_bescr();
+            }
+        }
+    }
+
+    #[inline]
+    fn retire(&mut self, step: &Step, _cpu: &CpuView<'_>) -> Alerts {
+        self.settle();
+        self.instructions += 1;
+        self.last = step.address;
+        self.keep_up();
+        if step.touched.is_some_and(|touched| touched.why == Touch::Translation) {
+            for other in &self.others {
+                other.totals().add(Signal::TranslationInvalidationsReceived, 1);
+            }
+        }
+        let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
+        let cycles = if active {
+            self.complete_accompanied(step)
+        } else {
+            if let Some(following) = &mut self.companion {
+                following.forget(step);
+            }
+            self.complete(step);
+            None
+        };
+        if !self.beside.is_empty() {
+            self.count_step_beside(step);
+        }
+        Alerts { cycles, ..Alerts::NONE }
+    }
+
+    fn notice(&mut self, notice: &Notice, _cpu: &CpuView<'_>) -> Alerts {
+        self.settle();
+        self.keep_up();
+        if let Taken::Interrupt(_) = notice.taken {
+            Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
+        }
+        self.pass(u64::from(notice.cycles), notice.address);
+        Alerts::NONE
+    }
+
+    #[inline]
+    fn pending(&mut self) -> Pending {
+        let lines = self.thread.lines();
+        let told = self.event_based.is_some_and(|event| event.occurred);
+        if told != lines.event_based_branch {
+            self.look_at_bescr();
+        }
+        if lines.interrupt && !self.interrupting {
+            self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
+        }
+        self.interrupting = lines.interrupt;
+        Pending { interrupt: lines.interrupt, event_based: self.event_based }
+    }
+
+    fn waited(&mut self, cycles: u64) {
+        self.settle();
+        self.keep_up();
+        self.pass(cycles, self.last);
+    }
+
+    fn wait_deadline(&self) -> Option<u64> {
+        let distance = |signal| match self.thread.deadlines().distance(signal, self.thread.totals()) {
+            u64::MAX => None,
+            distance => Some(distance),
+        };
+        let every = u64::from(self.time_base.cycles.max(1));
+        let ticks = TICKING
+            .into_iter()
+            .filter_map(distance)
+            .min()
+            .map(|ticks| ticks.saturating_mul(every) / u64::from(self.time_base.ticks.max(1)));
+        [distance(Signal::Cycles), ticks].into_iter().flatten().min().map(|cycles| cycles.max(1))
+    }
+}

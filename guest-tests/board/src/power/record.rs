@@ -1,0 +1,83 @@
+//! From a step of the POWER interpreter to a record of one instruction.
+
+use vm_pmu::arch::feed::{Branch, BranchKind, ExecutionUnit, Memory, Occasion, Record, Sample, Traits};
+use vm_pmu::companion::Outcome;
+
+use vm_pmu_engines::power::{Barrier, Branch as StepBranch, Class, Conditional, Step, Through, Transaction};
+
+/// The kind of a branch. One that depends on a condition is conditional, wherever it goes.
+pub(super) fn kind(branch: &StepBranch) -> BranchKind {
+    match (branch.through, branch.link) {
+        _ if branch.conditional => BranchKind::Conditional,
+        (Through::Immediate, false) => BranchKind::DirectJump,
+        (Through::Immediate, true) => BranchKind::DirectCall,
+        (_, true) => BranchKind::IndirectCall,
+        (_, false) if branch.is_return() => BranchKind::Return,
+        (_, false) => BranchKind::IndirectJump,
+    }
+}
+
+/// What a step did for which its record may be wanted. What it fetched, the interpreter does not know.
+pub(super) fn occasion(step: &Step) -> Occasion {
+    let taken = step.branch.is_some_and(|branch| branch.taken);
+    Occasion { branch: step.branch.is_some(), taken, memory: step.access.is_some(), fetch: false }
+}
+
+/// The record of an instruction. What an interpreter cannot know (latencies, where data came from, what a predictor made of a branch) is
+/// the companion's `outcome`, and unknown without one.
+pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
+    let outcome = outcome.copied().unwrap_or_default();
+    Record {
+        address: step.address,
+        slot: 0,
+        encoding: u64::from(step.encoding),
+        cycles: outcome.cycles.unwrap_or(step.cycles),
+        branch: step.branch.map(|branch| Branch {
+            kind: kind(&branch),
+            taken: branch.taken,
+            target: branch.target,
+            prediction: outcome.prediction,
+        }),
+        memory: step.access.map(|access| Memory {
+            address: access.address,
+            size: access.size,
+            load: !access.store,
+            store: access.store,
+            latency: outcome.latency,
+            source: outcome.source,
+            translation: outcome.translation,
+        }),
+        fetch: None,
+        sample: Sample {
+            unit: unit(step),
+            traits: traits(step),
+            real_address: step.access.map_or(0, |access| access.real),
+            ..Sample::default()
+        },
+    }
+}
+
+fn unit(step: &Step) -> ExecutionUnit {
+    match step.class {
+        Class::Load | Class::Store | Class::Cache => ExecutionUnit::LoadStore,
+        Class::Branch => ExecutionUnit::Branch,
+        Class::Floating => ExecutionUnit::VectorScalar,
+        Class::Synchronize if step.barrier == Some(Barrier::Instruction) => ExecutionUnit::Fetch,
+        Class::Synchronize => ExecutionUnit::LoadStore,
+        _ => ExecutionUnit::FixedPoint,
+    }
+}
+
+fn traits(step: &Step) -> Traits {
+    let mut traits = Traits::empty();
+    traits.set(Traits::PROBE, step.marks.probe);
+    traits.set(Traits::DIVIDE, step.marks.divide);
+    traits.set(Traits::LONG_LATENCY, step.marks.long_latency);
+    traits.set(Traits::LINK, step.branch.is_some_and(|branch| branch.link));
+    traits.set(Traits::RESERVE, step.conditional.is_none() && step.access.is_some_and(|access| access.reserve));
+    traits.set(Traits::CONDITIONAL, step.conditional.is_some());
+    traits.set(Traits::CONDITIONAL_FAILED, step.conditional == Some(Conditional::Failed));
+    traits.set(Traits::TRANSACTION_END, step.transaction == Some(Transaction::Commit));
+    traits.set(Traits::TRANSACTION_FAILED, step.transaction == Some(Transaction::Abort));
+    traits
+}

@@ -1,0 +1,156 @@
+//! What is attached to a machine of the engine, saved with it and gone on from.
+
+use serde::{Deserialize, Serialize};
+use vm_pmu::companion::{Companion, Follower};
+use vm_pmu::snapshot::SnapshotError;
+use vm_pmu::topology;
+
+use super::{BesideState, Cpu, Firmware, FirmwareState, Ledger};
+use crate::Lines;
+use crate::refusal::{Refusal, count};
+use crate::report::Trace;
+use vm_pmu_engines::power::{self, Machine};
+
+/// What remembers something beside the engine, between two instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// The PMUs and what cores post into memory: [`topology::Machine::save`].
+    pub pmus: Vec<u8>,
+    /// What stands between each CPU and its PMU.
+    pub cpus: Vec<CpuState>,
+    /// The companion, if there is one: [`Companion::save_snapshot`].
+    pub companion: Option<Vec<u8>>,
+    /// Host firmware and the nests of the chips, if there are such.
+    pub firmware: Option<FirmwareState>,
+}
+
+/// What stands between a CPU and its PMU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuState {
+    /// Cycles told to the PMU so far.
+    pub cycles: u64,
+    /// Ticks of the time base told so far.
+    pub ticks: u64,
+    /// Instructions retired.
+    pub instructions: u64,
+    /// The address of the last of them.
+    pub last: u64,
+    /// The performance monitor interrupt was there when it was last looked at.
+    pub interrupting: bool,
+    /// What was counted.
+    pub ledger: Ledger,
+    /// What has passed between the guest and the PMU, as far as it was kept.
+    pub trace: Vec<Trace>,
+    /// The PMUs beside the guest's own.
+    pub beside: Vec<BesideState>,
+}
+
+/// A machine of the engine, and everything attached to it.
+#[derive(Debug)]
+pub struct Rig<'r, 'a> {
+    /// The machine, whose CPUs have each an attached one for observer.
+    pub machine: &'r mut Machine<Cpu<'a>>,
+    /// The PMUs, one a CPU.
+    pub pmus: &'r topology::Machine<Lines>,
+    /// The companion whose followers the CPUs have.
+    pub companion: Option<&'r Companion>,
+    /// The firmware that the CPUs call, booted.
+    pub firmware: Option<&'r Firmware<'a>>,
+}
+
+impl Cpu<'_> {
+    fn state(&mut self) -> CpuState {
+        CpuState {
+            cycles: self.cycles,
+            ticks: self.ticks,
+            instructions: self.instructions,
+            last: self.last,
+            interrupting: self.interrupting,
+            ledger: self.ledger.clone(),
+            trace: self.trace.kept().to_vec(),
+            beside: self.beside.states(self.thread.totals()),
+        }
+    }
+
+    /// Whether this CPU can go on from `state`.
+    fn check(&self, state: &CpuState) -> Result<(), Refusal> {
+        count("PMUs beside the guest's own", state.beside.len(), self.beside.len())?;
+        let (saved, target) = (state.ledger.thread(), self.ledger.thread());
+        if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
+    }
+
+    /// Goes on from `state`, with a PMU that goes on from what it remembered then.
+    fn resume(&mut self, state: &CpuState) {
+        (self.cycles, self.ticks) = (state.cycles, state.ticks);
+        (self.instructions, self.last) = (state.instructions, state.last);
+        self.interrupting = state.interrupting;
+        self.ledger = state.ledger.clone();
+        self.trace.go_on(&state.trace);
+        self.beside.restore(&state.beside, self.thread.totals());
+        self.look_at_bescr();
+        self.renew_demand();
+    }
+
+    fn follower(&self) -> Option<&Follower<'_>> {
+        self.companion.as_ref().map(|following| &following.follower)
+    }
+}
+
+impl Rig<'_, '_> {
+    /// Everything that the machine and what is attached to it remember; to be called between two runs.
+    ///
+    /// # Errors
+    /// [`SnapshotError`]: there is no memory for it, or the CPUs have not the followers of all of the companion's threads.
+    pub fn save(&mut self) -> Result<(power::Saved, Attached), SnapshotError> {
+        // Counters that are folded by saving may post: before memory is saved. What the companion has to tell the chips is told.
+        let pmus = self.pmus.save()?;
+        let firmware = self.firmware.map(Firmware::state).transpose()?;
+        let cpus = self.machine.observers_mut().map(Cpu::state).collect();
+        let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
+        let companion = self.companion.map(|companion| companion.save_snapshot(&followers.collect::<Vec<_>>())).transpose()?;
+        let attached = Attached { pmus, cpus, companion, firmware };
+        Ok((self.machine.save(), attached))
+    }
+
+    /// Goes on from what was saved, all of it or nothing; to be called between two runs.
+    ///
+    /// # Errors
+    /// [`Refusal`], and everything is as it was.
+    pub fn restore(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
+        let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
+        count("CPUs", saved.cpus.len(), cpus.len())?;
+        for (cpu, state) in cpus.iter().zip(&saved.cpus) {
+            cpu.check(state)?;
+        }
+        count("companions", usize::from(saved.companion.is_some()), usize::from(self.companion.is_some()))?;
+        count("chips", chips(saved.firmware.as_ref()), self.firmware.map_or(0, |firmware| firmware.platform().chips().len()))?;
+        let (before, attached) = self.save()?;
+        let put = self.put(machine, saved);
+        if put.is_err() {
+            self.put(&before, &attached)?;
+        }
+        put
+    }
+
+    /// Puts each part into place; what comes behind one that refuses is not.
+    fn put(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
+        self.machine.restore(machine)?;
+        self.pmus.load(&saved.pmus)?;
+        if let (Some(firmware), Some(state)) = (self.firmware, &saved.firmware) {
+            firmware.restore(state)?;
+        }
+        // What is demanded is known once PMUs and chips are in place, and the followers look at it.
+        for (cpu, state) in self.machine.observers_mut().zip(&saved.cpus) {
+            cpu.resume(state);
+        }
+        if let (Some(companion), Some(bytes)) = (self.companion, &saved.companion) {
+            let cpus = self.machine.observers_mut().filter_map(|cpu| cpu.companion.as_mut());
+            companion.load_snapshot(bytes, &mut cpus.map(|following| &mut following.follower).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}
+
+fn chips(firmware: Option<&FirmwareState>) -> usize {
+    firmware.map_or(0, |state| state.chips.len())
+}

@@ -1,0 +1,228 @@
+//! From a step of the POWER interpreter to signals.
+
+use vm_pmu::arch::feed::{Demand, Pace, Signal, SignalSet, Totals};
+
+use super::record::kind;
+use vm_pmu::arch::feed::BranchKind;
+use vm_pmu_engines::power::{Barrier, Class, Conditional, Floating, Step, Taken, Touch, Transaction};
+
+/// Whether the interpreter knows `signal`; what it does not know stays at zero.
+#[must_use]
+pub fn supplies(signal: Signal) -> bool {
+    SUPPLIED.contains(&signal)
+}
+
+/// What the engine and Unicorn promise of their pace: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or an
+/// exception in it. How fast the time base goes is the machine's.
+#[must_use]
+pub fn pace() -> Pace {
+    let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal));
+    let between = SignalSet::from_iter([Signal::InterruptsTaken, Signal::ExceptionsTaken]);
+    Pace::default().single(single.collect::<SignalSet>()).between_blocks(between)
+}
+
+const SUPPLIED: &[Signal] = &[
+    Signal::Cycles,
+    Signal::TimeBaseTicks,
+    Signal::InstructionsRetired,
+    Signal::InstructionsDispatched,
+    Signal::MicroOpsRetired,
+    Signal::MicroOpsDispatched,
+    Signal::RetirementCycles,
+    Signal::InterruptsTaken,
+    Signal::ExceptionsTaken,
+    Signal::BranchesRetired,
+    Signal::BranchesTaken,
+    Signal::BranchesBackward,
+    Signal::ConditionalBranchesTaken,
+    Signal::ConditionalBranchesNotTaken,
+    Signal::DirectJumps,
+    Signal::IndirectJumps,
+    Signal::DirectCalls,
+    Signal::IndirectCalls,
+    Signal::NearReturns,
+    Signal::Loads,
+    Signal::Stores,
+    Signal::PrefetchesForLoad,
+    Signal::PrefetchesForStore,
+    Signal::CacheLineFlushes,
+    Signal::LoadReserves,
+    Signal::StoreConditionals,
+    Signal::StoreConditionalsFailed,
+    Signal::StoreConditionalsSucceeded,
+    Signal::IntegerOps,
+    Signal::FloatingPointOperations,
+    Signal::FloatingPointScalarOps,
+    Signal::FloatingPointScalarFusedOps,
+    Signal::FloatingPointDivides,
+    Signal::FloatingPointVectorDoubleOps,
+    Signal::FloatingPointVectorDoubleFusedOps,
+    Signal::FloatingPointVectorSingleOps,
+    Signal::FloatingPointVectorSingleFusedOps,
+    Signal::FloatingPointMoves,
+    Signal::VectorOps,
+    Signal::VectorLoads,
+    Signal::VectorStores,
+    Signal::BarriersFull,
+    Signal::BarriersLight,
+    Signal::BarriersTranslation,
+    Signal::ContextSynchronizations,
+    Signal::TranslationInvalidations,
+    Signal::TranslationInvalidationsReceived,
+    Signal::UtilizationTicks,
+    Signal::ScaledUtilizationTicks,
+    Signal::ProbeInstructions,
+    Signal::MatchedInstructions,
+    Signal::LongLatencyInstructions,
+    Signal::TransactionsBegun,
+    Signal::TransactionsCommitted,
+    Signal::TransactionsAborted,
+    Signal::TransactionsAbortedCapacity,
+    Signal::TransactionAbortInstructions,
+];
+
+/// Where signals go, as far as they are wanted.
+pub(super) struct Sink<'a> {
+    pub(super) demand: &'a Demand,
+    pub(super) totals: &'a Totals,
+}
+
+impl Sink<'_> {
+    #[inline]
+    pub(super) fn add(&self, signal: Signal, amount: u64) {
+        if amount != 0 && self.demand.wants(signal) {
+            self.totals.add(signal, amount);
+        }
+    }
+}
+
+/// The signal of an interrupt that is taken: asynchronous ones, and those that an instruction brings.
+pub(super) fn interruption(taken: Taken) -> Signal {
+    match taken {
+        Taken::Interrupt(0x500 | 0x900 | 0x980 | 0xA00 | 0xE60 | 0xE80 | 0xEA0 | 0xF00) => Signal::InterruptsTaken,
+        _ => Signal::ExceptionsTaken,
+    }
+}
+
+/// Adds what `step` did but for cycles and ticks. `matches` is whether the match array matches it.
+pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
+    for signal in [
+        Signal::InstructionsRetired,
+        Signal::InstructionsDispatched,
+        Signal::MicroOpsRetired,
+        Signal::MicroOpsDispatched,
+        Signal::RetirementCycles,
+    ] {
+        sink.add(signal, 1);
+    }
+    sink.add(Signal::MatchedInstructions, u64::from(matches));
+    sink.add(Signal::ProbeInstructions, u64::from(step.marks.probe));
+    sink.add(Signal::LongLatencyInstructions, u64::from(step.marks.long_latency));
+    if let Some(what) = step.transaction {
+        transaction(what, step.outgrown, sink);
+    }
+    sink.add(Signal::TransactionAbortInstructions, u64::from(step.aborts));
+    match step.class {
+        Class::Branch => branch(step, sink),
+        Class::Fixed => sink.add(Signal::IntegerOps, 1),
+        Class::Floating => floating(step, sink),
+        Class::Load | Class::Store => memory(step, sink),
+        _ => others(step, sink),
+    }
+}
+
+/// Whatever the instruction is: a store may be the one that undoes its transaction.
+fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
+    match what {
+        Transaction::Begin => sink.add(Signal::TransactionsBegun, 1),
+        Transaction::Commit => sink.add(Signal::TransactionsCommitted, 1),
+        Transaction::Abort => {
+            sink.add(Signal::TransactionsAborted, 1);
+            sink.add(Signal::TransactionsAbortedCapacity, u64::from(outgrown));
+        }
+        _ => {}
+    }
+}
+
+/// What a branch adds by being one.
+pub(super) fn branch(step: &Step, sink: &Sink<'_>) {
+    let Some(branch) = step.branch else { return };
+    let class = match kind(&branch) {
+        BranchKind::Conditional if branch.taken => Signal::ConditionalBranchesTaken,
+        BranchKind::Conditional => Signal::ConditionalBranchesNotTaken,
+        BranchKind::DirectJump => Signal::DirectJumps,
+        BranchKind::IndirectJump => Signal::IndirectJumps,
+        BranchKind::DirectCall => Signal::DirectCalls,
+        BranchKind::IndirectCall => Signal::IndirectCalls,
+        BranchKind::Return | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => Signal::NearReturns,
+    };
+    sink.add(class, 1);
+    sink.add(Signal::BranchesRetired, 1);
+    sink.add(Signal::BranchesTaken, u64::from(branch.taken));
+    sink.add(Signal::BranchesBackward, u64::from(branch.target < step.address));
+}
+
+fn floating(step: &Step, sink: &Sink<'_>) {
+    use Signal::{
+        FloatingPointVectorDoubleFusedOps, FloatingPointVectorDoubleOps, FloatingPointVectorSingleFusedOps, FloatingPointVectorSingleOps,
+    };
+    let vector = |signal| {
+        sink.add(signal, 1);
+        sink.add(Signal::VectorOps, 1);
+    };
+    sink.add(Signal::FloatingPointOperations, 1);
+    match step.floating {
+        Some(Floating::Move) => sink.add(Signal::FloatingPointMoves, 1),
+        Some(Floating::VectorDouble) => vector(FloatingPointVectorDoubleOps),
+        Some(Floating::VectorDoubleFused) => vector(FloatingPointVectorDoubleFusedOps),
+        Some(Floating::VectorSingle) => vector(FloatingPointVectorSingleOps),
+        Some(Floating::VectorSingleFused) => vector(FloatingPointVectorSingleFusedOps),
+        Some(Floating::Fused) => sink.add(Signal::FloatingPointScalarFusedOps, 1),
+        Some(Floating::Divide | Floating::SquareRoot) => {
+            sink.add(Signal::FloatingPointScalarOps, 1);
+            sink.add(Signal::FloatingPointDivides, 1);
+        }
+        Some(Floating::Scalar) => sink.add(Signal::FloatingPointScalarOps, 1),
+        None => {}
+    }
+}
+
+fn memory(step: &Step, sink: &Sink<'_>) {
+    // A stcx. that failed stored nothing.
+    let stored = step.conditional != Some(Conditional::Failed);
+    sink.add(if step.class == Class::Load { Signal::Loads } else { Signal::Stores }, u64::from(stored));
+    sink.add(if step.class == Class::Load { Signal::VectorLoads } else { Signal::VectorStores }, u64::from(step.vector));
+    match step.conditional {
+        Some(outcome) => {
+            sink.add(Signal::StoreConditionals, 1);
+            let signal = match outcome {
+                Conditional::Failed => Signal::StoreConditionalsFailed,
+                Conditional::Stored => Signal::StoreConditionalsSucceeded,
+            };
+            sink.add(signal, 1);
+        }
+        None if step.access.is_some_and(|access| access.reserve) => sink.add(Signal::LoadReserves, 1),
+        None => {}
+    }
+}
+
+fn others(step: &Step, sink: &Sink<'_>) {
+    match step.barrier {
+        Some(Barrier::Heavyweight) => sink.add(Signal::BarriersFull, 1),
+        Some(Barrier::Lightweight | Barrier::Eieio) => sink.add(Signal::BarriersLight, 1),
+        Some(Barrier::PageTable) => sink.add(Signal::BarriersTranslation, 1),
+        Some(Barrier::Instruction) => sink.add(Signal::ContextSynchronizations, 1),
+        None => {}
+    }
+    match step.touched.map(|touched| touched.why) {
+        Some(Touch::Load) => sink.add(Signal::PrefetchesForLoad, 1),
+        Some(Touch::Store) => sink.add(Signal::PrefetchesForStore, 1),
+        Some(Touch::Flush) => sink.add(Signal::CacheLineFlushes, 1),
+        Some(Touch::Translation | Touch::LocalTranslation) => sink.add(Signal::TranslationInvalidations, 1),
+        _ => {}
+    }
+    // dcbz is a store.
+    if step.access.is_some_and(|access| access.store) {
+        sink.add(Signal::Stores, 1);
+    }
+}

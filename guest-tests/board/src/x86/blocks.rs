@@ -1,0 +1,122 @@
+//! Many instructions told at once: what an emulator that runs blocks at one go writes of the glue.
+//!
+//! Blocks take their instructions off a countdown, which counts instructions and cycles. What they add beside is worked out by the same code
+//! that adds a step's, once, into totals of nobody. Blocks stay short of the horizon, so nothing comes due within: the step that reaches
+//! a deadline goes by itself.
+
+use vm_pmu::Countdown;
+use vm_pmu::arch::feed::{Demand, Occasion, Records, Signal, Totals};
+
+use super::Cpu;
+use super::signals::Signals;
+use super::untile::Beside;
+use vm_pmu_engines::blocks::{Facts, Sums};
+use vm_pmu_engines::x86::{CpuView, Step};
+
+/// What depends on addresses, or on what was fetched before: nobody knows it of a block.
+const OF_EACH_STEP: &[Signal] = &[
+    Signal::DataCacheAccesses,
+    Signal::MisalignedAccesses,
+    Signal::LineSplitLoads,
+    Signal::LineSplitStores,
+    Signal::LockedLoads,
+    Signal::SelfModifyingCodeRestarts,
+    Signal::InstructionFetches,
+    Signal::BreakpointMatches0,
+    Signal::BreakpointMatches1,
+    Signal::BreakpointMatches2,
+    Signal::BreakpointMatches3,
+];
+
+/// What is as many as the cycles while the context stays as it is, or none.
+const OF_CYCLES: &[Signal] =
+    &[Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles, Signal::InterruptsMaskedCycles, Signal::InterruptsMaskedPendingCycles];
+
+/// What the countdown counts. Every step is a cycle.
+const COUNTED: &[Signal] = &[Signal::InstructionsRetired, Signal::Cycles, Signal::ReferenceCycles];
+
+/// Whether records are wanted of more than the instruction that reaches a deadline.
+fn wants_records(records: Records) -> bool {
+    let anything = Occasion { branch: true, taken: true, memory: true, fetch: true };
+    records.requests || records.wants(false, anything)
+}
+
+impl Cpu<'_> {
+    /// Looks at what is followed now. What blocks add only grows: to add it in vain costs less than to work it out again.
+    pub(super) fn sum_followed(&mut self) {
+        let known = |signal: &&Signal| ![OF_EACH_STEP, OF_CYCLES, COUNTED].iter().any(|others| others.contains(signal));
+        let summed = self.summed.union(&self.followed.iter().filter(known).copied().collect());
+        if summed != self.summed {
+            self.summed = summed;
+            self.edition = self.edition.wrapping_add(1);
+        }
+    }
+
+    /// What steps without accesses add. None if one of them adds more of a signal than the pace promises.
+    pub(super) fn facts_of(&self, steps: &[Step]) -> Option<Facts> {
+        let pace = self.thread.deadlines().pace();
+        let mut summed = Demand::default();
+        summed.replace(self.summed, false, Records::NONE);
+        let mut signals = Signals::default();
+        signals.renew(&summed);
+        let mut amounts = [0; Signal::COUNT];
+        for step in steps {
+            let totals = Totals::new();
+            signals.track(step);
+            signals.add(step, false, false, &summed, &totals);
+            for signal in self.summed.iter() {
+                let (amount, most) = (totals.get(signal), if pace.single.contains(signal) { 1 } else { pace.most });
+                if amount > u64::from(most) {
+                    return None;
+                }
+                amounts[signal.index()] += amount as u32;
+            }
+        }
+        Some(Facts::new((0..).zip(amounts)))
+    }
+
+    /// How many instructions may run in blocks; none if each must be told.
+    pub(super) fn give_headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
+        self.renew_if_stale();
+        let masked = !cpu.interrupts_enabled();
+        let pending = masked && cpu.apic().interrupt_pending();
+        // What begins with a step is told with that step.
+        let begins = masked != self.masked || pending != self.signals.is_pending();
+        let told = self.accompanied || self.demand.per_cycle() || wants_records(self.demand.records());
+        let beside = self.beside.as_ref().is_some_and(Beside::is_busy);
+        if begins || told || beside || self.lines.waits(self.thread.number()) || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal)) {
+            return None;
+        }
+        // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
+        self.thread.check();
+        let countdown = Countdown::with([(Signal::ReferenceCycles, 1)]);
+        countdown.sync(self.thread);
+        countdown.limit(countdown.left().saturating_sub(1));
+        Some(countdown)
+    }
+
+    /// Blocks ran, within what [`give_headroom`](Cpu::give_headroom) gave.
+    pub(super) fn take_blocks(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
+        let totals = self.thread.totals();
+        let add = |signal: Signal, amount: u64| {
+            if amount != 0 && self.own.wants(signal) {
+                totals.add(signal, amount);
+            }
+        };
+        for (signal, amount) in sums.iter().filter_map(|(number, amount)| Some((Signal::from_index(number.into())?, amount))) {
+            add(signal, amount);
+        }
+        let cycles = countdown.settle(self.thread);
+        let moved = self.run_core(cpu.cycles(), cycles);
+        add(Signal::CoreActiveCycles, moved);
+        add(Signal::CoreActiveReferenceCycles, moved);
+        if self.masked {
+            add(Signal::InterruptsMaskedCycles, cycles);
+        }
+        if self.signals.is_pending() {
+            add(Signal::InterruptsMaskedPendingCycles, cycles);
+        }
+        self.instructions += cycles;
+        self.signals.jump();
+    }
+}

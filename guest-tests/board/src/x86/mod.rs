@@ -1,0 +1,488 @@
+//! A PMU attached to the engine of x86.
+//!
+//! [`Cpu`] is an [`Observer`] of the interpreter: it adds what each step did to the thread's totals, services the PMU at deadlines,
+//! passes on contexts and register accesses, and hands interrupts to the local APIC. [`Lines`] is where the PMUs' requests arrive.
+//! [`Ledger`] keeps the whole run's counts through everything a guest does to its registers.
+//!
+//! # What a step adds
+//!
+//! - Every step is one cycle, unless a companion keeps the time. A halted CPU has none: the clock of a K8 stops in HLT.
+//! - What a companion makes while it is active, the glue does not add as well.
+//! - A taken interrupt or exception belongs to the level it interrupts, an instruction to the level it starts at: SYSCALL counts in
+//!   ring 3, IRETQ to ring 3 in ring 0.
+//! - `instruction_fetches` is one for each aligned 16-byte piece that execution moves into, in sequence or by a transfer; a taken
+//!   transfer always fetches anew.
+//! - `data_cache_accesses` is one for each aligned 8-byte piece that an access touches, and one for a prefetch. Accesses beyond the
+//!   first six of an instruction count one each, and one more if misaligned.
+//! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
+//! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
+//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
+//!   ports never match.
+//! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception. `microcoded_ops_retired` is all of those of
+//!   an instruction that is microcode on every x86, and of a taken interrupt or exception.
+//! - `scalar_vector_ops_retired` and `packed_vector_ops_retired` are one for each of these SSE instructions but loads of a register.
+//!   There is no `floating_point_assists`, as there is no arithmetic that would need one.
+//! - `line_split_loads` and `line_split_stores` are one for each access that crosses a line of 64 bytes, `locked_loads` one for each
+//!   load of a locked read-modify-write. Without a companion, `self_modifying_code_restarts` is one for each step that stores into a
+//!   line at which the decoder has looked since the line was last written.
+//! - `reference_cycles` are the cycles: the engine has one clock.
+//! - `core_active_cycles`, and the same of the reference clock, are the cycles by which a thread's step moves the
+//!   [clock of its core](CoreClock) on, in the totals of that thread; those of a thread alone on its core are its cycles. Where the
+//!   companion keeps the time they go by behind the step.
+
+mod blocks;
+mod board;
+mod core_clock;
+mod following;
+mod ledger;
+mod record;
+mod saved;
+mod signals;
+#[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+mod timed;
+mod untile;
+mod untile_clock;
+
+pub use board::{Board, ConfigurationSpace, Leaf, Topology};
+pub use core_clock::CoreClock;
+pub use ledger::Ledger;
+pub use record::record;
+pub use saved::{CpuGlue, LedgerState, RowState};
+pub use signals::{pace, supplies};
+pub use untile::Boxes;
+pub use untile_clock::UntileClock;
+
+use std::sync::Arc;
+
+use vm_pmu::Countdown;
+use vm_pmu::arch::access::{Address, Fault};
+use vm_pmu::arch::feed::{Context, Demand, Records, Signal, SignalSet};
+use vm_pmu::companion::{Companion, Follower, Outcome};
+use vm_pmu::topology::{Thread, Untile};
+use vm_pmu::untile::at_msr;
+
+use crate::Lines;
+use crate::report::{Action, Trace};
+use crate::trace::{self, Recorder};
+use vm_pmu_engines::blocks::{Facts, Sums};
+
+use following::Following;
+use signals::{STATES, Signals};
+use untile::Beside;
+use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step};
+
+/// One CPU of an engine, attached to one thread of a PMU machine.
+#[derive(Debug)]
+pub struct Cpu<'a> {
+    thread: Thread<'a, Lines>,
+    lines: &'a Lines,
+    signals: Signals,
+    /// The clock of the core, if the thread shares one.
+    core: Option<CoreClock>,
+    companion: Option<Following<'a>>,
+    /// The boxes of the machine, if it has some.
+    beside: Option<Beside<'a>>,
+    /// The companion is active.
+    accompanied: bool,
+    demand: Demand,
+    /// The epoch of the thread's demand when it was last looked at.
+    epoch: u32,
+    /// What is reported beyond what the PMU demands.
+    watched: Demand,
+    /// What of the demand the companion does not make.
+    own: Demand,
+    /// The demanded signals that the engine knows, to compare with their deadlines.
+    followed: Vec<Signal>,
+    /// What blocks add: all of their own that was ever demanded, and how often that grew.
+    summed: SignalSet,
+    edition: u32,
+    masked: bool,
+    instructions: u64,
+    /// The address of the instruction that comes next.
+    next: u64,
+    ledger: Ledger,
+    trace: Recorder,
+}
+
+impl<'a> Cpu<'a> {
+    /// Attaches `thread`, whose machine raises interrupts at `lines`.
+    #[must_use]
+    pub fn new(thread: Thread<'a, Lines>, lines: &'a Lines) -> Cpu<'a> {
+        let mut cpu = Cpu {
+            thread,
+            lines,
+            signals: Signals::default(),
+            core: None,
+            companion: None,
+            beside: None,
+            accompanied: false,
+            demand: Demand::default(),
+            epoch: 0,
+            watched: Demand::default(),
+            own: Demand::default(),
+            followed: Vec::new(),
+            summed: SignalSet::EMPTY,
+            edition: 0,
+            masked: true,
+            instructions: 0,
+            next: 0,
+            ledger: Ledger::new(thread.number()),
+            trace: Recorder::default(),
+        };
+        cpu.renew_demand();
+        cpu
+    }
+
+    /// Has `follower` make what the interpreter does not know. What lies at or above the physical address `ram` belongs to devices.
+    pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
+        self.companion = Some(Following::new(follower, ram));
+        self.renew_demand();
+    }
+
+    /// The machine has boxes that all CPUs share, and a companion whose memory and requests reach them.
+    pub fn stand_beside(&mut self, boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>) {
+        self.beside = Some(Beside::new(boxes, untile, companion, self.thread.number()));
+        self.renew_demand();
+    }
+
+    /// The thread shares its core, whose clock is `clock`, with others. Without this it is alone on a core.
+    pub fn share_core(&mut self, clock: CoreClock) {
+        self.core = Some(clock);
+    }
+
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    pub fn watch(&mut self, signals: SignalSet) {
+        self.watched.replace(signals, false, Records::NONE);
+        self.renew_demand();
+    }
+
+    /// The companion that follows the CPU, to change what it remembers between runs.
+    pub fn companion_mut(&mut self) -> Option<&mut Follower<'a>> {
+        self.companion.as_mut().map(|following| &mut following.follower)
+    }
+
+    /// The companion that follows the CPU, if one does.
+    #[must_use]
+    pub fn companion(&self) -> Option<&Follower<'a>> {
+        self.companion.as_ref().map(|following| &following.follower)
+    }
+
+    /// Instructions retired, whether anything counted them or not.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// The counts of the whole run so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Keeps the first `most` things that pass between the guest and the PMU.
+    pub fn record(&mut self, most: usize) {
+        self.trace = Recorder::new(most);
+    }
+
+    /// What has been kept.
+    #[must_use]
+    pub fn trace(&self) -> &[Trace] {
+        self.trace.kept()
+    }
+
+    /// The run is over: counts up to now and takes the last values into the ledger. The thread is left in ring 0.
+    pub fn close(&mut self) {
+        let context = self.thread.context();
+        self.thread.set_context(Context { privilege: 0, ..context });
+        self.ledger.close(&self.thread);
+    }
+
+    fn renew_demand(&mut self) {
+        self.epoch = self.thread.epoch();
+        self.demand = self.thread.demand().with(&self.watched);
+        if let Some(beside) = &mut self.beside {
+            beside.renew();
+            if beside.wants_requests() {
+                let mut requests = Demand::default();
+                requests.replace(SignalSet::EMPTY, false, Records::REQUESTS);
+                self.demand = self.demand.with(&requests);
+            }
+        }
+        if let Some(following) = &mut self.companion {
+            following.follower.renew(&self.demand);
+        }
+        let follower = self.companion.as_ref().map(|following| &following.follower);
+        let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
+        let mut own = SignalSet::EMPTY;
+        self.demand.signals().iter().filter(|signal| !makes(*signal)).for_each(|signal| own.insert(signal));
+        self.own.replace(own, self.demand.per_cycle(), self.demand.records());
+        self.accompanied = follower.is_some_and(Follower::is_active);
+        self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
+        self.signals.renew(&self.own);
+        self.sum_followed();
+        if self.demand.asks_levels() {
+            let (pending, _) = self.signals.lasting();
+            self.thread.supply_levels(|state| match state {
+                Signal::InterruptsMaskedPendingCycles => Some(pending),
+                state => self.companion.as_ref().and_then(|following| following.follower.holds(state)),
+            });
+        }
+    }
+
+    /// This CPU's write may have changed what it must report, or another's.
+    #[inline]
+    fn renew_if_stale(&mut self) {
+        if self.epoch != self.thread.epoch() || self.beside.as_ref().is_some_and(Beside::is_stale) {
+            self.renew_demand();
+        }
+    }
+
+    /// Adds what the engine itself knows of a step, tells its record and services the PMU at a deadline, in this order.
+    #[inline]
+    fn complete(&self, step: &Step, entered_mask: bool) {
+        let reached = add(step, entered_mask, false, (&self.signals, &self.own, &self.followed), &self.thread);
+        if !self.demand.records().is_none() {
+            tell_record(step, reached, self.demand.records(), None, &self.thread);
+        }
+        if reached {
+            self.thread.service();
+        }
+    }
+
+    /// By how many cycles a step from `start` on moves the core's clock on.
+    #[inline]
+    fn run_core(&self, start: u64, cycles: u64) -> u64 {
+        self.core.as_ref().map_or(cycles, |clock| clock.run(start, cycles))
+    }
+
+    /// Lets `cycles` cycles of the core go by, behind a step whose length only the companion knew.
+    fn pass_core(&self, cycles: u64) {
+        let wanted = |signal: &Signal| self.own.wants(*signal);
+        match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
+            [Some(one), Some(two)] => self.thread.pass(cycles, &[one, two]),
+            [Some(one), None] | [None, Some(one)] => self.thread.pass(cycles, &[one]),
+            [None, None] => {}
+        }
+    }
+
+    /// A step that the companion must know of.
+    fn retire_accompanied(&mut self, step: &Step, cpu: &CpuView<'_>, entered_mask: bool) -> Alerts {
+        let mut cycles = None;
+        let timed = self.companion.as_ref().is_some_and(|following| following.follower.is_active() && following.follower.keeps_time());
+        let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
+        self.signals.move_core(moved);
+        let Cpu { companion, signals, own, followed, thread, demand, beside, .. } = self;
+        match companion.as_mut().filter(|following| following.follower.is_active()) {
+            Some(following) => {
+                if step.branch.is_some() || following.follower.follows_accesses() {
+                    following.execute(step, cpu);
+                }
+                let held = following.follower.keeps_time();
+                let mut states = [Signal::Cycles; STATES];
+                let mut count = 0;
+                if held {
+                    for state in signals.states(step).into_iter().flatten().filter(|state| own.wants(*state)) {
+                        states[count] = state;
+                        count += 1;
+                    }
+                }
+                let requested = !following.follower.requests().is_empty();
+                if let Some(beside) = beside.as_ref().filter(|_| requested) {
+                    beside.request(following.follower.requests());
+                }
+                let events = |outcome: &Outcome| {
+                    let reached = add(step, entered_mask, held, (signals, own, followed), thread);
+                    if !demand.records().is_none() {
+                        // The companion's own events and cycles may reach a deadline yet.
+                        tell_record(step, true, demand.records(), Some(outcome), thread);
+                    }
+                    // Requests are told behind, and all deadlines are compared then.
+                    if reached && !requested {
+                        thread.service();
+                    }
+                };
+                let passed = following.follower.deliver(thread, &states[..count], events);
+                cycles = held.then(|| u32::try_from(passed).unwrap_or(u32::MAX));
+            }
+            None => self.complete(step, entered_mask),
+        }
+        if let Some(beside) = &self.beside {
+            beside.pass(cpu.cycles(), u64::from(cycles.unwrap_or(step.cycles)));
+        }
+        if let Some(cycles) = cycles {
+            self.pass_core(self.run_core(cpu.cycles(), u64::from(cycles)));
+        }
+        if let Some(following) = &mut self.companion {
+            following.forget(step);
+        }
+        Alerts { cycles, ..self.interrupts(step.next_rip) }
+    }
+
+    fn context_of(cpu: &CpuView<'_>) -> Context {
+        Context::x86(cpu.cpl(), cpu.rflags(), cpu.cr4()).with_halted(cpu.halted())
+    }
+
+    /// What the thread must know before an instruction looks at its registers.
+    fn prepare(&mut self, cpu: &CpuView<'_>) {
+        self.thread.set_context(Self::context_of(cpu));
+    }
+
+    fn answer<T>(result: Result<T, Fault>) -> Option<Result<T, Gp>> {
+        match result {
+            Ok(value) => Some(Ok(value)),
+            Err(Fault::Unclaimed) => None,
+            Err(_) => Some(Err(Gp)),
+        }
+    }
+
+    fn interrupts(&mut self, next: u64) -> Alerts {
+        self.next = next;
+        // Several requests before one instruction are one message to the APIC's latch, or one bit of its IRR.
+        if self.lines.take(self.thread.number()) {
+            self.trace.keep(self.thread.number(), self.instructions, next, || Some(Action::Interrupt));
+            Alerts::PERFORMANCE_INTERRUPT
+        } else {
+            Alerts::NONE
+        }
+    }
+
+    fn trace_access(&mut self, address: Address, cpu: &CpuView<'_>, value: Option<u64>, wrote: bool) {
+        let registers = self.thread.registers();
+        self.trace.keep(self.thread.number(), self.instructions, cpu.rip(), || trace::access(registers, address, value?, wrote));
+    }
+}
+
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
+/// whether one of its signals has come to its deadline.
+#[inline]
+fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
+    let (signals, own, followed) = what;
+    if followed.is_empty() {
+        return false;
+    }
+    signals.add(step, entered_mask, held, own, thread.totals());
+    followed.iter().any(|signal| thread.reached(*signal))
+}
+
+/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+fn tell_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+    if wanted.wants(reached, record::occasion(step))
+        && let Some(record) = record(step, Records::EVERY, outcome)
+    {
+        thread.record(&record);
+    }
+}
+
+impl Observer for Cpu<'_> {
+    fn rdmsr(&mut self, msr: u32, cpu: &CpuView<'_>) -> Option<Result<u64, Gp>> {
+        self.prepare(cpu);
+        let address = Address::Msr(msr);
+        let answer = self.thread.read(address);
+        self.trace_access(address, cpu, answer.ok(), false);
+        Self::answer(answer)
+    }
+
+    fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
+        self.prepare(cpu);
+        self.ledger.before(msr, &self.thread);
+        let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
+        if let Some(beside) = self.beside.as_ref().filter(|_| at_msr(msr).is_some()) {
+            beside.touch();
+        }
+        self.ledger.after(msr, &self.thread);
+        self.trace_access(Address::Msr(msr), cpu, matches!(answer, Some(Ok(()))).then_some(value), true);
+        answer
+    }
+
+    fn rdpmc(&mut self, ecx: u32, cpu: &CpuView<'_>) -> Result<u64, Gp> {
+        self.prepare(cpu);
+        let address = Address::Rdpmc(ecx);
+        let answer = self.thread.read(address);
+        self.trace_access(address, cpu, answer.ok(), false);
+        answer.map_err(|_| Gp)
+    }
+
+    fn context(&mut self, cpu: &CpuView<'_>) {
+        self.thread.set_context(Self::context_of(cpu));
+    }
+
+    #[inline]
+    fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
+        self.instructions += u64::from(step.retired());
+        let entered_mask = step.interrupts_masked && !self.masked;
+        self.masked = step.interrupts_masked;
+        self.renew_if_stale();
+        self.signals.track(step);
+        if self.accompanied || step.invalidation.is_some() {
+            return self.retire_accompanied(step, cpu, entered_mask);
+        }
+        let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
+        self.signals.move_core(moved);
+        self.complete(step, entered_mask);
+        if let Some(beside) = &self.beside {
+            beside.pass(cpu.cycles(), u64::from(step.cycles));
+        }
+        self.interrupts(step.next_rip)
+    }
+
+    fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
+        self.give_headroom(cpu)
+    }
+
+    fn facts(&self, steps: &[Step]) -> Option<Facts> {
+        self.facts_of(steps)
+    }
+
+    fn edition(&self) -> u32 {
+        self.edition
+    }
+
+    fn ran(&mut self, countdown: &Countdown, sums: &Sums, cpu: &CpuView<'_>) {
+        self.take_blocks(countdown, sums, cpu);
+    }
+
+    fn halted_cycles(&mut self, cycles: u64) -> Alerts {
+        // Another CPU may have begun to count what this one does, which retires nothing that would look.
+        self.renew_if_stale();
+        if self.demand.wants(Signal::HaltedCycles) {
+            self.thread.totals().add(Signal::HaltedCycles, cycles);
+            if self.thread.reached(Signal::HaltedCycles) {
+                self.thread.service();
+            }
+        }
+        self.interrupts(self.next)
+    }
+
+    fn halt_deadline(&self) -> Option<u64> {
+        if self.lines.waits(self.thread.number()) {
+            return Some(1);
+        }
+        // Whoever counts them has set it, whether the demand has been looked at since or not.
+        let distance = self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals());
+        (distance != u64::MAX).then_some(distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::topology::Builder;
+
+    use super::*;
+
+    #[test]
+    fn a_halted_cpu_adds_what_another_one_has_begun_to_count() {
+        let lines = Lines::new(2);
+        let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone());
+        let mut halted = Cpu::new(machine.thread(0).unwrap(), &lines);
+        // No event of the K8 counts halted cycles of another CPU. This demand of them stands for one, not looked at yet.
+        let mut wanted = SignalSet::EMPTY;
+        wanted.insert(Signal::HaltedCycles);
+        halted.watched.replace(wanted, false, Records::NONE);
+        halted.halted_cycles(10);
+        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 0, "nothing says that the demand is another one");
+        // The other CPU counts DRAM_ACCESSES, of the whole package.
+        machine.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_07E0).unwrap();
+        halted.halted_cycles(10);
+        assert_eq!(halted.thread.totals().get(Signal::HaltedCycles), 10);
+    }
+}

@@ -1,0 +1,88 @@
+//! The glue of an engine that knows the time and nothing else.
+
+use vm_pmu::arch::access::Address;
+use vm_pmu::arch::feed::Signal;
+use vm_pmu::arch::{k8, knl};
+
+use super::Cpu;
+use vm_pmu_engines::kvm::free::Timed;
+use vm_pmu_engines::x86::{Alerts, CpuView};
+
+/// What time itself makes.
+const TIME: [Signal; 5] =
+    [Signal::Cycles, Signal::HaltedCycles, Signal::ReferenceCycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles];
+
+/// What goes by with each cycle that a CPU executes for; those of its core depend on its neighbours.
+const OWN: [Signal; 2] = [Signal::Cycles, Signal::ReferenceCycles];
+
+impl Timed for Cpu<'_> {
+    fn elapse(&mut self, cycles: u64, cpu: &CpuView<'_>) -> Alerts {
+        self.renew_if_stale();
+        let start = cpu.cycles().wrapping_sub(cycles);
+        match OWN.map(|signal| self.demand.wants(signal)) {
+            [true, true] => self.thread.pass(cycles, &OWN),
+            [true, false] => self.thread.pass(cycles, &OWN[..1]),
+            [false, true] => self.thread.pass(cycles, &OWN[1..]),
+            [false, false] => {}
+        }
+        self.pass_core(self.run_core(start, cycles));
+        self.interrupts(cpu.rip())
+    }
+
+    fn room(&self) -> Option<u64> {
+        if self.lines.waits(self.thread.number()) {
+            return Some(0);
+        }
+        let distance = |signal: &Signal| self.thread.deadlines().distance(*signal, self.thread.totals());
+        TIME.iter().filter(|signal| self.demand.wants(**signal)).map(distance).min()
+    }
+
+    fn beyond_cycles(&mut self) -> Option<String> {
+        self.renew_if_stale();
+        if let Some(signal) = self.demand.signals().iter().find(|signal| !TIME.contains(signal)) {
+            return Some(signal.name().to_owned());
+        }
+        if self.demand.per_cycle() {
+            return Some("what happens in single cycles".to_owned());
+        }
+        if self.beside.as_ref().is_some_and(|beside| beside.is_busy() || beside.wants_requests()) {
+            return Some("what the boxes beside the cores do".to_owned());
+        }
+        if !self.demand.records().is_none() {
+            return Some("single instructions".to_owned());
+        }
+        self.at_one_level()
+    }
+}
+
+impl Cpu<'_> {
+    /// What counts cycles at one level of privilege and not at the others.
+    fn at_one_level(&self) -> Option<String> {
+        let filters = |address: Address, value: u64| {
+            let Address::Msr(number) = address else { return false };
+            if let Some(k8::Register::PerfEvtSel(_)) = k8::Register::from_msr(number) {
+                let select = k8::PerfEvtSel::written(value);
+                return select.en() && select.usr() != select.os();
+            }
+            match knl::Register::from_msr(number) {
+                Some(knl::Register::PerfEvtSel(_)) => {
+                    let select = knl::PerfEvtSel::written(value);
+                    select.en() && select.usr() != select.os()
+                }
+                Some(knl::Register::FixedCtrCtrl) => {
+                    let control = knl::FixedCtrCtrl::written(value);
+                    let levels = [
+                        (control.en0_os(), control.en0_usr()),
+                        (control.en1_os(), control.en1_usr()),
+                        (control.en2_os(), control.en2_usr()),
+                    ];
+                    levels.into_iter().any(|(os, usr)| os != usr)
+                }
+                _ => false,
+            }
+        };
+        let mut registers = self.thread.registers().iter();
+        let one = registers.find(|register| self.thread.read(register.address).is_ok_and(|value| filters(register.address, value)))?;
+        Some(format!("cycles at one level of privilege by {}", one.name))
+    }
+}

@@ -1,0 +1,199 @@
+//! Events that single instructions make, read from the counters of a PMU of POWER9. Codes are those of the POWER9 PMU User's Guide 1.2.
+
+use vm_pmu::arch::access::Address;
+use vm_pmu::arch::power9::{Mmcr1, spr as pmu};
+use vm_pmu::topology::Builder;
+use vm_pmu_board::Lines;
+use vm_pmu_board::power::Cpu;
+
+#[path = "../../engines/tests/power/support.rs"]
+#[allow(dead_code, unused_imports, reason = "the tests of the engine use all of it")]
+mod support;
+
+use support::*;
+
+/// PMC1, PMC4 and PMC3 of each of two CPUs when the program of CPU 0 is over; the other CPU does nothing but branch.
+fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [[u64; 3]; 2] {
+    let program = image(true, |a| {
+        let first = a.label();
+        a.load(R4, msr::FP | msr::VSX | msr::TM);
+        a.mfmsr(R5);
+        a.or(R4, R4, R5);
+        a.mtmsrd(R4, false);
+        a.mfspr(R3, spr::PIR);
+        a.cmpdi(CR0, R3, 0);
+        a.beq(first);
+        let ever = a.label();
+        a.here(ever);
+        a.b(ever);
+        a.here(first);
+        a.load(R3, 1);
+        a.mtspr(spr::CTRL, R3);
+        a.load(R6, DATA);
+        build(a);
+    });
+    let config = Config { ram: 4 << 20, cpus: 2, ..Config::default() };
+    let pmus = Builder::new("power9").expect("a part").threads(2).build(Lines::new(2));
+    let mut mmcr1 = Mmcr1::default();
+    select(&mut mmcr1);
+    let attach = |index: usize| {
+        let thread = pmus.thread(index).expect("a thread");
+        thread.write(Address::Spr(pmu::MMCR1), mmcr1.bits()).expect("hypervisor state");
+        thread.write(Address::Spr(pmu::MMCR0), 0).expect("hypervisor state");
+        let mut cpu = Cpu::new(thread, config.time_base);
+        cpu.broadcast_to(pmus.thread(1 - index).into_iter().collect());
+        cpu
+    };
+    let mut machine = Machine::new(&config, &program, attach).expect("a machine");
+    let exit = machine.run(Limits::steps(200_000));
+    assert!(matches!(exit, Exit::Status { .. }), "{exit}");
+    [0, 1].map(|cpu| {
+        let thread = pmus.thread(cpu).expect("a thread");
+        [pmu::PMC1, pmu::PMC1 + 3, pmu::PMC1 + 2].map(|number| thread.read(Address::Spr(number)).expect("hypervisor state"))
+    })
+}
+
+/// PMC4 of the CPU that runs the program, which counts the direct event of this unit and selector.
+fn fourth(unit: u8, selector: u8, build: impl FnOnce(&mut Assembler)) -> u64 {
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc4unit(unit);
+        mmcr1.set_pmc4sel(selector);
+    };
+    counted(select, build)[0][1]
+}
+
+/// Two loads and three stores of vectors, one of them of the upper half of the registers.
+fn moves(a: &mut Assembler) {
+    a.lxvd2x(1, R0, R6);
+    a.lxvd2x(33, R0, R6);
+    for register in [1, 33, 33] {
+        a.stxvd2x(register, R0, R6);
+    }
+}
+
+/// Of additions one in doubles and two in singles, of fused ones three and four.
+fn arithmetic(a: &mut Assembler) {
+    a.xvadddp(1, 2, 3);
+    (0..2).for_each(|_| a.xvaddsp(1, 2, 3));
+    (0..3).for_each(|_| a.xvmaddadp(1, 2, 3));
+    (0..4).for_each(|_| a.xvmaddasp(1, 2, 3));
+    // One flop, and three that are none.
+    a.fneg(F1, F2);
+    a.fmr(F1, F2);
+    a.frsp(F1, F2);
+    a.fctid(F1, F2);
+}
+
+#[test]
+fn vector_loads_and_stores_are_counted() {
+    // 44054h, PM_VECTOR_LD_CMPL; 44056h, PM_VECTOR_ST_CMPL.
+    assert_eq!([fourth(4, 0x54, moves), fourth(4, 0x56, moves)], [2, 3]);
+}
+
+#[test]
+fn vector_arithmetic_is_counted_by_its_kind() {
+    // 4D052h, PM_2FLOP_CMPL: xvadddp. 4D054h, PM_8FLOP_CMPL: xvmaddasp. 4D058h, PM_VECTOR_FLOP_CMPL: all ten. 45052h, PM_4FLOP_CMPL:
+    // xvmaddadp and xvaddsp.
+    let counts = [(0xD, 0x52), (0xD, 0x54), (0xD, 0x58), (5, 0x52)].map(|(unit, selector)| fourth(unit, selector, arithmetic));
+    assert_eq!(counts, [1, 4, 10, 5]);
+}
+
+#[test]
+fn moves_are_no_arithmetic_and_changes_of_the_sign_are_one_flop() {
+    // 4D05Ah, PM_NON_MATH_FLOP_CMPL; 45050h, PM_1FLOP_CMPL; 45056h, PM_SCALAR_FLOP_CMPL.
+    let counts = [(0xD, 0x5A), (5, 0x50), (5, 0x56)].map(|(unit, selector)| fourth(unit, selector, arithmetic));
+    assert_eq!(counts, [3, 1, 1]);
+}
+
+#[test]
+fn instructions_that_abort_are_counted_whatever_comes_of_them() {
+    // 2898h, PM_TM_TABORT_TRECLAIM, on PMC1: unit 2, the second bit of the bus at 98h. Without a transaction tabort. changes CR0 alone.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(2);
+        mmcr1.set_pmc1comb(0b10);
+        mmcr1.set_pmc1sel(0x98);
+    };
+    let counts = counted(select, |a| {
+        let failed = a.label();
+        a.load(R20, 1);
+        a.tabort_dot(R20);
+        a.tbegin_dot();
+        a.beq(failed);
+        a.tabort_dot(R20);
+        a.here(failed);
+    });
+    assert_eq!(counts[0][0], 2);
+}
+
+#[test]
+fn a_store_that_outgrows_its_transaction_is_counted_as_an_abort() {
+    // 20A8h, PM_TM_FAIL_FOOTPRINT_OVERFLOW; 4608Eh, PM_TM_CAP_OVERFLOW; 30056h, PM_TM_ABORTS.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(2);
+        mmcr1.set_pmc1sel(0xA8);
+        mmcr1.set_pmc4unit(6);
+        mmcr1.set_pmc4sel(0x8E);
+        mmcr1.set_pmc3sel(0x56);
+    };
+    let counts = counted(select, |a| {
+        let failed = a.label();
+        a.tbegin_dot();
+        a.beq(failed);
+        // A transaction may store 8 KiB, which are 1024 doublewords.
+        (0..1025).for_each(|_| a.std(R20, 0, R6));
+        a.here(failed);
+    });
+    assert_eq!(counts[0], [1, 1, 1]);
+}
+
+#[test]
+fn other_cpus_receive_the_invalidation_of_tlbie() {
+    // F880h, PM_SNOOP_TLBIE, on PMC1: unit F, the second bit of the bus at 80h. tlbiel is no business of others.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(0xF);
+        mmcr1.set_pmc1comb(0b10);
+        mmcr1.set_pmc1sel(0x80);
+    };
+    let counts = counted(select, |a| {
+        (0..3).for_each(|_| a.tlbie(R6, R0));
+        a.word(31 << 26 | 6 << 11 | 274 << 1);
+    });
+    assert_eq!([counts[0][0], counts[1][0]], [0, 3]);
+}
+
+#[test]
+fn the_utilisation_registers_tick_with_the_time_base_while_the_run_latch_is_on() {
+    // 10008h, PM_RUN_SPURR; 400F4h, PM_RUN_PURR. One tick every eight cycles, one cycle an instruction: 800 make 100, and those around
+    // them between none and two more.
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1sel(0x08);
+        mmcr1.set_pmc4sel(0xF4);
+    };
+    let counts = counted(select, |a| (0..800).for_each(|_| a.addi(R7, R7, 1)));
+    assert!(counts[0].iter().take(2).all(|count| (100..=102).contains(count)), "{counts:?}");
+    assert_eq!(counts[1], [0, 0, 0], "its run latch is off");
+}
+
+#[test]
+fn a_vector_is_loaded_computed_with_and_stored() {
+    let machine = run(|a| {
+        a.load(R4, msr::FP | msr::VSX);
+        a.mfmsr(R5);
+        a.or(R4, R4, R5);
+        a.mtmsrd(R4, false);
+        a.load(R6, DATA);
+        for (offset, value) in [(0, 1.5f64), (8, -2.0)] {
+            a.load(R3, value.to_bits());
+            a.std(R3, offset, R6);
+        }
+        a.lxvd2x(34, R0, R6);
+        // 1.5 + 1.5 and -2 - 2; then 1.5 times 1.5 plus 3 and 2 times 2 minus 4.
+        a.xvadddp(3, 34, 34);
+        a.xvmaddadp(3, 34, 34);
+        a.stxvd2x(3, R0, R6);
+    });
+    assert_eq!([DATA, DATA + 8].map(|at| f64::from_bits(machine.memory().read(at, 8))), [5.25, 0.0]);
+    let access = machine.observer(0).expect("a CPU").steps.iter().filter(|step| step.vector).map(|step| step.access);
+    let of = |store| Some(Access { address: DATA, real: DATA, size: 16, store, reserve: false });
+    assert_eq!(access.collect::<Vec<_>>(), [of(false), of(true)]);
+}

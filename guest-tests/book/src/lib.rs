@@ -1,0 +1,253 @@
+//! The pages of the book that are made from the project's own data: signals, events, modelled CPUs, conformance.
+#![forbid(unsafe_code)]
+
+mod cpus;
+mod metrics;
+mod posted;
+mod units;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use vm_pmu::Part;
+use vm_pmu::Signal;
+use vm_pmu::arch::event::Entry;
+use vm_pmu::arch::feed::Kind;
+use vm_pmu::arch::registry::NAMES;
+use vm_pmu::litmus::Litmus;
+
+use vm_pmu_lab::dialect;
+use vm_pmu_lab::driven;
+use vm_pmu_lab::known::Known;
+use vm_pmu_lab::placing;
+
+/// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
+///
+/// # Errors
+/// When a litmus file cannot be read or understood.
+pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+    let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
+    pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
+    pages.extend(metrics::pages());
+    pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
+    pages.extend(posted::page().map(|page| (PathBuf::from("power9-nest-events.md"), page)));
+    pages.extend(
+        NAMES.iter().filter_map(|name| Part::named(name)).map(|part| (PathBuf::from(format!("{}-events.md", part.name())), events(part))),
+    );
+    Ok(pages)
+}
+
+/// What the words about an event's count mean.
+const WORDS: &str = "What is *exact* is known to whoever executes instructions, and an engine here makes it; what is *approximate* something here \
+                     makes by the rule beside it: an engine, the companion or the model; what is an *embedder*'s nothing here makes, though there is a signal or a \
+                     record for it; what is *injected* no signal describes. An event has the best word of its unit masks.";
+
+/// A cell of a table: no bar of its own.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn signals() -> String {
+    let mut page = String::from(
+        "# Signals\n\nWhat an emulator, or a companion model, can report. The number is the cell in `Totals`. *Event* signals count what \
+         happens, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n| number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
+    );
+    for signal in Signal::all() {
+        let kind = match signal.kind() {
+            Kind::Event => "event",
+            Kind::State => "state",
+            Kind::Level => "level",
+        };
+        let _ = writeln!(page, "| {} | `{}` | {kind} | {} |", signal.index(), signal.name(), cell(signal.summary()));
+    }
+    page
+}
+
+fn events(part: Part) -> String {
+    let dialect = dialect::of(part);
+    let catalogue = part.catalogue();
+    if catalogue.entries.iter().any(|entry| dialect.code(entry).is_some()) {
+        coded_events(part)
+    } else if catalogue.units.is_empty() {
+        selected_events(part)
+    } else {
+        units::page(part)
+    }
+}
+
+/// The events of a part whose events have a code each, and no unit masks.
+fn coded_events(part: Part) -> String {
+    let catalogue = part.catalogue();
+    let dialect = dialect::of(part);
+    let listed = || catalogue.entries.iter().filter(|entry| entry.listed && entry.offset.is_none());
+    let mut page = format!(
+        "# Events of {}\n\nThe {} event codes of the {}; several codes of one name count the same on different counters. An event counts \
+         at most {} in a cycle. {WORDS}\n\n*Told by* says who reports what drives it: the *engine*, the \
+         [*companion*](companion.md), an *embedder* with a finer model, the *records* of sampled instructions, or the *model* itself.\n",
+        catalogue.title,
+        listed().count(),
+        catalogue.manual,
+        catalogue.max_per_cycle,
+    );
+    let known = Known::of(part);
+    let mut section = "";
+    for entry in listed() {
+        if entry.section != section {
+            section = entry.section;
+            let _ = write!(
+                page,
+                "\n## Section {section}\n\n| code | counters | event | counts | driven by | told by | what it counts |\n| ---: | --- | --- | --- | --- | --- | --- |\n"
+            );
+        }
+        let also = entry.aliases.iter().map(|alias| format!(" (`{alias}`)")).collect::<String>();
+        let _ = writeln!(
+            page,
+            "| {:X}h | {} | `{}`{also} | {} | {} | {} | {} |",
+            dialect.code(entry).unwrap_or_default(),
+            dialect.place(&dialect.counters(entry)),
+            entry.name,
+            entry.counts.word(),
+            cell(&driver(entry)),
+            known.of_entry(entry),
+            cell(entry.summary),
+        );
+    }
+    page
+}
+
+/// The events of a part that has selects and unit masks.
+fn selected_events(part: Part) -> String {
+    let catalogue = part.catalogue();
+    let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
+    let mut page = format!(
+        "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Told by* says who in this \
+         project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
+         neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
+        catalogue.title, catalogue.manual, most,
+    );
+    let restricted = placing::has_any(catalogue);
+    if restricted {
+        page.push_str(
+            "*Where* is the counters, the set and the type of an event, *constrained by* what can narrow it: the address of the instruction \
+             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n\
+             | select | mask | event | where | constrained by | counts | driven by | told by | what it counts |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+    } else {
+        page.push_str(
+            "| select | mask | event | counts | driven by | told by | what it counts |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+    }
+    let known = Known::of(part);
+    let mut rule = "";
+    for entry in catalogue.entries.iter().filter(|entry| entry.listed) {
+        // A unit mask that shares its event's rule does not repeat it.
+        let shared = entry.umask.is_some() && entry.rule == rule;
+        let entry = &Entry { rule: if shared { "" } else { entry.rule }, ..*entry };
+        if entry.umask.is_none() {
+            rule = entry.rule;
+        }
+        let mask = entry.umask.map_or(String::new(), |mask| format!("{mask:02X}h"));
+        let name = entry.mask_name().map_or(format!("`{}`", entry.name), |mask| format!("`:{mask}`"));
+        let since =
+            if entry.since.is_empty() || entry.umask.is_some() { String::new() } else { format!(" Revision {} and later.", entry.since) };
+        let _ = writeln!(
+            page,
+            "| {:02X}h | {mask} | {name} |{} {} | {} | {} | {}{since} |",
+            entry.select,
+            if restricted { restrictions(part, entry) } else { String::new() },
+            entry.counts.word(),
+            cell(&driver(entry)),
+            known.of_entry(entry),
+            cell(entry.summary),
+        );
+    }
+    page
+}
+
+/// The two cells about where an event is counted and what constrains it; a unit mask has what its event has not.
+fn restrictions(part: Part, entry: &Entry) -> String {
+    let catalogue = part.catalogue();
+    let dialect = dialect::of(part);
+    let event = catalogue.event_named(entry.event_name()).unwrap_or(entry);
+    let kind = |entry: &Entry| placing::kind(entry, catalogue).map(str::to_owned);
+    let all = |entry: &Entry| placing::all_threads(entry).map(|word| format!("both threads {word}"));
+    let by = |entry: &Entry| {
+        let mut words: Vec<String> = placing::qualifiers(entry).into_iter().map(str::to_owned).collect();
+        words.extend(placing::channel(entry).map(|channel| format!("{channel} channel")));
+        words.extend(entry.by_line_state.then(|| "MESI".to_owned()));
+        words.join(", ")
+    };
+    let is_mask = entry.umask.is_some();
+    let mut places = Vec::new();
+    if !is_mask {
+        places.push(dialect.place(&dialect.counters(entry)));
+        places.extend(placing::set(entry).map(|set| format!("set {set}")));
+    }
+    if !is_mask || kind(entry) != kind(event) {
+        places.extend(kind(entry));
+    }
+    places.extend(all(entry));
+    let by = if is_mask && by(entry) == by(event) { String::new() } else { by(entry) };
+    format!(" {} | {by} |", places.join(", "))
+}
+
+fn driver(entry: &Entry) -> String {
+    let names: Vec<&str> = driven::sources(entry).iter().map(|signal| signal.name()).collect();
+    let signals = driven::words(entry, &names, &|name| format!("`{name}`"));
+    match (signals.is_empty(), entry.rule) {
+        (true, "") => entry.fidelity.word().to_owned(),
+        (false, "") => format!("{}: {signals}", entry.fidelity.word()),
+        (true, rule) => format!("{}. {rule}", entry.fidelity.word()),
+        (false, rule) => format!("{}: {signals}. {rule}", entry.fidelity.word()),
+    }
+}
+
+/// The litmus files below `folder`, in the order of their paths.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn litmus_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "litmus") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn conformance(suites: &Path) -> io::Result<String> {
+    let mut rows: Vec<(Part, String, String, String)> = Vec::new();
+    for file in litmus_files(suites)? {
+        let name = file.strip_prefix(suites).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let litmus: Litmus =
+            fs::read_to_string(&file)?.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
+        rows.push((litmus.part, litmus.section, litmus.title, name));
+    }
+    rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
+    let mut page = format!(
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. `cargo test` \
+         runs every one; `pmulab litmus guest-tests/litmus` shows them.\n",
+        rows.len()
+    );
+    let mut part = "";
+    for (pmu, section, title, name) in rows {
+        let pmu = pmu.name();
+        if pmu != part {
+            let _ = write!(page, "\n## {pmu}\n\n| source | rule | file |\n| --- | --- | --- |\n");
+            part = pmu;
+        }
+        let _ = writeln!(page, "| {} | {} | `{name}` |", cell(&section), cell(&title));
+    }
+    Ok(page)
+}

@@ -1,0 +1,86 @@
+//! The page of events of a part whose units have selects and counters of their own.
+
+use std::fmt::Write as _;
+
+use vm_pmu::Part;
+use vm_pmu::arch::event::Entry;
+
+use super::{WORDS, cell, driver};
+use vm_pmu_lab::dialect;
+use vm_pmu_lab::known::Known;
+use vm_pmu_lab::placing;
+
+pub(super) fn page(part: Part) -> String {
+    let catalogue = part.catalogue();
+    let dialect = dialect::of(part);
+    let mut page = format!(
+        "# Events of {}\n\nFrom the {}. Each unit has selects of its own, so a select is a number within its section. {WORDS}\n\n\
+         *Where* is the counters, if not all of the unit, and what an event is of, if not one thread or one box: a *core* or a *tile*, whoever \
+         counts it; *any* is where AnyThread means something; a *level* is added up in every clock; a *filter* register may narrow it. *Most* is \
+         the most in a clock. *Told by* says who in this project reports what drives it: the *engine*, which executes guests, the \
+         [*companion*](companion.md) beside it, or the *model*, which knows its clocks. What neither knows is an *embedder's* to report.\n",
+        catalogue.title, catalogue.manual,
+    );
+    let known = Known::of(part);
+    for unit in catalogue.units {
+        let listed = || catalogue.entries.iter().filter(|entry| entry.unit == *unit && entry.listed);
+        let mut every: Vec<u32> = listed().filter(|entry| !entry.fixed).flat_map(|entry| dialect.counters(entry)).collect();
+        every.sort_unstable();
+        every.dedup();
+        let _ = write!(
+            page,
+            "\n## {unit}\n\n{}.\n\n| select | mask | event | where | most | counts | driven by | told by | what it counts |\n\
+             | --- | --- | --- | --- | ---: | --- | --- | --- | --- |\n",
+            capital(dialect.unit_title(unit))
+        );
+        let mut event: Option<&Entry> = None;
+        for entry in listed() {
+            // What a unit mask shares with its event has been said there.
+            let shared = event.filter(|_| entry.umask.is_some());
+            let row = Entry { rule: if shared.is_some_and(|event| event.rule == entry.rule) { "" } else { entry.rule }, ..*entry };
+            if entry.umask.is_none() {
+                event = Some(entry);
+            }
+            let select = if entry.fixed { String::new() } else { format!("{:02X}h", entry.select) };
+            let mask = entry.umask.filter(|_| !entry.fixed).map_or(String::new(), |mask| format!("{mask:02X}h"));
+            let name = entry.mask_name().map_or(format!("`{}`", entry.name), |mask| format!("`:{mask}`"));
+            let place = |entry: &Entry| places(part, entry, &every);
+            let place = if shared.is_some_and(|event| place(event) == place(entry)) { String::new() } else { place(entry) };
+            let _ = writeln!(
+                page,
+                "| {select} | {mask} | {name} | {place} | {} | {} | {} | {} | {} |",
+                if shared.is_some_and(|event| event.max_per_cycle == entry.max_per_cycle) {
+                    String::new()
+                } else {
+                    entry.max_per_cycle.to_string()
+                },
+                entry.counts.word(),
+                cell(&driver(&row)),
+                known.of_entry(entry),
+                cell(entry.summary),
+            );
+        }
+    }
+    page
+}
+
+/// Where an entry is counted, in a few words.
+fn places(part: Part, entry: &Entry, every: &[u32]) -> String {
+    let dialect = dialect::of(part);
+    let counters = dialect.counters(entry);
+    let mut words = Vec::new();
+    // An event that several fixed counters share is in one of them by each unit mask.
+    if counters != every && (!entry.fixed || counters.len() == 1) {
+        words.push(dialect.place(&counters));
+    }
+    words.extend(placing::extent(entry).map(str::to_owned));
+    words.extend(entry.any_thread.then(|| "any".to_owned()));
+    words.extend(entry.level.then(|| "level".to_owned()));
+    words.extend(placing::filter(entry).map(|filter| format!("{filter} filter")));
+    words.join(", ")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,47 @@
+//! The contract of every model, on arbitrary programs: exact, batching never shows, whole, total.
+
+use std::fs;
+use std::path::Path;
+
+use arbitrary::Unstructured;
+use proptest::prelude::*;
+use vm_pmu::Part;
+use vm_pmu::litmus::Litmus;
+
+#[test]
+fn every_litmus_file_looks_the_same_to_every_embedder() {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus");
+    for file in vm_pmu_book::litmus_files(&suites).expect("the suites can be read") {
+        let litmus: Litmus = fs::read_to_string(&file).expect("it can be read").parse().expect("it is a litmus file");
+        if let Err(broken) = litmus.try_contract() {
+            panic!("{}: {broken}", file.display());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_arbitrary_program_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        for name in vm_pmu::arch::registry::NAMES {
+            let part = Part::named(name).expect("it is in the list");
+            let Ok(litmus) = Litmus::arbitrary(part, &mut Unstructured::new(&bytes)) else { continue };
+            litmus.try_contract().map_err(|broken| TestCaseError::fail(broken.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn an_arbitrary_program_of_the_boxes_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..1000)) {
+        if let Ok(litmus) = Litmus::arbitrary_untile(&mut Unstructured::new(&bytes)) {
+            litmus.try_contract().map_err(|broken| TestCaseError::fail(broken.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn an_arbitrary_program_of_the_nest_looks_the_same_to_every_embedder(bytes in proptest::collection::vec(any::<u8>(), 0..250)) {
+        if let Ok(litmus) = Litmus::arbitrary_nest(&mut Unstructured::new(&bytes)) {
+            litmus.try_contract().map_err(|broken| TestCaseError::fail(broken.to_string()))?;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Floating-point arithmetic, compares and `xma`.
+
+use super::Flow;
+use super::compare::Write;
+use crate::ia64::float::{Float, Precision, multiply_add, round};
+use crate::ia64::interrupt::Fault;
+use crate::ia64::state::Core;
+use crate::ia64::word::Word;
+
+/// How many operations an instruction of an F slot is counted as (Montecito manual, 4.15, FP_OPS_RETIRED).
+fn operations(w: Word) -> u8 {
+    match (w.major(), w.x6()) {
+        // frcpa, frsqrta and their parallel forms; minima, maxima and conversions to integers; compares.
+        (0, _) if w.bit(33) => 1,
+        (1, _) if w.bit(33) => 2,
+        (0, 0x14..=0x1B) | (4, _) => 1,
+        (1, 0x14..=0x1B | 0x30..=0x37) => 2,
+        // With f0 to add or f1 to multiply by there is one operation only; pairs are counted once for each, whatever they multiply by.
+        (9 | 0xB | 0xD, _) if w.bit(36) => {
+            if w.r2() == 0 {
+                2
+            } else {
+                4
+            }
+        }
+        (8..=0xD, _) => {
+            if w.r2() == 0 || w.f4() == 1 {
+                1
+            } else {
+                2
+            }
+        }
+        _ => 0,
+    }
+}
+
+impl Core {
+    /// All of F slots.
+    pub(crate) fn float(&mut self, w: Word, p: bool) -> Result<Flow, Fault> {
+        if p {
+            self.step.floating_operations = operations(w);
+        }
+        match w.major() {
+            4 => self.float_compare(w, p)?,
+            5 => self.float_class(w, p)?,
+            0 | 1 if w.bit(33) => self.approximate(w, p)?,
+            _ if !p => {}
+            0 => return self.float_0(w),
+            1 => return Err(Fault::Unimplemented),
+            8..=0xD => self.multiply_and_add(w)?,
+            0xE if w.bit(36) => self.integer_multiply(w)?,
+            0xE => {
+                // fselect: f3 where f2 has ones, f4 elsewhere.
+                let (a, b, mask) = (self.fr(w.r3()), self.fr(w.f4()), self.fr(w.r2()));
+                let bits = a.significand & mask.significand | b.significand & !mask.significand;
+                let nat = [a, b, mask].iter().any(|value| value.is_nat());
+                self.put_float(w, if nat { Float::NAT } else { Float::integer(bits) }, &[w.r2(), w.r3(), w.f4()])?;
+            }
+            _ => return Err(Fault::IllegalOperation),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Writes f1 of an instruction that reads `sources`.
+    pub(crate) fn put_float(&mut self, w: Word, value: Float, sources: &[usize]) -> Result<(), Fault> {
+        let target = Self::floating_fit(w.r1())?;
+        self.floating_enabled(&[target])?;
+        self.floating_enabled(sources)?;
+        self.set_fr(target, value);
+        Ok(())
+    }
+
+    /// fma, fms, fnma and their parallel forms: f3 times f4, plus or minus f2.
+    fn multiply_and_add(&mut self, w: Word) -> Result<(), Fault> {
+        let sources = [w.r2(), w.r3(), w.f4()];
+        let (a, b, c) = (self.fr(w.r3()), self.fr(w.f4()), self.fr(w.r2()));
+        let parallel = w.major() & 1 != 0 && w.bit(36);
+        let (negate_product, negate_addend) = match w.major() {
+            8 | 9 => (false, false),
+            0xA | 0xB => (false, true),
+            _ => (true, false),
+        };
+        if [a, b, c].iter().any(|value| value.is_nat()) {
+            return self.put_float(w, Float::NAT, &sources);
+        }
+        if parallel {
+            let lane = |value: Float, at: u32| f32::from_bits((value.significand >> (32 * at)) as u32);
+            let each = |at: u32| {
+                let (x, y, z) = (lane(a, at), lane(b, at), lane(c, at));
+                let x = if negate_product { -x } else { x };
+                let z = if negate_addend { -z } else { z };
+                let result = if w.r2() == 0 { x * y } else { x.mul_add(y, z) };
+                u64::from(result.to_bits())
+            };
+            return self.put_float(w, Float::integer(each(1) << 32 | each(0)), &sources);
+        }
+        let a = Float { negative: a.negative ^ negate_product, ..a };
+        let precision = if w.major() & 1 == 0 && w.bit(36) { Precision::Single } else { Precision::Double };
+        let result = if w.r2() == 0 {
+            round(a.to_f64() * b.to_f64(), precision)
+        } else {
+            let addend = c.to_f64();
+            multiply_add(a, b, if negate_addend { -addend } else { addend }, precision)
+        };
+        self.put_float(w, result, &sources)
+    }
+
+    /// `xma`: f3 times f4 plus f2, integers in the significands.
+    fn integer_multiply(&mut self, w: Word) -> Result<(), Fault> {
+        let sources = [w.r2(), w.r3(), w.f4()];
+        let (a, b, c) = (self.fr(w.r3()), self.fr(w.f4()), self.fr(w.r2()));
+        if [a, b, c].iter().any(|value| value.is_nat()) {
+            return self.put_float(w, Float::NAT, &sources);
+        }
+        let unsigned = (u128::from(a.significand) * u128::from(b.significand)).wrapping_add(u128::from(c.significand));
+        let result = match w.bits(34, 2) {
+            0 => unsigned as u64,
+            2 => (unsigned >> 64) as u64,
+            3 => {
+                let product = i128::from(a.significand as i64) * i128::from(b.significand as i64);
+                (product.wrapping_add(i128::from(c.significand)) >> 64) as u64
+            }
+            _ => return Err(Fault::IllegalOperation),
+        };
+        self.put_float(w, Float::integer(result), &sources)
+    }
+
+    fn float_compare(&mut self, w: Word, p: bool) -> Result<(), Fault> {
+        let write = if w.bit(12) { Write::Unconditional } else { Write::Normal };
+        if !p {
+            return self.skip_predicates(w, write);
+        }
+        Self::distinct(w)?;
+        self.floating_enabled(&[w.r2(), w.r3()])?;
+        let (a, b) = (self.fr(w.r2()), self.fr(w.r3()));
+        let nat = a.is_nat() || b.is_nat();
+        let (x, y) = (a.to_f64(), b.to_f64());
+        let result = match (w.bit(33), w.bit(36)) {
+            (false, false) => x == y,
+            (false, true) => x < y,
+            (true, false) => x <= y,
+            (true, true) => x.is_nan() || y.is_nan(),
+        };
+        self.put_predicates(w, write, result, nat);
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! From the bytes of a block to what is known of it.
+
+use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess};
+
+use super::block::{Block, in_one_page};
+use super::division::{is_conditional, is_executed, is_transfer, must_be_aligned};
+use crate::memory::PAGE;
+use crate::x86::executor::inside::{Core, Decoded, LONGEST, Op, Outcome, decode};
+use crate::x86::{Branch, BranchKind, Observer, Step};
+
+/// A block, and the first instruction in it that Unicorn does not execute.
+pub(super) struct Learned {
+    pub(super) block: Block,
+    pub(super) stop: Option<u64>,
+}
+
+/// Looks at the block of `size` bytes at the linear address `address`, which is `physical` in RAM. One that does not lie together there
+/// must go instruction by instruction.
+pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physical: u64, size: u32) -> Learned {
+    let memory = &core.shared.memory;
+    let generation = memory.generation(physical);
+    let mut code = vec![0; size as usize];
+    if !in_one_page(physical, size) || memory.read_bytes(physical, &mut code).is_err() {
+        return Learned { block: Block::new(physical, size, generation, Vec::new(), Default::default()), stop: None };
+    }
+    let mut steps = Vec::new();
+    let mut stop = None;
+    let mut conditional = false;
+    let mut offset = 0;
+    let mut accesses = InstructionInfoFactory::new();
+    while let Some(bytes) = code.get(offset..).filter(|bytes| !bytes.is_empty()) {
+        let rip = address.wrapping_add(offset as u64);
+        let at = physical + offset as u64;
+        let decoded = match decode(bytes.get(..LONGEST).unwrap_or(bytes), rip) {
+            Outcome::Instruction(decoded) if is_executed(&decoded) && !must_be_aligned(&decoded) => decoded,
+            _ => {
+                stop = Some(rip);
+                break;
+            }
+        };
+        memory.mark_code(at, (PAGE - at % PAGE).min(LONGEST as u64));
+        conditional = is_conditional(&decoded);
+        steps.push(counted(&mut accesses, bytes, plain(core, &decoded, rip, at)));
+        offset += usize::from(decoded.info.length).max(1);
+    }
+    let follows = observer.facts(&steps);
+    let elsewhere = match steps.last_mut().and_then(|last| last.branch.as_mut()).filter(|_| conditional) {
+        Some(branch) => {
+            branch.taken = true;
+            observer.facts(&steps)
+        }
+        None => follows.clone(),
+    };
+    let (steps, facts) = match (follows, elsewhere) {
+        (Some(follows), Some(elsewhere)) => (steps, [follows, elsewhere]),
+        _ => Default::default(),
+    };
+    Learned { block: Block::new(physical, size, generation, steps, facts), stop }
+}
+
+/// An instruction as a step that accesses nothing; a conditional branch is not taken.
+fn plain(core: &Core, decoded: &Decoded, rip: u64, physical: u64) -> Step {
+    let next_rip = rip.wrapping_add(u64::from(decoded.info.length));
+    let branch = is_transfer(decoded).then(|| Branch {
+        kind: kind(decoded),
+        taken: !is_conditional(decoded),
+        target: next_rip.wrapping_add(decoded.immediate),
+    });
+    let mut step = Step::default();
+    step.begin(rip);
+    (step.physical, step.next_rip, step.cpl) = (physical, next_rip, core.cpl);
+    (step.instruction, step.branch) = (decoded.info, branch);
+    step
+}
+
+/// The kind of a near transfer.
+pub(super) fn kind(decoded: &Decoded) -> BranchKind {
+    match decoded.op {
+        Op::Jmp => BranchKind::Direct,
+        Op::JmpIndirect => BranchKind::Indirect,
+        Op::Call => BranchKind::DirectCall,
+        Op::CallIndirect => BranchKind::IndirectCall,
+        Op::Ret => BranchKind::Return,
+        _ => BranchKind::Conditional,
+    }
+}
+
+/// The step with how many loads and stores it makes.
+fn counted(accesses: &mut InstructionInfoFactory, bytes: &[u8], mut step: Step) -> Step {
+    let instruction = Decoder::with_ip(64, bytes, step.rip, DecoderOptions::NONE).decode();
+    for memory in accesses.info(&instruction).used_memory() {
+        let access = memory.access();
+        step.loads += u8::from(matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite));
+        step.stores += u8::from(matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite));
+    }
+    step
+}

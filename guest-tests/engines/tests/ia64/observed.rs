@@ -1,0 +1,94 @@
+//! What the observer hears of instructions.
+
+use vm_pmu_engines::ia64::{AccessKind, Class, Unit};
+
+use crate::support::*;
+
+#[test]
+fn slots_units_and_encodings_are_those_of_the_bundle() {
+    let machine = run(|a| a.bundle(Template::MFI_S, [nop(0), nop(0), nop(0)]));
+    let told: Vec<_> = told(&machine).steps[..3].iter().map(|step| (step.ip, step.slot, step.unit, step.encoding, step.nop)).collect();
+    // nop.m, nop.f and nop.i have x4 or x6 = 1 at bit 27.
+    let nop = 1 << 27;
+    assert_eq!(told, [(BASE, 0, Unit::M, nop, true), (BASE, 1, Unit::F, nop, true), (BASE, 2, Unit::I, nop, true)]);
+}
+
+#[test]
+fn a_long_instruction_is_one_in_slot_one() {
+    let machine = run(|a| a.load(R14, 0x8000_0000_0000_0001));
+    let step = &told(&machine).steps[1];
+    // movl r14: major 6, i=1, imm7b=1; the L slot has no bit of the number.
+    assert_eq!((step.slot, step.unit, step.encoding, step.upper), (1, Unit::X, 6 << 37 | 1 << 36 | 1 << 13 | 14 << 6, 0));
+    assert_eq!(told(&machine).steps[2].ip, BASE + 16);
+}
+
+#[test]
+fn a_bundle_is_one_cycle_of_its_first_instruction() {
+    let machine = run(|a| a.bundle(Template::MII_S, [nop(0), nop(0), nop(0)]));
+    let cycles: Vec<_> = told(&machine).steps[..3].iter().map(|step| (step.cycles, step.first, step.stop)).collect();
+    assert_eq!(cycles, [(1, true, false), (0, false, false), (0, false, true)]);
+}
+
+#[test]
+fn instructions_that_are_predicated_off_are_told() {
+    let machine = run(|a| {
+        let over = a.label();
+        a.put(st8(R14, R15).when(P6));
+        a.put(br_cond(over).when(P6));
+        a.here(over);
+    });
+    let off: Vec<_> = told(&machine).steps.iter().filter(|step| !step.predicate).collect();
+    assert_eq!((off[0].class, off[0].access), (Class::Store, None));
+    assert!(!off[1].branch.unwrap().taken);
+}
+
+#[test]
+fn hints_are_no_nops() {
+    let machine = run(|a| {
+        a.put(hint(1));
+        a.put(nop(1));
+    });
+    let told: Vec<_> = told(&machine).steps.iter().filter(|step| step.encoding >> 6 & 1 == 1 && step.class == Class::Nop).collect();
+    assert_eq!((told[0].nop, told[1].nop), (false, true));
+}
+
+#[test]
+fn accesses_have_addresses_sizes_and_kinds() {
+    let machine = run(|a| {
+        a.load(R14, DATA | 1 << 61);
+        a.put(ld4(R15, R14));
+        a.put(stfd(R14, F0));
+        a.put(fetchadd4_acq(R15, R14, 1));
+        a.put(lfetch(R14));
+    });
+    let accesses: Vec<_> = told(&machine).steps.iter().filter_map(|step| step.access).collect();
+    let short: Vec<_> = accesses.iter().map(|access| (access.kind, access.size, access.floating)).collect();
+    assert_eq!(
+        short[..4],
+        [(AccessKind::Load, 4, false), (AccessKind::Store, 8, true), (AccessKind::Semaphore, 4, false), (AccessKind::Prefetch, 1, false)]
+    );
+    assert_eq!((accesses[0].address, accesses[0].physical), (DATA | 1 << 61, DATA));
+}
+
+#[test]
+fn the_levels_of_the_register_stack_are_those_before_the_instruction() {
+    let machine = run(|a| {
+        let next = a.label();
+        a.put(alloc(R32, 0, 3, 1, 0));
+        a.put(br_call(B0, next));
+        a.here(next);
+        a.put(alloc(R33, 1, 2, 0, 0));
+    });
+    let levels: Vec<_> =
+        told(&machine).steps.iter().filter_map(|step| step.stack_level.map(|level| (level.current, level.dirty))).collect();
+    assert_eq!(levels, [(0, 0), (4, 0), (1, 3)]);
+}
+
+#[test]
+fn serializations_are_told() {
+    let machine = run(|a| {
+        a.put(srlz_i());
+        a.put(srlz_d());
+    });
+    assert_eq!(told(&machine).steps.iter().filter(|step| step.serialize_instruction).count(), 1);
+}

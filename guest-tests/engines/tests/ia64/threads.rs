@@ -1,0 +1,187 @@
+//! Two threads of a core, and cores.
+
+use vm_pmu_engines::ia64::{Config, Limits, Machine, SwitchCause};
+
+use crate::support::*;
+
+/// r8 has the thread's number at the start: thread 1 goes to `other`, thread 0 on.
+fn fork(a: &mut Assembler, one: impl FnOnce(&mut Assembler), zero: impl FnOnce(&mut Assembler)) {
+    let other = a.label();
+    a.put(cmp_eq_imm(P6, P7, 1, R8));
+    a.put(br_cond(other).when(P6));
+    zero(a);
+    end_here(a);
+    a.here(other);
+    one(a);
+}
+
+fn end_here(a: &mut Assembler) {
+    a.load(R2, vm_pmu_engines::ia64::EXIT);
+    a.put(st1(R2, R0));
+}
+
+fn forever(a: &mut Assembler) {
+    let again = a.mark();
+    a.put(br_cond(again));
+}
+
+fn causes(machine: &Machine<Recorder>, thread: usize) -> Vec<(bool, SwitchCause)> {
+    machine.observer(thread).unwrap().switches.iter().map(|switch| (switch.foreground, switch.cause)).collect()
+}
+
+fn two() -> Config {
+    Config { threads: 2, quantum: 100, ..Config::default() }
+}
+
+#[test]
+fn a_pause_gives_the_core_to_the_other_thread() {
+    let machine = finish(machine(&two(), &[], |a| {
+        fork(
+            a,
+            |a| {
+                a.put(mov_imm(R20, 1));
+                a.put(hint(0));
+                forever(a);
+            },
+            |a| {
+                a.put(hint(0));
+                a.put(mov_imm(R20, 2));
+            },
+        );
+    }));
+    assert_eq!(machine.cpu(0).unwrap().gr(20).0, 2);
+    assert_eq!(machine.cpu(1).unwrap().gr(20).0, 1);
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::Hint), (true, SwitchCause::Hint)]);
+    // Each switch is 15 cycles of the thread that comes.
+    assert_eq!((machine.observer(0).unwrap().stalled, machine.observer(1).unwrap().stalled), (15, 15));
+}
+
+#[test]
+fn a_thread_loses_the_core_when_its_quantum_is_over() {
+    let mut machine = machine(&two(), &[], |a| fork(a, forever, forever));
+    machine.run(Limits { cycles: 300, ..Limits::NONE });
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::TimeOut), (true, SwitchCause::TimeOut)]);
+    assert_eq!(machine.cpu(1).unwrap().urgency(), 7);
+}
+
+#[test]
+fn a_miss_switches_to_the_thread_of_higher_urgency_and_its_return_switches_back_only_if_it_is_higher() {
+    let config = Config { quantum: 1000, ..two() };
+    let mut machine = machine(&config, &[], |a| {
+        fork(a, forever, |a| {
+            a.load(R14, DATA);
+            a.put(ld8(R15, R14));
+        });
+    });
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    machine.run(Limits { cycles: 600, ..Limits::NONE });
+    // 4 is below 5. The data's return makes it 5 again, which is not above 5.
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::L3Miss)]);
+    assert_eq!(machine.cpu(0).unwrap().urgency(), 5);
+}
+
+#[test]
+fn data_that_comes_for_a_thread_of_higher_urgency_brings_it_back() {
+    let config = Config { quantum: 1000, ..two() };
+    let load = |a: &mut Assembler| {
+        a.load(R14, DATA);
+        a.put(ld8(R15, R14));
+    };
+    let mut machine = machine(&config, &[], |a| fork(a, load, load));
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    machine.observer_mut(1).unwrap().miss = Some(500);
+    let machine = finish(machine);
+    // Thread 1's miss makes it 4 as well, so it stays and waits; then thread 0 is 5 again.
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::L3Miss), (true, SwitchCause::L3Return)]);
+    assert_eq!((machine.cpu(0).unwrap().urgency(), machine.cpu(1).unwrap().urgency()), (5, 4));
+}
+
+#[test]
+fn a_thread_that_halts_leaves_the_core_to_the_other() {
+    use vm_pmu_engines::ia64::PAL_ENTRY;
+    let machine = finish(machine(&two(), &[], |a| {
+        fork(a, forever, |a| {
+            a.put(mov_imm(R14, 0x40));
+            a.put(mov_to_cr(Cr::ITV, R14));
+            a.put(mov_imm(R14, 500));
+            a.put(mov_to_cr(Cr::ITM, R14));
+            a.load(R14, PAL_ENTRY);
+            a.put(mov_to_br(B7, R14));
+            a.put(mov_imm(R28, 29));
+            a.put(br_call_reg(B0, B7));
+        });
+    }));
+    assert_eq!(causes(&machine, 0), [(false, SwitchCause::LowPower), (true, SwitchCause::TimeOut)]);
+    // The quantum of thread 1 was long over when thread 0 woke.
+    let cycles = machine.cpu(0).unwrap().cycles();
+    assert!((515..530).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn an_interrupt_in_the_background_makes_a_thread_urgent() {
+    let mut machine = machine(&Config { quantum: 50, ..two() }, &[], |a| {
+        fork(
+            a,
+            |a| {
+                a.put(mov_imm(R14, 0x40));
+                a.put(mov_to_cr(Cr::PMV, R14));
+                a.put(mov_imm(R20, 1));
+                a.put(hint(0));
+                forever(a);
+            },
+            |a| {
+                a.put(hint(0));
+                forever(a);
+            },
+        );
+    });
+    while machine.cpu(1).unwrap().gr(20).0 == 0 || machine.cpu(1).unwrap().foreground() {
+        machine.run(Limits::steps(1));
+    }
+    assert_eq!(machine.cpu(1).unwrap().urgency(), 5);
+    machine.observer_mut(1).unwrap().interrupt_after = Some(0);
+    machine.run(Limits::steps(1));
+    assert_eq!(machine.cpu(1).unwrap().urgency(), 6);
+}
+
+#[test]
+fn a_thread_alone_waits_for_its_data() {
+    let mut machine = machine(&Config::default(), &[], |a| {
+        a.load(R14, DATA);
+        a.put(ld8(R15, R14));
+    });
+    machine.observer_mut(0).unwrap().miss = Some(200);
+    let machine = finish(machine);
+    assert_eq!(machine.observer(0).unwrap().stalled, 200);
+    // Four bundles, the load's data between.
+    assert_eq!(machine.cpu(0).unwrap().cycles(), 204);
+}
+
+#[test]
+fn cores_share_memory_and_drop_each_others_advanced_loads() {
+    let config = Config { cores: 2, ..Config::default() };
+    let machine = finish(machine(&config, &[], |a| {
+        fork(
+            a,
+            |a| {
+                a.load(R14, DATA);
+                a.put(mov_imm(R15, 7));
+                for _ in 0..10 {
+                    a.put(nop(0));
+                }
+                a.put(st8(R14, R15));
+                forever(a);
+            },
+            |a| {
+                a.load(R14, DATA);
+                a.put(ld8_a(R20, R14));
+                let again = a.mark();
+                a.put(ld8(R16, R14));
+                a.put(cmp_eq(P8, P9, R0, R16));
+                a.put(br_cond(again).when(P8));
+                a.put(ld8_c_clr(R20, R14));
+            },
+        );
+    }));
+    assert_eq!(machine.cpu(0).unwrap().gr(20).0, 7);
+}

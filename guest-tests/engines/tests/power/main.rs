@@ -1,0 +1,10 @@
+//! The POWER interpreter against results worked out from the Power ISA 3.0B.
+
+mod facilities;
+mod firmware;
+mod instructions;
+mod interrupts;
+mod observed;
+mod properties;
+mod saved;
+mod support;

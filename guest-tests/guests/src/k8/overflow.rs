@@ -1,0 +1,169 @@
+//! `overflow`: an interrupt after exactly N.
+
+use iced_x86::code_asm::*;
+
+use super::ticker::{self, COUNT, LAST};
+use super::{COUNTER, INSTRUCTIONS, INT, OS, disable, enable};
+use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
+use vm_pmu_engines::x86::Image;
+
+const VECTOR: u8 = 0x60;
+/// RFLAGS with and without IF, as ring 3 gets them.
+const ENABLED: u64 = 0x202;
+const DISABLED: u64 = 0x002;
+
+/// One-byte NOPs that follow the enabling WRMSR.
+const SLIDE: u64 = 120;
+
+pub(super) fn build() -> Built<Image> {
+    let (code, addresses) = ticker::user()?;
+    let mut k = Kernel::new(code)?;
+    ticker::handler(&mut k, 2, 0)?;
+    ticker::handler(&mut k, VECTOR, 0)?;
+
+    k.main()?;
+    for n in [1, 2, 3, 10, 100, SLIDE] {
+        at_ring_0(&mut k, n)?;
+    }
+    for period in [1, 2, 13, 97, 1000] {
+        k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+        ticker::follow(&mut k, &format!("NMI every {period}"), addresses, 0, period, 200, DISABLED)?;
+        k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
+        ticker::follow(&mut k, &format!("vector every {period}"), addresses, 0, period, 200, ENABLED)?;
+    }
+    behind_the_mask(&mut k, false)?;
+    behind_the_mask(&mut k, true)?;
+    two_counters(&mut k, "at one instruction", 6, 1)?;
+    two_counters(&mut k, "one in the handler of the other", 9, 2)?;
+    lost(&mut k)?;
+    silent(&mut k)?;
+    written(&mut k)?;
+    k.a.ret()?;
+    k.finish()
+}
+
+/// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes behind `n - 1` NOPs.
+fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
+    let mut slide = k.a.create_label();
+    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER, n.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    here(&mut k.a, &mut slide)?;
+    for _ in 0..SLIDE {
+        k.a.nop()?;
+    }
+    disable(k, 0, 0)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.a.mov(r13, cell(LAST))?;
+    k.a.lea(rax, ptr(slide))?;
+    k.a.sub(r13, rax)?;
+    k.check_is(&format!("ring 0, after {n}: NMIs"), r12, 1)?;
+    k.check_is(&format!("ring 0, after {n}: NOPs executed before the NMI"), r13, n - 1)
+}
+
+/// Overflows while RFLAGS.IF is clear: the interrupt waits, even when the counter is disabled, and comes behind the instruction that
+/// follows STI.
+fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
+    let mut behind = k.a.create_label();
+    let what = if disabled { "disabled in the meantime" } else { "still enabled" };
+    k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    for _ in 0..20 {
+        k.a.nop()?;
+    }
+    if disabled {
+        disable(k, 0, 0)?;
+    }
+    k.a.mov(r12, cell(COUNT))?;
+    k.a.sti()?;
+    k.a.nop()?;
+    here(&mut k.a, &mut behind)?;
+    k.a.nop()?;
+    k.a.cli()?;
+    disable(k, 0, 0)?;
+    k.check_is(&format!("vector behind CLI, {what}: before STI"), r12, 0)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is(&format!("vector behind CLI, {what}: after STI"), r12, 1)?;
+    k.a.mov(r12, cell(LAST))?;
+    k.a.lea(r13, ptr(behind))?;
+    k.check_same(&format!("vector behind CLI, {what}: where"), r12, r13)
+}
+
+/// Two counters ask for an NMI. Counter 0 overflows 10 instructions after it was enabled, counter 1 was enabled 4 later. At one
+/// instruction both requests are one NMI, as one can wait; while the handler of the first runs, the second waits for its IRETQ and
+/// comes before another instruction.
+fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64) -> Built<()> {
+    let mut slide = k.a.create_label();
+    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER + 1, second.wrapping_neg())?;
+    k.wrmsr(COUNTER, 10u64.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    enable(k, 1, INSTRUCTIONS | OS | INT)?;
+    here(&mut k.a, &mut slide)?;
+    for _ in 0..20 {
+        k.a.nop()?;
+    }
+    disable(k, 1, 0)?;
+    disable(k, 0, 0)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is(&format!("two counters, {what}: NMIs"), r12, nmis)?;
+    k.a.mov(r12, cell(LAST))?;
+    k.a.lea(rax, ptr(slide))?;
+    k.a.sub(r12, rax)?;
+    // WRMSR, three MOVs and WRMSR are five of the ten.
+    k.check_is(&format!("two counters, {what}: NOPs executed before the last NMI"), r12, 5)?;
+    for n in 0..2 {
+        k.rdmsr(COUNTER + n)?;
+        k.a.shr(rax, 47)?;
+        k.check_is(&format!("two counters, {what}: counter {n} has wrapped"), rax, 0)?;
+    }
+    Ok(())
+}
+
+/// Overflows while the entry in the local vector table is masked: nothing comes, not later either.
+fn lost(k: &mut Kernel) -> Built<()> {
+    k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED | LVT_NMI)?;
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    for _ in 0..20 {
+        k.a.nop()?;
+    }
+    disable(k, 0, 0)?;
+    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+    k.a.nop()?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is("overflow with the vector table entry masked: interrupts", r12, 0)
+}
+
+/// Overflows with INT clear: the counter wraps and counts on. 20 NOPs, the WRMSR and three MOVs are 24, less 5.
+fn silent(k: &mut Kernel) -> Built<()> {
+    k.a.mov(cell(COUNT), 0)?;
+    k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
+    enable(k, 0, INSTRUCTIONS | OS)?;
+    for _ in 0..20 {
+        k.a.nop()?;
+    }
+    disable(k, 0, 0)?;
+    k.rdmsr(COUNTER)?;
+    k.check_is("overflow with INT clear: the counter", rax, 19)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is("overflow with INT clear: interrupts", r12, 0)
+}
+
+/// A write that takes a counter from all ones to zero is no overflow. CPUID instructions are counted, and there are none.
+fn written(k: &mut Kernel) -> Built<()> {
+    k.a.mov(cell(COUNT), 0)?;
+    enable(k, 0, 0x27 | OS | INT)?;
+    k.wrmsr(COUNTER, u64::MAX)?;
+    k.wrmsr(COUNTER, 0)?;
+    k.wrmsr(COUNTER, 1 << 47)?;
+    k.wrmsr(COUNTER, 0)?;
+    disable(k, 0, 0)?;
+    k.a.mov(r12, cell(COUNT))?;
+    k.check_is("writes of a counter: interrupts", r12, 0)
+}

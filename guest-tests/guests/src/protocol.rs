@@ -1,0 +1,113 @@
+//! How a guest reports: the same for every engine and for guests from outside.
+//!
+//! # Entry
+//!
+//! On x86, every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
+//! themselves, RDI its number, RSP the top of a stack of its own. Ring 3 may use the 2 MiB at [`USER`].
+//! On POWER, as [`power::Machine`](vm_pmu_engines::power::Machine) says; on Itanium, as [`itanium::Machine`](vm_pmu_engines::ia64::Machine)
+//! says.
+//!
+//! # Report
+//!
+//! The guest writes to physical address [`REPORT`], 64 bits each, in its own byte order, which the magic shows:
+//!
+//! | offset | what |
+//! | --- | --- |
+//! | 0 | [`MAGIC`] |
+//! | 8 | how many checks follow, at most [`MAX_CHECKS`] |
+//! | 16 | how many samples follow, at most [`MAX_SAMPLES`] |
+//! | 20h | the checks, 32 bytes each: address of the label, what was seen, the least and the most that is right |
+//! | 4000h | the samples, 24 bytes each: address sampled, address of the label, hits |
+//!
+//! A label is text that ends with a zero byte. A guest that reports nothing leaves the magic away.
+//!
+//! # Console and end
+//!
+//! A byte written to port E9h goes to the console, on POWER and Itanium one stored to [`power::CONSOLE`](vm_pmu_engines::power::CONSOLE) or
+//! [`itanium::CONSOLE`](vm_pmu_engines::ia64::CONSOLE). A byte written to port F4h, there stored to
+//! [`power::EXIT`](vm_pmu_engines::power::EXIT) or [`itanium::EXIT`](vm_pmu_engines::ia64::EXIT), ends the run: 0 for a guest that found
+//! everything right.
+
+use serde::Serialize;
+
+/// The physical address of the report.
+pub const REPORT: u64 = 0x1_0000;
+/// The first eight bytes of a report, as a number: `VMPMUREP` if it is little-endian.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUREP");
+/// The most checks.
+pub const MAX_CHECKS: u64 = 500;
+/// The most samples.
+pub const MAX_SAMPLES: u64 = 500;
+/// What ring 3 may use.
+pub const USER: std::ops::Range<u64> = 0x40_0000..0x60_0000;
+
+pub(crate) const REPORT_CHECKS: u64 = REPORT + 0x20;
+pub(crate) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
+
+/// Something a guest looked at and what it had to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What it is.
+    pub name: String,
+    /// What the guest saw.
+    pub seen: u64,
+    /// The least that is right.
+    pub least: u64,
+    /// The most that is right.
+    pub most: u64,
+}
+
+impl Check {
+    /// Whether what was seen is right.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        (self.least..=self.most).contains(&self.seen)
+    }
+}
+
+/// How often samples fell on one address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sample {
+    /// The interrupted instruction's address.
+    pub address: u64,
+    /// The name of the place, where the guest gave one.
+    pub label: String,
+    /// How often.
+    pub hits: u64,
+}
+
+/// The longest label that is read, in bytes.
+const LONGEST: u64 = 120;
+
+/// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or says that it cannot.
+#[must_use]
+pub fn read(load: impl Fn(u64, &mut [u8]) -> bool) -> (Vec<Check>, Vec<Sample>) {
+    let raw = |address| {
+        let mut bytes = [0; 8];
+        if load(address, &mut bytes) { u64::from_le_bytes(bytes) } else { 0 }
+    };
+    let little_endian = match raw(REPORT) {
+        MAGIC => true,
+        other if other == MAGIC.swap_bytes() => false,
+        _ => return (Vec::new(), Vec::new()),
+    };
+    let word = |address| if little_endian { raw(address) } else { raw(address).swap_bytes() };
+    let checks = (0..word(REPORT + 8).min(MAX_CHECKS)).map(|n| {
+        let at = REPORT_CHECKS + 32 * n;
+        Check { name: label(&load, word(at), n), seen: word(at + 8), least: word(at + 16), most: word(at + 24) }
+    });
+    let samples = (0..word(REPORT + 16).min(MAX_SAMPLES)).map(|n| {
+        let at = REPORT_SAMPLES + 24 * n;
+        Sample { address: word(at), label: label(&load, word(at + 8), n), hits: word(at + 16) }
+    });
+    (checks.collect(), samples.collect())
+}
+
+fn label(load: impl Fn(u64, &mut [u8]) -> bool, address: u64, number: u64) -> String {
+    let byte = |at| {
+        let mut byte = [0];
+        (load(at, &mut byte) && byte != [0]).then_some(byte[0])
+    };
+    let bytes: Vec<u8> = (0..LONGEST).map_while(|n| address.checked_add(n).and_then(byte)).collect();
+    if bytes.is_empty() { format!("number {number}") } else { String::from_utf8_lossy(&bytes).into_owned() }
+}

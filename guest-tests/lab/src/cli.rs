@@ -1,0 +1,260 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Drives and explains the performance monitoring units of vm-pmu.
+#[derive(Debug, Parser)]
+#[command(name = "pmulab", version, max_term_width = 100)]
+#[command(after_help = "Without a command, a short guided demonstration runs.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What there is to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run guests and show what was counted, sampled and checked
+    Run(RunArguments),
+    /// List the guests
+    Guests(GuestsArguments),
+    /// List the events of the PMUs and what drives them
+    List(ListArguments),
+    /// Explain register values, field by field
+    Decode(DecodeArguments),
+    /// Show the register writes that count events
+    Encode(EncodeArguments),
+    /// Run litmus files
+    Litmus(LitmusArguments),
+    /// Compute metrics from counts, or say which events to count for them
+    Metrics(MetricsArguments),
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// A form of output that may be rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RowsFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// An array of objects.
+    Json,
+    /// Comma-separated values with a header.
+    Csv,
+}
+
+/// Arguments of `pmulab run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The PMU the guest drives; may be left out where a guest knows only one, and is k8 for a file
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// A guest's name, the path of an ELF file, or `all`; may be given several times
+    #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
+    pub guests: Vec<String>,
+    /// What executes the guest: interp, or where the build has them kvm (the host's processor) or unicorn
+    #[arg(long, default_value = "interp")]
+    pub engine: String,
+    /// Show the first COUNT things that pass between each CPU and its PMU
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub trace: usize,
+    /// Stop after so many instructions, interrupts and exceptions of all CPUs
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
+    pub steps: u64,
+    /// After so many instructions, interrupts and exceptions of all CPUs, save the run and go on in a new machine
+    #[arg(long, value_name = "COUNT")]
+    pub save_at: Option<u64>,
+    /// What executes the guest in that machine; the same engine if left out
+    #[arg(long, value_name = "ENGINE", requires = "save_at")]
+    pub go_on_with: Option<String>,
+    /// Where cycles come from: the engine and the companion, or the host's time-stamp counter while its processor executes the guest
+    /// freely, with `--engine kvm`; nothing but cycles is counted then
+    #[arg(long, value_enum, default_value_t)]
+    pub cycles: CycleSource,
+    /// With `--cycles tsc`, stop after so many seconds
+    #[arg(long, value_name = "COUNT", default_value_t = 60)]
+    pub seconds: u64,
+    /// How many CPUs a guest from a file gets
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub cpus: usize,
+    /// How many POWER chips with nests and host firmware a guest from a file gets, its CPUs divided among them
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub chips: usize,
+    /// Each CPU on a host thread of its own, instead of in turn
+    #[arg(long)]
+    pub parallel: bool,
+    /// The revision of the part; the latest if left out
+    #[arg(long, value_name = "LETTER")]
+    pub revision: Option<String>,
+    /// Big-endian, where the guest is of the project and its processor can be both
+    #[arg(long)]
+    pub big_endian: bool,
+    /// Caches, translation, prediction and timing of the part, where the engine has none
+    #[arg(long, value_enum, default_value_t)]
+    pub companion: Switch,
+    /// Count what this metric, or the metrics of this category, need, and compute them; `all` for every one. May be given several times
+    #[arg(long, value_name = "NAME|CATEGORY|all")]
+    pub metrics: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Where cycles come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CycleSource {
+    /// The engine and the companion.
+    #[default]
+    Engine,
+    /// The host's time-stamp counter.
+    Tsc,
+}
+
+/// Something that is there or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// It is there.
+    #[default]
+    On,
+    /// It is not.
+    Off,
+}
+
+/// Arguments of `pmulab guests`.
+#[derive(Debug, Args)]
+pub struct GuestsArguments {
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Only the events of this PMU
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// Only the events of this unit of the part
+    #[arg(long)]
+    pub unit: Option<String>,
+    /// Only events with this text in their name, aliases, signals or summary
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// Also what the manual's tables leave out and its prose names
+    #[arg(long)]
+    pub all: bool,
+    /// In the table, also the signals that drive an event and how an approximate count differs
+    #[arg(long, short)]
+    pub long: bool,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: RowsFormat,
+}
+
+/// Arguments of `pmulab decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArguments {
+    /// The PMU the registers belong to
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// A register, by name or as msr:0xc0010000, spr:795 or pci:255:8.2:0xb20, and its value: PerfEvtSel0=0x530076
+    #[arg(value_name = "REG=VALUE", required = true)]
+    pub registers: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab encode`.
+#[derive(Debug, Args)]
+#[command(after_help = ENCODE_HELP)]
+pub struct EncodeArguments {
+    /// The PMU to program
+    #[arg(long)]
+    pub pmu: Option<String>,
+    /// The revision of the part; the latest if left out
+    #[arg(long, value_name = "LETTER")]
+    pub revision: Option<String>,
+    /// What to count, one counter each in order
+    #[arg(value_name = "EVENT[:UMASK...][:MODIFIER...]", required = true)]
+    pub events: Vec<String>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `pmulab metrics`.
+#[derive(Debug, Args)]
+pub struct MetricsArguments {
+    /// The PMU whose manual has the metrics
+    #[arg(long, default_value = "power9")]
+    pub pmu: String,
+    /// Metrics, categories of metrics, or `all`
+    #[arg(value_name = "NAME|CATEGORY|all", default_value = "all")]
+    pub metrics: Vec<String>,
+    /// A file of counts: an object of JSON, lines of NAME,COUNT, or what `perf stat -x,` prints
+    #[arg(long, value_name = "FILE")]
+    pub counts: Option<PathBuf>,
+    /// The form of output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+const ENCODE_HELP: &str = "\
+An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
+mask is a name or 0x02. Without unit masks, all that the event has are counted.
+
+Modifiers of k8:
+  u, k, uk      count at levels above 0, at level 0, at both (the usual)
+  nouk          count at no level
+  e, edge       count transitions instead of levels
+  c=N, cmask=N  count clocks with at least N
+  i, inv        with cmask: count clocks with fewer than N
+  int           an overflow asks for an interrupt
+  pc            the pin toggles at overflow instead of at every increment
+  noen          leave the counter disabled
+  period=N      also set the counter so that it overflows after N
+
+Modifiers of knl: those of k8 but pc, and
+  any           count for every thread of the core
+  pmc=N         in this general counter
+  rsp=A+B       OFFCORE_RESP: the requests, by the names of table 1-1
+Events of its boxes have the box before them, cha0::TOR_INSERTS.IRQ; in a box
+int tells an overflow to the UBox, and a CHA takes tid=N, state=mes, opc0=N,
+opc1=N, nc and isoc.
+
+Modifiers of power9, whose codes may have every field of the manual's
+figure 5-2 (0x34340401e0):
+  u, k, h       count in problem, privileged, hypervisor state; all if none is
+                said
+  run           count while the run latch is set
+  e, edge       count falling edges
+  pmc=N         on this counter
+  reload=N      RELOAD_QUAL, with its enable bit
+  int, ebb      a negative counter alerts: by interrupt, by event-based branch
+  period=N      set the counter so that it is negative after N
+
+Examples:
+  pmulab encode --pmu k8 CPU_CLK_UNHALTED:int:period=100000 PROBE:MISS:k
+  pmulab encode --pmu knl BR_INST_RETIRED.CALL:u INST_RETIRED.ANY
+  pmulab encode --pmu power9 PM_INST_CMPL:u:int:period=1000 PM_RUN_CYC";
+
+/// Arguments of `pmulab litmus`.
+#[derive(Debug, Args)]
+pub struct LitmusArguments {
+    /// Litmus files, or folders to look for *.litmus files in
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+}

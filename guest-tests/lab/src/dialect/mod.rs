@@ -1,0 +1,135 @@
+//! What the commands must know of a particular PMU: how its registers select events.
+//!
+//! A new PMU is one module that implements [`Dialect`] and one line in [`of`].
+
+mod ia64;
+mod itanium;
+mod k8;
+mod knl;
+mod matching;
+mod montecito;
+mod numbering;
+mod power9;
+mod x86;
+
+pub use numbering::Numbering;
+
+use vm_pmu::arch::event::{Entry, Fidelity};
+use vm_pmu::arch::layout::Field;
+use vm_pmu::arch::model::{Model, RegisterDescription};
+use vm_pmu::arch::registry::Part;
+
+use super::error::Error;
+use super::names::Names;
+use super::select::Request;
+
+/// What is said about an event that nothing here makes.
+fn untold(fidelity: Fidelity) -> Option<&'static str> {
+    match fidelity {
+        Fidelity::Exact | Fidelity::Approximate => None,
+        Fidelity::Embedder => Some("neither engine nor companion tells it: it counts only what the emulator reports"),
+        Fidelity::Injected => Some("no signal drives it: it counts only what the emulator injects"),
+    }
+}
+
+/// How the registers of one PMU select events.
+pub trait Dialect: Sync {
+    /// The short name of the manual, as it stands before the number of a section.
+    fn manual(&self) -> &'static str;
+
+    /// What a unit of the part is, for a heading.
+    fn unit_title(&self, unit: &str) -> &'static str;
+
+    /// The registers: those of a thread, and where there are such, those of what the threads share.
+    fn registers(&self, part: Part) -> &'static [RegisterDescription] {
+        part.build().registers()
+    }
+
+    /// Which bit of a register the manual calls bit 0.
+    fn numbering(&self) -> Numbering {
+        Numbering::FromLeast
+    }
+
+    /// The code of an event, where a code is more than a select and unit masks.
+    fn code(&self, _event: &Entry) -> Option<u64> {
+        None
+    }
+
+    /// The numbers of the counters that take an event.
+    fn counters(&self, event: &Entry) -> Vec<u32> {
+        (0..u32::BITS).filter(|counter| event.counters & 1 << counter != 0).collect()
+    }
+
+    /// What says in a table that an event is not for every counter but for `counters`.
+    fn place(&self, counters: &[u32]) -> String {
+        format!("counters {}", counters.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
+    }
+
+    /// What other tools call events.
+    fn names(&self) -> Names {
+        Names::NONE
+    }
+
+    /// The letters of the revisions, the oldest first; the last is the usual one.
+    fn revisions(&self) -> Vec<&'static str>;
+
+    /// The name that `field` holds, where its number stands for one.
+    fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String>;
+
+    /// What `field` says while `register` holds `value`, in one line; nothing where there is nothing to say.
+    fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
+
+    /// What is wrong with bits of a reserved field that are not as they must be, or nothing; `None` where reserved bits read as zero.
+    fn reserved(&self, _register: &RegisterDescription, _field: &Field, _value: u64) -> Option<String> {
+        None
+    }
+
+    /// The event that `register` selects while it holds `value`, as [`encode`](Dialect::encode) takes it; several are separated by blanks.
+    /// Nothing if it selects none.
+    fn notation(&self, register: &RegisterDescription, value: u64) -> Option<String>;
+
+    /// The register writes that count `requests` in the counters of `part`, in the order of the requests.
+    ///
+    /// All writes, one after the other, are the program. What several events share is written with the first of them, and what starts
+    /// them with the last.
+    ///
+    /// # Errors
+    /// A word is unknown, there are too few counters, or the events cannot be counted together.
+    fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error>;
+}
+
+/// The dialect of each part: one line a PMU.
+#[must_use]
+pub fn of(part: Part) -> &'static dyn Dialect {
+    match part {
+        Part::K8(_) => &k8::K8,
+        Part::Knl(_) => &knl::Knl,
+        Part::Power9(_) => &power9::Power9,
+        Part::Itanium(_) => &itanium::Itanium,
+        Part::Montecito(_) => &montecito::Montecito,
+    }
+}
+
+/// How one event is counted.
+#[derive(Clone, Debug)]
+pub struct Programming {
+    /// The event with everything spelt out, as [`encode`](Dialect::encode) takes it; nothing if that is no event.
+    pub event: Option<String>,
+    /// The number of its counter.
+    pub counter: u32,
+    /// The writes, in the order to do them in.
+    pub writes: Vec<Write>,
+    /// What is worth knowing about it, a line each.
+    pub notes: Vec<String>,
+    /// In which of several meanings its name was taken, and how to say another, a line each.
+    pub warnings: Vec<String>,
+}
+
+/// A write to a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// The register.
+    pub register: &'static RegisterDescription,
+    /// The value.
+    pub value: u64,
+}

@@ -1,0 +1,169 @@
+//! `pmulab encode`: the register writes that count events.
+
+use std::io::Write;
+
+use serde::Serialize;
+use vm_pmu::arch::layout::{Field, FieldAccess};
+use vm_pmu::arch::registry::Part;
+
+use super::cli::{EncodeArguments, Format};
+use super::dialect::{self, Dialect, Programming};
+use super::error::Error;
+use super::output::Output;
+use super::select::Request;
+use super::{PASSED, decode, names, select, suggest, text};
+
+/// How one event is counted, in the form that programs read.
+#[derive(Clone, Debug, Serialize)]
+pub struct Encoded {
+    /// The PMU.
+    pub pmu: &'static str,
+    /// The event as it was asked for.
+    pub asked: String,
+    /// The event with everything spelt out.
+    pub event: Option<String>,
+    /// The number of its counter.
+    pub counter: u32,
+    /// The writes, in the order to do them in.
+    pub writes: Vec<EncodedWrite>,
+    /// What is worth knowing about it.
+    pub notes: Vec<String>,
+    /// In which of several meanings its name was taken, and how to say another.
+    pub warnings: Vec<String>,
+}
+
+/// A write to a register.
+#[derive(Clone, Debug, Serialize)]
+pub struct EncodedWrite {
+    /// The manual's name of the register.
+    pub register: &'static str,
+    /// Its address, as the command line takes it.
+    pub address: String,
+    /// The value.
+    pub value: u64,
+    /// The value in hexadecimal.
+    pub hex: String,
+    /// The fields that are not zero, in one line.
+    pub fields: String,
+}
+
+/// Shows the register writes that count events.
+///
+/// # Errors
+/// A PMU, revision, event, unit mask or modifier is unknown, there are too few counters, or the output cannot be written.
+pub fn encode(arguments: &EncodeArguments, output: &mut Output<'_>) -> Result<u8, Error> {
+    let part = revised(select::one_part(arguments.pmu.as_deref())?, arguments.revision.as_deref())?;
+    let programmings = program(part, &arguments.events)?;
+    match arguments.format {
+        Format::Json => {
+            let encoded: Vec<Encoded> = programmings.iter().zip(&arguments.events).map(|(one, asked)| encoded(part, one, asked)).collect();
+            output.json(&encoded)?;
+        }
+        Format::Table => {
+            for (index, programming) in programmings.iter().enumerate() {
+                if index > 0 {
+                    writeln!(output)?;
+                }
+                show(part, programming, output)?;
+            }
+        }
+    }
+    Ok(PASSED)
+}
+
+fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
+    let Some(letter) = letter else { return Ok(part) };
+    part.revision(letter).ok_or_else(|| {
+        let letters = dialect::of(part).revisions();
+        let hint = suggest::did_you_mean(letter, letters.iter().copied(), &suggest::there_are(letters.iter().copied()));
+        Error::usage(format!("{} has no revision `{letter}`{hint}", part.name()))
+    })
+}
+
+/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](super::names).
+///
+/// # Errors
+/// An event, unit mask or modifier is unknown, or there are too few counters.
+pub fn program(part: Part, events: &[impl AsRef<str>]) -> Result<Vec<Programming>, Error> {
+    let taken = events.iter().map(|text| names::taken(part, text.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let requests = taken.iter().map(|taken| Request::new(&taken.text)).collect::<Result<Vec<_>, _>>()?;
+    let mut program = dialect::of(part).encode(part, &requests)?;
+    for (programming, taken) in program.iter_mut().zip(taken.iter()) {
+        programming.warnings.extend(taken.warnings.iter().cloned());
+    }
+    Ok(program)
+}
+
+fn encoded(part: Part, programming: &Programming, asked: &str) -> Encoded {
+    let dialect = dialect::of(part);
+    let writes = programming.writes.iter().map(|write| EncodedWrite {
+        register: write.register.name,
+        address: select::address_word(write.register.address),
+        value: write.value,
+        hex: format!("{:#x}", write.value),
+        fields: explained(dialect, write),
+    });
+    Encoded {
+        pmu: part.name(),
+        asked: asked.to_owned(),
+        event: programming.event.clone(),
+        counter: programming.counter,
+        writes: writes.collect(),
+        notes: programming.notes.clone(),
+        warnings: programming.warnings.clone(),
+    }
+}
+
+/// Prints what one event needs.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn show(part: Part, programming: &Programming, output: &mut Output<'_>) -> Result<(), Error> {
+    if let (Some(event), true) = (&programming.event, programming.writes.is_empty()) {
+        writeln!(output, "{event}")?;
+    }
+    for write in &programming.writes {
+        writeln!(output, "{}", decode::heading(write.register, write.value))?;
+        for line in text::wrap(&explained(dialect::of(part), write), output.width.saturating_sub(4)) {
+            writeln!(output, "    {line}")?;
+        }
+    }
+    for warning in &programming.warnings {
+        for line in text::hanging("    warning:", 13, warning, output.width) {
+            writeln!(output, "{line}")?;
+        }
+    }
+    for note in &programming.notes {
+        for line in text::hanging("    note:", 10, note, output.width) {
+            writeln!(output, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The fields of a write that are not zero, in one line.
+#[must_use]
+pub fn explained(dialect: &dyn Dialect, write: &dialect::Write) -> String {
+    let mut fields: Vec<&Field> = write.register.fields.iter().filter(|field| is_told(field, write.value)).collect();
+    let numbering = dialect.numbering();
+    fields.sort_by_key(|field| numbering.bit(field.low));
+    let words = fields.iter().map(|field| {
+        let value = field.of(write.value);
+        match dialect.label(write.register, field, write.value) {
+            Some(label) => format!("{}={value:#04x} ({label})", field.name),
+            None if fields.len() == 1 => match dialect.meaning(write.register, field, write.value) {
+                meaning if meaning.is_empty() => format!("{}={value:#x}", field.name),
+                meaning => format!("{}: {meaning}", field.name),
+            },
+            None if field.high == field.low => field.name.to_owned(),
+            None if value < 10 => format!("{}={value}", field.name),
+            None => format!("{}={value:#x}", field.name),
+        }
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a field says anything; some reserved bits are always set.
+fn is_told(field: &Field, value: u64) -> bool {
+    field.of(value) != 0 && field.access != FieldAccess::Reserved && field.name != "Reserved"
+}

@@ -1,0 +1,276 @@
+//! Who makes what drives an event, and which word that warrants.
+//!
+//! What an engine supplies are the tables of its glue ([`x86::supplies`] and those of [`power`] and [`ia64`]), what
+//! the companion supplies its profile says ([`Companion::supplies`]); what of a sampled instruction either tells is [`records`].
+
+pub mod records;
+
+use vm_pmu::arch::event::{Drive, Entry, Fidelity, Initiator, Internal, When};
+use vm_pmu::companion::{Builder, Clock, Companion};
+use vm_pmu::{Part, Records, Signal, SignalSet, Supply, companion};
+use vm_pmu_board::{ia64, power, x86};
+
+use crate::driven;
+
+/// What an engine supplies by a rule of its own, which whoever executes instructions need not share: no event of these is exact.
+const BY_RULE: &[Signal] = &[
+    Signal::MicroOpsRetired,
+    Signal::MicrocodedOpsRetired,
+    Signal::RetirementCycles,
+    Signal::InstructionFetches,
+    Signal::DataCacheAccesses,
+    Signal::FloatingPointIdleCycles,
+    Signal::SelfModifyingCodeRestarts,
+    Signal::ThreadSwitchesTimer,
+    Signal::ThreadSwitchesThirdLevelMiss,
+];
+
+/// Whether the engine that executes the guests of `part` supplies `signal`.
+fn engine_supplies(part: Part, signal: Signal) -> bool {
+    match part {
+        Part::Power9(_) => power::supplies(signal),
+        Part::Itanium(_) | Part::Montecito(_) => ia64::supplies(signal),
+        Part::K8(_) | Part::Knl(_) => x86::supplies(signal),
+    }
+}
+
+/// What the engine that executes the guests of `part` says that it supplies and tells, with the companion that follows it, if any does.
+///
+/// ```
+/// use vm_pmu::{Part, Signal, companion};
+/// use vm_pmu_lab::known::supply;
+///
+/// let part = Part::named("power9").unwrap();
+/// assert!(!supply(part, None).signals.contains(Signal::DataCacheLoadMisses));
+/// assert!(supply(part, companion::Builder::new("power9").as_ref()).signals.contains(Signal::DataCacheLoadMisses));
+/// ```
+#[must_use]
+pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
+    let made = companion.map_or(SignalSet::EMPTY, companion::Builder::supplied);
+    let requests = companion.map_or(Records::NONE, |_| Records::REQUESTS);
+    let own = match part {
+        // Nothing in these parts looks at single instructions.
+        Part::K8(_) | Part::Knl(_) => Records::NONE,
+        Part::Power9(_) | Part::Itanium(_) | Part::Montecito(_) => Records::EVERY,
+    };
+    let signals = Signal::all().filter(|signal| engine_supplies(part, *signal)).collect::<SignalSet>();
+    Supply { signals: signals.union(&made), records: own.with(requests) }
+}
+
+/// What the engine and the companion of one part can tell. Anything else is an embedder's to report.
+#[derive(Debug)]
+pub struct Known {
+    part: Part,
+    companion: Option<Companion>,
+}
+
+impl Known {
+    /// Of this part.
+    #[must_use]
+    pub fn of(part: Part) -> Known {
+        Known { part, companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
+    }
+
+    /// Whether the engine that executes the part's guests supplies `signal`.
+    ///
+    /// ```
+    /// use vm_pmu::{Part, Signal};
+    /// use vm_pmu_lab::known::Known;
+    ///
+    /// let supplies = |part: &str, signal| Known::of(Part::named(part).unwrap()).engine_supplies(signal);
+    /// assert!(supplies("k8", Signal::FarTransfers) && !supplies("itanium", Signal::FarTransfers));
+    /// ```
+    #[must_use]
+    pub fn engine_supplies(&self, signal: Signal) -> bool {
+        engine_supplies(self.part, signal)
+    }
+
+    /// Whether the companion of the part supplies `signal`, with a clock of its own.
+    #[must_use]
+    pub fn companion_supplies(&self, signal: Signal) -> bool {
+        self.companion.as_ref().is_some_and(|companion| companion.supplies(signal))
+    }
+
+    /// The signals of `entry` that nobody here supplies, in their order. Accesses of devices are an embedder's to tell.
+    ///
+    /// ```
+    /// use vm_pmu::{Part, Signal};
+    /// use vm_pmu_lab::known::Known;
+    ///
+    /// let part = Part::named("k8").unwrap();
+    /// let event = part.catalogue().named("RETIRED_BRANCH_RESYNCS").unwrap();
+    /// assert_eq!(Known::of(part).left_out(event), [Signal::PipelineResyncs]);
+    /// ```
+    #[must_use]
+    pub fn left_out(&self, entry: &Entry) -> Vec<Signal> {
+        let made =
+            |signal: &Signal| entry.initiator != Initiator::Other && (self.engine_supplies(*signal) || self.companion_supplies(*signal));
+        let mut signals = driven::sources(entry);
+        signals.retain(|signal| !made(signal));
+        signals
+    }
+
+    /// The best word that what drives `entry` warrants; of an event with unit masks, the best of theirs. An event of which a part is
+    /// supplied warrants *approximate*.
+    ///
+    /// ```
+    /// use vm_pmu::Part;
+    /// use vm_pmu::arch::event::Fidelity;
+    /// use vm_pmu_lab::known::Known;
+    ///
+    /// let part = Part::named("power9").unwrap();
+    /// let warranted = |name: &str| Known::of(part).warrants(part.catalogue().event_named(name).unwrap());
+    /// assert_eq!(warranted("PM_BR_CMPL"), Fidelity::Exact);
+    /// assert_eq!(warranted("PM_DATA_FROM_L3"), Fidelity::Approximate);
+    /// assert_eq!(warranted("PM_MRK_DERAT_MISS_4K"), Fidelity::Embedder);
+    /// ```
+    #[must_use]
+    pub fn warrants(&self, entry: &Entry) -> Fidelity {
+        let masks = if entry.umask.is_none() { self.part.catalogue().masks(entry) } else { &[] };
+        let listed = masks.iter().filter(|mask| mask.listed).map(|mask| self.of_leaf(mask)).min();
+        listed.or_else(|| masks.iter().map(|mask| self.of_leaf(mask)).min()).unwrap_or_else(|| self.of_leaf(entry))
+    }
+
+    fn of_leaf(&self, entry: &Entry) -> Fidelity {
+        let made = match entry.drive {
+            Drive::Internal(internal) => of_model(internal),
+            Drive::Sampled { tests, amount } => records::fidelity(tests, amount),
+            Drive::Signals => self.of_signals(entry),
+        };
+        // The engine of POWER has no external interrupts.
+        if entry.when.contains(&When::ExternalPending) { made.max(Fidelity::Embedder) } else { made }
+    }
+
+    fn of_signals(&self, entry: &Entry) -> Fidelity {
+        let signals = driven::sources(entry);
+        match self.left_out(entry).len() {
+            _ if signals.is_empty() => Fidelity::Injected,
+            left if left == signals.len() => Fidelity::Embedder,
+            0 if signals.iter().all(|signal| self.engine_supplies(*signal) && !BY_RULE.contains(signal)) => Fidelity::Exact,
+            _ => Fidelity::Approximate,
+        }
+    }
+
+    /// Who tells `entry`: whoever reports its signals, the records of instructions, requests, or the model itself. Empty for what is only
+    /// injected.
+    #[must_use]
+    pub fn of_entry(&self, entry: &Entry) -> String {
+        match entry.drive {
+            Drive::Signals if entry.initiator == Initiator::Other && !entry.signals.is_empty() => "embedder".to_owned(),
+            Drive::Signals => self.by(&driven::sources(entry)),
+            Drive::Internal(Internal::Request) => "companion".to_owned(),
+            Drive::Sampled { tests, amount } if records::fidelity(tests, amount) == Fidelity::Embedder => {
+                "records of an embedder".to_owned()
+            }
+            Drive::Sampled { .. } => "records".to_owned(),
+            Drive::Internal(_) => "model".to_owned(),
+        }
+    }
+
+    /// Who reports the sum of these signals: `engine`, `companion`, either, both together, or one of them with an embedder that knows
+    /// more. Empty where there is no signal.
+    ///
+    /// ```
+    /// use vm_pmu::{Part, Signal};
+    /// use vm_pmu_lab::known::Known;
+    ///
+    /// let known = Known::of(Part::named("k8").unwrap());
+    /// assert_eq!(known.by(&[Signal::InstructionsRetired]), "engine");
+    /// assert_eq!(known.by(&[Signal::BranchesMispredicted, Signal::FarTransfers]), "engine and companion");
+    /// assert_eq!(known.by(&[Signal::UpstreamReads]), "embedder");
+    /// ```
+    #[must_use]
+    pub fn by(&self, signals: &[Signal]) -> String {
+        let companion = |signal: &Signal| self.companion_supplies(*signal);
+        let engine = |signal: &Signal| self.engine_supplies(*signal);
+        let (mut names, word) = match (signals.iter().all(engine), signals.iter().all(companion)) {
+            _ if signals.is_empty() => return String::new(),
+            (true, true) => (vec!["engine", "companion"], " or "),
+            (true, false) => (vec!["engine"], " and "),
+            (false, true) => (vec!["companion"], " and "),
+            (false, false) => {
+                let mut names = Vec::new();
+                if signals.iter().any(|signal| engine(signal) && !companion(signal)) {
+                    names.push("engine");
+                }
+                if signals.iter().any(companion) {
+                    names.push("companion");
+                }
+                (names, " and ")
+            }
+        };
+        if !signals.iter().all(|signal| engine(signal) || companion(signal)) {
+            names.push("embedder");
+        }
+        names.join(word)
+    }
+}
+
+/// How nearly a model makes by itself what only it can know.
+const fn of_model(internal: Internal) -> Fidelity {
+    match internal {
+        // Its clocks are as fast as the glue lets them be, captures are of accesses that are drawn or of misses that the companion has, and
+        // times between stages are those of records.
+        Internal::Clock
+        | Internal::Request
+        | Internal::DataAddressCapture
+        | Internal::InstructionAddressCapture
+        | Internal::QualifiedCycles
+        | Internal::TimeBaseBit
+        | Internal::Rewind(_)
+        | Internal::Saved(_)
+        | Internal::ThresholdMet
+        | Internal::ThresholdNotMet
+        | Internal::ThresholdExceeded(_)
+        | Internal::ThresholdAccumulated => Fidelity::Approximate,
+        Internal::Posting
+        | Internal::Suspended
+        | Internal::Never
+        | Internal::Overflow(_)
+        | Internal::TraceEntry
+        | Internal::PrivilegeChange(_)
+        | Internal::TaggedInstructions(_) => Fidelity::Exact,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm_pmu::arch::event::{Amount, Test};
+    use vm_pmu::arch::registry::NAMES;
+
+    use super::*;
+
+    #[test]
+    fn an_engine_with_a_companion_supplies_what_either_does() {
+        for part in NAMES.iter().map(|name| Part::named(name).unwrap()) {
+            let known = Known::of(part);
+            let builder = Builder::new(part.name()).unwrap().clock(Clock::Companion);
+            let (alone, together) = (supply(part, None), supply(part, Some(&builder)));
+            for signal in Signal::all() {
+                assert_eq!(alone.signals.contains(signal), known.engine_supplies(signal), "{signal:?}");
+                // Devices are told to the companion, and no follower makes what they do.
+                let of_devices = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
+                let either = known.engine_supplies(signal) || known.companion_supplies(signal) || of_devices;
+                assert_eq!(together.signals.contains(signal), either, "{signal:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sources_of_data_are_told_where_the_companion_supplies_their_loads() {
+        let known = Known::of(Part::named("power9").unwrap());
+        for (code, signal) in [
+            (0x00, Signal::LoadsFromL2),
+            (0x04, Signal::LoadsFromL3),
+            (0x14, Signal::LoadsFromOtherPackageClean),
+            (0x15, Signal::LoadsFromOtherPackageModified),
+            (0x18, Signal::LoadsFromOtherCoreClean),
+            (0x19, Signal::LoadsFromOtherCoreModified),
+            (0x1B, Signal::LoadsFromLocalMemory),
+            (0x1D, Signal::LoadsFromRemoteMemory),
+        ] {
+            let told = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
+            assert_eq!(told, known.companion_supplies(signal), "{code:#x}");
+        }
+    }
+}

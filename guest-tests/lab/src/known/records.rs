@@ -1,0 +1,73 @@
+//! What the records of the engine of POWER, and the companion's part of them, tell of a sampled instruction.
+
+use vm_pmu::arch::event::{Amount, Fidelity, Test};
+use vm_pmu::arch::feed::{Stage, Traits};
+
+/// The sources of data that the companion tells, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the third
+/// level, modified data of another chip, clean and modified data of another core, the chip's memory and another's.
+const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+
+/// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone tells,
+/// approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
+///
+/// ```
+/// use vm_pmu::arch::event::{Amount, Fidelity, Test};
+/// use vm_pmu_lab::known::records::fidelity;
+///
+/// assert_eq!(fidelity(&[Test::Branch, Test::Taken], Amount::One), Fidelity::Exact);
+/// assert_eq!(fidelity(&[Test::Branch, Test::Mispredicted], Amount::One), Fidelity::Approximate);
+/// assert_eq!(fidelity(&[Test::FetchMiss], Amount::One), Fidelity::Embedder);
+/// ```
+#[must_use]
+pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
+    let fails = |traits: Traits| tests.contains(&Test::Is(traits));
+    // A record of the engine that ends a transaction, or misses the cache, is not the one that gives a transaction up.
+    let other = fails(Traits::TRANSACTION_END) || tests.contains(&Test::Reached(Stage::SecondLevelDispatched));
+    if fails(Traits::TRANSACTION_FAILED) && other {
+        return Fidelity::Embedder;
+    }
+    // Without stages, a store is taken up and done with when it completes.
+    if amount == Amount::SecondLevelMachine && tests.contains(&Test::Store) {
+        return Fidelity::Embedder;
+    }
+    tests.iter().map(|test| told(*test)).fold(of_amount(amount), Fidelity::max)
+}
+
+const fn of_amount(amount: Amount) -> Fidelity {
+    match amount {
+        Amount::One => Fidelity::Exact,
+        Amount::Latency | Amount::Exposed | Amount::Stall | Amount::NextToComplete | Amount::InFlight | Amount::SecondLevelMachine => {
+            Fidelity::Approximate
+        }
+        Amount::Drain | Amount::Retries => Fidelity::Embedder,
+    }
+}
+
+fn told(test: Test) -> Fidelity {
+    match test {
+        Test::Marked
+        | Test::Load
+        | Test::Store
+        | Test::LoadStore
+        | Test::Branch
+        | Test::Fixed
+        | Test::VectorScalar
+        | Test::Link
+        | Test::Taken
+        | Test::Backward
+        | Test::Reached(Stage::Completed) => Fidelity::Exact,
+        Test::Is(traits) if traits.intersects(Traits::DECIMAL) => Fidelity::Embedder,
+        Test::Is(_) => Fidelity::Exact,
+        Test::Reached(_) | Test::Mispredicted | Test::FirstTranslationMiss | Test::TranslationMiss => Fidelity::Approximate,
+        Test::Source(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
+        Test::Source(_)
+        | Test::WalkSource(_)
+        | Test::Page(_)
+        | Test::FetchMiss
+        | Test::FetchBeyond
+        | Test::StoreForwarded
+        | Test::StoreIntervention
+        | Test::Fabric(_)
+        | Test::TaggedIntervention => Fidelity::Embedder,
+    }
+}

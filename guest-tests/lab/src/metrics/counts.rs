@@ -1,0 +1,176 @@
+//! Counts that come from elsewhere: a file of names and numbers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use vm_pmu::arch::event::{Catalogue, Entry, POWER9};
+use vm_pmu::arch::power9::encode::EventCode;
+use vm_pmu::arch::registry::Part;
+
+use crate::error::Error;
+use crate::{names, number};
+
+/// Counts by the names of events, and quantities by theirs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts(BTreeMap<String, f64>);
+
+impl Counts {
+    /// Reads `path`: an object of JSON, `{"PM_CYC": 1000, ...}`, or lines of comma-separated values.
+    ///
+    /// A line is a name and a number, or what `perf stat -x,` prints: a number, a unit, a name. Names are those of events, whatever the
+    /// case and with modifiers after a colon, or codes, `r1001e` or `0x1001e`. Lines that begin with `#`, lines without a number (what
+    /// perf could not count) and a header are left out. What is there several times adds up.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is neither.
+    pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Counts, Error> {
+        let wrong = |why: &dyn std::fmt::Display| Error::usage(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let mut counts = Counts::default();
+        if text.trim_start().starts_with('{') {
+            let object: BTreeMap<String, f64> = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+            for (name, count) in object {
+                counts.add(&name, count, catalogue);
+            }
+            return Ok(counts);
+        }
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        for row in reader.records() {
+            let row = row.map_err(|error| wrong(&error))?;
+            let cell = |at: usize| row.get(at).unwrap_or_default();
+            let number = |at: usize| cell(at).parse::<f64>().ok();
+            // A code in hexadecimal is no number here.
+            match (number(0), number(1).or_else(|| Some(number::parse(cell(1))? as f64))) {
+                (Some(count), _) if row.len() > 2 => counts.add(cell(2), count, catalogue),
+                (None, Some(count)) => counts.add(cell(0), count, catalogue),
+                _ => {}
+            }
+        }
+        if counts.0.is_empty() { Err(wrong(&"there is no count in it: lines are NAME,COUNT")) } else { Ok(counts) }
+    }
+
+    /// Adds `count` to what `name` has.
+    pub fn add(&mut self, name: &str, count: f64, catalogue: &Catalogue) {
+        *self.0.entry(plain(name, catalogue)).or_default() += count;
+    }
+
+    /// What `name` has, an event or a given quantity.
+    #[must_use]
+    pub fn of(&self, name: &str, catalogue: &Catalogue) -> Option<f64> {
+        self.0.get(&plain(name, catalogue)).copied()
+    }
+}
+
+/// The first name of an event or unit mask, by whatever name or, on POWER9, code; anything else in capitals.
+fn plain(name: &str, catalogue: &Catalogue) -> String {
+    // Of which box a count is does not matter: those of one event are added up.
+    let name = name.split_once("::").filter(|_| !catalogue.units.is_empty()).map_or(name, |(_, event)| event);
+    let part = Part::named(catalogue.pmu);
+    if let (Some(part), true) = (part, catalogue.pmu != POWER9.pmu)
+        && let Some(entry) = names::entry(part, name)
+    {
+        return entry.name.to_owned();
+    }
+    let name = name.split(':').next().unwrap_or_default().trim_matches('/');
+    // A PMU of Linux stands before its event.
+    let name = name.split_once("_imc/").map_or(name, |(_, event)| event).trim_matches('/');
+    if catalogue.pmu != POWER9.pmu {
+        return name.to_ascii_uppercase();
+    }
+    let taken = part.and_then(|part| names::taken(part, name).ok()).map(|taken| taken.text);
+    let name = taken.as_deref().unwrap_or(name);
+    let code = name.strip_prefix('r').map_or_else(|| number::parse(name), |code| u64::from_str_radix(code, 16).ok());
+    let by_code = code.and_then(|code| {
+        // A code may say more than which event it is.
+        let asked = EventCode::from_bits(code).selection();
+        let is_asked = |select: u32| {
+            let selection = EventCode::from_bits(select.into()).selection();
+            selection == asked || selection == asked.on_any_counter()
+        };
+        catalogue.events().find(|event| event.offset.is_none() && is_asked(event.select))
+    });
+    let fixed = match code {
+        Some(0x5_00FA) => catalogue.event_named("PM_RUN_INST_CMPL"),
+        Some(0x6_00F4) => catalogue.event_named("PM_RUN_CYC"),
+        _ => None,
+    };
+    let by_offset = || name.strip_prefix("event=").and_then(number::parse).and_then(|offset| posted(offset, catalogue));
+    let entry = fixed.or(by_code).or_else(|| catalogue.event_named(name)).or_else(by_offset);
+    entry.map_or_else(|| name.to_ascii_uppercase(), |entry| entry.name.to_owned())
+}
+
+/// The event that the nest posts at this offset.
+fn posted(offset: u64, catalogue: &Catalogue) -> Option<&'static Entry> {
+    let unit = catalogue.units.iter().position(|unit| *unit == "nest")?;
+    catalogue.select_in(u16::try_from(unit).ok()?, u32::try_from(offset).ok()?).map(|(event, _)| event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vm_pmu::arch::event::{KNL, MONTECITO};
+
+    fn read(text: &str) -> Result<Counts, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("counts");
+        std::fs::write(&file, text).unwrap();
+        Counts::read(&file, &POWER9)
+    }
+
+    #[test]
+    fn an_object_names_its_counts() {
+        let counts = read(r#" {"pm_cyc": 12, "PM_INST_CMPL": 4.0, "FREQUENCY": 2.5}"#).unwrap();
+        assert_eq!(["PM_CYC", "PM_INST_CMPL", "frequency"].map(|name| counts.of(name, &POWER9)), [Some(12.0), Some(4.0), Some(2.5)]);
+        assert!(read("{").is_err());
+    }
+
+    #[test]
+    fn lines_are_a_name_and_a_number() {
+        let counts = read("event,count\n# measured twice\nPM_CYC,10\n0x2001e,5\nr500fa,7\n").unwrap();
+        assert_eq!(counts.of("PM_CYC", &POWER9), Some(15.0));
+        assert_eq!(counts.of("PM_RUN_INST_CMPL", &POWER9), Some(7.0));
+    }
+
+    #[test]
+    fn what_is_posted_is_named_as_perf_prints_it() {
+        let counts =
+            read("300,,nest_powerbus0_imc/PM_PB_CYC/,1000,100.00,,\nnest_mcs01_imc/event=0xd0/,8\nPM_MCS01_128B_RD_DISP_PORT01,2\n")
+                .unwrap();
+        assert_eq!(counts.of("PM_PB_CYC", &POWER9), Some(300.0));
+        assert_eq!(counts.of("PM_MCS01_64B_RD_DISP_PORT01", &POWER9), Some(10.0));
+    }
+
+    #[test]
+    fn a_unit_mask_is_named_after_its_event() {
+        let mut counts = Counts::default();
+        counts.add("l2d_references.reads", 8.0, &MONTECITO);
+        counts.add("BRANCH_EVENT", 2.0, &MONTECITO);
+        assert_eq!(counts.of("L2D_REFERENCES.READS", &MONTECITO), Some(8.0));
+        assert_eq!(counts.of("ETB_EVENT", &MONTECITO), Some(2.0));
+    }
+
+    #[test]
+    fn counts_of_several_boxes_add_up() {
+        let mut counts = Counts::default();
+        counts.add("edc-eclk0::RPQ.INSERTS", 8.0, &KNL);
+        counts.add("edc-eclk7::rpq.inserts", 2.0, &KNL);
+        assert_eq!(counts.of("RPQ.INSERTS", &KNL), Some(10.0));
+    }
+
+    #[test]
+    fn lines_of_perf_are_understood() {
+        let counts = read("1234,,pm_run_cyc:u,1000,100.00,,\n<not counted>,,pm_inst_cmpl,0,0.00,,\n").unwrap();
+        assert_eq!((counts.of("PM_RUN_CYC", &POWER9), counts.of("PM_INST_CMPL", &POWER9)), (Some(1234.0), None));
+    }
+
+    #[test]
+    fn a_file_without_a_count_is_a_mistake() {
+        assert!(read("nothing here\n").is_err());
+        assert!(read("").is_err());
+    }
+}

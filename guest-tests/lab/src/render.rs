@@ -1,0 +1,316 @@
+//! A report in the form that people read, and the one that programs read.
+
+mod trace;
+
+use std::io::Write;
+
+use serde::Serialize;
+use vm_pmu::arch::registry::Part;
+
+use super::decode::{self, Decoded};
+use super::error::Error;
+use super::number::{counted, grouped};
+use super::output::Output;
+use super::run::RunRequest;
+use super::{select, text};
+pub use trace::trace;
+
+use crate::report::{Check, Count, Register, Report, Sample};
+
+/// A report with its registers taken apart, for programs.
+#[derive(Serialize)]
+pub struct Whole<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    decoded_registers: Vec<OfThread>,
+}
+
+/// A decoded register of one thread.
+#[derive(Serialize)]
+struct OfThread {
+    thread: usize,
+    #[serde(flatten)]
+    decoded: Decoded,
+}
+
+impl<'a> Whole<'a> {
+    /// The report, and what its registers say.
+    #[must_use]
+    pub fn new(report: &'a Report) -> Whole<'a> {
+        let part = select::part(&report.pmu).ok();
+        let decoded = |register: &Register| Some(OfThread { thread: register.thread, decoded: take_apart(part?, register)? });
+        Whole { report, decoded_registers: report.registers.iter().filter_map(decoded).collect() }
+    }
+}
+
+fn take_apart(part: Part, register: &Register) -> Option<Decoded> {
+    let description = select::register(part, &register.name).ok()?;
+    Some(Decoded::new(part, description, register.value))
+}
+
+/// Shows all of a report; its last line is `PASS` or `FAIL`.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    writeln!(output, "{} on {}, {} executed by {}{}", report.guest, report.pmu, executed(report), report.engine, companion(report))?;
+    console(report, output)?;
+    if !report.trace.is_empty() {
+        writeln!(output, "\nWhat passed between the guest and its PMU")?;
+        trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), output)?;
+    }
+    counts(&report.counts, output)?;
+    interrupts(report, output)?;
+    samples(&report.samples, output)?;
+    checks(&report.checks, output)?;
+    registers(report, output)?;
+    writeln!(output)?;
+    for line in text::wrap(&report.ending, output.width) {
+        writeln!(output, "{line}")?;
+    }
+    writeln!(output, "{}", verdict(report.passed))?;
+    Ok(())
+}
+
+fn verdict(passed: bool) -> &'static str {
+    if passed { "PASS" } else { "FAIL" }
+}
+
+/// What the companion made, for the first line.
+fn companion(report: &Report) -> String {
+    match report.companion.as_str() {
+        "" => String::new(),
+        "off" => "; no companion".to_owned(),
+        made => format!("; the companion makes {made}"),
+    }
+}
+
+/// How much was executed, in what is known of it.
+fn executed(report: &Report) -> String {
+    let (count, what) = report.cycles.map_or((report.instructions, "instruction"), |cycles| (cycles, "cycle"));
+    counted(usize::try_from(count).unwrap_or(usize::MAX), what)
+}
+
+fn console(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    if report.console.trim().is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "\nThe guest's console")?;
+    for line in report.console.trim_end().lines() {
+        // A guest may write anything: what would move the cursor is shown as a dot.
+        let line: String = line.chars().map(|letter| if letter.is_control() { '.' } else { letter }).collect();
+        writeln!(output, "  | {line}")?;
+    }
+    Ok(())
+}
+
+/// Shows counts as a table: how many of what, where, and what drove the counter.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn counts(counts: &[Count], output: &mut Output<'_>) -> Result<(), Error> {
+    /// The least columns that are worth a column.
+    const NARROW: usize = 32;
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<String> = counts.iter().map(|count| grouped(count.count)).collect();
+    let places: Vec<String> = counts.iter().map(|count| format!("{}/{}", count.thread, count.counter)).collect();
+    let number = text::widest(numbers.iter().map(String::as_str)).max(12);
+    let unit = text::widest(counts.iter().map(|count| count.unit.as_str())).max(4);
+    let event = text::widest(counts.iter().map(|count| count.event.as_str())).max(5);
+    let place = text::widest(places.iter().map(String::as_str)).max(TITLE_PLACE.len());
+    let left = number + unit + event + place + 8;
+    let beside = left + NARROW <= output.width;
+    let (title, indent) = if beside { ("driven by", left) } else { ("", number + unit + 6) };
+    let head = format!("{:>number$}  {:<unit$}  {:<event$}  {TITLE_PLACE:>place$}  {title}", "count", "unit", "event");
+    writeln!(output, "\n{}", head.trim_end())?;
+    for ((count, number_text), place_text) in counts.iter().zip(&numbers).zip(&places) {
+        let lead = format!("{number_text:>number$}  {:<unit$}  {:<event$}  {place_text:>place$}", count.unit, count.event);
+        let driven = if count.driven_by.is_empty() { count.fidelity.clone() } else { format!("{}: {}", count.fidelity, count.driven_by) };
+        for line in text::hanging(&lead, indent, &driven, output.width) {
+            writeln!(output, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The head of the column that says which counter it was: thread and counter.
+const TITLE_PLACE: &str = "thr/ctr";
+
+fn interrupts(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    if report.interrupts.is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "\nInterrupts at overflow")?;
+    let numbers: Vec<String> = report.interrupts.iter().map(|one| grouped(one.requested)).collect();
+    let number = text::widest(numbers.iter().map(String::as_str));
+    for (one, requested) in report.interrupts.iter().zip(&numbers) {
+        writeln!(output, "  {requested:>number$}  by counter {} of thread {}", one.counter, one.thread)?;
+    }
+    Ok(())
+}
+
+/// The most places that the histogram of samples shows.
+const PLACES: usize = 20;
+
+fn samples(samples: &[Sample], output: &mut Output<'_>) -> Result<(), Error> {
+    if samples.is_empty() {
+        return Ok(());
+    }
+    let total: u64 = samples.iter().fold(0, |sum, sample| sum.saturating_add(sample.hits));
+    let mut shown: Vec<&Sample> = samples.iter().collect();
+    shown.sort_by_key(|sample| (std::cmp::Reverse(sample.hits), sample.address));
+    let rest = shown.split_off(shown.len().min(PLACES));
+    shown.sort_by_key(|sample| sample.address);
+    writeln!(output, "\nWhere {} fell", counted(usize::try_from(total).unwrap_or(usize::MAX), "sample"))?;
+    let addresses: Vec<String> = shown.iter().map(|sample| format!("{:#x}", sample.address)).collect();
+    let hits: Vec<String> = shown.iter().map(|sample| grouped(sample.hits)).collect();
+    let address = text::widest(addresses.iter().map(String::as_str));
+    let hit = text::widest(hits.iter().map(String::as_str));
+    let label = text::widest(shown.iter().map(|sample| sample.label.as_str()));
+    let most = shown.iter().map(|sample| sample.hits).max().unwrap_or(0);
+    let room = output.width.saturating_sub(address + hit + label + 18).clamp(8, 48);
+    for ((sample, address_text), hit_text) in shown.iter().zip(&addresses).zip(&hits) {
+        let share = if total == 0 { 0.0 } else { sample.hits as f64 * 100.0 / total as f64 };
+        let gap = if label == 0 { 0 } else { label + 2 };
+        let bar = text::bar(sample.hits, most, room);
+        let line = format!("  {address_text:>address$}  {:<gap$}{hit_text:>hit$}  {share:5.1} %  {bar}", sample.label);
+        writeln!(output, "{}", line.trim_end())?;
+    }
+    if !rest.is_empty() {
+        let hits = rest.iter().fold(0u64, |sum, sample| sum.saturating_add(sample.hits));
+        writeln!(output, "  and {} at {}", grouped(hits), counted(rest.len(), "other place"))?;
+    }
+    Ok(())
+}
+
+/// Shows what the guest checked, a line each.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn checks(checks: &[Check], output: &mut Output<'_>) -> Result<(), Error> {
+    if checks.is_empty() {
+        return Ok(());
+    }
+    let passed = checks.iter().filter(|check| check.passed()).count();
+    writeln!(output, "\nChecks: {passed} of {} passed", checks.len())?;
+    let seen: Vec<String> = checks.iter().map(|check| value(check.seen)).collect();
+    let width = text::widest(seen.iter().map(String::as_str));
+    let name = text::widest(checks.iter().map(|check| check.name.as_str())).min(output.width.saturating_sub(width + 40));
+    for (check, seen) in checks.iter().zip(&seen) {
+        let word = if check.passed() { "pass" } else { "FAIL" };
+        if text::columns(&check.name) > name {
+            writeln!(output, "  {word}  {}", check.name)?;
+            writeln!(output, "        {:<rest$}  seen {seen:>width$}, expected {}", "", expected(check), rest = name)?;
+        } else {
+            writeln!(output, "  {word}  {:<name$}  seen {seen:>width$}, expected {}", check.name, expected(check))?;
+        }
+    }
+    Ok(())
+}
+
+fn expected(check: &Check) -> String {
+    if check.least == check.most { value(check.least) } else { format!("{} to {}", value(check.least), value(check.most)) }
+}
+
+/// A number that may be a count or the bits of a register.
+fn value(number: u64) -> String {
+    if number > u64::from(u32::MAX) { format!("{number:#x}") } else { grouped(number) }
+}
+
+fn registers(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+    if report.registers.is_empty() {
+        return Ok(());
+    }
+    let part = select::part(&report.pmu).ok();
+    let mut threads: Vec<usize> = report.registers.iter().map(|register| register.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    for thread in &threads {
+        let of = if threads.len() == 1 { String::new() } else { format!(" of thread {thread}") };
+        writeln!(output, "\nRegisters{of} at the end")?;
+        let own: Vec<&Register> = report.registers.iter().filter(|register| register.thread == *thread).collect();
+        for register in own.iter().filter(|register| register.value != 0) {
+            one_register(part, register, output)?;
+        }
+        let zero: Vec<&str> = own.iter().filter(|register| register.value == 0).map(|register| register.name.as_str()).collect();
+        if !zero.is_empty() {
+            for line in text::hanging("  zero:", 8, &zero.join(", "), output.width) {
+                writeln!(output, "{line}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn one_register(part: Option<Part>, register: &Register, output: &mut Output<'_>) -> Result<(), Error> {
+    let known = part.and_then(|part| Some((select::register(part, &register.name).ok()?, take_apart(part, register)?)));
+    let Some((description, decoded)) = known else {
+        writeln!(output, "  {} = {:#x}", register.name, register.value)?;
+        return Ok(());
+    };
+    let heading = decode::heading(description, register.value);
+    let is_shown = |field: &decode::DecodedField| field.value != 0;
+    let mut rest = decoded.fields.iter().filter(|field| !field.reserved);
+    match (rest.next(), rest.next(), &decoded.event) {
+        // A register of one field is said in one line.
+        (Some(field), None, _) if decoded.warnings.is_empty() => writeln!(output, "  {heading}   {}", field.meaning)?,
+        (_, _, Some(event)) => {
+            writeln!(output, "  {heading}   {event}")?;
+            decode::fields(&decoded, 4, is_shown, output)?;
+        }
+        _ => {
+            writeln!(output, "  {heading}")?;
+            decode::fields(&decoded, 4, is_shown, output)?;
+        }
+    }
+    Ok(())
+}
+
+/// The columns of the lines that sum up several runs.
+pub struct SummaryColumns {
+    guest: usize,
+    pmu: usize,
+}
+
+impl SummaryColumns {
+    /// Columns wide enough for `requests`.
+    #[must_use]
+    pub fn new(requests: &[RunRequest]) -> SummaryColumns {
+        let guest = requests.iter().map(|request| text::columns(&request.guest.title())).max().unwrap_or(0);
+        SummaryColumns { guest, pmu: text::widest(requests.iter().map(|request| request.pmu.as_str())) }
+    }
+
+    /// Sums up one run, and says which checks failed.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn line(&self, report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
+        let (guest, pmu) = (self.guest, self.pmu);
+        let passed = report.checks.iter().filter(|check| check.passed()).count();
+        let checks = format!("{passed} of {}", counted(report.checks.len(), "check"));
+        let lead = format!(
+            "{}  {:<guest$}  {:<pmu$}  {:>13} {}  {checks}",
+            verdict(report.passed),
+            report.guest,
+            report.pmu,
+            grouped(report.cycles.unwrap_or(report.instructions)),
+            if report.cycles.is_some() { "cycles" } else { "instructions" }
+        );
+        // How a run ended is worth saying where it is not just that every check passed.
+        let ending = if report.passed && !report.checks.is_empty() { "" } else { report.ending.as_str() };
+        let indent = text::columns(&lead) + 2;
+        let indent = if indent + 24 > output.width { 6 } else { indent };
+        for line in text::hanging(&lead, indent, ending, output.width) {
+            writeln!(output, "{}", line.trim_end())?;
+        }
+        for check in report.checks.iter().filter(|check| !check.passed()) {
+            writeln!(output, "      {}: seen {}, expected {}", check.name, value(check.seen), expected(check))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

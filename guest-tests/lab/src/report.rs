@@ -1,0 +1,57 @@
+//! What a run of a guest showed, whatever engine ran it.
+
+use serde::Serialize;
+pub use vm_pmu_board::report::{Action, Count, Interrupts, Posted, Trace};
+pub use vm_pmu_guests::protocol::{Check, Sample};
+
+/// One run of one guest.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// The guest's name, or the path of its file.
+    pub guest: String,
+    /// The PMU's name.
+    pub pmu: String,
+    /// The engine's name.
+    pub engine: String,
+    /// What the companion made: `events`, `events and time`, or nothing if it was `off`.
+    pub companion: String,
+    /// Whether the guest ended by itself with status 0 and every check of its own passed.
+    pub passed: bool,
+    /// How the run ended, in one line.
+    pub ending: String,
+    /// Instructions executed by all threads.
+    pub instructions: u64,
+    /// Cycles of the time-stamp counter that all threads ran or were halted for, where nobody knew what they executed. Then there are no
+    /// instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u64>,
+    /// What the guest wrote to its console.
+    pub console: String,
+    /// What the guest checked.
+    pub checks: Vec<Check>,
+    /// What was counted, over the whole run.
+    pub counts: Vec<Count>,
+    /// What chips have posted into memory, where there are such: whatever the cells hold at the end that is not zero.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub posted: Vec<Posted>,
+    /// Interrupts taken.
+    pub interrupts: Vec<Interrupts>,
+    /// What passed between the guest and its PMU, from the start, as far as it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Trace>,
+    /// Where samples fell, if the guest took any.
+    pub samples: Vec<Sample>,
+    /// The registers at the end.
+    pub registers: Vec<Register>,
+}
+
+/// A register at the end of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Register {
+    /// The hardware thread.
+    pub thread: usize,
+    /// The manual's name.
+    pub name: String,
+    /// Its value.
+    pub value: u64,
+}

@@ -1,0 +1,451 @@
+//! Runs a guest and says what it showed.
+
+mod engine;
+mod ia64;
+mod migrate;
+mod power;
+pub mod x86;
+
+pub use engine::Engine;
+use migrate::stages;
+pub use migrate::{MigrateError, RUN_VERSION};
+
+use std::fmt;
+use std::path::Path;
+
+use vm_pmu::arch::event::Fidelity;
+use vm_pmu::arch::power9::COUNTERS;
+use vm_pmu::arch::power9::encode::Encoding;
+use vm_pmu::arch::registry::NAMES;
+use vm_pmu::companion::{self, Clock};
+use vm_pmu::{Address, Part, Signal};
+
+use crate::number::grouped;
+use crate::report::{Check, Register, Report};
+use vm_pmu_engines::x86::{Image, ImageError, MachineError};
+use vm_pmu_guests as guests;
+
+/// Bytes of memory, as far as no part needs more.
+const RAM: u64 = 32 << 20;
+
+/// How a guest is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What executes the guest.
+    pub engine: Engine,
+    /// Every CPU on a host thread of its own, instead of in turn. Then the order of what CPUs do to each other is the host's.
+    pub parallel: bool,
+    /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
+    pub limit: u64,
+    /// Where cycles come from.
+    pub cycles: Cycles,
+    /// With cycles of the time-stamp counter, after how many seconds the run is given up.
+    pub seconds: u64,
+    /// The letter of the PMU's revision; the usual one if there is none.
+    pub revision: Option<String>,
+    /// How many CPUs a guest from a file gets; a guest of the project knows itself.
+    pub cpus: usize,
+    /// A counter that one core uses for the northbridge stays usable to the others.
+    pub share_counters: bool,
+    /// The companion makes what the engine does not know: caches, translation, prediction, timing.
+    pub companion: bool,
+    /// How many POWER chips with nests and host firmware a guest from a file gets; a guest of the project knows itself.
+    pub chips: usize,
+    /// A POWER guest of the project runs big-endian.
+    pub big_endian: bool,
+    /// How many of the things that pass between each CPU and its PMU are kept for the report.
+    pub trace: usize,
+    /// After so many steps the run is saved, with everything beside it, and goes on in a new machine.
+    pub save_at: Option<u64>,
+    /// The engine of that machine; the same if there is none.
+    pub go_on_with: Option<Engine>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            engine: Engine::default(),
+            parallel: false,
+            limit: 1_000_000_000,
+            cycles: Cycles::default(),
+            seconds: 60,
+            revision: None,
+            cpus: 1,
+            share_counters: false,
+            companion: true,
+            chips: 0,
+            big_endian: false,
+            trace: 0,
+            save_at: None,
+            go_on_with: None,
+        }
+    }
+}
+
+/// Where cycles come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cycles {
+    /// The engine, or the companion, says how many each instruction takes. Whatever else happens is counted too.
+    #[default]
+    Engine,
+    /// The time-stamp counter of the host, whose processor executes the guest freely through KVM. Nothing but cycles is counted.
+    Tsc,
+}
+
+impl Options {
+    /// The most steps, in words.
+    fn steps(&self) -> String {
+        format!("{} steps", grouped(self.limit))
+    }
+
+    /// # Errors
+    /// [`RunError::NotWithTsc`] for what does not go with cycles of the time-stamp counter.
+    fn check_cycles(&self) -> Result<(), RunError> {
+        let against = [
+            (self.engine != Engine::Kvm, "only a guest on KVM runs freely: add `--engine kvm`"),
+            (self.save_at.is_some(), "a guest that runs freely has no steps to be saved between: leave `--save-at` away"),
+        ];
+        match against.into_iter().find(|(holds, _)| *holds) {
+            Some((_, reason)) if self.cycles == Cycles::Tsc => Err(RunError::NotWithTsc { reason }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a guest could not be run. A guest that runs and fails is no error: its report says so.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no PMU of this name.
+    UnknownPmu {
+        /// The name.
+        name: String,
+    },
+    /// The PMU has no such revision.
+    UnknownRevision {
+        /// The PMU's name.
+        pmu: String,
+        /// The letter.
+        revision: String,
+    },
+    /// There is no guest of this name, and no file either.
+    UnknownGuest {
+        /// The name.
+        name: String,
+        /// The PMU's name.
+        pmu: String,
+    },
+    /// The file could not be read.
+    Unreadable {
+        /// Its path.
+        path: String,
+        /// What the host said.
+        error: std::io::Error,
+    },
+    /// The file is no guest.
+    BadImage {
+        /// Its path.
+        path: String,
+        /// Why.
+        error: ImageError,
+    },
+    /// A guest of the project could not be assembled.
+    Assembler {
+        /// Its name.
+        guest: String,
+        /// Why.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The guest counts what only the companion makes, and there is none.
+    NeedsCompanion {
+        /// Its name.
+        guest: String,
+    },
+    /// The engine refused the guest.
+    Machine(MachineError),
+    /// The engine of POWER refused the guest.
+    PowerMachine(vm_pmu_engines::power::MachineError),
+    /// The host firmware of POWER cannot be set up.
+    Firmware {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// The engine of IA-64 refused the guest.
+    Ia64Machine(vm_pmu_engines::ia64::MachineError),
+    /// The engine does not run here, or not this guest.
+    Engine {
+        /// The engine.
+        engine: Engine,
+        /// Why, in one line.
+        reason: String,
+    },
+    /// The guest ended before it was to be saved.
+    EndedEarly {
+        /// After how many steps it was to be.
+        steps: u64,
+        /// How it ended, in one line.
+        ending: String,
+    },
+    /// The run was to be saved when it had been given up already.
+    SavedTooLate {
+        /// After how many steps it was to be saved.
+        steps: u64,
+        /// After how many it is given up.
+        limit: u64,
+    },
+    /// The run could not be saved, or did not go on.
+    Migrate(MigrateError),
+    /// The option is not for runs with cycles of the time-stamp counter, or those are not for this engine.
+    NotWithTsc {
+        /// What stands against it, and what to do.
+        reason: &'static str,
+    },
+    /// The option is not for this PMU's engine.
+    NotForEngine {
+        /// The option.
+        option: &'static str,
+        /// The PMU's name.
+        pmu: String,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPmu { name } => write!(f, "there is no PMU `{name}`: the PMUs are {}", NAMES.join(", ")),
+            Self::UnknownRevision { pmu, revision } => write!(f, "the PMU {pmu} has no revision `{revision}`"),
+            Self::UnknownGuest { name, pmu } => {
+                write!(f, "`{name}` is neither a guest for {pmu} nor a file: the guests are ")?;
+                let names: Vec<&str> = guests::of(pmu).map(|guest| guest.name).collect();
+                f.write_str(&names.join(", "))
+            }
+            Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
+            Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
+            Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
+            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
+            Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
+            Self::Ia64Machine(error) => write!(f, "the engine refuses the guest: {error}"),
+            Self::Engine { engine, reason } => write!(f, "the engine {engine} cannot run it: {reason}"),
+            Self::EndedEarly { steps, ending } => {
+                write!(f, "the guest ended before it had taken {} steps, so it was not saved: {ending}", grouped(*steps))
+            }
+            Self::SavedTooLate { steps, limit } => {
+                write!(f, "it cannot be saved after {} steps and given up after {}: save it earlier", grouped(*steps), grouped(*limit))
+            }
+            Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
+            Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
+            Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { error, .. } => Some(error),
+            Self::BadImage { error, .. } => Some(error),
+            Self::Assembler { error, .. } => Some(&**error),
+            Self::Machine(error) => Some(error),
+            Self::PowerMachine(error) => Some(error),
+            Self::Ia64Machine(error) => Some(error),
+            Self::Migrate(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Runs `guest`, the name of one of the [`guests`] or the path of an ELF file, on a machine with the PMU `pmu`.
+///
+/// ```
+/// use vm_pmu_lab::runner::{Options, run};
+///
+/// let report = run("k8", "count", &Options::default()).unwrap();
+/// assert!(report.passed, "{}", report.ending);
+/// ```
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run or nothing to run it on.
+pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError> {
+    let chosen = choose(pmu, guest, options)?;
+    let options = Options { big_endian: chosen.big_endian, chips: chosen.chips, ..options.clone() };
+    run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
+}
+
+/// Runs `guest` as [`run`] does, and counts beside it what each of `beside` programs, whatever the guest itself does to its PMU. What
+/// PMC1 to PMC6 of each counted on all threads comes with the report.
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts nothing beside a guest.
+pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    match part(pmu, options)? {
+        part @ Part::Power9(_) => {
+            let chosen = choose(pmu, guest, options)?;
+            let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
+            let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
+            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
+        }
+        Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
+            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+        }
+    }
+}
+
+/// Runs an image on one CPU of POWER, named `name`, as [`count`] runs a guest.
+///
+/// # Errors
+/// As [`count`].
+pub fn count_image(
+    pmu: &str,
+    name: &str,
+    image: &Image,
+    clock: Clock,
+    options: &Options,
+    beside: &[Encoding],
+) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+    match part(pmu, options)? {
+        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, beside }, options),
+        Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
+            Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
+        }
+    }
+}
+
+/// A guest to run.
+struct Chosen {
+    image: Image,
+    cpus: usize,
+    chips: usize,
+    clock: Clock,
+    big_endian: bool,
+}
+
+fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError> {
+    if Part::named(pmu).is_none() {
+        return Err(RunError::UnknownPmu { name: pmu.to_owned() });
+    }
+    match guests::named(pmu, guest) {
+        Some(known) if known.needs_companion && options.cycles == Cycles::Tsc => {
+            Err(RunError::NotWithTsc { reason: "the guest counts what the companion makes: leave `--cycles tsc` away" })
+        }
+        Some(known) if known.needs_companion && !options.companion => Err(RunError::NeedsCompanion { guest: guest.to_owned() }),
+        Some(known) => {
+            let image = known.image(!options.big_endian).map_err(|error| RunError::Assembler { guest: guest.to_owned(), error })?;
+            let clock = if known.foretells_cycles { Clock::Embedder } else { Clock::Companion };
+            Ok(Chosen { image, cpus: known.cpus, chips: known.chips, clock, big_endian: options.big_endian })
+        }
+        None => {
+            let (image, little_endian) = load(pmu, guest)?;
+            // A file of POWER says itself which it is.
+            let big_endian = if pmu == POWER9 { !little_endian } else { options.big_endian };
+            Ok(Chosen { image, cpus: options.cpus, chips: options.chips, clock: Clock::Companion, big_endian })
+        }
+    }
+}
+
+/// The part of this name, in the revision that the options choose.
+fn part(pmu: &str, options: &Options) -> Result<Part, RunError> {
+    let part = Part::named(pmu).ok_or_else(|| RunError::UnknownPmu { name: pmu.to_owned() })?;
+    match &options.revision {
+        None => Ok(part),
+        Some(revision) => {
+            let unknown = || RunError::UnknownRevision { pmu: pmu.to_owned(), revision: revision.clone() };
+            part.revision(revision).ok_or_else(unknown)
+        }
+    }
+}
+
+/// The PMU whose guests are POWER code.
+const POWER9: &str = "power9";
+
+/// Loads an ELF file; whether it is little-endian.
+fn load(pmu: &str, path: &str) -> Result<(Image, bool), RunError> {
+    let looks_like_a_path = path.contains(['/', '\\', '.']);
+    if !looks_like_a_path && !Path::new(path).exists() {
+        return Err(RunError::UnknownGuest { name: path.to_owned(), pmu: pmu.to_owned() });
+    }
+    let bytes = std::fs::read(path).map_err(|error| RunError::Unreadable { path: path.to_owned(), error })?;
+    let image = if pmu == POWER9 { Image::power_elf(&bytes) } else { Image::elf(&bytes).map(|image| (image, true)) };
+    image.map_err(|error| RunError::BadImage { path: path.to_owned(), error })
+}
+
+/// Runs an image on `cpus` CPUs; `name` is the guest's in the report. With [`Clock::Embedder`] every step is one cycle.
+///
+/// # Errors
+/// [`RunError`], where there is nothing to run it on.
+pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock, options: &Options) -> Result<Report, RunError> {
+    let part = part(pmu, options)?;
+    options.engine.check(pmu)?;
+    options.check_cycles()?;
+    match part {
+        Part::Power9(_) => {
+            return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
+        }
+        Part::Itanium(_) | Part::Montecito(_) => {
+            return ia64::run_image(&ia64::Job { part, name, image, cpus, clock }, options);
+        }
+        Part::K8(_) | Part::Knl(_) => {}
+    }
+    x86::run_image(&x86::Job { part, name, image, cpus, clock }, options)
+}
+
+/// The report of a run before anything of it is known.
+fn begin(part: Part, name: &str, companion: Option<&companion::Companion>, engine: Engine) -> Report {
+    let made = match companion.map(companion::Companion::clock) {
+        None => "off",
+        Some(Clock::Embedder) => "events",
+        Some(Clock::Companion) => "events and time",
+    };
+    Report {
+        guest: name.to_owned(),
+        pmu: part.name().to_owned(),
+        engine: engine.name().to_owned(),
+        companion: made.to_owned(),
+        ..Report::default()
+    }
+}
+
+/// What follows a clock of the companion is as good as that clock.
+fn judge_clock(report: &mut Report, companion: Option<&companion::Companion>) {
+    let Some(companion) = companion.filter(|companion| companion.clock() == Clock::Companion) else { return };
+    let modelled = |name: &str| Signal::from_name(name).is_some_and(|signal| companion.supplies(signal));
+    let exact = report.counts.iter_mut().filter(|count| count.fidelity == Fidelity::Exact.word());
+    for count in exact.filter(|count| count.driven_by.split(" + ").any(modelled)) {
+        count.fidelity = Fidelity::Approximate.word().to_owned();
+        count.driven_by.push_str(": by the companion's clock");
+    }
+}
+
+fn registers<L: vm_pmu::irq::InterruptLine>(index: usize, thread: &vm_pmu::topology::Thread<'_, L>) -> Vec<Register> {
+    let shown = |register: &&vm_pmu::arch::model::RegisterDescription| match register.address {
+        Address::Rdpmc(_) => false,
+        // By their privileged numbers: those of problem state show the same.
+        Address::Spr(768..=783) => false,
+        _ => true,
+    };
+    let value = |register: &vm_pmu::arch::model::RegisterDescription| {
+        let value = thread.read(register.address).ok()?;
+        Some(Register { thread: index, name: register.name.to_owned(), value })
+    };
+    thread.registers().iter().filter(shown).filter_map(value).collect()
+}
+
+/// Whether a run that ended with `status`, or at a `limit`, or else by `exit`, was right, in one line.
+fn verdict(status: Option<u8>, limit: Option<String>, exit: &dyn fmt::Display, checks: &[Check]) -> (bool, String) {
+    let failed = checks.iter().filter(|check| !check.passed()).count();
+    let first = checks.iter().find(|check| !check.passed());
+    match (status, first) {
+        (Some(0), None) if checks.is_empty() => (true, "ended with status 0 and reported no checks".to_owned()),
+        (Some(0), None) => {
+            (true, if checks.len() == 1 { "the check passed".to_owned() } else { format!("all {} checks passed", checks.len()) })
+        }
+        (Some(_), Some(check)) => {
+            let right = if check.least == check.most { String::new() } else { format!(" to {:#x}", check.most) };
+            let of = checks.len();
+            let Check { name, seen, least, .. } = check;
+            (false, format!("{failed} of {of} checks failed, first `{name}`: {seen:#x} instead of {least:#x}{right}"))
+        }
+        _ => (false, limit.map_or_else(|| exit.to_string(), |limit| format!("not done after {limit}"))),
+    }
+}

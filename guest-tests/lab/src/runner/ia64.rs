@@ -1,0 +1,105 @@
+//! The engine of IA-64.
+
+use vm_pmu::arch::ia64::PerfMonInfo;
+use vm_pmu::companion::{self, Clock};
+use vm_pmu::topology::Builder;
+use vm_pmu::{Part, Signal};
+
+use super::migrate::{self, MigrateError, Outcome, Stage, stages};
+use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
+use crate::known::supply;
+use crate::report::Report;
+use vm_pmu_board::Lines;
+use vm_pmu_board::ia64::{Attached, Cpu, Rig, supplies};
+use vm_pmu_engines::ia64::{Config, Exit, Limits, MAX_THREADS, Machine, MachineError, Saved};
+use vm_pmu_engines::image::Image;
+use vm_pmu_guests::protocol;
+
+/// What is to be run.
+pub(super) struct Job<'a> {
+    pub(super) part: Part,
+    pub(super) name: &'a str,
+    pub(super) image: &'a Image,
+    /// The threads of one core: 1 or 2.
+    pub(super) cpus: usize,
+    pub(super) clock: Clock,
+}
+
+/// What the part's firmware says of its monitors.
+fn firmware(part: Part) -> PerfMonInfo {
+    match part {
+        Part::Itanium(_) => vm_pmu::arch::itanium::PERF_MON_INFO,
+        _ => vm_pmu::arch::montecito::PERF_MON_INFO,
+    }
+}
+
+/// Runs an image.
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Report, RunError> {
+    stages(options, job.part.name(), |stage| run_stage(job, options, stage))
+}
+
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
+    let Job { part, name, image, cpus, clock } = *job;
+    for (chosen, option) in [(options.parallel, "--parallel"), (options.big_endian, "--big-endian")] {
+        if chosen {
+            return Err(RunError::NotForEngine { option, pmu: part.name().to_owned() });
+        }
+    }
+    let info = firmware(part);
+    let config = Config { ram: RAM, cores: 1, threads: cpus, ..Config::default() };
+    if !(1..=MAX_THREADS).contains(&cpus) {
+        return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus }));
+    }
+    let lines = Lines::new(cpus);
+    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
+    let supply = supply(part, followed.as_ref());
+    let pmus = Builder::of(part).threads(cpus).supplies(supply.signals).tells(supply.records).build(lines.clone());
+    let companion = followed.map(companion::Builder::build);
+    let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
+    let attach = |index: usize| {
+        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), &lines, info);
+        cpu.record(options.trace);
+        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower, cpus > 1);
+        }
+        cpu
+    };
+    let mut machine = Machine::new(&config, image, attach).map_err(RunError::Ia64Machine)?;
+    let mut rig = Rig { machine: &mut machine, pmus: &pmus, lines: &lines, companion: companion.as_ref() };
+    if let Some(bytes) = stage.from {
+        let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
+        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+    }
+    let exit = rig.machine.run(Limits::steps(stage.steps));
+    if stage.save && exit == Exit::Limit {
+        let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
+        return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
+    }
+
+    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
+    let mut report = begin(part, name, companion.as_ref(), options.engine);
+    for index in 0..cpus {
+        if let Some(cpu) = machine.observer_mut(index) {
+            cpu.close();
+            report.instructions += cpu.instructions();
+            report.counts.extend(cpu.ledger().counts(part, &knows));
+            report.trace.extend_from_slice(cpu.trace());
+        }
+        if let Some(thread) = pmus.thread(index) {
+            report.registers.extend(registers(index, &thread));
+        }
+    }
+    judge_clock(&mut report, companion.as_ref());
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+    report.interrupts = lines.requested();
+    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+    let status = match exit {
+        Exit::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    Ok(Outcome::Ended(report))
+}

@@ -1,0 +1,390 @@
+//! A run that is saved in its middle and goes on in a new machine, on the same engine or another.
+//!
+//! Every processor's runner has one function that runs a [`Stage`]: it builds everything anew, takes over what was saved if the stage says
+//! so, runs, and then reports or saves. [`stages`] puts two of them together. What is saved is one string of bytes:
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 8 | `VMPMURUN` |
+//! | 4 | the version of the form, [`RUN_VERSION`] |
+//! | 8, and so many | the length of the content, and the content: CBOR (RFC 8949), every field under its name |
+//! | 4 | CRC-32 (IEEE 802.3) of all bytes before |
+//!
+//! Numbers are little-endian. The content is a [`Saved`] of what the processor's engine, glue and surroundings remember.
+
+use std::fmt;
+
+use cbor4ii::core::dec::Read;
+use cbor4ii::core::utils::SliceReader;
+use cbor4ii::serde::{Deserializer as CborDeserializer, to_vec};
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use vm_pmu::Part;
+use vm_pmu::snapshot::SnapshotError;
+
+use super::{Engine, Options, RunError};
+use crate::report::Report;
+use vm_pmu_board::Refusal;
+
+/// The version of the form of a saved run. No other is read.
+pub const RUN_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"VMPMURUN";
+/// Bytes before the content.
+const BEFORE: usize = MAGIC.len() + 4 + 8;
+/// The checksum behind it.
+const CHECKSUM: usize = 4;
+
+/// Why a run was not saved, or does not go on from what was saved. The machine is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// The bytes do not begin as a saved run does.
+    NotARun,
+    /// They are of a version that is not read.
+    Version {
+        /// The version that they say.
+        saved: u32,
+    },
+    /// There are fewer or more bytes than they say.
+    Length {
+        /// How many there are.
+        given: usize,
+    },
+    /// They were changed.
+    Checksum {
+        /// The checksum that they say.
+        stated: u32,
+        /// Their checksum.
+        computed: u32,
+    },
+    /// Their content is not what a run of such a machine remembers.
+    Content,
+    /// They are of another part, or another revision of it.
+    Part {
+        /// The name and the revision's letter that were saved.
+        saved: (String, String),
+        /// Those of the machine.
+        target: (String, String),
+    },
+    /// Something that was saved is missing in the machine, or the other way round: a companion, boxes, chips, a clock of a core.
+    Shape {
+        /// What.
+        what: &'static str,
+    },
+    /// The engine refuses what it is to remember.
+    Engine {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// The PMUs, a chip or the companion do.
+    Snapshot(SnapshotError),
+}
+
+impl fmt::Display for MigrateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotARun => f.write_str("these bytes are no saved run: pass what was saved"),
+            Self::Version { saved } => write!(f, "the run was saved in version {saved} and version {RUN_VERSION} is read"),
+            Self::Length { given } => write!(f, "{given} bytes were given, which are not as many as they say: pass all that were saved"),
+            Self::Checksum { stated, computed } => {
+                write!(f, "the checksum says {stated:08x} and the bytes have {computed:08x}: they were changed since they were saved")
+            }
+            Self::Content => f.write_str("the saved run is not one of such a machine: make one as it was"),
+            Self::Part { saved: (name, letter), target: (own, revision) } => {
+                write!(f, "the run is of {name} {letter} and the machine has {own} {revision}: make one of the same part")
+            }
+            Self::Shape { what } => write!(f, "the saved run and the machine differ in {what}: make the machine as it was"),
+            Self::Engine { reason } => f.write_str(reason),
+            Self::Snapshot(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for MigrateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Snapshot(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Refusal> for MigrateError {
+    fn from(refusal: Refusal) -> MigrateError {
+        match refusal {
+            Refusal::Snapshot(error) => MigrateError::Snapshot(error),
+            refusal => MigrateError::Engine { reason: refusal.to_string() },
+        }
+    }
+}
+
+impl From<SnapshotError> for MigrateError {
+    fn from(error: SnapshotError) -> MigrateError {
+        MigrateError::Snapshot(error)
+    }
+}
+
+/// A snapshot inside a saved run. Formats of serde have it as one string of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bytes(pub(super) Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        deserializer.deserialize_byte_buf(AnyBytes)
+    }
+}
+
+/// Reads a string of bytes.
+struct AnyBytes;
+
+impl Visitor<'_> for AnyBytes {
+    type Value = Bytes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string of bytes")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
+        Ok(Bytes(bytes.to_vec()))
+    }
+
+    fn visit_byte_buf<E: serde::de::Error>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+        Ok(Bytes(bytes))
+    }
+}
+
+/// A saved run of some processor: what `machine`, of type `M`, and everything beside it, of type `B`, remember.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Saved<M, B> {
+    part: String,
+    revision: String,
+    /// What the engine remembers.
+    pub(super) machine: M,
+    /// What is beside it.
+    pub(super) beside: B,
+}
+
+impl<M, B> Saved<M, B> {
+    pub(super) fn new(part: Part, machine: M, beside: B) -> Saved<M, B> {
+        let (part, revision) = named(part);
+        Saved { part, revision, machine, beside }
+    }
+}
+
+fn named(part: Part) -> (String, String) {
+    (part.name().to_owned(), part.revision_letter().to_owned())
+}
+
+/// The name of a part and of its revision, before everything that depends on them.
+#[derive(Deserialize)]
+struct Identity {
+    part: String,
+    revision: String,
+}
+
+/// A saved run as bytes.
+pub(super) fn write<M: Serialize, B: Serialize>(saved: &Saved<M, B>) -> Result<Vec<u8>, MigrateError> {
+    // What is written has nothing that CBOR could not hold: it fails by memory alone.
+    let content = to_vec(Vec::new(), saved).map_err(|_| MigrateError::Snapshot(SnapshotError::OutOfMemory))?;
+    let mut bytes = Vec::with_capacity(BEFORE + content.len() + CHECKSUM);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&RUN_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&content);
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// A saved run of a machine with this part.
+pub(super) fn read<M: DeserializeOwned, B: DeserializeOwned>(part: Part, bytes: &[u8]) -> Result<Saved<M, B>, MigrateError> {
+    let given = bytes.len();
+    let rest = bytes.strip_prefix(MAGIC).ok_or(MigrateError::NotARun)?;
+    let (version, rest) = rest.split_first_chunk().ok_or(MigrateError::Length { given })?;
+    let version = u32::from_le_bytes(*version);
+    if version != RUN_VERSION {
+        return Err(MigrateError::Version { saved: version });
+    }
+    let (length, rest) = rest.split_first_chunk().ok_or(MigrateError::Length { given })?;
+    let (content, checksum) = rest.split_last_chunk().ok_or(MigrateError::Length { given })?;
+    if u64::from_le_bytes(*length) != content.len() as u64 {
+        return Err(MigrateError::Length { given });
+    }
+    let (stated, computed) = (u32::from_le_bytes(*checksum), crc32fast::hash(&bytes[..given - CHECKSUM]));
+    if stated != computed {
+        return Err(MigrateError::Checksum { stated, computed });
+    }
+    let Identity { part: name, revision } = decode(content)?;
+    let (saved, target) = ((name, revision), named(part));
+    if saved != target {
+        return Err(MigrateError::Part { saved, target });
+    }
+    decode(content)
+}
+
+/// A value that takes all of `content`.
+fn decode<T: DeserializeOwned>(content: &[u8]) -> Result<T, MigrateError> {
+    let mut deserializer = CborDeserializer::new(SliceReader::new(content));
+    let value = T::deserialize(&mut deserializer).map_err(|_| MigrateError::Content)?;
+    let mut rest = deserializer.into_inner();
+    let more = rest.fill(1).map_err(|_| MigrateError::Content)?;
+    if more.as_ref().is_empty() { Ok(value) } else { Err(MigrateError::Content) }
+}
+
+/// A part of a run, in a machine of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage<'a> {
+    /// What executes it.
+    pub(super) engine: Engine,
+    /// What was saved, if it does not begin at the beginning.
+    pub(super) from: Option<&'a [u8]>,
+    /// How many steps it has at most.
+    pub(super) steps: u64,
+    /// It is saved when it has had all of them, instead of being given up.
+    pub(super) save: bool,
+}
+
+/// What became of a stage.
+pub(super) enum Outcome<T> {
+    /// It was saved.
+    Saved(Vec<u8>),
+    /// It ended, or was given up.
+    Ended(T),
+}
+
+/// What a whole run comes to: a report, and perhaps more.
+pub(super) trait Reported {
+    /// The report.
+    fn report(&mut self) -> &mut Report;
+}
+
+impl Reported for Report {
+    fn report(&mut self) -> &mut Report {
+        self
+    }
+}
+
+impl<T> Reported for (Report, T) {
+    fn report(&mut self) -> &mut Report {
+        &mut self.0
+    }
+}
+
+/// Runs the stages of a run: one, or with [`Options::save_at`] two.
+pub(super) fn stages<T: Reported>(
+    options: &Options,
+    pmu: &str,
+    run: impl Fn(&Stage<'_>) -> Result<Outcome<T>, RunError>,
+) -> Result<T, RunError> {
+    let engine = options.engine;
+    let unsaved = || RunError::NotForEngine { option: "--save-at", pmu: pmu.to_owned() };
+    let Some(steps) = options.save_at else {
+        return match run(&Stage { engine, from: None, steps: options.limit, save: false })? {
+            Outcome::Ended(whole) => Ok(whole),
+            Outcome::Saved(_) => Err(unsaved()),
+        };
+    };
+    if steps >= options.limit {
+        return Err(RunError::SavedTooLate { steps, limit: options.limit });
+    }
+    let next = options.go_on_with.unwrap_or(engine);
+    next.check(pmu)?;
+    let saved = match run(&Stage { engine, from: None, steps, save: true })? {
+        Outcome::Saved(saved) => saved,
+        Outcome::Ended(mut whole) => {
+            return Err(RunError::EndedEarly { steps, ending: std::mem::take(&mut whole.report().ending) });
+        }
+    };
+    match run(&Stage { engine: next, from: Some(&saved), steps: options.limit - steps, save: false })? {
+        Outcome::Ended(mut whole) => {
+            if next != engine {
+                whole.report().engine = format!("{engine}, then {next}");
+            }
+            Ok(whole)
+        }
+        Outcome::Saved(_) => Err(unsaved()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(name: &str) -> Part {
+        Part::named(name).unwrap()
+    }
+
+    fn bytes() -> Vec<u8> {
+        write(&Saved::new(part("k8"), 5u64, Bytes(vec![1, 2, 3]))).unwrap()
+    }
+
+    fn read_back(bytes: &[u8]) -> Result<(u64, Vec<u8>), MigrateError> {
+        read::<u64, Bytes>(part("k8"), bytes).map(|saved| (saved.machine, saved.beside.0))
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(read_back(&bytes()), Ok((5, vec![1, 2, 3])));
+    }
+
+    #[test]
+    fn every_change_and_every_cut_is_refused() {
+        let whole = bytes();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            assert!(read_back(&changed).is_err(), "byte {at}");
+            assert!(read_back(&whole[..at]).is_err(), "{at} bytes");
+        }
+        assert_eq!(read_back(&[whole.clone(), vec![0]].concat()), Err(MigrateError::Length { given: whole.len() + 1 }));
+    }
+
+    #[test]
+    fn another_version_part_or_content_is_refused_as_such() {
+        let mut later = bytes();
+        later[8] = 2;
+        assert_eq!(read_back(&later), Err(MigrateError::Version { saved: 2 }));
+        let of = |name: &str, letter: &str| (name.to_owned(), letter.to_owned());
+        let (saved, target) = (of("k8", part("k8").revision_letter()), of("knl", part("knl").revision_letter()));
+        assert_eq!(read::<u64, Bytes>(part("knl"), &bytes()).map(|_| ()), Err(MigrateError::Part { saved, target }));
+        assert_eq!(read::<String, Bytes>(part("k8"), &bytes()).map(|_| ()), Err(MigrateError::Content));
+        assert_eq!(read_back(b"other"), Err(MigrateError::NotARun));
+    }
+
+    /// A run of 100 steps that counts what it has run.
+    fn counted(stage: &Stage<'_>) -> Result<Outcome<Report>, RunError> {
+        let before = stage.from.map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+        let after = before + stage.steps.min(100 - before);
+        if stage.save && after < 100 {
+            return Ok(Outcome::Saved(after.to_le_bytes().to_vec()));
+        }
+        let report = Report { instructions: after, ending: "done".to_owned(), engine: stage.engine.to_string(), ..Report::default() };
+        Ok(Outcome::Ended(report))
+    }
+
+    #[test]
+    fn a_run_that_is_saved_has_two_stages_and_all_its_steps() {
+        let ran = |save_at, limit| stages(&Options { save_at, limit, ..Options::default() }, "k8", counted).unwrap().instructions;
+        assert_eq!([ran(None, 1000), ran(Some(30), 1000), ran(Some(30), 70)], [100, 100, 70]);
+    }
+
+    #[test]
+    fn a_run_is_not_saved_behind_its_limit() {
+        let options = Options { save_at: Some(70), limit: 70, ..Options::default() };
+        assert!(matches!(stages(&options, "k8", counted), Err(RunError::SavedTooLate { steps: 70, limit: 70 })));
+    }
+
+    #[test]
+    fn a_run_that_ends_before_it_is_saved_says_so() {
+        let error = stages(&Options { save_at: Some(100), ..Options::default() }, "k8", counted).unwrap_err();
+        let said = "the guest ended before it had taken 100 steps, so it was not saved: done";
+        assert_eq!(error.to_string(), said);
+    }
+}

@@ -1,0 +1,145 @@
+//! The engine of POWER.
+
+use vm_pmu::arch::power9::COUNTERS;
+use vm_pmu::arch::power9::encode::Encoding;
+use vm_pmu::companion::{self, Clock};
+use vm_pmu::topology::Builder;
+use vm_pmu::{Part, Signal};
+
+#[cfg(feature = "unicorn")]
+use super::Engine;
+use super::migrate::{self, MigrateError, Outcome, Stage, stages};
+use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
+use crate::known::supply;
+use crate::report::Report;
+use vm_pmu_board::Lines;
+use vm_pmu_board::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
+use vm_pmu_engines::image::Image;
+use vm_pmu_engines::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
+use vm_pmu_guests::protocol;
+
+/// What is to be run.
+pub(super) struct Job<'a> {
+    pub(super) part: Part,
+    pub(super) name: &'a str,
+    pub(super) image: &'a Image,
+    /// The threads of one core: 1, 2 or 4.
+    pub(super) cpus: usize,
+    pub(super) clock: Clock,
+    /// What other PMUs count beside the guest's own.
+    pub(super) beside: &'a [Encoding],
+}
+
+/// Runs the machine on Unicorn.
+#[cfg(feature = "unicorn")]
+fn on_unicorn(machine: &mut Machine<Cpu<'_>>, limits: Limits) -> Result<Exit, RunError> {
+    use vm_pmu_engines::unicorn::power::Emulation;
+    let run = |machine: &mut Machine<Cpu<'_>>| Emulation::new(machine)?.run(machine, limits);
+    run(machine).map_err(|refusal| RunError::Engine { engine: Engine::Unicorn, reason: refusal.to_string() })
+}
+
+/// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
+type Counted = (Report, Vec<[u64; COUNTERS]>);
+
+/// Runs an image.
+pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Counted, RunError> {
+    stages(options, job.part.name(), |stage| run_stage(job, options, stage))
+}
+
+fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Counted>, RunError> {
+    let Job { part, name, image, cpus, clock, beside } = *job;
+    if options.parallel {
+        return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
+    }
+    if !(1..=MAX_CPUS).contains(&cpus) {
+        return Err(RunError::PowerMachine(MachineError::Cpus { cpus }));
+    }
+    let lines = Lines::new(cpus);
+    // A package is a core, and a chip has one.
+    let packages = options.chips.max(1);
+    if packages > MAX_CHIPS || !cpus.is_multiple_of(packages) {
+        return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
+    }
+    let threads = cpus / packages;
+    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    // With a clock of the companion's, time must not change its pace with what is counted.
+    let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
+    let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
+    let supply = supply(part, followed.as_ref());
+    let builder = Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).tells(supply.records).pace(pace());
+    let pmus = builder.build(lines.clone());
+    let companion = followed.map(companion::Builder::build);
+    let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));
+    let plain = Config { ram: RAM, cpus, little_endian: !options.big_endian, ..Config::default() };
+    let config = match &firmware {
+        Some(firmware) => Config { entry: firmware.entry(), pirs: firmware.pirs().to_vec(), ..plain },
+        None => plain,
+    };
+    let Some(first) = pmus.thread(0) else { return Err(RunError::PowerMachine(MachineError::Cpus { cpus })) };
+    let attach = |index: usize| {
+        let mut cpu = Cpu::new(pmus.thread(index).unwrap_or(first), config.time_base);
+        cpu.record(options.trace);
+        cpu.broadcast_to((0..cpus).filter(|other| *other != index).filter_map(|other| pmus.thread(other)).collect());
+        if let Some(firmware) = &firmware {
+            cpu.call_firmware(firmware);
+        }
+        if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
+            cpu.follow(follower);
+        }
+        if let Some(thread) = pmus.thread(index).filter(|_| !beside.is_empty()) {
+            cpu.count_beside(Beside::new(beside, index % threads, threads, thread.totals()));
+        }
+        cpu
+    };
+    let mut machine = Machine::new(&config, image, attach).map_err(RunError::PowerMachine)?;
+    if let Some(firmware) = &firmware {
+        firmware.boot(machine.memory()).map_err(|reason| RunError::Firmware { reason })?;
+    }
+    let mut rig = Rig { machine: &mut machine, pmus: &pmus, companion: companion.as_ref(), firmware: firmware.as_ref() };
+    if let Some(bytes) = stage.from {
+        let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
+        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+    }
+    let limits = Limits::steps(stage.steps);
+    let exit = match stage.engine {
+        #[cfg(feature = "unicorn")]
+        Engine::Unicorn => on_unicorn(rig.machine, limits)?,
+        _ => rig.machine.run(limits),
+    };
+    if stage.save && exit == Exit::Limit {
+        let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
+        return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);
+    }
+
+    let knows = |signal: Signal| supplies(signal) || companion.as_ref().is_some_and(|companion| companion.supplies(signal));
+    let mut report = begin(part, name, companion.as_ref(), stage.engine);
+    report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
+    let refused = firmware.as_ref().map_or(0, Firmware::refused);
+    let mut counts = vec![[0; COUNTERS]; beside.len()];
+    for index in 0..cpus {
+        if let Some(cpu) = machine.observer_mut(index) {
+            cpu.close();
+            for (sums, own) in counts.iter_mut().zip(cpu.beside().counts()) {
+                sums.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+            }
+            report.instructions += cpu.instructions();
+            report.counts.extend(cpu.ledger().counts(part, &knows));
+            report.trace.extend_from_slice(cpu.trace());
+        }
+        if let Some(thread) = pmus.thread(index) {
+            report.registers.extend(registers(index, &thread));
+        }
+    }
+    judge_clock(&mut report, companion.as_ref());
+    (report.checks, report.samples) = protocol::read(|address, bytes| machine.memory().read_bytes(address, bytes).is_ok());
+    report.console = String::from_utf8_lossy(&machine.console()).into_owned();
+    let status = match exit {
+        Exit::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
+    if refused != 0 {
+        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
+    }
+    Ok(Outcome::Ended((report, counts)))
+}

@@ -1,0 +1,87 @@
+//! What requests that leave a tile of Knights Landing are to its home agents.
+
+use vm_pmu::arch::event::{Drive, Entry, Internal, KNL};
+use vm_pmu::arch::feed::{Demand, Records, Request, SignalSet};
+use vm_pmu::companion::{Access, AccessKind, Builder, Companion, Follower, Instruction, Untranslated};
+use vm_pmu::untile::{Kind, Stage, Transaction, UnitId, UnitRegister, address_of};
+use vm_pmu::{Address, topology};
+use vm_pmu_board::Lines;
+
+/// A counter's control: it counts.
+const EN: u64 = 1 << 22;
+/// A box's control: what a driver begins with.
+const INIT: u64 = 0x1_0003;
+/// Filter 0: lines in every state. Filter 1: every opcode, of both nodes, near memory or not.
+const STATES: u64 = 0x1F << 17;
+const OPCODES: u64 = 0x3B;
+/// The home agents.
+const CHAS: u8 = 38;
+/// Lines that are accessed.
+const LINES: u64 = 256;
+/// Bytes from one to the next: each is in a page of its own.
+const APART: u64 = 4096 + 64;
+
+fn follow(companion: &Companion, number: usize) -> Follower<'_> {
+    let mut demand = Demand::default();
+    demand.replace(SignalSet::EMPTY, false, Records::REQUESTS);
+    let mut follower = companion.follower(number).unwrap();
+    follower.renew(&demand);
+    follower
+}
+
+/// The requests of two tiles of which the second reads and writes what the first has stored to.
+fn requests(companion: &Companion) -> Vec<(Request, u8)> {
+    let pmus = topology::Builder::new("knl").unwrap().threads(16).build(Lines::new(16));
+    let mut made = Vec::new();
+    let second = LINES * APART;
+    for (tile, kind, first) in
+        [(0, AccessKind::Store, 0), (1, AccessKind::Load, 0), (0, AccessKind::Store, second), (1, AccessKind::Store, second)]
+    {
+        let thread = 8 * usize::from(tile);
+        let mut follower = follow(companion, thread);
+        for line in 0..LINES {
+            let address = first + line * APART;
+            let access = Access { address, physical: address, size: 8, kind, ..Access::default() };
+            follower.execute(&Instruction { accesses: &[access], ..Instruction::default() }, &mut Untranslated(12));
+            made.extend(follower.requests().iter().map(|request| (*request, tile)));
+            follower.deliver(&pmus.thread(thread).unwrap(), &[], |_| {});
+        }
+    }
+    made
+}
+
+/// What the home agents count of `entry` in these requests.
+fn counted(entry: &Entry, requests: &[(Request, u8)], companion: &Companion) -> u64 {
+    let pmus = topology::Builder::new("knl").unwrap().threads(16).build(Lines::new(16));
+    let untile = pmus.untile().unwrap();
+    let at = |cha: u8, register| address_of(UnitId::new(Kind::Cha, cha).unwrap(), register).unwrap();
+    let control = EN | u64::from(entry.umask.unwrap_or(0)) << 8 | u64::from(entry.select);
+    for cha in 0..CHAS {
+        for (register, value) in [
+            (UnitRegister::Control, INIT),
+            (UnitRegister::Filter(0), STATES),
+            (UnitRegister::Filter(1), OPCODES),
+            (UnitRegister::CounterControl(0), control),
+        ] {
+            untile.write(Address::Msr(at(cha, register)), value).unwrap();
+        }
+    }
+    for (request, tile) in requests {
+        let Some(transaction) = Transaction::of(request, *tile, 0) else { continue };
+        let cha = u8::try_from(companion.home(request.physical)).unwrap();
+        untile.transact(cha, &transaction, Stage::Served { clocks: 10 });
+        untile.tick_all(1);
+    }
+    untile.tick_all(10);
+    (0..CHAS).map(|cha| untile.read(Address::Msr(at(cha, UnitRegister::Counter(0)))).unwrap()).sum()
+}
+
+#[test]
+fn every_event_of_requests_is_counted_by_some_home_agent() {
+    let companion = Builder::new("knl").unwrap().threads(16).build();
+    let requests = requests(&companion);
+    let told = |entry: &&Entry| entry.unit == "cha" && entry.drive == Drive::Internal(Internal::Request);
+    let missing: Vec<&str> =
+        KNL.entries.iter().filter(told).filter(|entry| counted(entry, &requests, &companion) == 0).map(|entry| entry.name).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
