@@ -74,6 +74,8 @@ pub mod irq;
 pub mod kvm;
 #[cfg(feature = "litmus")]
 pub mod litmus;
+#[cfg(feature = "knl")]
+mod location;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "knl")]

@@ -12,19 +12,8 @@ use super::signals;
 use super::streams::{Combining, Streams};
 use super::system::{Response, System};
 use super::tally::Tally;
-use super::timing::Timing;
+use super::timing::{Clock, Timing};
 use super::translation::{CODE, Found, Invalidation, PageTables};
-
-/// Whose clock counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Clock {
-    /// The embedder's: it adds [`Signal::Cycles`] itself, and the companion tells events alone.
-    #[default]
-    Embedder,
-    /// The companion's: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the companion
-    /// is [active](Follower::is_active).
-    Companion,
-}
 
 /// What became of the last instruction: what a [`Record`](crate::Record) says beyond addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

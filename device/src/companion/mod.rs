@@ -71,7 +71,7 @@ use alloc::vec::Vec;
 use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
 
 pub use cause::Cause;
-pub use follower::{Clock, Follower, Outcome};
+pub use follower::{Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
 pub use interconnect::{Interconnect, PORTS};
 pub use places::Place;
@@ -80,6 +80,7 @@ pub use profile::{
     Replacement, SecondLevel, Translation, WritePolicy,
 };
 pub use state::{RestoreError, STATE_VERSION};
+pub use timing::Clock;
 pub use translation::{Invalidation, PageTables, Untranslated, Walk};
 
 use predictor::Tables;

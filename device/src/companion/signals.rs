@@ -3,10 +3,10 @@
 use vm_pmu_arch::feed::{BranchKind, Prediction, Signal, SignalSet};
 
 use super::cause::Cause;
-use super::follower::Clock;
 use super::instruction::Transfer;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
+use super::timing::Clock;
 
 /// What every profile makes of branches.
 const BRANCHES: &[Signal] = &[

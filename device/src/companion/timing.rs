@@ -7,6 +7,17 @@ use super::cause::{CAUSES, Cause};
 use super::profile::Costs;
 use super::tally::Tally;
 
+/// Whose clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Clock {
+    /// The embedder's: it adds [`Signal::Cycles`] itself, and the companion tells events alone.
+    #[default]
+    Embedder,
+    /// The companion's: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the companion
+    /// is [active](super::Follower::is_active).
+    Companion,
+}
+
 /// The most stores that can wait.
 const MOST_STORES: usize = 64;
 

@@ -6,7 +6,7 @@ use vm_pmu_arch::registry::Part;
 
 use super::{Builder, Machine};
 use crate::irq::InterruptLine;
-use crate::pci::Location;
+use crate::location::Location;
 #[cfg(feature = "snapshot")]
 pub(crate) use crate::untile::UNITS;
 pub(crate) use crate::untile::UntileState;

@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use vm_pmu_arch::access::PciAddress;
 use vm_pmu_arch::knl::untile::{FIRST_FUNCTIONS, PciFunction, UnitId, UnitRegister, at_offset};
 
-use crate::pci::Location;
+use crate::location::Location;
 
 /// The buses on which the functions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

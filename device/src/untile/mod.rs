@@ -28,7 +28,7 @@ pub use vm_pmu_arch::knl::untile::{
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,
 };
 
-use crate::pci::Location;
+use crate::location::Location;
 pub use configuration::Buses;
 use configuration::Configuration;
 pub use frequencies::Frequencies;

@@ -7,10 +7,10 @@ use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use vm_pmu::topology::{Builder, Machine as Pmus};
 use vm_pmu_board::Lines;
+use vm_pmu_board::report::{Action, Trace};
 use vm_pmu_board::x86::{Cpu, pace};
 use vm_pmu_engines::unicorn::x86::{Tally, execute_with_unicorn};
 use vm_pmu_engines::x86::{Config, EmptyBus, Exit, Image, Limits, Machine, Unobserved};
-use vm_pmu_board::report::{Action, Trace};
 
 /// Where code is loaded.
 const CODE: u64 = 0x10_0000;

@@ -19,9 +19,9 @@ use vm_pmu::arch::registry::NAMES;
 use vm_pmu::litmus::Litmus;
 
 use vm_pmu_lab::dialect;
-use vm_pmu_lab::driven;
-use vm_pmu_lab::known::Known;
-use vm_pmu_lab::placing;
+use vm_pmu_lab::entries::driven;
+use vm_pmu_lab::entries::known::Known;
+use vm_pmu_lab::entries::placing;
 
 /// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
 ///

@@ -7,7 +7,7 @@ use vm_pmu::arch::event::Entry;
 
 use super::{WORDS, cell, driver};
 use vm_pmu_lab::dialect;
-use vm_pmu_lab::known::Known;
+use vm_pmu_lab::entries::known::Known;
 
 /// The events with an offset; nothing if the part is unknown.
 pub(super) fn page() -> Option<String> {

@@ -7,8 +7,8 @@ use vm_pmu::arch::event::Entry;
 
 use super::{WORDS, cell, driver};
 use vm_pmu_lab::dialect;
-use vm_pmu_lab::known::Known;
-use vm_pmu_lab::placing;
+use vm_pmu_lab::entries::known::Known;
+use vm_pmu_lab::entries::placing;
 
 pub(super) fn page(part: Part) -> String {
     let catalogue = part.catalogue();

@@ -4,12 +4,20 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use vm_memory::{AtomicInteger, Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, MmapRegion, VolatileMemory};
-
-use super::pages::DecodedLines;
 
 /// Bytes in the smallest page.
 pub(crate) const PAGE: u64 = 4096;
+
+/// The 64-byte lines of a page at which a decoder has looked since they were last written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecodedLines {
+    /// The page's physical address divided by 4096.
+    pub page: u64,
+    /// Bit n for the line at byte 64 n of the page; at least one is set.
+    pub lines: u64,
+}
 
 /// Why guest RAM could not be made or accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]

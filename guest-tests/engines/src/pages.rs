@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::memory::{Memory, PAGE};
+use crate::memory::{Memory, PAGE};
 
 /// Bytes of a page.
 const BYTES: usize = PAGE as usize;
@@ -92,15 +92,6 @@ impl<'de> Visitor<'de> for Bytes {
     }
 }
 
-/// The 64-byte lines of a page at which a decoder has looked since they were last written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DecodedLines {
-    /// The page's physical address divided by 4096.
-    pub page: u64,
-    /// Bit n for the line at byte 64 n of the page; at least one is set.
-    pub lines: u64,
-}
-
 /// Whether these are pages of RAM of `ram` bytes, each once and in ascending order.
 pub(crate) fn fit(numbers: impl Iterator<Item = u64>, ram: u64) -> bool {
     let mut least = 0;
@@ -145,6 +136,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::DecodedLines;
 
     #[test]
     fn memory_takes_the_pages_of_another_and_is_zero_elsewhere() {

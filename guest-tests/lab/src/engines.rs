@@ -3,9 +3,9 @@
 use vm_pmu::arch::power9::COUNTERS;
 use vm_pmu::arch::power9::encode::{self, Encoding};
 
-use super::metrics::Run;
-use super::run::{Guest, GuestInfo, RunRequest, Runner};
+use crate::metrics::Run;
 use crate::report::Report;
+use crate::request::{Guest, GuestInfo, RunRequest, Runner};
 use crate::runner::{self, Engine, RunError};
 use vm_pmu_guests as guests;
 

@@ -9,5 +9,5 @@ use vm_pmu_lab::output::Output;
 fn main() -> ExitCode {
     let mut stdout = BufWriter::new(io::stdout().lock());
     let mut output = Output::to_terminal(&mut stdout);
-    ExitCode::from(vm_pmu_lab::main(std::env::args_os(), &Engines, &mut output, &mut io::stderr()))
+    ExitCode::from(vm_pmu_lab::commands::main(std::env::args_os(), &Engines, &mut output, &mut io::stderr()))
 }

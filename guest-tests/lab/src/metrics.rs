@@ -1,9 +1,8 @@
 //! Metrics: what is computed from counts, and which counts that takes.
 //!
-//! [`command`] is what the program does with them: [`chosen`] finds metrics by name or category, [`plan()`] says which events to count in which run, [`compute`] makes the numbers of the
+//! [`chosen`] finds metrics by name or category, [`plan()`] says which events to count in which run, [`compute`] makes the numbers of the
 //! counts and [`table`] shows them.
 
-pub mod command;
 mod counts;
 mod formula;
 mod placed;
@@ -15,12 +14,12 @@ use std::io::Write;
 use serde::Serialize;
 use vm_pmu::arch::event::Metric;
 
-use super::error::Error;
-use super::output::Output;
-use super::{number, suggest, text};
+use crate::error::Error;
+use crate::output::Output;
+use crate::{number, suggest, text};
 pub use counts::Counts;
 pub use placed::{Placed, Placement, place};
-pub use plan::{Counted, Plan, Run, codes_of, plan};
+pub use plan::{Counted, Plan, Run, plan};
 
 /// What a count or a given quantity is, by its name in formulas; nothing for what is not known.
 pub type Known<'a> = &'a dyn Fn(&str) -> Option<f64>;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::error::Error;
+use crate::error::Error;
 
 /// The width of text that goes to a file or a pipe.
 const DEFAULT_WIDTH: usize = 100;

@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use vm_pmu::arch::layout::FieldAccess;
 use vm_pmu::arch::registry::Part;
-use vm_pmu_lab::decode::Decoded;
+use vm_pmu_lab::commands::decode::Decoded;
+use vm_pmu_lab::commands::encode;
+use vm_pmu_lab::dialect::select;
 use vm_pmu_lab::output::Output;
 use vm_pmu_lab::report::{Action, Check, Count, Interrupts, Register, Report, Trace};
-use vm_pmu_lab::run::{Guest, GuestInfo, NoGuests, RunRequest, Runner};
-use vm_pmu_lab::{encode, select};
+use vm_pmu_lab::request::{Guest, GuestInfo, NoGuests, RunRequest, Runner};
 
 /// Knows four guests: one passes, one fails, one cannot be run, and one is there for two PMUs.
 struct Double;
@@ -65,7 +66,7 @@ impl Runner for Double {
 fn pmulab_with(runner: &dyn Runner, arguments: &[&str]) -> (u8, String, String) {
     let (mut bytes, mut errors) = (Vec::new(), Vec::new());
     let arguments = [&["pmulab"], arguments].concat();
-    let status = vm_pmu_lab::main(arguments, runner, &mut Output::new(&mut bytes), &mut errors);
+    let status = vm_pmu_lab::commands::main(arguments, runner, &mut Output::new(&mut bytes), &mut errors);
     (status, String::from_utf8(bytes).unwrap(), String::from_utf8(errors).unwrap())
 }
 

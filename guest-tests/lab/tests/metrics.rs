@@ -6,7 +6,7 @@ use serde_json::Value;
 use vm_pmu_lab::metrics::Run;
 use vm_pmu_lab::output::Output;
 use vm_pmu_lab::report::Report;
-use vm_pmu_lab::run::{GuestInfo, NoGuests, RunRequest, Runner};
+use vm_pmu_lab::request::{GuestInfo, NoGuests, RunRequest, Runner};
 
 /// Knows one guest, in which everything happens ten times but run cycles, which are thirty.
 struct Ten;
@@ -30,7 +30,7 @@ impl Runner for Ten {
 /// The status, what was printed, and the line about a mistake.
 fn pmulab(runner: &dyn Runner, arguments: &[&str]) -> (u8, String, String) {
     let (mut bytes, mut errors) = (Vec::new(), Vec::new());
-    let status = vm_pmu_lab::main([&["pmulab"], arguments].concat(), runner, &mut Output::new(&mut bytes), &mut errors);
+    let status = vm_pmu_lab::commands::main([&["pmulab"], arguments].concat(), runner, &mut Output::new(&mut bytes), &mut errors);
     (status, String::from_utf8(bytes).unwrap(), String::from_utf8(errors).unwrap())
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use vm_pmu::arch::power9::encode::EventCode;
 use vm_pmu::arch::registry::Part;
+use vm_pmu_lab::commands::encode;
 use vm_pmu_lab::dialect::{Programming, Write};
-use vm_pmu_lab::encode;
 use vm_pmu_lab::error::Error;
 
 /// A line of a list.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::pages::{DecodedLines, Page};
+use crate::memory::DecodedLines;
+use crate::pages::Page;
 
 /// A machine between two steps: its CPUs, its memory, and what they share. Ports and devices are their owners' to save.
 ///

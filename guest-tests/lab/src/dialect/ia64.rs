@@ -13,7 +13,7 @@ use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
 
 use super::{Write, untold};
-use crate::select;
+use crate::dialect::select;
 use words::Limits;
 
 /// The manual's name for what a bit of a privilege level mask is: the most privileged level, and that of applications.

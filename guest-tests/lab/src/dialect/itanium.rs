@@ -12,9 +12,9 @@ use vm_pmu::arch::registry::Part;
 
 use super::ia64::{self, counter_of, fields, words::Limits};
 use super::{Dialect, Programming};
+use crate::dialect::names::Names;
+use crate::dialect::select::Request;
 use crate::error::Error;
-use crate::names::Names;
-use crate::select::Request;
 
 /// The first Itanium's dialect.
 pub(super) struct Itanium;

@@ -11,9 +11,9 @@ use vm_pmu::arch::registry::Part;
 use super::x86::words::{Limits, Modifiers, Words};
 use super::x86::{self, Event, RESERVED};
 use super::{Dialect, Programming, Write};
+use crate::dialect::names::Names;
+use crate::dialect::select::{self, Request};
 use crate::error::Error;
-use crate::names::Names;
-use crate::select::{self, Request};
 
 /// The K8's dialect.
 pub(super) struct K8;

@@ -8,20 +8,23 @@ mod k8;
 mod knl;
 mod matching;
 mod montecito;
+pub mod names;
 mod numbering;
 mod power9;
+pub mod select;
 mod x86;
 
 pub use numbering::Numbering;
+pub use power9::codes_of;
 
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::{Model, RegisterDescription};
 use vm_pmu::arch::registry::Part;
 
-use super::error::Error;
-use super::names::Names;
-use super::select::Request;
+use crate::error::Error;
+use names::Names;
+use select::Request;
 
 /// What is said about an event that nothing here makes.
 fn untold(fidelity: Fidelity) -> Option<&'static str> {

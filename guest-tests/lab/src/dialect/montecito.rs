@@ -15,9 +15,9 @@ use vm_pmu::arch::registry::Part;
 
 use super::ia64::{self, counter_of, fields, words::Limits};
 use super::{Dialect, Programming};
+use crate::dialect::names::Names;
+use crate::dialect::select::Request;
 use crate::error::Error;
-use crate::names::Names;
-use crate::select::Request;
 
 /// Montecito's dialect.
 pub(super) struct Montecito;

@@ -7,7 +7,7 @@ mod program;
 mod sample;
 mod selection;
 
-use vm_pmu::arch::event::Entry;
+use vm_pmu::arch::event::{Catalogue, Entry};
 use vm_pmu::arch::layout::Field;
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::power9::encode::EventCode;
@@ -15,10 +15,10 @@ use vm_pmu::arch::power9::{Pmc, Revision};
 use vm_pmu::arch::registry::Part;
 
 use super::{Dialect, Numbering, Programming};
+use crate::dialect::names::Names;
+use crate::dialect::select::Request;
 use crate::error::Error;
-use crate::names::Names;
 use crate::number::grouped;
-use crate::select::Request;
 
 /// POWER9's dialect.
 pub(super) struct Power9;
@@ -128,4 +128,11 @@ fn matched(value: u64) -> String {
         0 => "no instruction is looked at".to_owned(),
         mask => format!("instructions whose bits {mask:#010x} are {:#010x}", value & mask),
     }
+}
+
+/// The codes of the event called `name`, any of which counts it; none where it is posted into memory.
+#[must_use]
+pub fn codes_of(catalogue: &Catalogue, name: &str) -> Vec<EventCode> {
+    let coded = catalogue.events().filter(|event| event.offset.is_none() && event.is_called(name));
+    coded.map(|event| EventCode::from_bits(event.select.into())).collect()
 }

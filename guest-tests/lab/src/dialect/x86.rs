@@ -7,9 +7,10 @@ use vm_pmu::arch::feed::Unit;
 use vm_pmu::arch::registry::Part;
 
 use super::{Write, untold};
+use crate::dialect::select;
 use crate::error::Error;
 use crate::number::grouped;
-use crate::{select, suggest};
+use crate::suggest;
 
 /// An event and its unit masks.
 pub(super) type Event = (&'static Entry, &'static [Entry]);

@@ -7,8 +7,9 @@ use vm_pmu::arch::event::{Catalogue, Entry, POWER9};
 use vm_pmu::arch::power9::encode::EventCode;
 use vm_pmu::arch::registry::Part;
 
+use crate::dialect::names;
 use crate::error::Error;
-use crate::{names, number};
+use crate::number;
 
 /// Counts by the names of events, and quantities by theirs.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use vm_pmu::arch::event::{Catalogue, Metric};
+use vm_pmu::arch::event::Metric;
 use vm_pmu::arch::power9::encode::{Encoding, EventCode, Options, PROGRAMMABLE, RUN_CYCLES, RUN_INSTRUCTIONS, Refusal, encode};
 
 use super::Leaves;
@@ -120,11 +120,4 @@ fn join(runs: &mut Vec<Run>, fixed: &[Counted], name: &'static str, codes: &[Eve
     let is_counted = alone.is_some();
     runs.extend(alone);
     is_counted
-}
-
-/// The codes of the event called `name`, any of which counts it; none where it is posted into memory.
-#[must_use]
-pub fn codes_of(catalogue: &Catalogue, name: &str) -> Vec<EventCode> {
-    let coded = catalogue.events().filter(|event| event.offset.is_none() && event.is_called(name));
-    coded.map(|event| EventCode::from_bits(event.select.into())).collect()
 }

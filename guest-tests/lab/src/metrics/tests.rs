@@ -2,6 +2,7 @@ use vm_pmu::arch::event::{MONTECITO_METRICS, POWER9, POWER9_METRICS};
 use vm_pmu::arch::power9::encode::{Options, RUN_CYCLES, RUN_INSTRUCTIONS};
 
 use super::*;
+use crate::dialect::codes_of;
 
 fn metric(name: &'static str, formula: &'static str) -> Metric {
     Metric { name, categories: &[], table: "", unit: "ratio", formula, missing: &[], given: &[], summary: "" }

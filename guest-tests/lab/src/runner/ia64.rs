@@ -7,7 +7,7 @@ use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
-use crate::known::supply;
+use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
 use vm_pmu_board::ia64::{Attached, Cpu, Rig, supplies};

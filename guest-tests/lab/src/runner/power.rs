@@ -10,7 +10,7 @@ use vm_pmu::{Part, Signal};
 use super::Engine;
 use super::migrate::{self, MigrateError, Outcome, Stage, stages};
 use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
-use crate::known::supply;
+use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
 use vm_pmu_board::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};

@@ -12,7 +12,7 @@ use vm_pmu::{Part, Signal};
 
 use super::migrate::{self, Bytes, Outcome, Stage};
 use super::{Cycles, Engine, MigrateError, Options, RAM, RunError, begin, judge_clock, registers, stages, verdict};
-use crate::known::supply;
+use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Topology, pace, supplies};
 use vm_pmu_board::{LineState, Lines};
@@ -123,12 +123,11 @@ fn run_freely(machine: &mut Machine<Cpu<'_>>, job: &Job<'_>, options: &Options) 
 /// use vm_pmu::Part;
 /// use vm_pmu::companion::Clock;
 /// use vm_pmu_engines::x86::{Exit, Limits};
-/// use vm_pmu_guests;
 /// use vm_pmu_lab::runner::x86::Surroundings;
 /// use vm_pmu_lab::runner::{Engine, Options};
 ///
 /// let part = Part::named("k8").unwrap();
-/// let image = guests::named("k8", "count").unwrap().image(true).unwrap();
+/// let image = vm_pmu_guests::named("k8", "count").unwrap().image(true).unwrap();
 /// let surroundings = || Surroundings::new(part, 1, Clock::Embedder, &Options::default()).unwrap();
 ///
 /// let one = surroundings();

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::{Part, Signal};
-use vm_pmu_lab::driven;
-use vm_pmu_lab::known::Known;
+use vm_pmu_lab::entries::driven;
+use vm_pmu_lab::entries::known::Known;
 
 use grown::Grown;
 

@@ -6,8 +6,8 @@ use vm_pmu::Part;
 use vm_pmu::arch::event::{Drive, Entry, Fidelity, Test};
 use vm_pmu::arch::power9::encode::{Encoding, EventCode, Options as EncodeOptions, encode};
 use vm_pmu::companion::Clock;
-use vm_pmu_lab::driven;
-use vm_pmu_lab::known::Known;
+use vm_pmu_lab::entries::driven;
+use vm_pmu_lab::entries::known::Known;
 use vm_pmu_lab::runner::{Options, count};
 
 use super::images;

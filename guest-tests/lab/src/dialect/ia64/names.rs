@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::names::Form;
+use crate::dialect::names::Form;
 
 /// The events, by the beginnings of the names.
 const EVENTS: [&str; 3] = ["DATA_EAR", "L1I_EAR", "INSTRUCTION_EAR"];

@@ -6,8 +6,9 @@ use vm_pmu::arch::event::{Entry, UnitMask};
 
 use super::ranges::{Opcode, Range};
 use super::{KERNEL, USER};
+use crate::dialect::select;
 use crate::error::Error;
-use crate::{number, select, suggest};
+use crate::{number, suggest};
 
 /// What differs between the parts.
 pub(in super::super) struct Limits {

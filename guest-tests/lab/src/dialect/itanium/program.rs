@@ -13,8 +13,8 @@ use crate::dialect::ia64::place::{Want, named, place};
 use crate::dialect::ia64::ranges::{Opcode, Range, pair};
 use crate::dialect::ia64::words::{Words, default_mask};
 use crate::dialect::ia64::{injected, write};
+use crate::dialect::select::{self, Request};
 use crate::error::Error;
-use crate::select::{self, Request};
 
 /// pt of PMC11.
 const PASS_TAGS: u64 = 1 << 28;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::knl::untile::{Kind, UnitId};
 
-use crate::names::{Form, Home, Names, generic};
+use crate::dialect::names::{Form, Home, Names, generic};
 
 /// The names.
 pub(super) const NAMES: Names = Names { pmu, has_unit, home, generic: GENERIC, also: ALSO, family };

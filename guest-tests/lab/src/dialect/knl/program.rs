@@ -8,11 +8,11 @@ use super::offcore::Chosen;
 use super::{LIMITS, fixed, offcore, selection};
 use crate::dialect::Programming;
 use crate::dialect::matching::matched;
+use crate::dialect::select::{self, Request};
 use crate::dialect::x86::words::Words;
 use crate::dialect::x86::{self, Event, RESERVED};
 use crate::error::Error;
 use crate::number::{self, counted};
-use crate::select::{self, Request};
 use crate::suggest;
 
 /// Every modifier, for suggestions.

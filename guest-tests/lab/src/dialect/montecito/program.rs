@@ -12,8 +12,8 @@ use crate::dialect::Programming;
 use crate::dialect::ia64::place::{self, Want, named};
 use crate::dialect::ia64::words::{Words, default_mask};
 use crate::dialect::ia64::{injected, write};
+use crate::dialect::select::{self, Request};
 use crate::error::Error;
-use crate::select::{self, Request};
 
 /// The counters that go on while their thread is in the background, one bit each.
 const GOING_ON: u32 = 0x03F0;

@@ -1,6 +1,6 @@
 //! What perf, libpfm4 and Linux call events of POWER9.
 
-use crate::names::Names;
+use crate::dialect::names::Names;
 
 /// The names.
 pub(super) const NAMES: Names = Names { pmu, generic: GENERIC, also: ALSO, ..Names::NONE };

@@ -2,9 +2,9 @@
 
 use vm_pmu::arch::event::{Entry, POWER9};
 
+use crate::dialect::select::Request;
 use crate::dialect::{Programming, untold};
 use crate::error::Error;
-use crate::select::Request;
 
 /// The PMU that Linux makes of the unit that posts `event`, by the name of its node in the device tree.
 fn pmu(event: &Entry) -> String {

@@ -5,12 +5,12 @@ use vm_pmu::arch::power9::encode::{self, Encoding, EventCode, Options};
 use vm_pmu::arch::power9::{COUNTERS, CounterFreezes, Mmcr0, Mmcra};
 use vm_pmu::arch::registry::Part;
 
+use super::codes_of;
 use super::selection::{Counted, FIXED};
 use super::{NEGATIVE, posted};
+use crate::dialect::select::{self, Request};
 use crate::dialect::{Programming, Write, untold};
 use crate::error::Error;
-use crate::metrics::codes_of;
-use crate::select::{self, Request};
 use crate::{number, suggest};
 
 /// Every modifier, for suggestions.

@@ -10,9 +10,9 @@ use super::words::{BoxWords, LIMITS, MODIFIERS, THERE_ARE};
 use super::{boxed, event, events, most_per_clock, there_are};
 use crate::dialect::Programming;
 use crate::dialect::matching::matched;
+use crate::dialect::select::{self, Request};
 use crate::dialect::x86::{self, Event, RESERVED};
 use crate::error::Error;
-use crate::select::{self, Request};
 use crate::suggest;
 
 /// rst_ctrl, rst_ctrs and frz_en: what a driver writes first.

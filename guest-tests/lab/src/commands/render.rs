@@ -7,12 +7,13 @@ use std::io::Write;
 use serde::Serialize;
 use vm_pmu::arch::registry::Part;
 
-use super::decode::{self, Decoded};
-use super::error::Error;
-use super::number::{counted, grouped};
-use super::output::Output;
-use super::run::RunRequest;
-use super::{select, text};
+use crate::commands::decode::{self, Decoded};
+use crate::dialect::select;
+use crate::error::Error;
+use crate::number::{counted, grouped};
+use crate::output::Output;
+use crate::request::RunRequest;
+use crate::text;
 pub use trace::trace;
 
 use crate::report::{Check, Count, Register, Report, Sample};

@@ -6,12 +6,15 @@ use serde::Serialize;
 use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::registry::Part;
 
-use super::cli::{EncodeArguments, Format};
-use super::dialect::{self, Dialect, Programming};
-use super::error::Error;
-use super::output::Output;
-use super::select::Request;
-use super::{PASSED, decode, names, select, suggest, text};
+use crate::commands::cli::{EncodeArguments, Format};
+use crate::commands::{PASSED, decode};
+use crate::dialect::names;
+use crate::dialect::select;
+use crate::dialect::select::Request;
+use crate::dialect::{self, Dialect, Programming};
+use crate::error::Error;
+use crate::output::Output;
+use crate::{suggest, text};
 
 /// How one event is counted, in the form that programs read.
 #[derive(Clone, Debug, Serialize)]
@@ -80,7 +83,7 @@ fn revised(part: Part, letter: Option<&str>) -> Result<Part, Error> {
     })
 }
 
-/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](super::names).
+/// The register writes that count each of `events` on `part`, by the names of the catalogue or [of other tools](crate::dialect::names).
 ///
 /// # Errors
 /// An event, unit mask or modifier is unknown, or there are too few counters.

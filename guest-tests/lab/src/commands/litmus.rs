@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use vm_pmu::litmus::Litmus;
 
-use super::cli::LitmusArguments;
-use super::error::Error;
-use super::number::counted;
-use super::output::Output;
-use super::{FAILED, PASSED, USAGE, suggest};
+use crate::commands::cli::LitmusArguments;
+use crate::commands::{FAILED, PASSED, USAGE};
+use crate::error::Error;
+use crate::number::counted;
+use crate::output::Output;
+use crate::suggest;
 
 /// How the name of a litmus file ends.
 const EXTENSION: &str = "litmus";

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::error::Error;
-use super::number::grouped;
-use super::output::Output;
-use super::run::{Guest, RunRequest, Runner};
-use super::{FAILED, PASSED, render, text};
+use crate::commands::{FAILED, PASSED, render};
+use crate::error::Error;
+use crate::number::grouped;
+use crate::output::Output;
 use crate::report::{Action, Report, Trace};
+use crate::request::{Guest, RunRequest, Runner};
 use crate::runner::Options;
+use crate::text;
 
 /// The guest that is interrupted, the one that samples itself, and the one that misses caches.
 const INTERRUPTED: &str = "overflow";

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use vm_pmu::arch::event::{Catalogue, Entry};
 
-use crate::select::raw;
+use crate::dialect::select::raw;
 
 /// What two spellings of a name have in common: letters and digits, in capitals.
 pub(super) fn key(name: &str) -> String {

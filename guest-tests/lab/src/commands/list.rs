@@ -6,15 +6,18 @@ use serde::Serialize;
 use vm_pmu::arch::event::{Catalogue, Collection, Entry, Fidelity};
 use vm_pmu::arch::registry::Part;
 
-use super::cli::{ListArguments, RowsFormat};
-use super::dialect::{self, Dialect};
-use super::error::Error;
-use super::number::counted;
-use super::output::Output;
-use super::{PASSED, names, select, suggest, text};
-use crate::driven;
-use crate::known::Known;
-use crate::placing;
+use crate::commands::PASSED;
+use crate::commands::cli::{ListArguments, RowsFormat};
+use crate::dialect::names;
+use crate::dialect::select;
+use crate::dialect::{self, Dialect};
+use crate::entries::driven;
+use crate::entries::known::Known;
+use crate::entries::placing;
+use crate::error::Error;
+use crate::number::counted;
+use crate::output::Output;
+use crate::{suggest, text};
 
 /// An event, or one unit mask of an event, in the form that programs read. What does not apply is null.
 #[derive(Clone, Debug, Serialize)]
@@ -75,7 +78,7 @@ pub struct Row {
     pub filter: Option<&'static str>,
     /// The modes of the nest's collection that post it: `default`, `flexible` or `both`.
     pub collection: Option<&'static str>,
-    /// Its other names, each as [`encode`](super::encode) takes it: the catalogue's and those that tools have for it.
+    /// Its other names, each as [`encode`](crate::commands::encode) takes it: the catalogue's and those that tools have for it.
     pub aliases: Vec<String>,
     /// The words of all of its unit masks, each once, the best first; its own, if it has none.
     pub fidelities: Vec<&'static str>,

@@ -1,7 +1,7 @@
 //! Names that other tools have for events: perf's, libpfm4's, and the generic ones of Linux, turned into those of the catalogue.
 //!
-//! A name is turned into text that [`encode`](super::encode) takes by itself. Most names differ from the manual's only in what stands
-//! between their words, or in the case: `spelling` finds them. What a [`Dialect`](super::dialect::Dialect) must tell beyond that is in
+//! A name is turned into text that [`encode`](crate::commands::encode) takes by itself. Most names differ from the manual's only in what stands
+//! between their words, or in the case: `spelling` finds them. What a [`Dialect`](super::Dialect) must tell beyond that is in
 //! its [`Names`].
 
 pub mod generic;
@@ -12,9 +12,9 @@ use std::borrow::Cow;
 use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::registry::Part;
 
-use super::error::Error;
 use super::select::raw;
-use super::{dialect, suggest};
+use crate::error::Error;
+use crate::{dialect, suggest};
 
 /// What a dialect knows of the names of other tools.
 #[derive(Clone, Copy, Debug)]
@@ -57,13 +57,13 @@ pub struct Home {
 /// What a name of a family stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// An event with all its words, as [`encode`](super::encode) takes it.
+    /// An event with all its words, as [`encode`](crate::commands::encode) takes it.
     pub text: String,
     /// What else the name may mean, and how to say that.
     pub warning: Option<String>,
 }
 
-/// An event as [`encode`](super::encode) takes it.
+/// An event as [`encode`](crate::commands::encode) takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken<'a> {
     /// The event and its words.
@@ -76,7 +76,7 @@ pub struct Taken<'a> {
 ///
 /// ```
 /// use vm_pmu::arch::registry::Part;
-/// use vm_pmu_lab::names::taken;
+/// use vm_pmu_lab::dialect::names::taken;
 ///
 /// let part = Part::named("montecito").unwrap();
 /// assert_eq!(taken(part, "l2i_reads_miss_dmnd:u").unwrap().text, "L2I_READS.MISS.DMND:u");

@@ -7,11 +7,13 @@ use vm_pmu::arch::layout::{Field, FieldAccess};
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
 
-use super::cli::{DecodeArguments, Format};
-use super::dialect::{self, Dialect, Numbering};
-use super::error::Error;
-use super::output::Output;
-use super::{PASSED, number, select, text};
+use crate::commands::PASSED;
+use crate::commands::cli::{DecodeArguments, Format};
+use crate::dialect::select;
+use crate::dialect::{self, Dialect, Numbering};
+use crate::error::Error;
+use crate::output::Output;
+use crate::{number, text};
 
 /// A register's value, taken apart.
 #[derive(Clone, Debug, Serialize)]

@@ -11,7 +11,7 @@ use vm_pmu::arch::feed::{FabricCommand, Stage, Traits};
 /// ```
 /// use vm_pmu::Signal;
 /// use vm_pmu::arch::event::KNL;
-/// use vm_pmu_lab::driven::sources;
+/// use vm_pmu_lab::entries::driven::sources;
 ///
 /// assert_eq!(sources(KNL.named("BR_INST_RETIRED.CALL").unwrap()), [Signal::DirectCalls, Signal::IndirectCalls]);
 /// ```
@@ -41,7 +41,7 @@ pub fn signals(entry: &Entry, catalogue: &Catalogue) -> Vec<&'static str> {
 ///
 /// ```
 /// use vm_pmu::arch::event::POWER9;
-/// use vm_pmu_lab::driven::words;
+/// use vm_pmu_lab::entries::driven::words;
 ///
 /// let event = POWER9.event_named("PM_RUN_CYC").unwrap();
 /// assert_eq!(words(event, &["cycles"], &|name| name.to_owned()), "cycles while CTRL[RUN] is 1");

@@ -4,12 +4,13 @@ use std::io::Write;
 
 use vm_pmu::arch::registry::Part;
 
-use super::super::decode::Decoded;
-use super::super::error::Error;
-use super::super::number::grouped;
-use super::super::output::Output;
-use super::super::{select, text};
+use crate::commands::decode::Decoded;
+use crate::dialect::select;
+use crate::error::Error;
+use crate::number::grouped;
+use crate::output::Output;
 use crate::report::{Action, Trace};
+use crate::text;
 
 /// Shows `trace`: after how many instructions, where, and what passed, in the words of `pmu`'s manual.
 ///

@@ -10,7 +10,7 @@ use vm_pmu::companion::{Builder, Clock, Companion};
 use vm_pmu::{Part, Records, Signal, SignalSet, Supply, companion};
 use vm_pmu_board::{ia64, power, x86};
 
-use crate::driven;
+use super::driven;
 
 /// What an engine supplies by a rule of its own, which whoever executes instructions need not share: no event of these is exact.
 const BY_RULE: &[Signal] = &[
@@ -38,7 +38,7 @@ fn engine_supplies(part: Part, signal: Signal) -> bool {
 ///
 /// ```
 /// use vm_pmu::{Part, Signal, companion};
-/// use vm_pmu_lab::known::supply;
+/// use vm_pmu_lab::entries::known::supply;
 ///
 /// let part = Part::named("power9").unwrap();
 /// assert!(!supply(part, None).signals.contains(Signal::DataCacheLoadMisses));
@@ -75,7 +75,7 @@ impl Known {
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
-    /// use vm_pmu_lab::known::Known;
+    /// use vm_pmu_lab::entries::known::Known;
     ///
     /// let supplies = |part: &str, signal| Known::of(Part::named(part).unwrap()).engine_supplies(signal);
     /// assert!(supplies("k8", Signal::FarTransfers) && !supplies("itanium", Signal::FarTransfers));
@@ -95,7 +95,7 @@ impl Known {
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
-    /// use vm_pmu_lab::known::Known;
+    /// use vm_pmu_lab::entries::known::Known;
     ///
     /// let part = Part::named("k8").unwrap();
     /// let event = part.catalogue().named("RETIRED_BRANCH_RESYNCS").unwrap();
@@ -116,7 +116,7 @@ impl Known {
     /// ```
     /// use vm_pmu::Part;
     /// use vm_pmu::arch::event::Fidelity;
-    /// use vm_pmu_lab::known::Known;
+    /// use vm_pmu_lab::entries::known::Known;
     ///
     /// let part = Part::named("power9").unwrap();
     /// let warranted = |name: &str| Known::of(part).warrants(part.catalogue().event_named(name).unwrap());
@@ -172,7 +172,7 @@ impl Known {
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
-    /// use vm_pmu_lab::known::Known;
+    /// use vm_pmu_lab::entries::known::Known;
     ///
     /// let known = Known::of(Part::named("k8").unwrap());
     /// assert_eq!(known.by(&[Signal::InstructionsRetired]), "engine");

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use super::cli::{Format, GuestsArguments};
-use super::error::Error;
-use super::output::Output;
-use super::run::Runner;
-use super::{PASSED, text};
+use crate::commands::PASSED;
+use crate::commands::cli::{Format, GuestsArguments};
+use crate::error::Error;
+use crate::output::Output;
+use crate::request::Runner;
+use crate::text;
 
 /// Lists the guests.
 ///

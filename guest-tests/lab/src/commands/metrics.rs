@@ -8,14 +8,17 @@ use vm_pmu::arch::power9::encode::Options;
 use vm_pmu::arch::power9::nest::{FLEXIBLE, Frequencies};
 use vm_pmu::arch::registry::Part;
 
-use super::{Computed, Counts, Placed, Placement, Plan, chosen, codes_of, compute, place, plan, table};
-use crate::cli::{Format, MetricsArguments, RunArguments};
+use crate::commands::cli::{Format, MetricsArguments, RunArguments};
+use crate::commands::{FAILED, PASSED};
+use crate::dialect::codes_of;
+use crate::dialect::select;
 use crate::error::Error;
+use crate::metrics::{Computed, Counted, Counts, Placed, Placement, Plan, Run, chosen, compute, place, plan, table};
 use crate::number::counted;
 use crate::output::Output;
 use crate::report::Report;
-use crate::run::{RunRequest, Runner};
-use crate::{FAILED, PASSED, select, text};
+use crate::request::{RunRequest, Runner};
+use crate::text;
 
 /// The metrics of a part's manual.
 ///
@@ -111,7 +114,7 @@ impl Planned {
             plan.uncounted.iter().partition(|name| PostedEvent::of(name, catalogue).is_some());
         let runs = plan.runs.iter().map(|run| {
             let encoding = run.encoding(Options::default()).unwrap_or_default();
-            let event = |(index, one): (usize, &super::Counted)| PlannedEvent {
+            let event = |(index, one): (usize, &Counted)| PlannedEvent {
                 name: one.event,
                 code: format!("{:#x}", one.code.bits()),
                 unit: None,
@@ -224,7 +227,7 @@ impl Counting {
         match self {
             Counting::Planned(plan) => {
                 let (report, counts) = runner.count(request, &plan.runs)?;
-                let of = |(run, values): (&super::Run, Vec<u64>)| {
+                let of = |(run, values): (&Run, Vec<u64>)| {
                     run.counted.iter().zip(values).filter_map(|(one, value)| Some((one.event?, value))).collect()
                 };
                 Ok((report, plan.runs.iter().zip(counts).map(of).collect()))

@@ -12,7 +12,7 @@ pub fn has_any(catalogue: &Catalogue) -> bool {
 ///
 /// ```
 /// use vm_pmu::arch::event::{K8, MONTECITO};
-/// use vm_pmu_lab::placing::kind;
+/// use vm_pmu_lab::entries::placing::kind;
 ///
 /// let event = MONTECITO.event_named("L3_READS").unwrap();
 /// assert_eq!(kind(event, &MONTECITO), Some("floating"));
@@ -70,7 +70,7 @@ pub fn all_threads(entry: &Entry) -> Option<&'static str> {
 ///
 /// ```
 /// use vm_pmu::arch::event::KNL;
-/// use vm_pmu_lab::placing::extent;
+/// use vm_pmu_lab::entries::placing::extent;
 ///
 /// assert_eq!(extent(KNL.event_named("OFFCORE_RESP").unwrap()), Some("tile"));
 /// assert_eq!(extent(KNL.event_named("INST_RETIRED").unwrap()), None);

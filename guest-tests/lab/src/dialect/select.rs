@@ -5,8 +5,8 @@ use vm_pmu::arch::event::Entry;
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::{NAMES, Part};
 
-use super::error::Error;
-use super::{dialect, number, suggest};
+use crate::error::Error;
+use crate::{dialect, number, suggest};
 
 /// The part called `name`, whatever the case.
 ///

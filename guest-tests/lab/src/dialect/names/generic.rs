@@ -42,7 +42,7 @@ const MISSES: [&str; 2] = ["misses", "miss"];
 /// The name by which perf prints what `head` is called, and how many of `words` belong to it; nothing if it is no generic name.
 ///
 /// ```
-/// use vm_pmu_lab::names::generic::canonical;
+/// use vm_pmu_lab::dialect::names::generic::canonical;
 ///
 /// assert_eq!(canonical("cpu-cycles", &[]), Some(("cycles".into(), 0)));
 /// assert_eq!(canonical("l1d-read-miss", &[]), Some(("L1-dcache-load-misses".into(), 0)));

@@ -12,7 +12,7 @@ const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 |
 ///
 /// ```
 /// use vm_pmu::arch::event::{Amount, Fidelity, Test};
-/// use vm_pmu_lab::known::records::fidelity;
+/// use vm_pmu_lab::entries::known::records::fidelity;
 ///
 /// assert_eq!(fidelity(&[Test::Branch, Test::Taken], Amount::One), Fidelity::Exact);
 /// assert_eq!(fidelity(&[Test::Branch, Test::Mispredicted], Amount::One), Fidelity::Approximate);

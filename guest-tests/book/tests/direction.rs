@@ -1,0 +1,106 @@
+//! Modules know those that the architecture lists above them, and no others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The layers of each package, lowest first, as the architecture lists them.
+fn layers() -> Vec<(String, Vec<Vec<String>>)> {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the architecture is there");
+    let (_, behind) = text.split_once("```text\narch\n").expect("the list of modules is there");
+    let (list, _) = behind.split_once("```").expect("the list ends");
+    let mut packages: Vec<(String, Vec<Vec<String>>)> = vec![("arch".to_owned(), Vec::new())];
+    for line in list.lines() {
+        match line.strip_prefix("  ") {
+            Some(names) => {
+                let names = names.split(' ').map(str::to_owned).collect();
+                packages.last_mut().expect("a package").1.push(names);
+            }
+            None => packages.push((line.to_owned(), Vec::new())),
+        }
+    }
+    packages
+}
+
+/// The files of Rust below `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true if path.ends_with("tests") => {}
+            true => files.extend(sources(&path)),
+            false if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
+            false => {}
+        }
+    }
+    files
+}
+
+/// What a file says to the compiler: no comments, no unit tests.
+fn code(file: &Path) -> String {
+    let text = fs::read_to_string(file).expect("a source");
+    let (code, _) = text.split_once("#[cfg(test)]\nmod tests").unwrap_or((&text, ""));
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+/// The names behind each `crate::`, and those in its braces.
+fn named(code: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (_, behind) in code.match_indices("crate::").map(|(at, found)| code.split_at(at + found.len())) {
+        let word = |text: &str| text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect::<String>();
+        match behind.strip_prefix('{') {
+            None => {
+                names.insert(word(behind));
+            }
+            Some(list) => {
+                let (list, _) = list.split_once(';').expect("an import ends");
+                names.extend(list.split(',').map(|name| word(name.trim())));
+            }
+        }
+    }
+    names
+}
+
+/// The module that a file of `source` belongs to; none for the root's.
+fn module(file: &Path, source: &Path) -> Option<String> {
+    let below = file.strip_prefix(source).expect("a file below");
+    let first = below.iter().next()?.to_str()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+}
+
+#[test]
+fn modules_know_those_above_them_in_the_architecture_and_no_others() {
+    let mut wrong = BTreeSet::new();
+    for (package, layers) in layers() {
+        let source = root().join(&package).join("src");
+        let layer: BTreeMap<&str, usize> =
+            layers.iter().enumerate().flat_map(|(number, names)| names.iter().map(move |name| (name.as_str(), number))).collect();
+        for file in sources(&source) {
+            let Some(own) = module(&file, &source) else { continue };
+            let Some(at) = layer.get(own.as_str()) else {
+                wrong.insert(format!("{package}: the architecture does not list `{own}`"));
+                continue;
+            };
+            let known = named(&code(&file));
+            for other in known.iter().filter(|other| **other != own) {
+                if layer.get(other.as_str()).is_some_and(|layer| layer >= at) {
+                    wrong
+                        .insert(format!("{package}: `{own}` knows `{other}`, in {}", file.strip_prefix(root()).unwrap_or(&file).display()));
+                }
+            }
+        }
+        for name in layer.keys() {
+            let there = [format!("{name}.rs"), format!("{name}/mod.rs")].iter().any(|file| source.join(file).exists());
+            if !there {
+                wrong.insert(format!("{package}: there is no `{name}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+}

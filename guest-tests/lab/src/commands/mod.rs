@@ -1,0 +1,71 @@
+//! The program `pmulab`: shows what the PMUs can do, at a prompt. One module a command.
+//!
+//! Everything is printed through one writer, so that tests see what a user sees, and every mistake of the user's is one line with the nearest
+//! names that would be right.
+
+pub mod cli;
+pub mod decode;
+pub mod demo;
+pub mod encode;
+pub mod guests;
+pub mod list;
+pub mod litmus;
+pub mod metrics;
+pub mod render;
+pub mod run;
+
+use std::io::Write as _;
+
+use clap::Parser;
+
+use crate::error::Error;
+use crate::output::Output;
+use crate::request::Runner;
+use cli::{Cli, Command};
+
+/// The status of a run that showed what it should.
+pub const PASSED: u8 = 0;
+/// The status of a run that did not.
+pub const FAILED: u8 = 1;
+/// The status of a command that could not be carried out as it was given.
+pub const USAGE: u8 = 2;
+
+/// Carries out the command line `arguments` (the program's name first) and returns the exit status.
+///
+/// What the command shows goes to `output`; the one line about a mistake goes to `errors`.
+pub fn main<I, T>(arguments: I, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<std::ffi::OsString> + Clone,
+{
+    let status = match Cli::try_parse_from(arguments) {
+        Ok(cli) => perform(&cli, runner, output, errors).and_then(|status| output.finish().map(|()| status)),
+        Err(error) => return explain(&error, output, errors),
+    };
+    status.unwrap_or_else(|error| {
+        let _ = output.finish();
+        error.tell(errors);
+        USAGE
+    })
+}
+
+/// Prints help where it was asked for, and what is wrong with a command line otherwise.
+fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
+    let text = error.render();
+    // Where the text cannot be written, there is nobody to tell.
+    let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
+    u8::try_from(error.exit_code()).unwrap_or(USAGE)
+}
+
+fn perform(cli: &Cli, runner: &dyn Runner, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> Result<u8, Error> {
+    match &cli.command {
+        None => demo::demo(runner, output),
+        Some(Command::Run(arguments)) => run::run(arguments, runner, output),
+        Some(Command::Guests(arguments)) => guests::guests(arguments, runner, output),
+        Some(Command::List(arguments)) => list::list(arguments, output),
+        Some(Command::Decode(arguments)) => decode::decode(arguments, output),
+        Some(Command::Encode(arguments)) => encode::encode(arguments, output),
+        Some(Command::Metrics(arguments)) => metrics::metrics(arguments, output),
+        Some(Command::Litmus(arguments)) => litmus::litmus(arguments, output, errors),
+    }
+}
