@@ -93,7 +93,7 @@ mod hypervisor {
         memory.write_obj(AT_HANDLER as u32, GuestAddress(4 * NMI))?;
 
         let part = Part::named("k8").ok_or("there is no such part")?;
-        let machine = Builder::of(part).build(Requests::new(1, |_thread| {}));
+        let machine = Builder::of(part).build(Requests::new(1, |_thread| {}))?;
         let cpu = machine.thread(0).ok_or("there is no such thread")?;
         let vm = virtual_machine(&host, part, &memory)?;
         let mut vcpu = virtual_cpu(&host, &vm, part)?;

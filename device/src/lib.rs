@@ -10,7 +10,7 @@
 //! use vm_pmu::{Context, Signal};
 //!
 //! // An AMD K8 of one core. Where a CPU is a struct of its own, it keeps the machine in an `Arc` and asks it for the thread.
-//! let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+//! let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
 //! let pmu = machine.thread(0).unwrap();
 //! pmu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
 //!

@@ -266,7 +266,7 @@ fn steps_alone() -> Result<(), String> {
 }
 
 fn machine(part: &str) -> Machine<Requests<impl Fn(usize)>> {
-    Builder::new(part).expect("known").build(Requests::new(1, |_thread| {}))
+    Builder::new(part).expect("known").build(Requests::new(1, |_thread| {})).unwrap()
 }
 
 fn retire<K: Fn(usize)>(cpu: Thread<'_, Requests<K>>) {

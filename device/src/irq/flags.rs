@@ -15,7 +15,7 @@ use super::InterruptLine;
 /// use vm_pmu::irq::Flags;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2));
+/// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2)).unwrap();
 /// let pmu = machine.thread(1).unwrap();
 /// pmu.wrmsr(0xC001_0004, u64::MAX).unwrap(); // PerfCtr0: minus 1
 /// pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, INT, EN

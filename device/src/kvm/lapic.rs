@@ -19,7 +19,7 @@ use crate::irq::InterruptLine;
 /// use vm_pmu::kvm::Requests;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().threads(2).build(Requests::new(2, |_thread| {}));
+/// let machine = Builder::new("k8").unwrap().threads(2).build(Requests::new(2, |_thread| {})).unwrap();
 /// let cpu = machine.thread(1).unwrap();
 /// cpu.wrmsr(0xC001_0004, u64::MAX).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();

@@ -91,7 +91,7 @@ impl Collector {
 ///
 /// // `Ram` is 64 KiB of cells from address 0 on.
 /// let memory = Ram(RefCell::new(vec![0; 0x2000]));
-/// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+/// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {}).unwrap();
 /// let core = machine.collection(0).unwrap();
 /// core.init(0x4000);
 /// core.start();

@@ -23,6 +23,7 @@ mod builder;
 #[cfg_attr(not(feature = "power9"), path = "collection_absent.rs")]
 mod collection;
 mod common;
+mod refusal;
 mod thread;
 #[cfg_attr(not(feature = "knl"), path = "untile_absent.rs")]
 mod untile;
@@ -32,6 +33,7 @@ mod wishes;
 pub use builder::Builder;
 #[cfg(feature = "power9")]
 pub use collection::CoreCollection;
+pub use refusal::{BuildError, UnknownPart};
 pub use thread::Thread;
 #[cfg(feature = "knl")]
 pub use untile::Untile;
@@ -186,7 +188,7 @@ impl Members {
 /// let interrupts = AtomicU32::new(0);
 /// let machine = Builder::new("k8").unwrap().build(|_thread, _counter| {
 ///     interrupts.fetch_add(1, Ordering::Relaxed);
-/// });
+/// }).unwrap();
 /// let cpu = machine.thread(0).unwrap();
 /// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();

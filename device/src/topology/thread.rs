@@ -115,7 +115,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::Signal;
     ///
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// pmu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
     /// pmu.wrmsr(0xC001_0001, 0x0042_0076).unwrap(); // PerfEvtSel1: cycles, OS, EN
@@ -391,7 +391,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// use vm_pmu::Signal;
     /// use vm_pmu::topology::Builder;
     ///
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// // The decoder is empty when PerfEvtSel0 is enabled for edges of event D0h: E, OS, EN.
     /// pmu.wrmsr(0xC001_0000, 0x0046_00D0).unwrap();
