@@ -1,12 +1,44 @@
-//! What builders refuse, and what they are told.
+//! What builders refuse, and how what they build shows itself.
 
 use vm_pmu::Part;
-use vm_pmu::irq::Unconnected;
+use vm_pmu::irq::{InterruptLine, Unconnected};
 use vm_pmu::topology::{BuildError, Builder};
 use vm_pmu::untile::{Buses, Frequencies};
 
 fn part(name: &str) -> Part {
     Part::named(name).unwrap()
+}
+
+/// A type of which nothing is known.
+struct Silent;
+
+impl InterruptLine for Silent {
+    fn raise(&self, _thread: usize, _counter: u32) {}
+}
+
+#[test]
+fn a_thread_is_shown_in_a_line_whatever_its_line_is() {
+    let machine = Builder::of(part("k8")).packages(2).threads(2).build(Silent).unwrap();
+    assert_eq!(format!("{:?}", machine.thread(3).unwrap()), "Thread { part: k8, number: 3 }");
+}
+
+#[test]
+fn a_machine_is_shown_in_a_line_by_its_shape() {
+    let machine = Builder::of(part("k8")).packages(2).threads(2).build(Silent).unwrap();
+    assert_eq!(format!("{machine:?}"), "Machine { part: k8, packages: 2, threads: 4, .. }");
+}
+
+#[test]
+fn what_cores_post_is_shown_by_their_machine() {
+    let machine = Builder::of(part("power9")).packages(2).build(Silent).unwrap();
+    let shown = "CoreCollection { machine: Machine { part: power9, packages: 2, threads: 2, .. }, number: 1, .. }";
+    assert_eq!(format!("{:?}", machine.collection(1).unwrap()), shown);
+}
+
+#[test]
+fn boxes_are_shown_by_their_machine() {
+    let machine = Builder::of(part("knl")).build(Silent).unwrap();
+    assert_eq!(format!("{:?}", machine.untile().unwrap()), "Untile { machine: Machine { part: knl, packages: 1, threads: 1, .. }, .. }");
 }
 
 fn refused(builder: Builder) -> Option<BuildError> {

@@ -102,12 +102,17 @@ impl Collector {
 /// // CPM_INST of the four threads.
 /// assert_eq!(memory.load(0x4000 + 0x20), Ok(4));
 /// ```
-#[derive(Debug)]
 pub struct CoreCollection<'a, L> {
     machine: &'a Machine<L>,
     package: &'a Package,
     collector: &'a Collector,
     number: usize,
+}
+
+impl<L> core::fmt::Debug for CoreCollection<'_, L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("CoreCollection").field("machine", self.machine).field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl<L> Clone for CoreCollection<'_, L> {

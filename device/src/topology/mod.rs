@@ -200,7 +200,8 @@ impl Members {
 /// }
 /// assert_eq!(interrupts.load(Ordering::Relaxed), 1);
 /// ```
-#[derive(Debug)]
+///
+/// Its `Debug` says what it is built of, in a line; [`states`](Machine::states) have what it remembers.
 pub struct Machine<L> {
     part: Part,
     supply: Supply,
@@ -212,6 +213,14 @@ pub struct Machine<L> {
     lenient: bool,
     boxes: Option<Boxes>,
     line: L,
+}
+
+impl<L> core::fmt::Debug for Machine<L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let part = format_args!("{}", self.part.name());
+        let mut shown = formatter.debug_struct("Machine");
+        shown.field("part", &part).field("packages", &self.packages.len()).field("threads", &self.cores.len()).finish_non_exhaustive()
+    }
 }
 
 impl<L: InterruptLine> Machine<L> {

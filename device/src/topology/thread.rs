@@ -1,5 +1,6 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
+use core::fmt;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -17,12 +18,25 @@ use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
 
 /// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
-#[derive(Debug)]
+///
+/// Its `Debug` says which one it is, in a line.
+///
+/// ```
+/// let machine = vm_pmu::topology::Builder::new("k8").unwrap().threads(2).build(|_thread, _counter| {}).unwrap();
+/// assert_eq!(format!("{:?}", machine.thread(1).unwrap()), "Thread { part: k8, number: 1 }");
+/// ```
 pub struct Thread<'a, L> {
     pub(super) machine: &'a Machine<L>,
     pub(super) core: &'a Core,
     pub(super) package: &'a Package,
     pub(super) number: usize,
+}
+
+impl<L> fmt::Debug for Thread<'_, L> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = format_args!("{}", self.machine.part.name());
+        formatter.debug_struct("Thread").field("part", &part).field("number", &self.number).finish()
+    }
 }
 
 impl<L> Clone for Thread<'_, L> {

@@ -77,10 +77,15 @@ impl<L: InterruptLine> Machine<L> {
 /// untile.tick(Domain::Dclk, 100);
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0xB00, 4), 5);
 /// ```
-#[derive(Debug)]
 pub struct Untile<'a, L> {
     machine: &'a Machine<L>,
     boxes: &'a Boxes,
+}
+
+impl<L> core::fmt::Debug for Untile<'_, L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Untile").field("machine", self.machine).finish_non_exhaustive()
+    }
 }
 
 impl<L> Clone for Untile<'_, L> {
