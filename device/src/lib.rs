@@ -35,29 +35,35 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
+// The chapters are within the package, by links, so that they are tested where it is unpacked too.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/src/embedding.md")]
+#[doc = include_str!("../book/overview.md")]
+struct Overview;
+
+#[cfg(all(doctest, feature = "vm-device", feature = "vm-superio", feature = "eventfd"))]
+#[doc = include_str!("../book/embedding.md")]
 struct Embedding;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/src/power9.md")]
+#[doc = include_str!("../book/power9.md")]
 struct Power9Chapter;
 
 #[cfg(all(doctest, feature = "memory", feature = "tree"))]
-#[doc = include_str!("../../docs/src/power9-nest.md")]
+#[doc = include_str!("../book/power9-nest.md")]
 struct Power9NestChapter;
 
 #[cfg(all(doctest, feature = "litmus"))]
-#[doc = include_str!("../../docs/src/litmus.md")]
+#[doc = include_str!("../book/litmus.md")]
 struct LitmusFiles;
 
 #[cfg(all(doctest, feature = "companion"))]
-#[doc = include_str!("../../docs/src/companion.md")]
+#[doc = include_str!("../book/companion.md")]
 struct CompanionChapter;
 
 extern crate alloc;
