@@ -217,9 +217,9 @@ pub struct Machine<L> {
 
 impl<L> core::fmt::Debug for Machine<L> {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let part = format_args!("{}", self.part.name());
         let mut shown = formatter.debug_struct("Machine");
-        shown.field("part", &part).field("packages", &self.packages.len()).field("threads", &self.cores.len()).finish_non_exhaustive()
+        shown.field("part", &format_args!("{}", self.part.name()));
+        shown.field("packages", &self.packages.len()).field("threads", &self.cores.len()).finish_non_exhaustive()
     }
 }
 

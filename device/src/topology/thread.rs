@@ -34,8 +34,8 @@ pub struct Thread<'a, L> {
 
 impl<L> fmt::Debug for Thread<'_, L> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = format_args!("{}", self.machine.part.name());
-        formatter.debug_struct("Thread").field("part", &part).field("number", &self.number).finish()
+        let mut shown = formatter.debug_struct("Thread");
+        shown.field("part", &format_args!("{}", self.machine.part.name())).field("number", &self.number).finish()
     }
 }
 
