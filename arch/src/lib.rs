@@ -29,6 +29,7 @@ struct Readme;
 
 pub mod access;
 pub mod alert;
+pub mod atomic;
 pub mod counter;
 pub mod event;
 pub mod feed;

@@ -46,10 +46,11 @@ pub(crate) use {
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
 use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};

@@ -1,12 +1,13 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
 use core::fmt;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
