@@ -20,10 +20,16 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(every_part), allow(dead_code, unused_imports, unused_macros, reason = "what parts share may serve one that is not there"))]
+
+#[cfg(all(doctest, feature = "k8"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub mod access;
 pub mod alert;
+pub mod atomic;
 pub mod counter;
 pub mod event;
 pub mod feed;

@@ -92,6 +92,12 @@ pub trait Model {
     const HAS_NEST: bool = false;
     /// Whether a package of a machine posts what its threads count into memory: the collection of a POWER9's core.
     const POSTS_TO_MEMORY: bool = false;
+    /// How many threads a package may have. `None` where nothing of the model depends on their number.
+    const PACKAGE_THREADS: Option<&'static [usize]> = None;
+    /// How many packages a machine may have at most. `None` where nothing of the model depends on their number.
+    const MOST_PACKAGES: Option<usize> = None;
+    /// Whether a counter that one thread of a package uses is taken from the others: [`claims`](Model::claims).
+    const SHARES_COUNTERS: bool = false;
 
     /// Reads a register.
     ///

@@ -118,6 +118,37 @@ macro_rules! parts {
                 }
             }
 
+            /// How many threads a package of a machine may have, if not any number: [`Model::PACKAGE_THREADS`].
+            ///
+            /// ```
+            /// use vm_pmu_arch::registry::Part;
+            ///
+            /// assert_eq!(Part::named("power9").unwrap().package_threads(), Some(&[1, 2, 4][..]));
+            /// assert_eq!(Part::named("k8").unwrap().package_threads(), None);
+            /// ```
+            #[must_use]
+            pub const fn package_threads(self) -> Option<&'static [usize]> {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::PACKAGE_THREADS, )+
+                }
+            }
+
+            /// How many packages a machine may have at most, if not any number: [`Model::MOST_PACKAGES`].
+            #[must_use]
+            pub const fn most_packages(self) -> Option<usize> {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::MOST_PACKAGES, )+
+                }
+            }
+
+            /// Whether a counter that one thread of a package uses is taken from the others: [`Model::SHARES_COUNTERS`].
+            #[must_use]
+            pub const fn shares_counters(self) -> bool {
+                match self {
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::SHARES_COUNTERS, )+
+                }
+            }
+
             /// The PMU of one of the part's threads, as power-on leaves it.
             #[must_use]
             pub fn build(self) -> Pmu {

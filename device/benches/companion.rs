@@ -51,7 +51,7 @@ fn run(
 }
 
 fn companion(criterion: &mut Criterion) {
-    let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {});
+    let machine = topology::Builder::new("k8").expect("known").build(|_thread: usize, _counter: u32| {}).unwrap();
     let thread = machine.thread(0).expect("one thread");
     let totals = thread.totals();
     let mut group = criterion.benchmark_group("companion");

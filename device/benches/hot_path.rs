@@ -27,7 +27,7 @@ fn block(totals: &Totals) -> u64 {
 }
 
 fn machine(counters: usize) -> Machine<Unconnected> {
-    let machine = Builder::new("k8").expect("the part is known").build(Unconnected);
+    let machine = Builder::new("k8").expect("the part is known").build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there is one thread");
     for (number, select) in SELECTS.iter().take(counters).enumerate() {
         let number = number as u32;
@@ -96,7 +96,7 @@ fn counted_down(thread: Thread<'_, Unconnected>, countdown: &Countdown) {
 /// Counters of cycles, instructions and branches.
 fn countdown(criterion: &mut Criterion) {
     let pace = Pace::default().single(SignalSet::from_iter([Signal::InstructionsRetired, Signal::BranchesRetired]));
-    let machine = Builder::new("k8").expect("the part is known").pace(pace).build(Unconnected);
+    let machine = Builder::new("k8").expect("the part is known").pace(pace).build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there is one thread");
     for (number, select) in (0..).zip([0x0052_0076, 0x0052_00C0, 0x0052_00C2]) {
         thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0 may write");
@@ -144,7 +144,7 @@ fn power9_attached(thread: Thread<'_, Unconnected>) {
 
 /// A POWER9 thread that counts with six counters, each with its condition and the alert enabled.
 fn power9() -> Machine<Unconnected> {
-    let machine = Builder::new("power9").expect("the part is known").build(Unconnected);
+    let machine = Builder::new("power9").expect("the part is known").build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there is one thread");
     let mut control = ThreadControl::default();
     control.set_run(true);
@@ -215,7 +215,7 @@ fn montecito_attached(thread: Thread<'_, Unconnected>) {
 
 /// A Montecito thread that counts with twelve counters, each with its interrupt enabled and nothing qualified.
 fn montecito_machine() -> Machine<Unconnected> {
-    let machine = Builder::new("montecito").expect("the part is known").build(Unconnected);
+    let machine = Builder::new("montecito").expect("the part is known").build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there is one thread");
     let mut psr = Psr::default();
     psr.set_up(true);
@@ -274,7 +274,7 @@ fn knl_attached(thread: Thread<'_, Unconnected>) {
 /// A Knights Landing thread that counts with all five counters, each with its interrupt enabled: loads, taken conditional branches,
 /// instructions, core clocks and reference clocks.
 fn knl_machine() -> Machine<Unconnected> {
-    let machine = Builder::new("knl").expect("the part is known").threads(8).build(Unconnected);
+    let machine = Builder::new("knl").expect("the part is known").threads(8).build(Unconnected).unwrap();
     let thread = machine.thread(0).expect("there are eight threads");
     for (number, value) in [(0x186, 0x0053_4004), (0x187, 0x0053_FEC4), (0x38D, 0xBBB), (0x38F, 0x7_0000_0003)] {
         thread.wrmsr(number, value).expect("level 0 may write");

@@ -12,7 +12,7 @@ type Line = fn(usize, u32);
 /// 64 cores in 32 tiles, with every box.
 fn part() -> Machine<Line> {
     let line: Line = |_thread, _counter| {};
-    Builder::new("knl").expect("known").packages(32).threads(8).build(line)
+    Builder::new("knl").expect("known").packages(32).threads(8).build(line).unwrap()
 }
 
 fn untile(criterion: &mut Criterion) {

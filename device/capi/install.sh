@@ -31,7 +31,7 @@ for library in libvm_pmu_capi.so libvm_pmu_capi.a; do
     [ -f "$from/$library" ] || { echo "there is no $from/$library: build it with cargo build --release -p vm-pmu-capi" >&2; exit 1; }
 done
 # The workspace has the version, the interface its number.
-version="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/../../Cargo.toml" | head -n 1)"
+version="$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/Cargo.toml" "$here/../../Cargo.toml" 2>/dev/null | head -n 1)"
 abi="$(sed -n 's/^#define VM_PMU_ABI \([0-9]*\)$/\1/p' "$here/include/vm_pmu.h")"
 
 mkdir -p "$root/include" "$root/lib/pkgconfig"

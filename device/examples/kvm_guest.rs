@@ -93,7 +93,7 @@ mod hypervisor {
         memory.write_obj(AT_HANDLER as u32, GuestAddress(4 * NMI))?;
 
         let part = Part::named("k8").ok_or("there is no such part")?;
-        let machine = Builder::of(part).build(Requests::new(1, |_thread| {}));
+        let machine = Builder::of(part).build(Requests::new(1, |_thread| {}))?;
         let cpu = machine.thread(0).ok_or("there is no such thread")?;
         let vm = virtual_machine(&host, part, &memory)?;
         let mut vcpu = virtual_cpu(&host, &vm, part)?;
@@ -125,7 +125,7 @@ mod hypervisor {
                 VcpuExit::IoOut(..) => return Ok(said),
                 other => return Err(format!("an exit that nobody expects: {other:?}").into()),
             }
-            for _request in 0..machine.line().take(0) {
+            if machine.line().take(0) {
                 let turns: u16 = memory.read_obj(GuestAddress(AT_TURNS))?;
                 writeln!(said, "interrupt in turn {turns}, PerfCtr0 reads {}", cpu.rdpmc(0)?)?;
                 let mut lapic = vcpu.get_lapic()?;

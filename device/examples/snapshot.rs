@@ -95,7 +95,7 @@ const CPU: usize = 32;
 
 impl Toy {
     fn new() -> Result<Toy, Box<dyn Error>> {
-        let machine = Builder::new("k8").ok_or("no such part")?.build(Pending::default());
+        let machine = Builder::new("k8")?.build(Pending::default())?;
         let mut toy = Toy { machine, demand: Demand::default(), at: 0, sum: 0, interrupted: None, notes: Vec::new() };
         let pmu = toy.machine.thread(0).ok_or("no such thread")?;
         pmu.set_context(Context::x86(0, 0x202, 0)); // privilege level 0, interrupts on

@@ -66,7 +66,7 @@ const NOT_TAKEN: &[Signal] = &[Signal::InstructionsRetired, Signal::BranchesReti
 const FAR: &[Signal] = &[Signal::InstructionsRetired, Signal::FarTransfers];
 
 fn execute() -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
-    let machine = Builder::new("k8").ok_or("no such part")?.build(Flags::new(1));
+    let machine = Builder::new("k8")?.build(Flags::new(1))?;
     let pmu = machine.thread(0).ok_or("no such thread")?;
     let (mut at, mut level, mut sum) = (0, 0, 0);
     let (mut left, mut notes) = (Vec::new(), Vec::new());

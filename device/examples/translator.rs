@@ -143,8 +143,8 @@ fn execute() -> Result<Vec<Note>, Box<dyn Error>> {
     // An instruction is a cycle, and adds one at most to what else is counted.
     let single =
         SignalSet::from_iter([Signal::InstructionsRetired, Signal::BranchesRetired, Signal::ExceptionsTaken, Signal::InterruptsTaken]);
-    let builder = Builder::new("k8").ok_or("no such part")?.pace(Pace::default().single(single));
-    let machine = builder.supplies(single).build(Flags::new(1));
+    let builder = Builder::new("k8")?.pace(Pace::default().single(single));
+    let machine = builder.supplies(single).build(Flags::new(1))?;
     let pmu = machine.thread(0).ok_or("no such thread")?;
     let countdown = Countdown::new().paired(Signal::BranchesRetired);
     let mut cpu = Cpu { pmu, countdown, at: 0, sum: 0, halted: false, left: Vec::new(), notes: Vec::new() };

@@ -75,7 +75,7 @@ struct Monitor {
 impl Monitor {
     fn new(vcpus: usize) -> Result<Monitor, Failure> {
         let line = EventFdLine::create(vcpus)?;
-        let machine = Arc::new(Builder::new("knl").ok_or("no such part")?.threads(vcpus).build(line));
+        let machine = Arc::new(Builder::new("knl")?.threads(vcpus).build(line)?);
         let mut devices = IoManager::new();
         let window = Window::new(Arc::clone(&machine));
         devices.register_mmio(MmioRange::new(MmioAddress(WINDOW), window.size())?, Arc::new(window))?;

@@ -43,7 +43,7 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 ///
 /// // An instruction is a cycle, so the deadline of either is the horizon.
 /// let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
-/// let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+/// let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1)).unwrap();
 /// let pmu = machine.thread(0).unwrap();
 /// let countdown = Countdown::new();
 ///
@@ -118,7 +118,7 @@ impl Countdown {
     ///
     /// // Two cycles an instruction, at four ticks of the reference clock each.
     /// let countdown = Countdown::with([(Signal::Cycles, 2), (Signal::ReferenceCycles, 8)]);
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// assert_eq!(countdown.refill(pmu, 5), 5);
     /// assert!(countdown.enter(Countdown::takes(5, 0)));
@@ -158,7 +158,7 @@ impl Countdown {
     /// use vm_pmu::{Countdown, Signal};
     ///
     /// let countdown = Countdown::new().paired(Signal::BranchesRetired);
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// countdown.refill(pmu, 7);
     /// assert!(countdown.enter(Countdown::takes(7, 1)));
@@ -369,7 +369,7 @@ mod tests {
     /// A K8 of which PerfCtr0 interrupts after `cycles`.
     fn machine(cycles: u64) -> Machine<Flags> {
         let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
-        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1)).unwrap();
         let thread = machine.thread(0).unwrap();
         thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(cycles)).unwrap();
         thread.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn a_block_is_not_cut_where_a_deadline_was_before_its_counter_stood_still() {
         let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
-        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1));
+        let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1)).unwrap();
         let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
         let run = |instructions| {
             assert_eq!(countdown.refill(thread, instructions), instructions);
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_pace_that_does_not_grow_with_instructions_goes_singly() {
-        let machine = Builder::new("k8").unwrap().pace(Pace::new(Signal::HaltedCycles, 4)).build(Flags::new(1));
+        let machine = Builder::new("k8").unwrap().pace(Pace::new(Signal::HaltedCycles, 4)).build(Flags::new(1)).unwrap();
         let (thread, countdown) = (machine.thread(0).unwrap(), Countdown::new());
         assert_eq!(countdown.refill(thread, 50), 1);
         assert!(countdown.enter(Countdown::takes(1, 0)));

@@ -10,7 +10,7 @@
 //! use vm_pmu::{Context, Signal};
 //!
 //! // An AMD K8 of one core. Where a CPU is a struct of its own, it keeps the machine in an `Arc` and asks it for the thread.
-//! let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+//! let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
 //! let pmu = machine.thread(0).unwrap();
 //! pmu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
 //!
@@ -35,29 +35,35 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
+// The chapters are within the package, by links, so that they are tested where it is unpacked too.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/src/embedding.md")]
+#[doc = include_str!("../book/overview.md")]
+struct Overview;
+
+#[cfg(all(doctest, feature = "vm-device", feature = "vm-superio", feature = "eventfd"))]
+#[doc = include_str!("../book/embedding.md")]
 struct Embedding;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/src/power9.md")]
+#[doc = include_str!("../book/power9.md")]
 struct Power9Chapter;
 
 #[cfg(all(doctest, feature = "memory", feature = "tree"))]
-#[doc = include_str!("../../docs/src/power9-nest.md")]
+#[doc = include_str!("../book/power9-nest.md")]
 struct Power9NestChapter;
 
 #[cfg(all(doctest, feature = "litmus"))]
-#[doc = include_str!("../../docs/src/litmus.md")]
+#[doc = include_str!("../book/litmus.md")]
 struct LitmusFiles;
 
 #[cfg(all(doctest, feature = "companion"))]
-#[doc = include_str!("../../docs/src/companion.md")]
+#[doc = include_str!("../book/companion.md")]
 struct CompanionChapter;
 
 extern crate alloc;

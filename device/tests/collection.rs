@@ -59,7 +59,7 @@ type Silent = fn(usize, u32);
 
 fn machine(packages: usize, threads: usize) -> Machine<Silent> {
     fn ignore(_thread: usize, _counter: u32) {}
-    Builder::new("power9").unwrap().packages(packages).threads(threads).build(ignore as Silent)
+    Builder::new("power9").unwrap().packages(packages).threads(threads).build(ignore as Silent).unwrap()
 }
 
 fn retire(machine: &Machine<Silent>, thread: usize, instructions: u64) {
@@ -201,7 +201,7 @@ fn a_machine_restored_in_the_middle_posts_what_the_other_would_have() {
 #[test]
 fn parts_that_post_nothing_have_no_collection() {
     for part in ["k8", "knl", "itanium", "montecito"] {
-        let machine = Builder::new(part).unwrap().build(|_thread, _counter| {});
+        let machine = Builder::new(part).unwrap().build(|_thread, _counter| {}).unwrap();
         assert!(machine.collection(0).is_none(), "{part}");
     }
     assert!(machine(1, 1).collection(1).is_none());
@@ -280,7 +280,7 @@ mod calls {
 
     #[test]
     fn a_machine_without_such_cores_is_a_hardware_error() {
-        let (k8, memory) = (Builder::new("k8").unwrap().build(|_thread, _counter| {}), Cells::default());
+        let (k8, memory) = (Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap(), Cells::default());
         let platform = Platform::new(Vec::new(), vec![0]).unwrap();
         assert_eq!(platform.call_with(&k8, START, [2, 0, 0], &memory), Some(Outcome::Hardware));
         assert_eq!(platform.call(START, [2, 0, 0], &memory), Some(Outcome::Success), "who has no cores to tell of");

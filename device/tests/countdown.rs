@@ -330,7 +330,7 @@ fn machine(part: &Part, single: bool) -> Machine<Raised> {
     let signals = SignalSet::from_iter([Signal::InstructionsRetired, Signal::CoreActiveCycles, part.branches, part.loads]);
     let between = SignalSet::from_iter([Signal::ExceptionsTaken, Signal::InterruptsTaken]);
     let pace = if single { Pace::default().single(signals).between_blocks(between) } else { Pace::default() };
-    Builder::new(part.name).unwrap().pace(pace).build(Raised::default())
+    Builder::new(part.name).unwrap().pace(pace).build(Raised::default()).unwrap()
 }
 
 fn op() -> impl Strategy<Value = Op> {

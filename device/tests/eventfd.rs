@@ -17,7 +17,7 @@ fn overflow<L: InterruptLine>(cpu: Thread<'_, L>) {
 
 #[test]
 fn a_request_is_read_from_the_descriptor_of_its_thread() {
-    let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2).unwrap());
+    let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2).unwrap()).unwrap();
     let [first, second] = [0, 1].map(|thread| machine.line().eventfd(thread).unwrap());
     overflow(machine.thread(1).unwrap());
     assert_eq!(second.read().unwrap(), 1);
@@ -31,7 +31,7 @@ fn a_request_is_read_from_the_descriptor_of_its_thread() {
 fn descriptors_of_the_monitor_are_used_as_they_are() {
     let own = EventFd::new(EFD_NONBLOCK | EFD_SEMAPHORE).unwrap();
     let kept = own.try_clone().unwrap();
-    let machine = Builder::new("k8").unwrap().build(EventFdLine::new([own]));
+    let machine = Builder::new("k8").unwrap().build(EventFdLine::new([own])).unwrap();
     overflow(machine.thread(0).unwrap());
     assert_eq!(kept.read().unwrap(), 1);
 }
@@ -66,7 +66,7 @@ fn a_line_that_stays_raised_is_written_when_it_rises() {
 
 #[test]
 fn a_power9_thread_writes_once_for_each_alert() {
-    let core = Builder::new("power9").unwrap().threads(4).build(EventFdLine::create(4).unwrap());
+    let core = Builder::new("power9").unwrap().threads(4).build(EventFdLine::create(4).unwrap()).unwrap();
     let (thread, eventfd) = (core.thread(2).unwrap(), core.line().eventfd(2).unwrap());
     let mut control = ThreadControl::default();
     control.set_run(true);
@@ -90,7 +90,7 @@ fn a_power9_thread_writes_once_for_each_alert() {
 
 #[test]
 fn an_overflow_of_a_box_is_written_for_every_thread_of_the_chosen_tile() {
-    let machine = Builder::new("knl").unwrap().packages(2).threads(8).build(EventFdLine::create(16).unwrap());
+    let machine = Builder::new("knl").unwrap().packages(2).threads(8).build(EventFdLine::create(16).unwrap()).unwrap();
     let cpu = machine.thread(0).unwrap();
     cpu.wrmsr(0x700, 0b10).unwrap(); // tile 1
     cpu.wrmsr(0xE00 + 8, (1 << 48) - 1000).unwrap(); // CHA 0, counter 0: its clock, with ov_en
@@ -103,7 +103,7 @@ fn an_overflow_of_a_box_is_written_for_every_thread_of_the_chosen_tile() {
 #[test]
 fn a_host_thread_that_waits_is_woken_by_the_one_that_counts() {
     // Without EFD_NONBLOCK, reading waits.
-    let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::new((0..2).map(|_| EventFd::new(0).unwrap())));
+    let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::new((0..2).map(|_| EventFd::new(0).unwrap()))).unwrap();
     std::thread::scope(|scope| {
         let waiting = [0, 1].map(|thread| {
             let eventfd = machine.line().eventfd(thread).unwrap();

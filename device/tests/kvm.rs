@@ -173,11 +173,11 @@ impl Guest {
     }
 
     fn deliver<K: Fn(usize)>(&self, machine: &Machine<Requests<K>>) {
-        for _request in 0..machine.line().take(0) {
+        if machine.line().take(0) {
             let mut lapic = self.vcpu.get_lapic().expect("an APIC");
             if let (true, Delivery::Vector(vector)) = (self.by_message, kvm::delivery(&lapic)) {
                 assert_eq!(self.vm.signal_msi(kvm::message(0, vector)).ok(), Some(1), "one APIC takes it");
-                continue;
+                return;
             }
             let delivered = kvm::deliver(self.part, &mut lapic);
             if delivered.changed {
@@ -266,7 +266,7 @@ fn steps_alone() -> Result<(), String> {
 }
 
 fn machine(part: &str) -> Machine<Requests<impl Fn(usize)>> {
-    Builder::new(part).expect("known").build(Requests::new(1, |_thread| {}))
+    Builder::new(part).expect("known").build(Requests::new(1, |_thread| {})).unwrap()
 }
 
 fn retire<K: Fn(usize)>(cpu: Thread<'_, Requests<K>>) {

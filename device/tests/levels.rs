@@ -12,7 +12,7 @@ const PROBLEM: u64 = 1 << 14;
 const PRIVILEGED: u64 = 0;
 
 fn k8(select: u64) -> Machine<Flags> {
-    let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+    let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     thread.wrmsr(0xC001_0004, 0u64.wrapping_sub(PERIOD)).unwrap();
     thread.wrmsr(0xC001_0000, select).unwrap();
@@ -21,7 +21,7 @@ fn k8(select: u64) -> Machine<Flags> {
 
 /// IA32_FIXED_CTR0 counts retired instructions up to an interrupt, at the levels of `control`: 1 for level 0, 2 above it.
 fn knl(control: u64) -> Machine<Flags> {
-    let machine = Builder::new("knl").unwrap().build(Flags::new(1));
+    let machine = Builder::new("knl").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     thread.wrmsr(0x309, (1 << 40) - PERIOD).unwrap();
     thread.wrmsr(0x38D, 8 | control).unwrap();
@@ -31,7 +31,7 @@ fn knl(control: u64) -> Machine<Flags> {
 
 /// PMC2 counts completed instructions up to an alert, with these freezes of MMCR0 beside PMAE, FCECE and PMCjCE.
 fn power9(freezes: u64) -> Machine<Flags> {
-    let machine = Builder::new("power9").unwrap().build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     thread.set_context(Context::power(PRIVILEGED, 1));
     thread.mtspr(spr::MMCR1, 0x02 << 16).unwrap();
@@ -130,7 +130,7 @@ fn a_deadline_that_stays_is_set_again_when_another_counter_takes_back_the_same()
 #[test]
 fn the_levels_of_a_thread_that_is_not_alone_in_its_package_do_not_add_up() {
     let alone = knl(2);
-    let together = Builder::new("knl").unwrap().threads(2).build(Flags::new(2));
+    let together = Builder::new("knl").unwrap().threads(2).build(Flags::new(2)).unwrap();
     together.thread(0).unwrap().wrmsr(0x38D, 2).unwrap();
     together.thread(0).unwrap().wrmsr(0x38F, 1 << 32).unwrap();
     for (machine, expected) in [(&alone, true), (&together, false)] {

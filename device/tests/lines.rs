@@ -27,7 +27,7 @@ impl InterruptLine for Reentrant {
 
 fn build(threads: usize, work: Work) -> Arc<Machine<Reentrant>> {
     let line = Reentrant { machine: OnceLock::new(), raised: AtomicU32::new(0), work };
-    let machine = Arc::new(Builder::new("k8").expect("known").threads(threads).build(line));
+    let machine = Arc::new(Builder::new("k8").expect("known").threads(threads).build(line).unwrap());
     let _ = machine.line().machine.set(Arc::downgrade(&machine));
     machine
 }

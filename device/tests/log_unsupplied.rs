@@ -26,7 +26,7 @@ impl Log for Lines {
 fn each_signal_that_is_counted_in_vain_is_logged_once_a_machine() {
     log::set_logger(&LINES).unwrap();
     log::set_max_level(LevelFilter::Debug);
-    let machine = Builder::new("k8").unwrap().threads(2).supplies(SignalSet::only(Signal::InstructionsRetired)).build(|_, _| {});
+    let machine = Builder::new("k8").unwrap().threads(2).supplies(SignalSet::only(Signal::InstructionsRetired)).build(|_, _| {}).unwrap();
     for (thread, select) in [(0, 0x0042_00C0), (0, 0x0042_0041), (0, 0x0042_00CF), (1, 0x0042_0041), (1, 0x0042_00C1)] {
         machine.thread(thread).unwrap().wrmsr(0xC001_0000, select).unwrap();
     }

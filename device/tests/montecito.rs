@@ -32,7 +32,7 @@ impl InterruptLine for Told {
 }
 
 fn core(threads: usize) -> Machine<Told> {
-    let machine = Builder::new("montecito").unwrap().threads(threads).build(Told::default());
+    let machine = Builder::new("montecito").unwrap().threads(threads).build(Told::default()).unwrap();
     for number in 0..threads {
         machine.thread(number).unwrap().set_context(Context::ia64(UP, 0).with_foreground(number == 0));
     }

@@ -19,7 +19,7 @@ const PATIENCE: u64 = 1 << 20;
 
 /// PMC2 counts completed instructions (02h) up to an alert.
 fn sampling() -> Machine<Flags> {
-    let machine = Builder::new("power9").unwrap().build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     thread.mtspr(spr::MMCR1, 0x02 << 16).unwrap();
     thread.mtspr(spr::PMC1 + 1, 0x8000_0000 - PERIOD).unwrap();

@@ -12,7 +12,7 @@ const CHANNEL: Location = Location { bus: 0xFF, device: 8, function: 2 };
 
 fn machine() -> Machine<fn(usize, u32)> {
     let nowhere: fn(usize, u32) = |_thread, _counter| {};
-    Builder::new("knl").unwrap().threads(2).build(nowhere)
+    Builder::new("knl").unwrap().threads(2).build(nowhere).unwrap()
 }
 
 /// An access: where, at which offset, of how many bytes, and what was written.
@@ -162,7 +162,7 @@ fn data_ports_reach_the_bytes_of_the_named_register_and_no_others() {
 
 #[test]
 fn where_no_function_is_everything_reads_as_ones_and_writes_are_dropped() {
-    let k8 = Builder::new("k8").unwrap().build(|_thread: usize, _counter: u32| {});
+    let k8 = Builder::new("k8").unwrap().build(|_thread: usize, _counter: u32| {}).unwrap();
     let window = Window::new(&k8);
     assert_eq!(load::<4>(|data| window.read(0xFF4_2000, data)), [0xFF; 4]);
     window.write(0xFF4_2000, &[0; 4]);
@@ -186,7 +186,7 @@ fn where_no_function_is_everything_reads_as_ones_and_writes_are_dropped() {
 #[test]
 fn the_functions_are_on_the_buses_that_were_chosen() {
     let nowhere = |_thread: usize, _counter: u32| {};
-    let chosen = Builder::new("knl").unwrap().buses(Buses { irp: 3, memory: 7 }).build(nowhere);
+    let chosen = Builder::new("knl").unwrap().buses(Buses { irp: 3, memory: 7 }).build(nowhere).unwrap();
     let mut functions = chosen.untile().unwrap().functions().collect::<Vec<_>>();
     assert!(functions.iter().all(|at| at.bus == 7 || at.bus == 3 && at.device == 5));
     assert!(functions.iter().all(|at| Function::new(&chosen, *at).read_register(0) & 0xFFFF == 0x8086));

@@ -27,7 +27,7 @@ impl InterruptLine for Told {
 }
 
 fn cores(packages: usize, threads: usize) -> Machine<Told> {
-    Builder::new("power9").unwrap().packages(packages).threads(threads).build(Told::default())
+    Builder::new("power9").unwrap().packages(packages).threads(threads).build(Told::default()).unwrap()
 }
 
 fn take(machine: &Machine<Told>) -> Vec<(usize, Lines)> {

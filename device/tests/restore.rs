@@ -7,7 +7,7 @@ use vm_pmu::{Part, Signal, State};
 
 #[test]
 fn the_epoch_of_the_demand_goes_on_over_a_restore() {
-    let machine = Builder::new("k8").expect("known").build(|_, _| {});
+    let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
     let cpu = machine.thread(0).expect("one thread");
     cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
     let clocks = machine.states();
@@ -20,7 +20,7 @@ fn the_epoch_of_the_demand_goes_on_over_a_restore() {
 
 #[test]
 fn what_happened_before_a_restore_is_not_counted() {
-    let machine = Builder::new("k8").expect("known").build(|_, _| {});
+    let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
     let cpu = machine.thread(0).expect("one thread");
     cpu.wrmsr(0xC001_0000, 0x0042_0076).expect("level 0");
     cpu.totals().add(Signal::Cycles, 5);
@@ -33,8 +33,8 @@ fn what_happened_before_a_restore_is_not_counted() {
 
 #[test]
 fn states_of_another_number_of_threads_are_refused_and_change_nothing() {
-    let one = Builder::of(Part::named("k8").expect("known")).build(|_, _| {});
-    let two = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    let one = Builder::of(Part::named("k8").expect("known")).build(|_, _| {}).unwrap();
+    let two = Builder::new("k8").expect("known").threads(2).build(|_, _| {}).unwrap();
     two.thread(1).expect("two threads").wrmsr(0xC001_0004, 9).expect("level 0");
     let refused = two.restore(&one.states());
     assert_eq!(refused, Err(RestoreError::Threads { saved: 1, machine: 2 }));
@@ -44,7 +44,7 @@ fn states_of_another_number_of_threads_are_refused_and_change_nothing() {
 #[test]
 fn states_of_another_revision_are_refused() {
     let part = Part::named("k8").expect("known");
-    let [early, late] = ["C", "E"].map(|letter| Builder::of(part.revision(letter).expect("known")).build(|_, _| {}));
+    let [early, late] = ["C", "E"].map(|letter| Builder::of(part.revision(letter).expect("known")).build(|_, _| {}).unwrap());
     let refused = early.restore(&late.states()).expect_err("another revision");
     assert_eq!(refused.to_string(), "the state is of k8 revision E and the machine is k8 revision C: build one of the same part");
 }
@@ -52,12 +52,18 @@ fn states_of_another_revision_are_refused() {
 #[test]
 fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
     let (old, new) = (AtomicU32::new(0), AtomicU32::new(0));
-    let saved = Builder::new("k8").expect("known").build(|_, _| {
-        old.fetch_add(1, Relaxed);
-    });
-    let restored = Builder::new("k8").expect("known").build(|_, _| {
-        new.fetch_add(1, Relaxed);
-    });
+    let saved = Builder::new("k8")
+        .expect("known")
+        .build(|_, _| {
+            old.fetch_add(1, Relaxed);
+        })
+        .unwrap();
+    let restored = Builder::new("k8")
+        .expect("known")
+        .build(|_, _| {
+            new.fetch_add(1, Relaxed);
+        })
+        .unwrap();
     let cpu = saved.thread(0).expect("one thread");
     cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(3)).expect("level 0");
     cpu.wrmsr(0xC001_0000, 0x0052_0076).expect("level 0");
@@ -70,7 +76,7 @@ fn an_overdue_interrupt_is_delivered_once_by_whoever_saves() {
 
 #[test]
 fn a_claim_that_nobody_holds_is_given_out() {
-    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {}).unwrap();
     let cpu = machine.thread(1).expect("two threads");
     cpu.wrmsr(0xC001_0000, 0x0042_01E0).expect("level 0");
     let mut states = machine.states();

@@ -152,7 +152,7 @@ impl Memory for Ram {
 }
 
 fn build(part: &str, packages: usize) -> Machine<Heard> {
-    Builder::new(part).unwrap().packages(packages).threads(VCPUS / packages).build(Heard::default())
+    Builder::new(part).unwrap().packages(packages).threads(VCPUS / packages).build(Heard::default()).unwrap()
 }
 
 /// What a guest writes: a number as it is, few bits, a counter that is about to overflow, a select of K8 or Knights Landing that counts.

@@ -26,7 +26,7 @@ fn own() -> SignalSet {
 }
 
 fn k8() -> Machine<Flags> {
-    Builder::new("k8").unwrap().supplies(own()).build(Flags::new(1))
+    Builder::new("k8").unwrap().supplies(own()).build(Flags::new(1)).unwrap()
 }
 
 /// The signals with a deadline in this thread.
@@ -36,7 +36,7 @@ fn armed(thread: Thread<'_, Flags>) -> SignalSet {
 
 #[test]
 fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
-    let machine = Builder::new("k8").unwrap().build(Flags::new(1));
+    let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
     assert_eq!((machine.supplied(), machine.told()), (SignalSet::ALL, Records::ALL));
     machine.thread(0).unwrap().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(machine.thread(0).unwrap().unsupplied(), SignalSet::EMPTY);
@@ -45,7 +45,7 @@ fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
 #[test]
 fn cycles_and_the_pace_are_always_supplied() {
     let pace = Pace::new(Signal::InstructionsRetired, 4);
-    let machine = Builder::new("k8").unwrap().supplies(SignalSet::EMPTY).pace(pace).build(Flags::new(1));
+    let machine = Builder::new("k8").unwrap().supplies(SignalSet::EMPTY).pace(pace).build(Flags::new(1)).unwrap();
     assert_eq!(machine.supplied(), own());
 }
 
@@ -73,7 +73,7 @@ fn what_is_counted_in_vain_is_told() {
 
 #[test]
 fn what_another_thread_counts_in_vain_for_the_package_is_told_and_waits_nowhere() {
-    let machine = Builder::new("k8").unwrap().threads(2).supplies(own()).build(Flags::new(2));
+    let machine = Builder::new("k8").unwrap().threads(2).supplies(own()).build(Flags::new(2)).unwrap();
     let (counts, other) = (machine.thread(0).unwrap(), machine.thread(1).unwrap());
     counts.wrmsr(PERF_EVT_SEL, PAGE_HITS).unwrap();
     assert_eq!(other.unsupplied(), SignalSet::only(Signal::DramPageHits));
@@ -158,7 +158,7 @@ fn the_level_of_a_state_that_nobody_supplies_is_not_asked_for() {
 
 #[test]
 fn only_records_that_somebody_tells_are_demanded() {
-    let machine = Builder::new("power9").unwrap().tells(Records::NONE).build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().tells(Records::NONE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     sample_continuously(thread);
     assert!(thread.demand().records().is_none());
@@ -182,12 +182,12 @@ fn sample_continuously(thread: Thread<'_, Flags>) {
 
 #[test]
 fn linux_s_sampling_on_power9_waits_for_instructions_alone_where_no_cache_is() {
-    let all = Builder::new("power9").unwrap().build(Flags::new(1));
+    let all = Builder::new("power9").unwrap().build(Flags::new(1)).unwrap();
     sample_continuously(all.thread(0).unwrap());
     assert!(armed(all.thread(0).unwrap()).contains(Signal::DataCacheLoadMisses));
 
     let pace = Pace::new(Signal::Cycles, 1).single(own());
-    let machine = Builder::new("power9").unwrap().supplies(own()).pace(pace).build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().supplies(own()).pace(pace).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     sample_continuously(thread);
     assert_eq!(armed(thread).difference(&own()), SignalSet::EMPTY);
@@ -197,7 +197,7 @@ fn linux_s_sampling_on_power9_waits_for_instructions_alone_where_no_cache_is() {
 
 #[test]
 fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
-    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     sample_continuously(thread);
     assert!(thread.demand().records().at_deadline);
@@ -206,7 +206,7 @@ fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
 
 #[test]
 fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
-    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1));
+    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
     mmcra.set_sdar_mode(0b10);
@@ -231,7 +231,12 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
 
 /// The parts, with as many threads as have something to share.
 fn machines(supplied: SignalSet) -> impl Iterator<Item = Machine<Flags>> {
-    NAMES.iter().map(move |name| Builder::new(name).unwrap().threads(2).supplies(supplied).build(Flags::new(2)))
+    NAMES.iter().map(move |name| {
+        let builder = Builder::new(name).unwrap().supplies(supplied);
+        let alone = builder.part().package_threads().is_some_and(|possible| !possible.contains(&2));
+        let builder = if alone { builder.packages(2) } else { builder.threads(2) };
+        builder.build(Flags::new(2)).unwrap()
+    })
 }
 
 proptest! {

@@ -16,11 +16,16 @@ const PAGE_HITS: u64 = 0x0052_01E0;
 #[test]
 fn every_thread_is_interrupted_at_each_of_its_own_overflows() {
     let interrupts: Vec<AtomicU64> = (0..THREADS).map(|_| AtomicU64::new(0)).collect();
-    let machine = Builder::new("k8").expect("known").packages(4).threads(2).build(|thread: usize, counter: u32| {
-        if counter == 0 {
-            interrupts[thread].fetch_add(1, Relaxed);
-        }
-    });
+    let machine = Builder::new("k8")
+        .expect("known")
+        .packages(4)
+        .threads(2)
+        .build(|thread: usize, counter: u32| {
+            if counter == 0 {
+                interrupts[thread].fetch_add(1, Relaxed);
+            }
+        })
+        .unwrap();
     std::thread::scope(|scope| {
         for number in 0..THREADS {
             let machine = &machine;
@@ -54,7 +59,7 @@ fn every_thread_is_interrupted_at_each_of_its_own_overflows() {
 
 #[test]
 fn a_northbridge_counter_counts_what_every_thread_of_its_package_does() {
-    let machine = Builder::new("k8").expect("known").packages(1).threads(2).build(|_, _| {});
+    let machine = Builder::new("k8").expect("known").packages(1).threads(2).build(|_, _| {}).unwrap();
     let owner = machine.thread(0).expect("there are two");
     owner.wrmsr(0xC001_0000, PAGE_HITS).expect("level 0");
     std::thread::scope(|scope| {
@@ -81,7 +86,7 @@ fn a_northbridge_counter_counts_what_every_thread_of_its_package_does() {
 
 #[test]
 fn restoring_beside_running_threads_ends() {
-    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {});
+    let machine = Builder::new("k8").expect("known").threads(2).build(|_, _| {}).unwrap();
     let states = machine.states();
     std::thread::scope(|scope| {
         for number in 0..2 {

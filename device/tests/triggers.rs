@@ -49,7 +49,7 @@ fn overflow<L: InterruptLine>(cpu: Thread<'_, L>) {
 
 #[test]
 fn a_request_rings_the_bell_of_its_thread_once() {
-    let machine = Builder::new("k8").unwrap().threads(2).build(bells(2));
+    let machine = Builder::new("k8").unwrap().threads(2).build(bells(2)).unwrap();
     overflow(machine.thread(1).unwrap());
     assert_eq!([0, 1].map(|thread| machine.line().trigger(thread).unwrap().rung()), [0, 1]);
     overflow(machine.thread(1).unwrap());
@@ -59,7 +59,7 @@ fn a_request_rings_the_bell_of_its_thread_once() {
 
 #[test]
 fn a_bell_that_fails_is_counted_and_the_counter_goes_on() {
-    let machine = Builder::new("k8").unwrap().build(bells(1));
+    let machine = Builder::new("k8").unwrap().build(bells(1)).unwrap();
     let cpu = machine.thread(0).unwrap();
     let bell = machine.line().trigger(0).unwrap();
     bell.broken.store(true, Ordering::Relaxed);
@@ -73,7 +73,7 @@ fn a_bell_that_fails_is_counted_and_the_counter_goes_on() {
 
 #[test]
 fn a_thread_without_a_bell_is_counted_apart() {
-    let machine = Builder::new("k8").unwrap().threads(2).build(bells(1));
+    let machine = Builder::new("k8").unwrap().threads(2).build(bells(1)).unwrap();
     overflow(machine.thread(1).unwrap());
     assert!(machine.line().trigger(1).is_none());
     assert_eq!((machine.line().astray(), machine.line().failures(0), machine.line().failures(1)), (1, 0, 0));
@@ -114,7 +114,7 @@ fn a_rise_that_failed_is_tried_again_when_it_is_told_again() {
 
 #[test]
 fn threads_of_the_host_raise_at_once_and_none_is_lost() {
-    let machine = Builder::new("k8").unwrap().threads(4).build(bells(4));
+    let machine = Builder::new("k8").unwrap().threads(4).build(bells(4)).unwrap();
     std::thread::scope(|scope| {
         for number in 0..4 {
             let machine = &machine;

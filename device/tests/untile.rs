@@ -9,7 +9,7 @@ use vm_pmu::untile::{Domain, Frequencies, Kind, Stage, Transaction, UnitId};
 
 /// 64 cores in 32 tiles, with every box.
 fn part<L: vm_pmu::irq::InterruptLine>(line: L) -> Machine<L> {
-    Builder::of(Part::named("knl").unwrap()).packages(32).threads(8).build(line)
+    Builder::of(Part::named("knl").unwrap()).packages(32).threads(8).build(line).unwrap()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
         let line = |_thread: usize, _counter: u32| {
             raised.fetch_add(1, Ordering::Relaxed);
         };
-        let machine = Builder::of(Part::named("knl").unwrap()).threads(1).frequencies(frequencies).build(line);
+        let machine = Builder::of(Part::named("knl").unwrap()).threads(1).frequencies(frequencies).build(line).unwrap();
         let (untile, cpu) = (machine.untile().unwrap(), machine.thread(0).unwrap());
         cpu.wrmsr(0x700, 1).unwrap();
         cpu.wrmsr(0x704, (1 << 48) - 100).unwrap();

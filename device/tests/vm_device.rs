@@ -17,7 +17,7 @@ type Line = fn(usize, u32);
 
 fn machine() -> Arc<Machine<Line>> {
     let nowhere: Line = |_thread, _counter| {};
-    Arc::new(Builder::new("knl").unwrap().threads(2).build(nowhere))
+    Arc::new(Builder::new("knl").unwrap().threads(2).build(nowhere).unwrap())
 }
 
 /// A monitor's buses with the window at [`BASE`] and the ports, and what is behind them.

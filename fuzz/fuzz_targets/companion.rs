@@ -112,7 +112,7 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let packages = input.int_in_range(1..=2)?;
     let companion = Builder::of(profile).threads(threads).packages(packages).clock(Clock::Companion).memory_per_package(1 << 19).build();
     let line: Line = |_, _| {};
-    let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line);
+    let machine = topology::Builder::new("k8").expect("known").threads(threads).packages(packages).build(line).unwrap();
     companion.watch_places(true);
     let mut all = followers(&companion);
     let mut saves = 0;

@@ -48,7 +48,7 @@ fn unit_at(bus: u8, device: u8, function: u8) -> Option<UnitId> {
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = Unstructured::new(bytes);
     let builder = Builder::new("knl").expect("the part is known");
-    let (by_size, by_dword) = (builder.build(|_thread, _counter| {}), builder.build(|_thread, _counter| {}));
+    let (by_size, by_dword) = (builder.build(|_thread, _counter| {}).unwrap(), builder.build(|_thread, _counter| {}).unwrap());
     let (by_size, by_dword) = (by_size.untile().expect("boxes"), by_dword.untile().expect("boxes"));
     for _ in 0..64 {
         if bytes.is_empty() {

@@ -125,7 +125,7 @@ impl Saved for Followed<'_> {
 
     fn go_on(&mut self) -> Vec<u64> {
         let line: Silent = scenes::silent();
-        let machine = vm_pmu::topology::Builder::new("k8").expect("known").threads(self.followers.len()).build(line);
+        let machine = vm_pmu::topology::Builder::new("k8").expect("known").threads(self.followers.len()).build(line).unwrap();
         for (round, number) in (0u64..24).zip((0..self.followers.len()).cycle()) {
             let follower = &mut self.followers[number];
             let address = 0x8000 + round % 5 * 0x440;

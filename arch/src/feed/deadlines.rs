@@ -1,8 +1,9 @@
 //! When something becomes visible to the guest.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Signal, SignalSet, Totals};
+use crate::atomic::AtomicU64;
 
 /// The signal that sets an embedder's pace, and what it promises of the others.
 ///

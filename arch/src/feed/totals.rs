@@ -1,8 +1,9 @@
 //! What has happened so far: one growing number a signal.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::Signal;
+use crate::atomic::AtomicU64;
 
 /// One hardware thread's running totals, one cell a [`Signal`].
 ///

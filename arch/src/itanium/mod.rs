@@ -286,6 +286,8 @@ impl Itanium {
 }
 
 impl Model for Itanium {
+    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1]);
+
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;
         if let Register::Breakpoint(address) = register {

@@ -9,6 +9,8 @@ use crate::feed::{Context, Demand, Feed, Record, Signal, SignalSet};
 use crate::model::{Model, Occurrence, RegisterDescription, Reset};
 
 impl Model for K8 {
+    const SHARES_COUNTERS: bool = true;
+
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         match Register::decode(address, &self.context)? {
             Register::PerfEvtSel(slot) => Ok(self.unit(slot).select.bits()),

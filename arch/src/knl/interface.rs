@@ -15,6 +15,9 @@ use crate::model::{Model, Occurrence, RegisterDescription, Reset, Shared};
 
 impl Model for Knl {
     const HAS_UNTILE: bool = true;
+    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    /// A tile has a CHA.
+    const MOST_PACKAGES: Option<usize> = Some(super::untile::CHAS as usize);
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = Register::decode(address, &self.context)?;

@@ -333,6 +333,8 @@ fn own_bit(shared: Shared) -> u32 {
 }
 
 impl Model for Montecito {
+    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2]);
+
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;
         if let Register::Breakpoint(address) = register {

@@ -343,6 +343,7 @@ impl Power9 {
 impl Model for Power9 {
     const HAS_NEST: bool = true;
     const POSTS_TO_MEMORY: bool = true;
+    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2, 4]);
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         if let Some(index) = access::counter_of_privileged(address, &self.context)

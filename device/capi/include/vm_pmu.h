@@ -1427,12 +1427,12 @@ typedef struct {
    */
   const char *revision;
   /**
-   * How many packages; 0 is one.
+   * How many packages; 0 is one. Knights Landing, where a package is a tile, has up to 38.
    */
   uint32_t packages;
   /**
-   * How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Knights Landing it is a tile, of up to 8,
-   * and its threads 0 to 3 are those of its first core.
+   * How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Montecito it is a core of 1 or 2, and the
+   * first Itanium has one; on Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its first core.
    */
   uint32_t threads;
   /**
@@ -2464,10 +2464,15 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
  * `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
  * vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
  *
+ * Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot have, shared
+ * counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+ *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
+VmPmuStatus vm_pmu_machine_create(const char *name,
+                                  const VmPmuOptions *options,
+                                  VmPmuMachine **machine);
 
 /**
  * Takes a machine apart. Null is allowed and does nothing.

@@ -1,7 +1,8 @@
 //! Totals and deadlines, where generated code reaches them.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU32;
 
+use vm_pmu::arch::atomic::AtomicU64;
 use vm_pmu::topology::Source;
 use vm_pmu::{Deadlines, Signal, Totals};
 

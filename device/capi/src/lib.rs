@@ -23,6 +23,7 @@
 //! that [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) made and nobody destroyed; a text ends with a zero byte; what is to be
 //! written can be written, and nobody else uses it during the call.
 #![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(feature = "companion", feature = "knl", feature = "memory")),
     allow(dead_code, reason = "what groups of functions share may serve one that is not there")

@@ -49,10 +49,10 @@ pub struct VmPmuOptions {
     pub size: usize,
     /// The part's revision by its letter, or null for the usual one.
     pub revision: *const c_char,
-    /// How many packages; 0 is one.
+    /// How many packages; 0 is one. Knights Landing, where a package is a tile, has up to 38.
     pub packages: u32,
-    /// How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Knights Landing it is a tile, of up to 8,
-    /// and its threads 0 to 3 are those of its first core.
+    /// How many threads a package has; 0 is one. On POWER9 a package is a core, of 1, 2 or 4; on Montecito it is a core of 1 or 2, and the
+    /// first Itanium has one; on Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its first core.
     pub threads: u32,
     /// VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES.
     pub flags: u32,
@@ -219,10 +219,7 @@ pub(crate) fn signal(number: u32) -> Result<Signal, Failure> {
 pub(crate) unsafe fn part(name: *const c_char) -> Result<Part, Failure> {
     // SAFETY: the caller's promise.
     let name = unsafe { text(name, "the part's name") }?;
-    Part::named(name).ok_or_else(|| {
-        let known = vm_pmu::arch::registry::NAMES.join(", ");
-        misuse(VmPmuStatus::ErrorName, format!("there is no part \"{name}\": there are {known}"))
-    })
+    Builder::new(name).map(|builder| builder.part()).map_err(|unknown| misuse(VmPmuStatus::ErrorName, unknown.to_string()))
 }
 
 /// The machine at `pointer`.
@@ -315,7 +312,8 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
         builder = builder.tells(records(options.records)?);
     }
     let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
-    Ok(VmPmuMachine { machine: builder.build(Callbacks { user, raise, lines, pins, late }), packages })
+    let machine = builder.build(Callbacks { user, raise, lines, pins, late });
+    Ok(VmPmuMachine { machine: machine.map_err(|refused| misuse(VmPmuStatus::ErrorUnsupported, refused.to_string()))?, packages })
 }
 
 fn wide(number: u32) -> usize {
@@ -326,6 +324,9 @@ fn wide(number: u32) -> usize {
 ///
 /// `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
 /// vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
+///
+/// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot have, shared
+/// counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

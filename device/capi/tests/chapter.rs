@@ -34,6 +34,14 @@ fn the_program_of_the_chapter_runs() {
 }
 
 #[test]
+fn the_readme_has_the_program_of_the_chapter() {
+    let program = |text: &str| Some(text.split_once("```c\n")?.1.split_once("```")?.0.to_owned());
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the package has one");
+    let shown = program(&readme).expect("the README has a program");
+    assert_eq!(Some(shown), program(&chapter()));
+}
+
+#[test]
 fn the_functions_of_the_chapter_compile() {
     if !is_there("cc", "the_functions_of_the_chapter_compile") {
         return;

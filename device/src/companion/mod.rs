@@ -13,7 +13,7 @@
 //! use vm_pmu::topology;
 //! use vm_pmu::Signal;
 //!
-//! let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {});
+//! let machine = topology::Builder::new("k8").unwrap().build(|_thread, _counter| {}).unwrap();
 //! let pmu = machine.thread(0).unwrap();
 //! // PerfCtr0 counts DATA_CACHE_MISSES, at level 0.
 //! pmu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
@@ -175,7 +175,7 @@ impl Builder {
     ///
     /// let companion = companion::Builder::new("k8").unwrap();
     /// let own = SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired]);
-    /// let machine = topology::Builder::new("k8").unwrap().supplies(own.union(&companion.supplied())).build(|_, _| {});
+    /// let machine = topology::Builder::new("k8").unwrap().supplies(own.union(&companion.supplied())).build(|_, _| {}).unwrap();
     /// assert!(machine.supplied().contains(Signal::DataCacheMisses));
     /// assert!(!machine.supplied().contains(Signal::PipelineResyncs));
     /// ```

@@ -1,8 +1,9 @@
 //! The branch predictor: directions and targets are a core's, the return address stack and the last outcomes a thread's.
 
 use alloc::boxed::Box;
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{BranchKind, Prediction};
 
 use super::bytes::{Damaged, Reader, Writer};

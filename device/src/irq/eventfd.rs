@@ -21,7 +21,7 @@ use super::requests::Requests;
 /// use vm_pmu::irq::EventFdLine;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2)?);
+/// let machine = Builder::new("k8").unwrap().threads(2).build(EventFdLine::create(2)?).unwrap();
 /// let cpu = machine.thread(1).unwrap();
 /// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();

@@ -15,7 +15,7 @@ use super::InterruptLine;
 /// use vm_pmu::irq::Flags;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2));
+/// let machine = Builder::new("k8").unwrap().threads(2).build(Flags::new(2)).unwrap();
 /// let pmu = machine.thread(1).unwrap();
 /// pmu.wrmsr(0xC001_0004, u64::MAX).unwrap(); // PerfCtr0: minus 1
 /// pmu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, INT, EN
@@ -34,21 +34,23 @@ impl Flags {
         Flags((0..threads).map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Whether thread `thread` has asked since this was last called; lowers its flag.
-    #[must_use]
+    /// Whether thread `thread` has asked since this was last called; lowers its flag. Never for a thread without one.
+    #[must_use = "what is taken and not delivered is lost"]
     pub fn take(&self, thread: usize) -> bool {
         // Most looks find nothing: a load costs less than an exchange.
         self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Acquire))
     }
 
-    /// Raises the flag of thread `thread`, as its PMU does: for requests that were pending in a saved machine.
-    pub fn set(&self, thread: usize) {
-        if let Some(flag) = self.0.get(thread) {
+    /// Raises the flag of thread `thread`, as its PMU does: for requests that were pending in a saved machine. Returns whether there is one.
+    pub fn set(&self, thread: usize) -> bool {
+        let flag = self.0.get(thread);
+        if let Some(flag) = flag {
             flag.store(true, Ordering::Release);
         }
+        flag.is_some()
     }
 
-    /// Whether the flag of thread `thread` is raised. It stays so.
+    /// Whether the flag of thread `thread` is raised. It stays so, and is not for a thread without one.
     #[must_use]
     pub fn is_set(&self, thread: usize) -> bool {
         self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Acquire))

@@ -2,8 +2,10 @@
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
-use core::sync::atomic::{AtomicBool, AtomicU64};
+
+use vm_pmu_arch::atomic::AtomicU64;
 
 /// What takes the requests of one thread.
 #[derive(Debug)]

@@ -34,7 +34,7 @@ use super::requests::Requests;
 /// }
 ///
 /// let line = TriggerLine::new((0..2).map(|_| LocalApic::default()));
-/// let machine = Builder::new("k8").unwrap().threads(2).build(line);
+/// let machine = Builder::new("k8").unwrap().threads(2).build(line).unwrap();
 /// let cpu = machine.thread(1).unwrap();
 /// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(1)).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();

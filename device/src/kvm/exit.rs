@@ -27,7 +27,7 @@ pub enum Answer {
 /// use vm_pmu::kvm::{Answer, rdmsr};
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+/// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
 /// let cpu = machine.thread(0).unwrap();
 /// cpu.wrmsr(0xC001_0004, 42).unwrap();
 /// let (mut data, mut error) = (0, 0);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_refused_access_sets_the_error_and_leaves_the_data() {
-        let machine = Builder::new("knl").expect("known").build(|_, _| {});
+        let machine = Builder::new("knl").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
         let mut error = 0;
         // Reserved bits of IA32_PERFEVTSEL0, and IA32_PERF_GLOBAL_STATUS, which is read only.
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn registers_of_the_untile_are_answered_by_any_thread() {
-        let machine = Builder::new("knl").expect("known").threads(2).build(|_, _| {});
+        let machine = Builder::new("knl").expect("known").threads(2).build(|_, _| {}).unwrap();
         let (mut data, mut error) = (0, 9);
         assert_eq!(wrmsr(machine.thread(0).expect("two"), 0xE08, 5, &mut error), Answer::Done);
         assert_eq!(rdmsr(machine.thread(1).expect("two"), 0xE08, &mut data, &mut error), Answer::Done);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn another_ones_register_is_not_touched() {
-        let machine = Builder::new("k8").expect("known").build(|_, _| {});
+        let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
         let mut error = 7;
         assert_eq!(wrmsr(cpu, 0x1B, 0, &mut error), Answer::Unclaimed);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn rdpmc_goes_on_behind_itself_or_changes_nothing() {
-        let machine = Builder::new("k8").expect("known").build(|_, _| {});
+        let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
         cpu.wrmsr(0xC001_0005, 0x1234_8765_4321).expect("level 0");
         let before = kvm_regs { rax: u64::MAX, rcx: 0xFF00_0000_0001, rdx: u64::MAX, rip: 0x1000, ..kvm_regs::default() };

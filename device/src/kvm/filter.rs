@@ -185,7 +185,7 @@ mod tests {
     fn exactly_what_the_machine_claims_comes_to_user_space() {
         for name in ["k8", "knl"] {
             let filter = MsrFilter::of(part(name)).expect("an x86");
-            let machine = Builder::new(name).expect("known").build(|_, _| {});
+            let machine = Builder::new(name).expect("known").build(|_, _| {}).unwrap();
             let cpu = machine.thread(0).expect("one thread");
             for index in (0..0x2_0000).chain(0x4000_0000..0x4000_1000).chain(0xC000_0000..0xC002_0000) {
                 assert_eq!(filter.denies(index), cpu.rdmsr(index) != Err(Fault::Unclaimed), "{name}: {index:#x}");

@@ -1,15 +1,13 @@
 //! Overflow interrupts: kept until their vCPU stands still, and delivered as its local APIC says.
 
-use alloc::boxed::Box;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{AcqRel, Acquire};
-
 use kvm_bindings::{kvm_lapic_state, kvm_msi};
 use vm_pmu_arch::registry::Part;
 
-use crate::irq::InterruptLine;
+use crate::irq::{Flags, InterruptLine};
 
 /// Interrupt requests that wait until their vCPU stands still: an [`InterruptLine`] that can be the machine's.
+///
+/// It is [`Flags`] with a kick, and several requests between two looks are one interrupt likewise. Two NMIs would be one too many.
 ///
 /// A hypervisor takes them after each exit, before the vCPU runs on. A request may be raised by another vCPU's host thread (a counter of the
 /// package, a box of the untile): then its vCPU must be made to exit too, for which `kick` is called.
@@ -19,49 +17,54 @@ use crate::irq::InterruptLine;
 /// use vm_pmu::kvm::Requests;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().threads(2).build(Requests::new(2, |_thread| {}));
+/// let machine = Builder::new("k8").unwrap().threads(2).build(Requests::new(2, |_thread| {})).unwrap();
 /// let cpu = machine.thread(1).unwrap();
 /// cpu.wrmsr(0xC001_0004, u64::MAX).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
 /// cpu.totals().add(Signal::InstructionsRetired, 1);
 /// cpu.service();
-/// assert_eq!((machine.line().take(0), machine.line().take(1)), (0, 1));
-/// assert_eq!(machine.line().take(1), 0);
+/// assert!(!machine.line().take(0));
+/// assert!(machine.line().take(1));
+/// assert!(!machine.line().take(1), "taken once");
 /// ```
 #[derive(Debug)]
 pub struct Requests<K> {
-    waiting: Box<[AtomicU32]>,
+    flags: Flags,
     kick: K,
 }
 
 impl<K: Fn(usize)> Requests<K> {
-    /// Nothing waits for any of `threads` threads. `kick` is called with the number of a thread that something now waits for, on the host
-    /// thread that found it.
+    /// Nothing waits for any of `threads` threads, counted through all packages. `kick` is called with the number of a thread that something
+    /// now waits for, on the host thread that found it. A thread beyond these loses its requests.
     #[must_use]
     pub fn new(threads: usize, kick: K) -> Requests<K> {
-        Requests { waiting: (0..threads).map(|_| AtomicU32::new(0)).collect(), kick }
+        Requests { flags: Flags::new(threads), kick }
     }
 
-    /// How many requests wait for `thread`, which from now on do not: each is to be [delivered](deliver). None wait for a thread that there
-    /// is not.
+    /// Whether thread `thread` has asked since this was last called, which is to be [delivered](deliver). Never for a thread that there is
+    /// not.
     #[must_use = "what is taken and not delivered is lost"]
-    pub fn take(&self, thread: usize) -> u32 {
-        self.waiting.get(thread).map_or(0, |waiting| waiting.swap(0, AcqRel))
+    pub fn take(&self, thread: usize) -> bool {
+        self.flags.take(thread)
     }
 
-    /// Whether a request waits for `thread`.
+    /// A request of thread `thread`, as its PMU makes one: for those that were pending in a saved machine. It kicks the thread.
+    pub fn set(&self, thread: usize) {
+        if self.flags.set(thread) {
+            (self.kick)(thread);
+        }
+    }
+
+    /// Whether a request waits for thread `thread`. It waits on.
     #[must_use]
-    pub fn is_waiting(&self, thread: usize) -> bool {
-        self.waiting.get(thread).is_some_and(|waiting| waiting.load(Acquire) != 0)
+    pub fn is_set(&self, thread: usize) -> bool {
+        self.flags.is_set(thread)
     }
 }
 
 impl<K: Fn(usize)> InterruptLine for Requests<K> {
     fn raise(&self, thread: usize, _counter: u32) {
-        if let Some(waiting) = self.waiting.get(thread) {
-            waiting.fetch_add(1, AcqRel);
-            (self.kick)(thread);
-        }
+        self.set(thread);
     }
 }
 
@@ -171,6 +174,8 @@ pub fn message(apic: u32, vector: u8) -> kvm_msi {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use super::*;
 
     fn lapic(entry: u32) -> kvm_lapic_state {
@@ -232,15 +237,34 @@ mod tests {
 
     #[test]
     fn requests_wait_for_their_thread_and_kick_it() {
-        let kicked = AtomicU32::new(0);
-        let requests = Requests::new(2, |thread| {
-            kicked.fetch_add(1 << (8 * thread), AcqRel);
-        });
+        let kicked = Cell::new(None);
+        let requests = Requests::new(2, |thread| kicked.set(Some(thread)));
         requests.raise(1, 0);
-        requests.raise(1, 3);
+        assert_eq!(kicked.get(), Some(1));
+        assert_eq!([0, 1].map(|thread| requests.is_set(thread)), [false, true]);
+        assert_eq!([0, 1].map(|thread| requests.take(thread)), [false, true]);
+    }
+
+    #[test]
+    fn requests_between_two_looks_are_one_interrupt() {
+        let requests = Requests::new(1, |_thread| {});
+        requests.raise(0, 0);
+        requests.raise(0, 3);
+        assert_eq!([requests.take(0), requests.take(0)], [true, false]);
+    }
+
+    #[test]
+    fn a_thread_that_there_is_not_loses_its_requests_and_is_not_kicked() {
+        let requests = Requests::new(2, |thread| panic!("thread {thread} is kicked"));
         requests.raise(2, 0);
-        assert!(requests.is_waiting(1) && !requests.is_waiting(0) && !requests.is_waiting(2));
-        assert_eq!([requests.take(0), requests.take(1), requests.take(1), requests.take(2)], [0, 2, 0, 0]);
-        assert_eq!(kicked.load(Acquire), 0x200);
+        assert_eq!((requests.is_set(2), requests.take(2)), (false, false));
+    }
+
+    #[test]
+    fn a_request_of_a_saved_machine_kicks_its_thread() {
+        let kicked = Cell::new(None);
+        let requests = Requests::new(2, |thread| kicked.set(Some(thread)));
+        requests.set(1);
+        assert_eq!((kicked.get(), requests.take(1)), (Some(1), true));
     }
 }

@@ -105,7 +105,7 @@ pub fn save<L: InterruptLine>(thread: Thread<'_, L>) -> Result<Msrs, Error> {
 /// use vm_pmu::topology::Builder;
 ///
 /// let builder = Builder::new("knl").unwrap();
-/// let (old, new) = (builder.build(|_, _| {}), builder.build(|_, _| {}));
+/// let (old, new) = (builder.build(|_, _| {}).unwrap(), builder.build(|_, _| {}).unwrap());
 /// old.thread(0).unwrap().wrmsr(0x4C1, 12345).unwrap();
 /// let saved = save(old.thread(0).unwrap()).unwrap();
 /// restore(&new, &[saved]).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_saved_register_is_what_the_guest_reads() {
         for name in ["k8", "knl"] {
-            let machine = Builder::new(name).expect("known").build(|_, _| {});
+            let machine = Builder::new(name).expect("known").build(|_, _| {}).unwrap();
             let cpu = machine.thread(0).expect("one thread");
             let indices = indices(machine.part()).expect("an x86");
             for (at, index) in indices.iter().enumerate() {
@@ -184,7 +184,7 @@ mod tests {
     fn every_register_that_a_guest_can_write_is_restored() {
         for name in ["k8", "knl"] {
             let builder = Builder::new(name).expect("known");
-            let (old, new) = (builder.build(|_, _| {}), builder.build(|_, _| {}));
+            let (old, new) = (builder.build(|_, _| {}).unwrap(), builder.build(|_, _| {}).unwrap());
             let (before, after) = (old.thread(0).expect("one thread"), new.thread(0).expect("one thread"));
             for register in before.registers() {
                 let vm_pmu_arch::access::Address::Msr(index) = register.address else { continue };
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_user_does_not_hide_the_registers_and_stays_a_user() {
-        let machine = Builder::new("k8").expect("known").build(|_, _| {});
+        let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
         cpu.wrmsr(0xC001_0000, 0x0041_00C0).expect("level 0");
         let user = Context::x86(3, 0x202, 0);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_overflow_that_was_seen_stays_seen_and_a_deadline_comes_again() {
-        let machine = knl().build(|_, _| {});
+        let machine = knl().build(|_, _| {}).unwrap();
         let cpu = machine.thread(1).expect("two threads");
         cpu.wrmsr(0x4C1, (1 << 40) - 1).expect("level 0");
         cpu.wrmsr(0x186, 0x0042_00C0).expect("level 0");
@@ -227,9 +227,11 @@ mod tests {
         assert_eq!(value(&lists[1], 0x38E), Some(1));
 
         let interrupts = core::sync::atomic::AtomicU32::new(0);
-        let other = knl().build(|_, _| {
-            interrupts.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
-        });
+        let other = knl()
+            .build(|_, _| {
+                interrupts.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+            })
+            .unwrap();
         restore(&other, &lists).expect("as many threads");
         let cpu = other.thread(1).expect("two threads");
         assert_eq!((cpu.rdmsr(0x38E), cpu.rdmsr(0x4C1)), (Ok(1), Ok(0)));
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn threads_of_a_core_count_for_each_other_again() {
         let builder = Builder::new("knl").expect("known").threads(4);
-        let machine = builder.build(Unconnected);
+        let machine = builder.build(Unconnected).unwrap();
         let threads = |machine: &Machine<Unconnected>| {
             (0..4).filter_map(|number| machine.thread(number).map(|cpu| save(cpu).expect("an x86"))).collect()
         };
@@ -258,7 +260,7 @@ mod tests {
             }
             threads(other)
         };
-        let (by_lists, by_states) = (builder.build(Unconnected), builder.build(Unconnected));
+        let (by_lists, by_states) = (builder.build(Unconnected).unwrap(), builder.build(Unconnected).unwrap());
         by_lists.thread(1).expect("four").set_context(Context::RESET.with_halted(true));
         restore(&by_lists, &lists).expect("as many threads");
         by_states.restore(&states).expect("as many threads");
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn of_two_cores_that_claim_a_counter_of_the_northbridge_the_first_holds_it() {
         let builder = Builder::new("k8").expect("known").threads(2);
-        let (old, new) = (builder.build(|_, _| {}), builder.build(|_, _| {}));
+        let (old, new) = (builder.build(|_, _| {}).unwrap(), builder.build(|_, _| {}).unwrap());
         // Upstream writes.
         for core in [1, 0] {
             old.thread(core).expect("two").wrmsr(0xC001_0000, 0x0042_40EC).expect("level 0");
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn registers_of_others_in_a_list_are_left_alone_and_the_last_of_two_holds() {
-        let machine = Builder::new("k8").expect("known").build(|_, _| {});
+        let machine = Builder::new("k8").expect("known").build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("one thread");
         let mut entries: Vec<(u32, u64)> = (0xC001_0000..0xC001_0008).map(|index| (index, 1)).collect();
         entries.extend([(0xC000_0080, 0x500), (0xC001_0005, 99)]);
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     fn lists_that_do_not_fit_change_nothing() {
-        let machine = knl().build(|_, _| {});
+        let machine = knl().build(|_, _| {}).unwrap();
         let cpu = machine.thread(0).expect("two threads");
         cpu.wrmsr(0x4C1, 7).expect("level 0");
         let good = save(cpu).expect("an x86");
@@ -313,7 +315,7 @@ mod tests {
 
     #[test]
     fn parts_without_such_registers_are_refused() {
-        let machine = Builder::new("power9").expect("known").build(|_, _| {});
+        let machine = Builder::new("power9").expect("known").build(|_, _| {}).unwrap();
         let refused = Error::NotX86(machine.part());
         assert_eq!(save(machine.thread(0).expect("one thread")).err(), Some(refused));
         assert_eq!(restore(&machine, &[Msrs::new(0).expect("short")]), Err(refused));

@@ -162,11 +162,7 @@ impl Header {
         if packages * threads > MAX_THREADS {
             return Err(format!("{packages} packages of {threads} threads are too many: {MAX_THREADS} threads are the most"));
         }
-        if let Some(possible) = Dialect::of(part).threads.filter(|possible| !possible.contains(&threads)) {
-            let possible: Vec<String> = possible.iter().map(ToString::to_string).collect();
-            return Err(format!("a package of {} cannot have {threads} threads: it has one of {}", part.name(), possible.join(", ")));
-        }
-        Ok(Litmus {
+        let litmus = Litmus {
             title: self.title.take().ok_or("the header lacks a line `title: ...`")?,
             section: self.section.take().ok_or("the header lacks a line `section: ...`")?,
             part,
@@ -174,7 +170,9 @@ impl Header {
             threads,
             shared_counters: self.shared_counters,
             steps: Vec::new(),
-        })
+        };
+        litmus.builder().check().map_err(|refused| refused.to_string())?;
+        Ok(litmus)
     }
 }
 

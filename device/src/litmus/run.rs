@@ -22,7 +22,7 @@ use crate::topology::{Builder, Machine, Thread};
 /// The first statement that did not come true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Its line in the file.
+    /// Its line in the file; 0 for the file as a whole.
     pub line: usize,
     /// What was seen, and what was to be seen.
     pub message: String,
@@ -30,7 +30,10 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
+        match self.line {
+            0 => formatter.write_str(&self.message),
+            line => write!(formatter, "line {line}: {}", self.message),
+        }
     }
 }
 
@@ -79,7 +82,8 @@ impl Litmus {
     /// The first statement that did not come true.
     pub fn run(&self) -> Result<usize, Failure> {
         let requests = || Requests { threads: (0..self.packages * self.threads).map(|_| Mutex::default()).collect() };
-        let mut machine = self.builder().build(requests());
+        let build = || self.builder().build(requests()).map_err(|refused| Failure { line: 0, message: refused.to_string() });
+        let mut machine = build()?;
         let epochs = |machine: &Machine<Requests>| -> Vec<u32> {
             (0..machine.threads()).filter_map(|number| machine.thread(number)).map(|thread| thread.demand().epoch()).collect()
         };
@@ -94,7 +98,7 @@ impl Litmus {
                 Step::Thread(number) if *number < machine.threads() => current = *number,
                 Step::Thread(number) => return Err(failure(format!("there is no thread {number}: the machine has {}", machine.threads()))),
                 Step::Save => {
-                    let next = self.builder().build(requests());
+                    let next = build()?;
                     move_over(&machine, &next).map_err(failure)?;
                     machine = next;
                     known = epochs(&machine);

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -18,7 +18,7 @@ use super::dialect::Dialect;
 use super::levels::Levels;
 use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
-use crate::topology::{Builder, Machine, Thread};
+use crate::topology::{BuildError, Builder, Machine, Thread};
 use crate::untile::UnitId;
 
 /// How an embedder of the trial looks at deadlines.
@@ -113,14 +113,16 @@ impl Litmus {
     /// # Errors
     /// The first difference.
     pub fn try_contract(&self) -> Result<(), Box<Broken>> {
-        let mut subjects = MANNERS.map(|manner| Subject::new(manner, self));
+        let subjects: Result<Vec<_>, _> = MANNERS.into_iter().map(|manner| Subject::new(manner, self)).collect();
+        let refused = |refused: BuildError| Box::new(Broken { message: refused.to_string(), litmus: self.clone() });
+        let mut subjects = subjects.map_err(refused)?;
         let mut told = Litmus { steps: Vec::new(), ..self.clone() };
         let mut lines = Vec::new();
         let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending()).map(|step| (step, true));
         // Boxes have many registers, and saving one machine for each of them would show nothing more.
         let program = program.chain(self.ending_of_boxes().into_iter().map(|step| (step, false)));
         for (step, restores) in program.flat_map(|(step, restores)| split(&step).into_iter().map(move |step| (step, restores))) {
-            let [reference, others @ ..] = &mut subjects;
+            let Some((reference, others)) = subjects.split_first_mut() else { break };
             let expected = reference.obey(self, &step, restores);
             self.tell(&mut told, &step, &expected, &lines, reference.current);
             for subject in others {
@@ -230,10 +232,10 @@ fn split(step: &Step) -> Vec<Step> {
 }
 
 impl Subject {
-    fn new(manner: Manner, litmus: &Litmus) -> Subject {
-        let machine = manner.builder(litmus).build(Requests::default());
+    fn new(manner: Manner, litmus: &Litmus) -> Result<Subject, BuildError> {
+        let machine = manner.builder(litmus).build(Requests::default())?;
         let (chips, levels) = (nest::Chips::new(litmus.packages, litmus.threads), Levels::new(machine.threads(), litmus.added()));
-        Subject { manner, machine, chips, levels, current: 0 }
+        Ok(Subject { manner, machine, chips, levels, current: 0 })
     }
 
     fn obey(&mut self, litmus: &Litmus, step: &Step, restores: bool) -> Seen {
@@ -278,8 +280,8 @@ impl Subject {
     }
 
     fn save(&mut self, litmus: &Litmus) {
-        let next = self.manner.builder(litmus).build(Requests::default());
-        // The same part and as many threads: it cannot be refused.
+        // The same part and as many threads: neither machine nor state can be refused.
+        let Ok(next) = self.manner.builder(litmus).build(Requests::default()) else { return };
         if litmus.is_about_boxes() {
             let _ = untile::move_boxes(&self.machine, &next);
         }
@@ -404,7 +406,7 @@ mod tests {
         let steps = "thread 1\nwrite PerfEvtSel0 0x4201e0\ndevices dram_page_hits=2\nread PerfCtr0 = 2\n";
         let text = format!("{header}{steps}");
         let litmus: Litmus = text.parse().expect("a litmus file");
-        let mut subject = Subject::new(Manner::Signals, &litmus);
+        let mut subject = Subject::new(Manner::Signals, &litmus).expect("a K8");
         let seen: Vec<Seen> = litmus.steps.iter().map(|(_, step)| subject.obey(&litmus, step, true)).collect();
         assert_eq!(seen.last().and_then(|seen| seen.value), Some(Ok(2)));
     }

@@ -1,11 +1,11 @@
 //! Cells of 8 bytes in the memory of a guest.
 
 use core::fmt;
-use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use vm_memory::bitmap::Bitmap;
 use vm_memory::{GuestAddress, GuestMemory, Permissions, VolatileMemory};
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::memory::Memory;
 
 /// The attempts at an addition that others' writes may foil before it is put off.

@@ -226,7 +226,7 @@ impl Platform {
     /// use vm_pmu::topology::Builder;
     ///
     /// let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x1_0000)]).unwrap();
-    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {}).unwrap();
     /// let platform = Platform::new(vec![], vec![0, 1, 2, 3]).unwrap();
     /// let guest = Guest(&memory);
     /// // OPAL_IMC_COUNTERS_INIT and START of the core of PIR 0, with its memory at 8000h.

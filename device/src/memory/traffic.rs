@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::Signal;
 use vm_pmu_arch::power9::nest::Event;
 

@@ -9,7 +9,7 @@ use super::{FUNCTION_BYTES, Location, Space, read_parts, write_parts};
 /// use vm_pmu::pci::{Function, Location};
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Arc::new(Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}));
+/// let machine = Arc::new(Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap());
 /// // A device for each function that the part has, to be put on the monitor's PCI bus.
 /// let devices = machine.untile().unwrap().functions().map(|at| Function::new(Arc::clone(&machine), at)).collect::<Vec<_>>();
 /// let channel = devices.iter().find(|device| device.location() == Location { bus: 0xFF, device: 8, function: 2 }).unwrap();

@@ -24,7 +24,7 @@
 //! use vm_pmu::pci::{Location, Window};
 //! use vm_pmu::topology::Builder;
 //!
-//! let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+//! let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
 //! let window = Window::new(&machine);
 //! // The first channel of the first memory controller.
 //! let channel = window.offset(Location { bus: 0xFF, device: 8, function: 2 }).unwrap();
@@ -81,7 +81,7 @@ pub const FUNCTION_BYTES: u64 = 4096;
 ///     }
 /// }
 ///
-/// let window = Window::new(Everything(Builder::new("knl").unwrap().build(|_thread, _counter| {})));
+/// let window = Window::new(Everything(Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap()));
 /// let read = |at| {
 ///     let mut identity = [0; 4];
 ///     window.read(window.offset(at).unwrap(), &mut identity);

@@ -28,7 +28,7 @@ const ADDRESS_BITS: u32 = ENABLE | 0x00FF_FFFC;
 /// use vm_pmu::pci::Ports;
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {});
+/// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap();
 /// let ports = Ports::new(&machine);
 /// ports.write(0xCF8, &0x80FF_4200_u32.to_le_bytes()); // bus FFh, device 8, function 2, register 0
 /// let mut device = [0; 2];

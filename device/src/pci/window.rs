@@ -16,7 +16,7 @@ const BUS_BYTES: u64 = FUNCTIONS_OF_A_BUS * FUNCTION_BYTES;
 /// use vm_pmu::pci::{Location, Window};
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {});
+/// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap();
 /// let window = Window::new(&machine);
 /// assert_eq!(window.size(), 256 << 20);
 /// assert_eq!(window.offset(Location { bus: 0xFF, device: 8, function: 2 }), Some(0xFF4_2000));

@@ -54,11 +54,11 @@ impl<L: InterruptLine> Machine<L> {
     /// use vm_pmu::snapshot::SnapshotError;
     /// use vm_pmu::topology::Builder;
     ///
-    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+    /// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {}).unwrap();
     /// let bytes = machine.save().unwrap();
     /// assert_eq!(machine.load(&bytes), Ok(()));
     ///
-    /// let smaller = Builder::new("power9").unwrap().threads(2).build(|_thread, _counter| {});
+    /// let smaller = Builder::new("power9").unwrap().threads(2).build(|_thread, _counter| {}).unwrap();
     /// assert_eq!(smaller.load(&bytes), Err(SnapshotError::Shape { saved: (1, 4), target: (1, 2) }));
     /// ```
     ///

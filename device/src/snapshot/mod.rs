@@ -10,12 +10,12 @@
 //! use vm_pmu::Signal;
 //!
 //! let builder = Builder::new("k8").unwrap().threads(2);
-//! let old = builder.build(|_thread, _counter| {});
+//! let old = builder.build(|_thread, _counter| {}).unwrap();
 //! old.thread(1).unwrap().wrmsr(0xC001_0000, 0x0042_00C0).unwrap();
 //! old.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 5);
 //! let bytes = old.save().unwrap();
 //!
-//! let new = builder.build(|_thread, _counter| {});
+//! let new = builder.build(|_thread, _counter| {}).unwrap();
 //! new.load(&bytes).unwrap();
 //! new.thread(1).unwrap().totals().add(Signal::InstructionsRetired, 2);
 //! assert_eq!(new.thread(1).unwrap().rdpmc(0), Ok(7));

@@ -1,17 +1,19 @@
 //! How a machine is built.
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
 use vm_pmu_arch::registry::Part;
 
 use super::arbiter::Arbiter;
 use super::collection::Collector;
 use super::common::Common;
+use super::refusal::MOST;
 use super::untile::Options;
 use super::wishes::Wishes;
-use super::{Core, Machine, Members, Package, Source};
+use super::{BuildError, Core, Machine, Members, Package, Source, UnknownPart};
 use crate::irq::InterruptLine;
 
 /// How a [`Machine`] is built.
@@ -19,9 +21,9 @@ use crate::irq::InterruptLine;
 /// ```
 /// use vm_pmu::topology::Builder;
 ///
-/// let machine = Builder::new("k8").unwrap().packages(2).threads(2).build(|_thread, _counter| {});
+/// let machine = Builder::new("k8")?.packages(2).threads(2).build(|_thread, _counter| {})?;
 /// assert_eq!(machine.threads(), 4);
-/// assert!(Builder::new("z80").is_none());
+/// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
@@ -35,10 +37,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A machine of one package with one thread of the part of this name, in its usual revision; `None` for an unknown name.
-    #[must_use]
-    pub fn new(name: &str) -> Option<Builder> {
-        Part::named(name).map(Builder::of)
+    /// A machine of one package with one thread of the part of this name, in its usual revision.
+    ///
+    /// # Errors
+    /// [`UnknownPart`] when no part of this build has the name.
+    pub fn new(name: &str) -> Result<Builder, UnknownPart> {
+        Part::named(name).map(Builder::of).ok_or_else(|| UnknownPart::new(name))
     }
 
     /// A machine of one package with one thread of this part.
@@ -47,21 +51,28 @@ impl Builder {
         Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), supply: Supply::ALL, boxes: Options::default() }
     }
 
-    /// How many packages: 1 to 65,535, into which any other number is brought.
+    /// The part that the machine will be built of.
     #[must_use]
-    pub fn packages(self, packages: usize) -> Builder {
-        Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
+    pub fn part(&self) -> Part {
+        self.part
     }
 
-    /// How many threads a package has: 1 to 65,535, into which any other number is brought. On POWER9 a package is a core, and cores
-    /// have 1, 2 or 4; on Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its first core.
+    /// How many packages: 1 to 65,535, and on Knights Landing, where a package is a tile, to 38.
+    #[must_use]
+    pub fn packages(self, packages: usize) -> Builder {
+        Builder { packages, ..self }
+    }
+
+    /// How many threads a package has: 1 to 65,535 on the K8. On POWER9 a package is a core, and cores have 1, 2 or 4. On Montecito it is a
+    /// core of 1 or 2, and the first Itanium has one. On Knights Landing it is a tile, of up to 8, and its threads 0 to 3 are those of its
+    /// first core.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
-        Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
+        Builder { threads, ..self }
     }
 
     /// A counter that one thread uses for a unit of the package stays usable to the others for events of their own. The K8 manual says
-    /// that it is not; drivers that assume it is lose counts unless this is set.
+    /// that it is not; drivers that assume it is lose counts unless this is set. No other part has such counters.
     #[must_use]
     pub fn share_counters(self) -> Builder {
         Builder { lenient: true, ..self }
@@ -84,7 +95,7 @@ impl Builder {
     /// use vm_pmu::{Signal, SignalSet};
     ///
     /// let own = SignalSet::from_iter([Signal::Cycles, Signal::InstructionsRetired]);
-    /// let machine = Builder::new("k8").unwrap().supplies(own).build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().supplies(own).build(|_, _| {}).unwrap();
     /// let cpu = machine.thread(0).unwrap();
     /// cpu.wrmsr(0xC001_0000, 0x0052_0041).unwrap(); // PerfEvtSel0: data cache misses, OS, INT, EN
     /// assert!(!cpu.demand().wants(Signal::DataCacheMisses));
@@ -104,8 +115,11 @@ impl Builder {
 
     /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
     /// [`Machine::states`] returns.
-    #[must_use]
-    pub fn build<L: InterruptLine>(self, line: L) -> Machine<L> {
+    ///
+    /// # Errors
+    /// [`BuildError`] when the part does not have what the builder was asked for. Nothing is brought into range silently.
+    pub fn build<L: InterruptLine>(self, line: L) -> Result<Machine<L>, BuildError> {
+        self.check()?;
         let cores = (0..self.packages * self.threads).map(|number| {
             let pmu = self.part.build();
             Core {
@@ -152,6 +166,22 @@ impl Builder {
         for (number, package) in machine.packages.iter().enumerate() {
             machine.renew_wide_demand(number, package);
         }
-        machine
+        Ok(machine)
+    }
+
+    /// Whether the part has all that was asked for.
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
+        let Builder { part, packages, threads, .. } = *self;
+        let possible = part.package_threads().is_none_or(|possible| possible.contains(&threads));
+        if !possible || !(1..=MOST).contains(&threads) {
+            return Err(BuildError::Threads { part, threads });
+        }
+        if !(1..=part.most_packages().unwrap_or(MOST)).contains(&packages) {
+            return Err(BuildError::Packages { part, packages });
+        }
+        if self.lenient && !part.shares_counters() {
+            return Err(BuildError::SharedCounters(part));
+        }
+        self.boxes.check(part)
     }
 }

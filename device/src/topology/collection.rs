@@ -91,7 +91,7 @@ impl Collector {
 ///
 /// // `Ram` is 64 KiB of cells from address 0 on.
 /// let memory = Ram(RefCell::new(vec![0; 0x2000]));
-/// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {});
+/// let machine = Builder::new("power9").unwrap().threads(4).build(|_thread, _counter| {}).unwrap();
 /// let core = machine.collection(0).unwrap();
 /// core.init(0x4000);
 /// core.start();
@@ -102,12 +102,17 @@ impl Collector {
 /// // CPM_INST of the four threads.
 /// assert_eq!(memory.load(0x4000 + 0x20), Ok(4));
 /// ```
-#[derive(Debug)]
 pub struct CoreCollection<'a, L> {
     machine: &'a Machine<L>,
     package: &'a Package,
     collector: &'a Collector,
     number: usize,
+}
+
+impl<L> core::fmt::Debug for CoreCollection<'_, L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("CoreCollection").field("machine", self.machine).field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl<L> Clone for CoreCollection<'_, L> {

@@ -23,6 +23,7 @@ mod builder;
 #[cfg_attr(not(feature = "power9"), path = "collection_absent.rs")]
 mod collection;
 mod common;
+mod refusal;
 mod thread;
 #[cfg_attr(not(feature = "knl"), path = "untile_absent.rs")]
 mod untile;
@@ -32,6 +33,7 @@ mod wishes;
 pub use builder::Builder;
 #[cfg(feature = "power9")]
 pub use collection::CoreCollection;
+pub use refusal::{BuildError, UnknownPart};
 pub use thread::Thread;
 #[cfg(feature = "knl")]
 pub use untile::Untile;
@@ -44,10 +46,11 @@ pub(crate) use {
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
 use vm_pmu_arch::model::{Model, Occurrence};
 use vm_pmu_arch::registry::{Part, Pmu, State};
@@ -186,7 +189,7 @@ impl Members {
 /// let interrupts = AtomicU32::new(0);
 /// let machine = Builder::new("k8").unwrap().build(|_thread, _counter| {
 ///     interrupts.fetch_add(1, Ordering::Relaxed);
-/// });
+/// }).unwrap();
 /// let cpu = machine.thread(0).unwrap();
 /// cpu.wrmsr(0xC001_0004, 0u64.wrapping_sub(100)).unwrap();
 /// cpu.wrmsr(0xC001_0000, 0x0052_00C0).unwrap();
@@ -198,7 +201,8 @@ impl Members {
 /// }
 /// assert_eq!(interrupts.load(Ordering::Relaxed), 1);
 /// ```
-#[derive(Debug)]
+///
+/// Its `Debug` says what it is built of, in a line; [`states`](Machine::states) have what it remembers.
 pub struct Machine<L> {
     part: Part,
     supply: Supply,
@@ -210,6 +214,14 @@ pub struct Machine<L> {
     lenient: bool,
     boxes: Option<Boxes>,
     line: L,
+}
+
+impl<L> core::fmt::Debug for Machine<L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut shown = formatter.debug_struct("Machine");
+        shown.field("part", &format_args!("{}", self.part.name()));
+        shown.field("packages", &self.packages.len()).field("threads", &self.cores.len()).finish_non_exhaustive()
+    }
 }
 
 impl<L: InterruptLine> Machine<L> {

@@ -1,11 +1,13 @@
 //! One thread of a machine: what an emulator's CPU holds on to.
 
+use core::fmt;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use spin::MutexGuard;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
 use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
 use vm_pmu_arch::registry::{Pmu, State};
@@ -17,12 +19,25 @@ use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
 
 /// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
-#[derive(Debug)]
+///
+/// Its `Debug` says which one it is, in a line.
+///
+/// ```
+/// let machine = vm_pmu::topology::Builder::new("k8").unwrap().threads(2).build(|_thread, _counter| {}).unwrap();
+/// assert_eq!(format!("{:?}", machine.thread(1).unwrap()), "Thread { part: k8, number: 1 }");
+/// ```
 pub struct Thread<'a, L> {
     pub(super) machine: &'a Machine<L>,
     pub(super) core: &'a Core,
     pub(super) package: &'a Package,
     pub(super) number: usize,
+}
+
+impl<L> fmt::Debug for Thread<'_, L> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Thread");
+        shown.field("part", &format_args!("{}", self.machine.part.name())).field("number", &self.number).finish()
+    }
 }
 
 impl<L> Clone for Thread<'_, L> {
@@ -115,7 +130,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::Signal;
     ///
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// pmu.wrmsr(0xC001_0000, 0x0042_00C0).unwrap(); // PerfEvtSel0: retired instructions, OS, EN
     /// pmu.wrmsr(0xC001_0001, 0x0042_0076).unwrap(); // PerfEvtSel1: cycles, OS, EN
@@ -391,7 +406,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// use vm_pmu::Signal;
     /// use vm_pmu::topology::Builder;
     ///
-    /// let machine = Builder::new("k8").unwrap().build(|_, _| {});
+    /// let machine = Builder::new("k8").unwrap().build(|_, _| {}).unwrap();
     /// let pmu = machine.thread(0).unwrap();
     /// // The decoder is empty when PerfEvtSel0 is enabled for edges of event D0h: E, OS, EN.
     /// pmu.wrmsr(0xC001_0000, 0x0046_00D0).unwrap();

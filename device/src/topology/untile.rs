@@ -4,7 +4,7 @@ use vm_pmu_arch::access::{Address, Fault, PciAddress};
 use vm_pmu_arch::model::Model;
 use vm_pmu_arch::registry::Part;
 
-use super::{Builder, Machine};
+use super::{BuildError, Builder, Machine};
 use crate::irq::InterruptLine;
 use crate::location::Location;
 #[cfg(feature = "snapshot")]
@@ -16,14 +16,23 @@ use crate::untile::{Buses, Domain, Frequencies, Stage, Transaction, UnitId};
 /// How boxes are built.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
-    buses: Buses,
-    frequencies: Frequencies,
+    buses: Option<Buses>,
+    frequencies: Option<Frequencies>,
 }
 
 impl Options {
     /// The boxes of a machine of this part, if it has any.
     pub(super) fn build(self, part: Part) -> Option<Boxes> {
-        part.has_untile().then(|| Boxes::new(self.buses, self.frequencies))
+        part.has_untile().then(|| Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default()))
+    }
+
+    /// Whether the part has what was chosen.
+    pub(super) fn check(self, part: Part) -> Result<(), BuildError> {
+        if part.has_untile() {
+            return Ok(());
+        }
+        self.buses.map_or(Ok(()), |_| Err(BuildError::Buses(part)))?;
+        self.frequencies.map_or(Ok(()), |_| Err(BuildError::Frequencies(part)))
     }
 }
 
@@ -31,7 +40,7 @@ impl Builder {
     /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
     #[must_use]
     pub fn buses(mut self, buses: Buses) -> Builder {
-        self.boxes.buses = buses;
+        self.boxes.buses = Some(buses);
         self
     }
 
@@ -39,7 +48,7 @@ impl Builder {
     /// [`Untile::pass`](Untile::pass).
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
-        self.boxes.frequencies = frequencies;
+        self.boxes.frequencies = Some(frequencies);
         self
     }
 }
@@ -58,7 +67,7 @@ impl<L: InterruptLine> Machine<L> {
 /// use vm_pmu::topology::Builder;
 /// use vm_pmu::untile::{Domain, Kind, UnitId};
 ///
-/// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+/// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
 /// let untile = machine.untile().unwrap();
 /// // The first channel of the first memory controller, bus FFh, device 8, function 2: CAS reads in counter 0.
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0, 4), 0x7843_8086);
@@ -68,10 +77,15 @@ impl<L: InterruptLine> Machine<L> {
 /// untile.tick(Domain::Dclk, 100);
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0xB00, 4), 5);
 /// ```
-#[derive(Debug)]
 pub struct Untile<'a, L> {
     machine: &'a Machine<L>,
     boxes: &'a Boxes,
+}
+
+impl<L> core::fmt::Debug for Untile<'_, L> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Untile").field("machine", self.machine).finish_non_exhaustive()
+    }
 }
 
 impl<L> Clone for Untile<'_, L> {
@@ -106,7 +120,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::untile::Domain;
     ///
-    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// // A CPU at 1.4 GHz, UCLK at 1.7, ECLK at 0.9, DCLK at 1.2.
     /// untile.pass(10);
@@ -146,7 +160,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::untile::Domain;
     ///
-    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// untile.tick_all(100);
     /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [100; 3]);
@@ -186,7 +200,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// use vm_pmu::topology::Builder;
     /// use vm_pmu::untile::{Domain, UnitId};
     ///
-    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {});
+    /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// let irp = UnitId::named("irp").unwrap();
     /// untile.set_queue(irp, 0x07, 0, 3);
@@ -228,7 +242,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// use vm_pmu::pci::Location;
     /// use vm_pmu::topology::Builder;
     ///
-    /// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {});
+    /// let machine = Builder::new("knl").unwrap().build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// assert!(untile.functions().any(|at| at == Location { bus: 0xFF, device: 8, function: 2 }));
     /// assert!(untile.functions().all(|at| untile.pci_read(at.bus, at.device, at.function, 0, 2) == 0x8086));

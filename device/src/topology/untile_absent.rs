@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::registry::Part;
 
-use super::Machine;
+use super::{BuildError, Machine};
 use crate::irq::InterruptLine;
 
 /// How many boxes a part has.
@@ -20,6 +20,10 @@ pub(super) struct Options {}
 impl Options {
     pub(super) fn build(self, _part: Part) -> Option<Boxes> {
         None
+    }
+
+    pub(super) fn check(self, _part: Part) -> Result<(), BuildError> {
+        Ok(())
     }
 }
 

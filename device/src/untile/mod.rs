@@ -18,11 +18,11 @@ mod slot;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use spin::Mutex;
 use vm_pmu_arch::access::{Address, Fault};
+use vm_pmu_arch::atomic::AtomicU64;
 pub use vm_pmu_arch::knl::untile::{
     Clocks, Consequence, Counter48, Domain, FIRST_FUNCTIONS, FilterState, Held, HeldQueue, Kind, Lookup, PciFunction, Place, Source, Stage,
     Transaction, UNITS, Ubox, Unit, UnitId, UnitRegister, UnitState, address_of, at_msr, at_offset,

@@ -1,9 +1,10 @@
 //! A box behind its lock, and what may be known of it without.
 
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use spin::Mutex;
+use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::knl::untile::{Domain, Unit, UnitId};
 
 use super::NEVER;

@@ -92,7 +92,7 @@ fn a_snapshot_of_another_part_or_revision_is_refused() {
     assert_eq!(knl.load(&bytes), Err(SnapshotError::Part { saved: pair("k8", "E"), target: pair("knl", "B0") }));
     // However large the other is.
     assert_eq!(k8.load(&knl.save().unwrap()), Err(SnapshotError::Part { saved: pair("knl", "B0"), target: pair("k8", "E") }));
-    let early = Builder::of(Part::named("k8").unwrap().revision("C").unwrap()).threads(2).build(silent());
+    let early = Builder::of(Part::named("k8").unwrap().revision("C").unwrap()).threads(2).build(silent()).unwrap();
     let refused = early.load(&bytes).unwrap_err();
     assert_eq!(refused, SnapshotError::Part { saved: pair("k8", "E"), target: pair("k8", "C") });
     assert_eq!(refused.to_string(), "the snapshot is of k8 revision E and the target is k8 revision C: build one of the same part");
@@ -102,7 +102,7 @@ fn a_snapshot_of_another_part_or_revision_is_refused() {
 fn a_snapshot_of_other_packages_or_threads_is_refused() {
     let bytes = SCENES[0].build().save().unwrap();
     for (packages, threads) in [(2, 1), (1, 1), (1, 3)] {
-        let machine = Builder::new("k8").unwrap().packages(packages).threads(threads).build(silent());
+        let machine = Builder::new("k8").unwrap().packages(packages).threads(threads).build(silent()).unwrap();
         let before = machine.save().unwrap();
         let target = (packages as u64, threads as u64);
         assert_eq!(machine.load(&bytes), Err(SnapshotError::Shape { saved: (1, 2), target }));
@@ -112,7 +112,7 @@ fn a_snapshot_of_other_packages_or_threads_is_refused() {
 
 #[test]
 fn a_snapshot_of_something_else_is_refused() {
-    let (machine, chip) = (Builder::new("power9").unwrap().build(silent()), chip());
+    let (machine, chip) = (Builder::new("power9").unwrap().build(silent()).unwrap(), chip());
     let refused = chip.load(&machine.save().unwrap()).unwrap_err();
     assert_eq!(refused, SnapshotError::Kind { saved: Some(Kind::Machine), target: Kind::Chip });
     assert_eq!(refused.to_string(), "the snapshot is of a machine and was to be loaded into a chip");

@@ -37,7 +37,7 @@ pub(crate) struct Scene {
 impl Scene {
     /// The machine as power-on leaves it.
     pub(crate) fn build(&self) -> Machine<Silent> {
-        Builder::new(self.name).unwrap().threads(self.threads).build(silent())
+        Builder::new(self.name).unwrap().threads(self.threads).build(silent()).unwrap()
     }
 
     /// The machine in the middle of counting.
@@ -257,7 +257,7 @@ pub(crate) fn companion() -> Companion {
 
 /// How many of these loads miss in the first-level data cache, of a follower that may have executed others before.
 pub(crate) fn misses(follower: &mut Follower<'_>, addresses: &[u64]) -> u64 {
-    let machine = Builder::new("k8").unwrap().build(silent());
+    let machine = Builder::new("k8").unwrap().build(silent()).unwrap();
     let cpu = thread(&machine, 0);
     cpu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
     follower.renew(&cpu.demand());

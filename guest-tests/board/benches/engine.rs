@@ -50,7 +50,7 @@ fn engine(criterion: &mut Criterion) {
     });
     for counters in [0, 1, 4] {
         let lines = Lines::new(1);
-        let pmus = Builder::new("k8").expect("known").build(lines.clone());
+        let pmus = Builder::new("k8").expect("known").build(lines.clone()).unwrap();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(SELECTS.iter().take(counters)) {
             thread.wrmsr(0xC001_0004 + number, 0x8000_0000_0001).expect("level 0");
@@ -71,7 +71,7 @@ fn engine(criterion: &mut Criterion) {
     ];
     for (name, clock, selects) in cases {
         let lines = Lines::new(1);
-        let pmus = Builder::new("k8").expect("known").build(lines.clone());
+        let pmus = Builder::new("k8").expect("known").build(lines.clone()).unwrap();
         let companion = companion::Builder::new("k8").expect("known").clock(clock).build();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(selects) {

@@ -57,7 +57,7 @@ fn engine(criterion: &mut Criterion) {
     });
     for counters in [0, 1, 4] {
         let lines = Lines::new(1);
-        let pmus = Builder::new("k8").expect("known").pace(pace()).build(lines.clone());
+        let pmus = Builder::new("k8").expect("known").pace(pace()).build(lines.clone()).unwrap();
         let thread = pmus.thread(0).expect("one thread");
         for (number, select) in (0u32..).zip(SELECTS.iter().take(counters)) {
             thread.wrmsr(0xC001_0004 + number, 1).expect("level 0");
@@ -106,7 +106,7 @@ fn power_engine(criterion: &mut Criterion) {
     });
     for counters in [0, 1, 4] {
         let lines = Lines::new(1);
-        let pmus = Builder::new("power9").expect("known").pace(power::pace()).build(lines);
+        let pmus = Builder::new("power9").expect("known").pace(power::pace()).build(lines).unwrap();
         let thread = pmus.thread(0).expect("one thread");
         // Instructions; cycles, branches taken and instructions twice, with alerts. PMC5 and PMC6 count instructions and cycles beside them.
         thread.mtspr(spr::MMCR1, if counters == 4 { 0x1EFA_0202 } else { 0x0200_0000 }).expect("privileged");

@@ -33,7 +33,7 @@ fn counted(select: impl Fn(&mut Mmcr1), build: impl FnOnce(&mut Assembler)) -> [
         build(a);
     });
     let config = Config { ram: 4 << 20, cpus: 2, ..Config::default() };
-    let pmus = Builder::new("power9").expect("a part").threads(2).build(Lines::new(2));
+    let pmus = Builder::new("power9").expect("a part").threads(2).build(Lines::new(2)).unwrap();
     let mut mmcr1 = Mmcr1::default();
     select(&mut mmcr1);
     let attach = |index: usize| {

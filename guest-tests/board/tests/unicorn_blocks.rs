@@ -55,7 +55,7 @@ struct Left {
 /// Runs an image with counters that start at `counters`, on the interpreter or on Unicorn.
 fn run(image: &Image, counters: [(u64, u64); 4], steps: u64, unicorn: bool) -> (Left, Tally) {
     let lines = Lines::new(1);
-    let pmus: Pmus<Lines> = Builder::new("k8").expect("known").pace(pace()).build(lines.clone());
+    let pmus: Pmus<Lines> = Builder::new("k8").expect("known").pace(pace()).build(lines.clone()).unwrap();
     let thread = pmus.thread(0).expect("one thread");
     for (number, (select, start)) in (0u32..).zip(counters) {
         thread.wrmsr(0xC001_0004 + number, start).expect("level 0");

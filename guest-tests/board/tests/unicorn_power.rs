@@ -56,7 +56,7 @@ fn program(period: u64) -> (Image, u64) {
 fn run(image: &Image) -> ([u64; 2], Shares) {
     let part = Part::named("power9").expect("a part");
     let lines = Lines::new(1);
-    let pmus = Builder::of(part).pace(pace()).build(lines);
+    let pmus = Builder::of(part).pace(pace()).build(lines).unwrap();
     let config = Config { ram: RAM, ..Config::default() };
     let attach = |index| Cpu::new(pmus.thread(index).expect("a thread"), config.time_base);
     let mut machine = Machine::new(&config, image, attach).expect("a machine");

@@ -161,6 +161,8 @@ pub enum RunError {
         /// Its name.
         guest: String,
     },
+    /// The part has no such PMUs.
+    Pmus(vm_pmu::topology::BuildError),
     /// The engine refused the guest.
     Machine(MachineError),
     /// The engine of POWER refused the guest.
@@ -223,6 +225,7 @@ impl fmt::Display for RunError {
             Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
             Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
+            Self::Pmus(error) => write!(f, "there are no such PMUs: {error}"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
@@ -247,6 +250,7 @@ impl std::error::Error for RunError {
             Self::Unreadable { error, .. } => Some(error),
             Self::BadImage { error, .. } => Some(error),
             Self::Assembler { error, .. } => Some(&**error),
+            Self::Pmus(error) => Some(error),
             Self::Machine(error) => Some(error),
             Self::PowerMachine(error) => Some(error),
             Self::Ia64Machine(error) => Some(error),

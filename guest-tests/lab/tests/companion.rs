@@ -24,7 +24,7 @@ impl Totals {
     fn of(guest: &Guest, profile: &Profile) -> Totals {
         let lines = Lines::new(guest.cpus);
         let part = Part::named(guest.pmu).unwrap();
-        let pmus = topology::Builder::of(part).threads(guest.cpus).build(lines.clone());
+        let pmus = topology::Builder::of(part).threads(guest.cpus).build(lines.clone()).unwrap();
         let companion = Builder::of(profile).threads(guest.cpus).clock(Clock::Companion).build();
         let attach = |index: usize| {
             let mut cpu = Cpu::new(pmus.thread(index).unwrap(), &lines);
@@ -159,7 +159,7 @@ fn a_record_has_what_the_companion_knows() {
     let guest = vm_pmu_guests::named("k8", "count").unwrap();
     let companion = Builder::of(&parts::K8).clock(Clock::Companion).always().build();
     let lines = Lines::new(1);
-    let pmus = topology::Builder::new("k8").unwrap().build(lines.clone());
+    let pmus = topology::Builder::new("k8").unwrap().build(lines.clone()).unwrap();
     let attach = |index: usize| {
         let mut cpu = Cpu::new(pmus.thread(index).unwrap(), &lines);
         cpu.follow(companion.follower(index).unwrap(), RAM);

@@ -1,9 +1,10 @@
 //! What has happened in the nest: one growing number an event.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::place::{Bank, CELLS, DEFAULT_BANKS, FLEXIBLE, FLEXIBLE_BANKS};
 use super::unit::ClockDomain;
+use crate::atomic::AtomicU64;
 use crate::event;
 
 /// How many totals there are: one a cell of both modes.

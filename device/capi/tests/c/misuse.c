@@ -41,6 +41,25 @@ static void machines(void) {
   EXPECT_OK(vm_pmu_machine_destroy(NULL));
 }
 
+/* What the part does not have is refused, and the message says what it has. */
+static void what_the_part_does_not_have(void) {
+  VmPmuMachine *machine = NULL;
+  VmPmuOptions options = {sizeof(VmPmuOptions)};
+  options.threads = 5;
+  EXPECT(vm_pmu_machine_create("power9", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("1, 2 or 4 threads, not 5"));
+  options.threads = 0;
+  options.packages = 39;
+  EXPECT(vm_pmu_machine_create("knl", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("1 to 38 packages, not 39"));
+  options.packages = 0;
+  options.flags = VM_PMU_OPTION_SHARE_COUNTERS;
+  EXPECT(vm_pmu_machine_create("power9", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("shared counters"));
+  options.flags = VM_PMU_OPTION_BUSES;
+  EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("leave the buses out"));
+  options.flags = VM_PMU_OPTION_FREQUENCIES;
+  EXPECT(vm_pmu_machine_create("k8", &options, &machine) == VM_PMU_STATUS_ERROR_UNSUPPORTED && told("leave the frequencies out"));
+  EXPECT(machine == NULL);
+}
+
 /* A program of a later header: what it sets and this library does not know is refused, zeros are not. */
 static void longer_structs(void) {
   struct {
@@ -95,6 +114,7 @@ static void messages(void) {
 
 int main(void) {
   machines();
+  what_the_part_does_not_have();
   longer_structs();
   threads_and_registers();
   messages();

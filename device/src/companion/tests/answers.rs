@@ -336,7 +336,7 @@ fn targets_2048_places_apart_take_each_others_place() {
 #[test]
 fn memory_counts_for_the_package_that_has_it() {
     let line: fn(usize, u32) = |_, _| {};
-    let machine = topology::Builder::new("k8").unwrap().packages(2).build(line);
+    let machine = topology::Builder::new("k8").unwrap().packages(2).build(line).unwrap();
     let rig = Rig { machine };
     let companion = Builder::new("k8").unwrap().packages(2).memory_per_package(1 << 20).build();
     let mut followers = [follow(&companion, 0), follow(&companion, 1)];

@@ -29,7 +29,7 @@ fn everything() -> Demand {
 impl Rig {
     fn new(threads: usize) -> Rig {
         let line: fn(usize, u32) = |_, _| {};
-        Rig { machine: topology::Builder::new("k8").unwrap().threads(threads).build(line) }
+        Rig { machine: topology::Builder::new("k8").unwrap().threads(threads).build(line).unwrap() }
     }
 
     fn run(&self, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {

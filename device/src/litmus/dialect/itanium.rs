@@ -9,7 +9,6 @@ pub(super) static ITANIUM: Dialect = Dialect {
     fields: &ia64::FIELDS,
     settle: ia64::settle,
     topmost: &ia64::TOPMOST,
-    threads: Some(&[1]),
     forms: ia64::FORMS,
     more: &BESIDE,
     faults: &ia64::FAULTS,

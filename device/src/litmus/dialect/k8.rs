@@ -23,7 +23,6 @@ pub(super) static K8: Dialect = Dialect {
     ],
     settle: |context| context,
     topmost: &[(ContextField::Privilege, 0)],
-    threads: None,
     forms: "a register's name, msr:NUMBER or rdpmc:INDEX",
     more: &[],
     faults: &[Fault::Unclaimed, Fault::GeneralProtection],

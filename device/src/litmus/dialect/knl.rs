@@ -19,7 +19,6 @@ pub(super) static KNL: Dialect = Dialect {
     settle: |context| context,
     topmost: &[(ContextField::Privilege, 0)],
     // Some threads of the first core, that core, the tile.
-    threads: Some(&[1, 2, 4, 8]),
     forms: "a register's name, msr:NUMBER, rdpmc:INDEX, BOX.REGISTER or pci:BUS:DEVICE.FUNCTION:OFFSET",
     more: &[],
     faults: &[Fault::Unclaimed, Fault::GeneralProtection],

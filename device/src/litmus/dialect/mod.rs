@@ -92,8 +92,6 @@ pub(super) struct Dialect {
     settle: fn(Context) -> Context,
     /// What a context must be changed to so that every register can be read.
     pub(super) topmost: &'static [(ContextField, u64)],
-    /// How many threads a package can have, if not any number.
-    pub(super) threads: Option<&'static [usize]>,
     /// How an address is given that is not a register's name.
     pub(super) forms: &'static str,
     /// Readable addresses that are no registers with a name.
@@ -120,7 +118,6 @@ static PLAIN: Dialect = Dialect {
     ],
     settle: |context| context,
     topmost: &[(ContextField::Privilege, 0)],
-    threads: None,
     forms: "a register's name",
     more: &[],
     faults: &Fault::ALL,

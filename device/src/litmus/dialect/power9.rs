@@ -75,7 +75,6 @@ pub(super) static POWER9: Dialect = Dialect {
     ],
     settle: |context| Context { privilege: Context::power(context.machine_state, context.control).privilege, ..context },
     topmost: &[(ContextField::Part(&HV), 1), (ContextField::Part(&PR), 0)],
-    threads: Some(&[1, 2, 4]),
     forms: "a register's name, spr:NUMBER, bhrb:ENTRY or imc",
     more: &BUFFER,
     faults: &[

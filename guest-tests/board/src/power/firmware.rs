@@ -364,7 +364,7 @@ mod tests {
 
     fn cores(packages: usize, threads: usize) -> Machine<Lines> {
         let part = Part::named("power9").expect("a part");
-        Builder::of(part).packages(packages).threads(threads).build(Lines::new(packages * threads))
+        Builder::of(part).packages(packages).threads(threads).build(Lines::new(packages * threads)).unwrap()
     }
 
     fn memory() -> Arc<Memory> {

@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn a_halted_cpu_adds_what_another_one_has_begun_to_count() {
         let lines = Lines::new(2);
-        let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone());
+        let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone()).unwrap();
         let mut halted = Cpu::new(machine.thread(0).unwrap(), &lines);
         // No event of the K8 counts halted cycles of another CPU. This demand of them stands for one, not looked at yet.
         let mut wanted = SignalSet::EMPTY;

@@ -193,10 +193,10 @@ impl Surroundings {
             builder = builder.share_counters();
         }
         // Where a step is a cycle, a cycle has no length: then the clocks of boxes go as fast.
-        if clock == Clock::Embedder {
+        if clock == Clock::Embedder && part.has_untile() {
             builder = builder.frequencies(Frequencies::EQUAL);
         }
-        let pmus = Arc::new(builder.build(lines.clone()));
+        let pmus = Arc::new(builder.build(lines.clone()).map_err(RunError::Pmus)?);
         // A package may have more threads than the machine has CPUs.
         for thread in (cpus..pmus.threads()).filter_map(|number| pmus.thread(number)) {
             thread.set_context(Context { halted: true, ..thread.context() });

@@ -16,7 +16,7 @@ fn part(name: &str) -> Part {
 /// Does `work` with four CPUs on two chips that have run so many steps of the guest `nest-linux`.
 pub(crate) fn on_power<T>(steps: u64, work: impl FnOnce(&mut power::Rig<'_, '_>) -> T) -> T {
     let image = vm_pmu_guests::named("power9", "nest-linux").expect("a guest").image(true).expect("assembles");
-    let pmus = Builder::of(part("power9")).packages(2).threads(2).build(Lines::new(4));
+    let pmus = Builder::of(part("power9")).packages(2).threads(2).build(Lines::new(4)).unwrap();
     let companion = companion::Builder::new("power9").expect("a companion").packages(2).threads(2).build();
     let firmware = power::Firmware::new(2, &pmus, Some(&companion), power::Pace::default());
     let plain = engine::Config { ram: RAM, cpus: 4, ..engine::Config::default() };
@@ -37,7 +37,7 @@ pub(crate) fn on_power<T>(steps: u64, work: impl FnOnce(&mut power::Rig<'_, '_>)
 pub(crate) fn on_montecito<T>(steps: u64, work: impl FnOnce(&mut board::Rig<'_, '_>) -> T) -> T {
     let image = vm_pmu_guests::named("montecito", "two-threads").expect("a guest").image(true).expect("assembles");
     let lines = Lines::new(2);
-    let pmus = Builder::of(part("montecito")).threads(2).build(lines.clone());
+    let pmus = Builder::of(part("montecito")).threads(2).build(lines.clone()).unwrap();
     let companion = companion::Builder::new("montecito").expect("a companion").threads(2).build();
     let attach = |index: usize| {
         let thread = pmus.thread(index).expect("a thread");

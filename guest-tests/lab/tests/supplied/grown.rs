@@ -70,7 +70,7 @@ impl Grown {
     /// Two threads turn to each other when one misses the third level, of which the engine hears by a companion.
     fn run_itanium(&mut self, image: &Image, cpus: usize, part: Part) {
         let lines = Lines::new(cpus);
-        let pmus = Builder::of(part).threads(cpus).build(lines.clone());
+        let pmus = Builder::of(part).threads(cpus).build(lines.clone()).unwrap();
         let builder = companion::Builder::new(part.name()).filter(|_| cpus > 1);
         let companion = builder.map(|builder| builder.threads(cpus).clock(Clock::Embedder).build());
         let info = if matches!(part, Part::Itanium(_)) { itanium::PERF_MON_INFO } else { montecito::PERF_MON_INFO };
@@ -90,7 +90,7 @@ impl Grown {
 
     fn run_power(&mut self, image: &Image, cpus: usize, part: Part) {
         let lines = Lines::new(cpus);
-        let pmus = Builder::of(part).threads(cpus).build(lines.clone());
+        let pmus = Builder::of(part).threads(cpus).build(lines.clone()).unwrap();
         let config = power::Config { ram: RAM, cpus, ..power::Config::default() };
         let attach = |index: usize| {
             let mut cpu = board::power::Cpu::new(pmus.thread(index).unwrap(), config.time_base);

@@ -31,7 +31,7 @@ fn follow(companion: &Companion, number: usize) -> Follower<'_> {
 
 /// The requests of two tiles of which the second reads and writes what the first has stored to.
 fn requests(companion: &Companion) -> Vec<(Request, u8)> {
-    let pmus = topology::Builder::new("knl").unwrap().threads(16).build(Lines::new(16));
+    let pmus = topology::Builder::new("knl").unwrap().packages(2).threads(8).build(Lines::new(16)).unwrap();
     let mut made = Vec::new();
     let second = LINES * APART;
     for (tile, kind, first) in
@@ -52,7 +52,7 @@ fn requests(companion: &Companion) -> Vec<(Request, u8)> {
 
 /// What the home agents count of `entry` in these requests.
 fn counted(entry: &Entry, requests: &[(Request, u8)], companion: &Companion) -> u64 {
-    let pmus = topology::Builder::new("knl").unwrap().threads(16).build(Lines::new(16));
+    let pmus = topology::Builder::new("knl").unwrap().packages(2).threads(8).build(Lines::new(16)).unwrap();
     let untile = pmus.untile().unwrap();
     let at = |cha: u8, register| address_of(UnitId::new(Kind::Cha, cha).unwrap(), register).unwrap();
     let control = EN | u64::from(entry.umask.unwrap_or(0)) << 8 | u64::from(entry.select);

@@ -91,6 +91,23 @@ static const char *part_of(CPUX86State *env)
     return IS_INTEL_CPU(env) && family == 6 && (model == 0x57 || model == 0x85) ? "knl" : NULL;
 }
 
+/*
+ * How many of the CPUs are a package. The cores of a K8 share one northbridge, however many they are. A tile of Knights Landing has up to eight threads:
+ * the most of them by which the CPUs can be divided.
+ */
+static unsigned package_threads(const char *part, unsigned cpus)
+{
+    unsigned threads = cpus;
+
+    if (strcmp(part, "knl") == 0) {
+        threads = MIN(cpus, 8);
+        while (cpus % threads != 0) {
+            threads--;
+        }
+    }
+    return threads;
+}
+
 static bool has_boxes(CPUState *cs)
 {
     return cs->pmu && IS_INTEL_CPU(cpu_env(cs));
@@ -128,7 +145,8 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
         return false;
     }
     target.options.part = part;
-    target.options.threads = machine->smp.max_cpus;
+    target.options.threads = package_threads(part, machine->smp.max_cpus);
+    target.options.packages = machine->smp.max_cpus / target.options.threads;
     target.options.paired_signal = VM_PMU_SIGNAL_BRANCHES_RETIRED;
     target.options.supplied = supplied;
     target.options.supplied_count = ARRAY_SIZE(supplied);

@@ -1,0 +1,118 @@
+//! Why a machine is not built.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use vm_pmu_arch::registry::{NAMES, Part};
+
+/// The most packages of a machine, and the most threads of a package.
+pub(super) const MOST: usize = u16::MAX as usize;
+
+/// No part has this name.
+///
+/// ```
+/// use vm_pmu::topology::Builder;
+///
+/// let unknown = Builder::new("z80").unwrap_err();
+/// assert_eq!(unknown.name(), "z80");
+/// assert_eq!(unknown.to_string(), r#"there is no part "z80": there are k8, knl, power9, itanium, montecito"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownPart {
+    name: Box<str>,
+}
+
+impl UnknownPart {
+    pub(super) fn new(name: &str) -> UnknownPart {
+        UnknownPart { name: name.into() }
+    }
+
+    /// The name that no part has.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for UnknownPart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "there is no part {:?}: there are ", self.name)?;
+        list(formatter, NAMES, ", ")
+    }
+}
+
+impl core::error::Error for UnknownPart {}
+
+/// The part does not have what the builder was asked for.
+///
+/// ```
+/// use vm_pmu::topology::{BuildError, Builder};
+///
+/// let builder = Builder::new("power9").unwrap().threads(5);
+/// let refused = builder.build(|_thread, _counter| {}).map(drop).unwrap_err();
+/// assert!(matches!(refused, BuildError::Threads { threads: 5, .. }));
+/// assert_eq!(refused.to_string(), "a package of power9 has 1, 2 or 4 threads, not 5");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No package of the part has so many threads: [`Part::package_threads`] tells how many it may have.
+    Threads {
+        /// The part.
+        part: Part,
+        /// How many threads a package was to have.
+        threads: usize,
+    },
+    /// No machine of the part has so many packages: [`Part::most_packages`] tells how many it may have.
+    Packages {
+        /// The part.
+        part: Part,
+        /// How many packages the machine was to have.
+        packages: usize,
+    },
+    /// [`Builder::share_counters`](super::Builder::share_counters) for a part whose threads share no counters.
+    SharedCounters(Part),
+    /// Buses for a part without boxes.
+    Buses(Part),
+    /// Frequencies for a part without boxes.
+    Frequencies(Part),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BuildError::Threads { part, threads } => {
+                write!(formatter, "a package of {} has ", part.name())?;
+                match part.package_threads() {
+                    Some([rest @ .., last]) if !rest.is_empty() => {
+                        list(formatter, rest, ", ")?;
+                        write!(formatter, " or {last} threads")
+                    }
+                    Some(_) => write!(formatter, "1 thread"),
+                    None => write!(formatter, "1 to {MOST} threads"),
+                }?;
+                write!(formatter, ", not {threads}")
+            }
+            BuildError::Packages { part, packages } => {
+                let most = part.most_packages().unwrap_or(MOST);
+                write!(formatter, "a machine of {} has 1 to {most} packages, not {packages}", part.name())
+            }
+            BuildError::SharedCounters(part) => {
+                write!(formatter, "{} has no counters that its threads share: leave the option for shared counters out", part.name())
+            }
+            BuildError::Buses(part) => write!(formatter, "{} has no boxes behind buses: leave the buses out", part.name()),
+            BuildError::Frequencies(part) => {
+                write!(formatter, "{} has no boxes with clocks of their own: leave the frequencies out", part.name())
+            }
+        }
+    }
+}
+
+impl core::error::Error for BuildError {}
+
+fn list<T: fmt::Display>(formatter: &mut fmt::Formatter<'_>, items: &[T], between: &str) -> fmt::Result {
+    for (number, item) in items.iter().enumerate() {
+        write!(formatter, "{}{item}", if number == 0 { "" } else { between })?;
+    }
+    Ok(())
+}
