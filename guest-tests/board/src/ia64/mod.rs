@@ -15,9 +15,11 @@
 mod following;
 mod ledger;
 mod record;
+mod run;
 mod saved;
 mod signals;
 
+pub use run::run;
 pub use saved::{Attached, CpuState, Rig};
 
 pub use signals::supplies;

@@ -25,6 +25,7 @@ mod firmware;
 mod following;
 mod ledger;
 mod record;
+mod run;
 mod saved;
 mod signals;
 
@@ -32,6 +33,9 @@ pub use beside::{Beside, BesideState};
 #[cfg(feature = "unicorn")]
 pub use blocks::Sums;
 pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
+pub use run::run;
+#[cfg(feature = "unicorn")]
+pub use run::run_on_unicorn;
 pub use saved::{Attached, CpuState, Rig};
 pub use signals::{pace, supplies};
 

@@ -36,6 +36,7 @@ mod core_clock;
 mod following;
 mod ledger;
 mod record;
+mod run;
 mod saved;
 mod signals;
 #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
@@ -47,6 +48,11 @@ pub use board::{Board, ConfigurationSpace, Leaf, Topology};
 pub use core_clock::CoreClock;
 pub use ledger::Ledger;
 pub use record::record;
+#[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
+pub use run::execute_with_kvm;
+#[cfg(feature = "unicorn")]
+pub use run::execute_with_unicorn;
+pub use run::run;
 pub use saved::{CpuGlue, LedgerState, RowState};
 pub use signals::{pace, supplies};
 pub use untile::Boxes;

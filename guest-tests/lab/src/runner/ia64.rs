@@ -74,7 +74,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
         rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
-    let exit = rig.machine.run(Limits::steps(stage.steps));
+    let exit = vm_pmu_board::ia64::run(rig.machine, Limits::steps(stage.steps));
     if stage.save && exit == Exit::Limit {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;
         return migrate::write(&migrate::Saved::new(part, machine, attached)).map(Outcome::Saved).map_err(RunError::Migrate);

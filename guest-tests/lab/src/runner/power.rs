@@ -30,14 +30,6 @@ pub(super) struct Job<'a> {
     pub(super) beside: &'a [Encoding],
 }
 
-/// Runs the machine on Unicorn.
-#[cfg(feature = "unicorn")]
-fn on_unicorn(machine: &mut Machine<Cpu<'_>>, limits: Limits) -> Result<Exit, RunError> {
-    use vm_pmu_engines::unicorn::power::Emulation;
-    let run = |machine: &mut Machine<Cpu<'_>>| Emulation::new(machine)?.run(machine, limits);
-    run(machine).map_err(|refusal| RunError::Engine { engine: Engine::Unicorn, reason: refusal.to_string() })
-}
-
 /// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
 type Counted = (Report, Vec<[u64; COUNTERS]>);
 
@@ -103,8 +95,11 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let limits = Limits::steps(stage.steps);
     let exit = match stage.engine {
         #[cfg(feature = "unicorn")]
-        Engine::Unicorn => on_unicorn(rig.machine, limits)?,
-        _ => rig.machine.run(limits),
+        Engine::Unicorn => {
+            let refused = |reason| RunError::Engine { engine: stage.engine, reason };
+            vm_pmu_board::power::run_on_unicorn(rig.machine, limits).map_err(refused)?
+        }
+        _ => vm_pmu_board::power::run(rig.machine, limits),
     };
     if stage.save && exit == Exit::Limit {
         let (machine, attached) = rig.save().map_err(|error| RunError::Migrate(MigrateError::Snapshot(error)))?;

@@ -16,8 +16,6 @@ use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::x86::{Board, Boxes, CoreClock, Cpu, CpuGlue, Topology, pace, supplies};
 use vm_pmu_board::{LineState, Lines};
-#[cfg(feature = "unicorn")]
-use vm_pmu_engines::unicorn;
 use vm_pmu_engines::x86::{Config, Exit, Image, Limits, Machine, MachineError, Mode, Saved};
 use vm_pmu_guests::protocol;
 
@@ -33,12 +31,9 @@ fn ram(part: Part) -> u64 {
 fn execute_with(engine: Engine, machine: &mut Machine<Cpu<'_>>) -> Result<(), RunError> {
     match engine {
         #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
-        Engine::Kvm => vm_pmu_engines::kvm::execute_with_kvm(machine).map_err(|reason| RunError::Engine { engine, reason }),
+        Engine::Kvm => vm_pmu_board::x86::execute_with_kvm(machine).map_err(|reason| RunError::Engine { engine, reason }),
         #[cfg(feature = "unicorn")]
-        Engine::Unicorn => {
-            let refused = |error: unicorn::x86::UnicornError| RunError::Engine { engine, reason: error.to_string() };
-            unicorn::x86::execute_with_unicorn(machine).map(|_| ()).map_err(refused)
-        }
+        Engine::Unicorn => vm_pmu_board::x86::execute_with_unicorn(machine).map_err(|reason| RunError::Engine { engine, reason }),
         _ => {
             let _ = machine;
             Ok(())
@@ -74,7 +69,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
     }
     let exit = match options.cycles {
-        Cycles::Engine => machine.run(Limits::steps(stage.steps)),
+        Cycles::Engine => vm_pmu_board::x86::run(&mut machine, Limits::steps(stage.steps)),
         Cycles::Tsc => run_freely(&mut machine, job, options)?,
     };
     if stage.save && exit == Exit::Limit {
