@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use vm_pmu::arch::feed::{Demand, Records, SignalSet};
-use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk, parts};
+use vm_pmu::companion::{Builder, Clock, Companion, Follower, PageTables, Walk};
 
 use crate::machine::{VM_PMU_MOST_THREADS, VmPmuMachine, package};
 use crate::places::Lists;
@@ -215,9 +215,7 @@ pub(crate) unsafe fn companion<'a>(pointer: *const VmPmuCompanion) -> Result<&'a
 
 /// A companion of the part of this name.
 fn builder(name: &str) -> Result<Builder, Failure> {
-    let known = || parts::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>().join(", ");
-    let builder = Builder::new(name);
-    builder.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("no companion is of a part \"{name}\": there are {}", known())))
+    Builder::new(name).map_err(|unknown| misuse(VmPmuStatus::ErrorName, unknown.to_string()))
 }
 
 fn clock(number: u32) -> Result<Clock, Failure> {

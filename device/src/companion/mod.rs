@@ -70,6 +70,8 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
 
+use crate::topology::UnknownPart;
+
 pub use cause::Cause;
 pub use follower::{Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
@@ -95,7 +97,7 @@ use tally::Tally;
 /// // Two packages of two cores each, and a cost model that keeps the clock.
 /// let companion = Builder::new("k8").unwrap().packages(2).threads(2).clock(Clock::Companion).build();
 /// assert_eq!(companion.threads(), 4);
-/// assert!(Builder::new("z80").is_none());
+/// assert!(Builder::new("z80").is_err());
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
@@ -109,10 +111,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A companion for one package with one thread of the part of this name; `None` for an unknown name.
-    #[must_use]
-    pub fn new(name: &str) -> Option<Builder> {
-        parts::named(name).map(Builder::of)
+    /// A companion for one package with one thread of the part of this name.
+    ///
+    /// # Errors
+    /// [`UnknownPart`] when no part of this build has the name.
+    pub fn new(name: &str) -> Result<Builder, UnknownPart> {
+        parts::named(name).map(Builder::of).ok_or_else(|| UnknownPart::new(name))
     }
 
     /// A companion for one package with one thread of this CPU. Numbers that cannot be, such as a cache without ways, are brought to the

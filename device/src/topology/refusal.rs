@@ -23,7 +23,7 @@ pub struct UnknownPart {
 }
 
 impl UnknownPart {
-    pub(super) fn new(name: &str) -> UnknownPart {
+    pub(crate) fn new(name: &str) -> UnknownPart {
         UnknownPart { name: name.into() }
     }
 

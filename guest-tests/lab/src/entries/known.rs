@@ -42,7 +42,7 @@ fn engine_supplies(part: Part, signal: Signal) -> bool {
 ///
 /// let part = Part::named("power9").unwrap();
 /// assert!(!supply(part, None).signals.contains(Signal::DataCacheLoadMisses));
-/// assert!(supply(part, companion::Builder::new("power9").as_ref()).signals.contains(Signal::DataCacheLoadMisses));
+/// assert!(supply(part, companion::Builder::new("power9").ok().as_ref()).signals.contains(Signal::DataCacheLoadMisses));
 /// ```
 #[must_use]
 pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
@@ -68,7 +68,7 @@ impl Known {
     /// Of this part.
     #[must_use]
     pub fn of(part: Part) -> Known {
-        Known { part, companion: Builder::new(part.name()).map(|builder| builder.clock(Clock::Companion).build()) }
+        Known { part, companion: Builder::new(part.name()).ok().map(|builder| builder.clock(Clock::Companion).build()) }
     }
 
     /// Whether the engine that executes the part's guests supplies `signal`.

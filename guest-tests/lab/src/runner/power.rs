@@ -53,7 +53,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         return Err(RunError::Firmware { reason: format!("{cpus} CPUs cannot be divided among {packages} chips, at most {MAX_CHIPS}") });
     }
     let threads = cpus / packages;
-    let followed = companion::Builder::new(part.name()).filter(|_| options.companion);
+    let followed = companion::Builder::new(part.name()).ok().filter(|_| options.companion);
     // With a clock of the companion's, time must not change its pace with what is counted.
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));

@@ -177,7 +177,7 @@ impl Surroundings {
         }
         let lines = Lines::new(cpus);
         let topology = Topology::of(part, cpus);
-        let followed = companion::Builder::new(part.name()).filter(|_| options.companion && options.cycles == Cycles::Engine);
+        let followed = companion::Builder::new(part.name()).ok().filter(|_| options.companion && options.cycles == Cycles::Engine);
         // With a clock of the companion's, time must not change its pace with what is counted.
         let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
         let followed = followed.map(|builder| builder.threads(cpus).clock(clock));

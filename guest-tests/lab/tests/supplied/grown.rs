@@ -71,7 +71,7 @@ impl Grown {
     fn run_itanium(&mut self, image: &Image, cpus: usize, part: Part) {
         let lines = Lines::new(cpus);
         let pmus = Builder::of(part).threads(cpus).build(lines.clone()).unwrap();
-        let builder = companion::Builder::new(part.name()).filter(|_| cpus > 1);
+        let builder = companion::Builder::new(part.name()).ok().filter(|_| cpus > 1);
         let companion = builder.map(|builder| builder.threads(cpus).clock(Clock::Embedder).build());
         let info = if matches!(part, Part::Itanium(_)) { itanium::PERF_MON_INFO } else { montecito::PERF_MON_INFO };
         let attach = |index: usize| {
