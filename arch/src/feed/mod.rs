@@ -10,15 +10,15 @@
 //! nothing else. Counter masks, inversion and edge detection look at single cycles, and an emulator that is not cycle-accurate has
 //! none to show, so a step has this fixed meaning:
 //!
-//! 1. The events of a step ([`Kind::Event`] and [`Kind::Level`]) fall into the cycle that is open when it begins.
-//! 2. The step's cycles then end, one after the other: the open one with its events, the others with none.
-//! 3. A step without a cycle leaves its events in the open cycle, for the next step to end.
+//! 1. One cycle is open when the step begins. The events of the step ([`Kind::Event`] and [`Kind::Level`]) happen in that cycle.
+//! 2. The cycles of the step then end, one after the other. The first one has the events; the others have none.
+//! 3. A step of no cycles leaves its events in the open cycle, which the next step ends.
 //! 4. The `n` cycles of a state ([`Kind::State`]) are the last `n` of the step's.
 //! 5. Whether a state held before a counter of its edges began is asked for by [`Demand::levels`]; a state that nobody speaks of is at rest.
 //!
-//! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead, so an embedder that honours deadlines
-//! makes every step as fine as its own clock, and how it batches never shows. One that simulates cycles gets cycle-accurate masks and
-//! edges from the same rule.
+//! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead. An embedder that serves deadlines then
+//! makes every step as fine as its own clock, and the guest cannot see how it batches. An embedder that simulates cycles gets
+//! cycle-accurate masks and edges from the same rule.
 
 mod context;
 mod deadlines;

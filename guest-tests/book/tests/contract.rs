@@ -1,4 +1,5 @@
-//! The contract of every model, on arbitrary programs: exact, batching never shows, whole, total.
+//! The contract of every model, on arbitrary programs: overflows are exact, batches cannot be seen, saving loses nothing, and every access has
+//! an answer.
 
 use std::fs;
 use std::path::Path;
