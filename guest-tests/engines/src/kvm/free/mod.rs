@@ -8,7 +8,7 @@
 //!
 //! - Registers of the PMU, and those that KVM does not know, by exits of its filter; ports, the local APIC and other devices; HLT.
 //! - RDPMC, for which KVM has no exit: before the guest starts, its executable segments are disassembled, and an INT3 stands where one
-//!   begins. So does one at INS, OUTS and IRET, and at what this host's KVM executes otherwise than a processor ([`trial`]). Code that a
+//!   begins. So does one at INS, OUTS and IRET, and at what this host's KVM executes otherwise than a processor (`trial`). Code that a
 //!   guest makes for itself has no such marks, and one that reads its own code sees them. The handler of a fault may do that: the mark at
 //!   the instruction that faulted is out until the next IRET.
 //! - What KVM does not emulate, where it has to, and all of level 3 where it does not stop at breakpoints there.
