@@ -470,7 +470,7 @@ RUNS = [
     Run("powernv9", NESTS, smp="2,sockets=2", memory="3G"),
     Run("knl", SAVED["knl"], saved=0.5),
     Run("knl", SAVED_BOXES, saved=2),
-    Run("knl", SAVED_TRAFFIC, saved=3),
+    Run("knl", SAVED_TRAFFIC, saved=1.5),
     Run("power9", SAVED["power9"], saved=0.5),
     Run("power9", SAVED_CACHES, saved=0.5),
 ]

@@ -81,6 +81,9 @@ def run(guest: Guest, command: str, after: float) -> list[str]:
                     if arguments is saver and text == BEGINS:
                         time.sleep(after)
                         _save(monitor, state)
+                        process.kill()
+                        if any(rest.strip().startswith(ENDS) for rest in process.stdout):
+                            raise Failure(f"the command ended within {after:g} s, before the guest was saved: save it earlier")
                         break
                     if arguments is loader and text.startswith(ENDS):
                         return printed
