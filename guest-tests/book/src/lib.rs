@@ -1,6 +1,7 @@
 //! The pages of the book that are made from the project's own data: signals, events, modelled CPUs, conformance.
 #![forbid(unsafe_code)]
 
+pub mod built;
 mod cpus;
 mod metrics;
 mod posted;
