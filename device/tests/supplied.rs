@@ -233,7 +233,7 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
 fn machines(supplied: SignalSet) -> impl Iterator<Item = Machine<Flags>> {
     NAMES.iter().map(move |name| {
         let builder = Builder::new(name).unwrap().supplies(supplied);
-        let alone = builder.part().package_threads().is_some_and(|possible| !possible.contains(&2));
+        let alone = builder.part().shape().package_threads.is_some_and(|possible| !possible.contains(&2));
         let builder = if alone { builder.packages(2) } else { builder.threads(2) };
         builder.build(Flags::new(2)).unwrap()
     })

@@ -12,7 +12,9 @@ use vm_pmu_arch::knl::untile::{
     Clocks, Domain, FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset,
 };
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
+use vm_pmu_arch::model::{
+    Arbitration, Model, Occurrence, PackageScope, Pins, Requests, Reset, Shared, SharedState, Tagging, UncoreInterrupts,
+};
 use vm_pmu_arch::power9::collection::{Collection, ThreadState};
 use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
 use vm_pmu_arch::power9::nest::{self, Availability, Event, Frequencies, Nest, Overflow, Prescaler, Setting, Totals};
@@ -168,12 +170,12 @@ fn drive(part: Part) -> u64 {
     pmu.record(&black_box(Record::at(0)), &THREAD);
     pmu.set_shared(black_box(Shared::ALONE), &THREAD);
     pmu.request(&black_box(Request::of(RequestKind::DataRead)), black_box(0), &THREAD);
-    pmu.hear(black_box(Some(0)), black_box(0), &THREAD);
-    pmu.overhear(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
-    pmu.interrupt_by_untile(&THREAD);
-    seen ^= pmu.tags_of(&black_box(Record::at(0))) ^ pmu.injected_tags() ^ pmu.wide_demand().iter().count() as u64;
-    seen ^= pmu.take_made() ^ u64::from(pmu.overhears());
-    seen ^= u64::from(pmu.wide_records()) ^ u64::from(pmu.wide_requests()) ^ u64::from(pmu.heeds_others());
+    pmu.notify(black_box(Some(0)), black_box(0), &THREAD);
+    pmu.inject_from_sibling(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
+    pmu.raise_uncore_interrupt(&THREAD);
+    seen ^= pmu.tag(&black_box(Record::at(0))) ^ pmu.injection_tags() ^ pmu.package_demand().iter().count() as u64;
+    seen ^= pmu.take_effects() ^ u64::from(pmu.observes_siblings());
+    seen ^= u64::from(pmu.wants_package_records()) ^ u64::from(pmu.wants_package_requests()) ^ u64::from(pmu.follows_siblings());
     pmu.watch_pins(black_box(0), &THREAD);
     seen ^= pmu.pin_toggles(black_box(0), &THREAD);
     pmu.set_grants(black_box(0), black_box(0), &THREAD);

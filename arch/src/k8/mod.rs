@@ -46,7 +46,7 @@ use crate::alert::Alerts;
 use crate::counter::{Counter, Question, Tap, Width};
 use crate::event::Entry;
 use crate::feed::{Context, Demand, Feed, Records, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence};
+use crate::model::{CpuidIdentity, Model, Occurrence, Pins};
 use counting::{Connection, Selection};
 
 /// The width of a counter.

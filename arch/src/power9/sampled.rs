@@ -12,7 +12,7 @@ use super::threshold::{Crossings, ThresholdEvent, ThresholdSource, compare_value
 use crate::counter::{Gate, Probe};
 use crate::event::{Amount, Internal};
 use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet, Stage, Traits};
-use crate::model::Model;
+use crate::model::InstructionMatching;
 
 /// What updates SDAR in continuous sampling: MMCRA\[SDAR_MODE].
 fn address_signal(mmcra: Mmcra) -> Option<Signal> {

@@ -1,17 +1,34 @@
 //! The boxes of a machine, as an emulator and its devices reach them.
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
-use vm_pmu_arch::model::Model;
 use vm_pmu_arch::registry::Part;
 
+use super::extension::{Extension, Packages, as_type};
 use super::{BuildError, Builder, Machine};
 use crate::irq::InterruptLine;
 use crate::location::Location;
-#[cfg(feature = "snapshot")]
-pub(crate) use crate::untile::UNITS;
-pub(crate) use crate::untile::UntileState;
-pub(super) use crate::untile::{Boxes, at_msr};
-use crate::untile::{Buses, Domain, Frequencies, Stage, Transaction, UnitId};
+use crate::untile::{Boxes, Buses, Domain, Frequencies, Stage, Transaction, UnitId, UntileState, at_msr};
+
+impl Extension for Boxes {
+    fn footprint(&self) -> usize {
+        size_of::<Self>() + self.allocated()
+    }
+
+    fn has(&self, address: Address) -> bool {
+        match address {
+            Address::Msr(number) => at_msr(number).is_some(),
+            address => matches!(address, Address::Pci(_)),
+        }
+    }
+
+    fn read(&self, address: Address) -> (Result<u64, Fault>, Packages) {
+        Boxes::read(self, address)
+    }
+
+    fn write(&self, address: Address, value: u64) -> (Result<(), Fault>, Packages) {
+        Boxes::write(self, address, value, u64::MAX)
+    }
+}
 
 /// How boxes are built.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,14 +38,14 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// The boxes of a machine of this part, if it has any.
-    pub(super) fn build(self, part: Part) -> Option<Boxes> {
-        part.has_untile().then(|| Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default()))
+    /// The boxes of a machine.
+    pub(super) fn build(self) -> Boxes {
+        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default())
     }
 
     /// Whether the part has what was chosen.
     pub(super) fn check(self, part: Part) -> Result<(), BuildError> {
-        if part.has_untile() {
+        if part.shape().has_untile {
             return Ok(());
         }
         self.buses.map_or(Ok(()), |_| Err(BuildError::Buses(part)))?;
@@ -40,7 +57,7 @@ impl Builder {
     /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
     #[must_use]
     pub fn buses(mut self, buses: Buses) -> Builder {
-        self.boxes.buses = Some(buses);
+        self.options.untile.buses = Some(buses);
         self
     }
 
@@ -48,7 +65,7 @@ impl Builder {
     /// [`Untile::pass`](Untile::pass).
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
-        self.boxes.frequencies = Some(frequencies);
+        self.options.untile.frequencies = Some(frequencies);
         self
     }
 }
@@ -57,7 +74,7 @@ impl<L: InterruptLine> Machine<L> {
     /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
     #[must_use]
     pub fn untile(&self) -> Option<Untile<'_, L>> {
-        self.boxes.as_ref().map(|boxes| Untile { machine: self, boxes })
+        as_type(self.extension.as_deref()).map(|boxes| Untile { machine: self, boxes })
     }
 }
 
@@ -132,7 +149,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         while left != 0 {
             let tiles;
             (tiles, left) = self.boxes.pass(left);
-            self.interrupt(tiles);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -149,7 +166,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         while left != 0 {
             let tiles;
             (tiles, left) = self.boxes.tick(&[domain], left);
-            self.interrupt(tiles);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -170,7 +187,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         while left != 0 {
             let tiles;
             (tiles, left) = self.boxes.tick(&Domain::ALL, left);
-            self.interrupt(tiles);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -286,23 +303,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 
     fn deliver<T>(&self, (value, tiles): (T, u64)) -> T {
-        self.interrupt(tiles);
+        self.machine.interrupt_packages(tiles);
         value
-    }
-
-    /// Interrupts the threads of these tiles, one bit each.
-    fn interrupt(&self, tiles: u64) {
-        let mut rest = tiles;
-        while rest != 0 {
-            let tile = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let first = tile * self.machine.per_package;
-            for number in first..first.saturating_add(self.machine.per_package) {
-                if let Some(thread) = self.machine.thread(number) {
-                    thread.with(|pmu, view| pmu.interrupt_by_untile(view));
-                }
-            }
-        }
     }
 }
 

@@ -96,8 +96,8 @@ impl Boxes {
         }
     }
 
-    /// How many bytes it takes beside itself.
-    pub(crate) fn footprint(&self) -> usize {
+    /// How many bytes it has allocated.
+    pub(crate) fn allocated(&self) -> usize {
         size_of_val(&*self.slots) + self.configuration.footprint()
     }
 

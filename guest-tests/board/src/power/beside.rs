@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::access::Address;
 use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
-use vm_pmu::arch::model::{Model, Shared};
+use vm_pmu::arch::model::{Model, Shared, SharedState};
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
 

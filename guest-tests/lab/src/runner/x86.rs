@@ -188,7 +188,7 @@ impl Surroundings {
             builder = builder.share_counters();
         }
         // Where a step is a cycle, a cycle has no length: then the clocks of boxes go as fast.
-        if clock == Clock::Embedder && part.has_untile() {
+        if clock == Clock::Embedder && part.shape().has_untile {
             builder = builder.frequencies(Frequencies::EQUAL);
         }
         let pmus = Arc::new(builder.build(lines.clone()).map_err(RunError::Pmus)?);
