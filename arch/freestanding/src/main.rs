@@ -73,7 +73,7 @@ fn boxes() -> u64 {
             unit.write(register, black_box(0), &black_box(now));
             seen ^= unit.read(register, &black_box(now));
         }
-        seen ^= u64::from(unit.happen(black_box(0), black_box(0), black_box(0), black_box(0), &black_box(now)));
+        seen ^= u64::from(unit.inject(black_box(0), black_box(0), black_box(0), black_box(0), &black_box(now)));
         seen ^= u64::from(unit.change_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
         seen ^= u64::from(unit.set_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
         let transaction = Transaction::of(&black_box(Request::of(RequestKind::Code)), black_box(0), black_box(0));
@@ -117,7 +117,7 @@ fn collection() -> u64 {
     core.start();
     core.follow(black_box(0), black_box(ThreadState::default()), &THREAD.totals);
     let mut seen = u64::from(core.inject(black_box(0), black_box(0), black_box(0))) ^ core.interval() ^ core.until_posting();
-    seen ^= core.pass(black_box(0), &totals, &Cells).late ^ core.post(&totals, &Cells).error.unwrap_or(0);
+    seen ^= core.advance(black_box(0), &totals, &Cells).late ^ core.post(&totals, &Cells).error.unwrap_or(0);
     core = Collection::from_state(&black_box(core.state(&totals)), &totals);
     core.stop(&totals);
     seen ^= core.memory().unwrap_or(0) ^ u64::from(core.is_running()) ^ Collection::signals().iter().count() as u64;
@@ -129,7 +129,7 @@ fn chip() -> u64 {
     let rates = black_box(Frequencies::default());
     let mut chip = Nest::new(black_box(0)).with_frequencies(rates).with_slot(black_box(0)).with_units(black_box(Availability(0)));
     let totals = &NEST;
-    let mut seen = chip.boot(totals, &Cells).error.unwrap_or(0) ^ chip.pass(black_box(0), totals, &Cells).late;
+    let mut seen = chip.boot(totals, &Cells).error.unwrap_or(0) ^ chip.advance(black_box(0), totals, &Cells).late;
     if let Some(event) = Event::at(black_box(0)) {
         totals.add(event, black_box(0));
         seen ^= u64::from(event.offset()) ^ totals.get(event);

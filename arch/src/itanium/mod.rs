@@ -191,7 +191,7 @@ impl Itanium {
 
     /// Counts up to now.
     fn catch_up(&mut self, feed: &impl Feed) {
-        self.pass(feed);
+        self.advance(feed);
         if self.counters.count(feed) {
             self.renew_demand(feed);
         }

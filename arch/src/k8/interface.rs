@@ -215,7 +215,7 @@ impl Pins for K8 {
                 if self.active() & slot.bit() != 0 {
                     self.units[slot.index()].connection.tap.disarm(feed);
                 }
-                self.tell_increments(slot, feed);
+                self.track_increments(slot, feed);
             }
         }
         self.arm(feed);

@@ -202,7 +202,7 @@ impl Montecito {
 
     /// Counts and captures up to now. Whether that froze everything.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
-        self.pass(feed);
+        self.advance(feed);
         let froze = self.counters.count(feed);
         if froze {
             self.freeze(feed);
@@ -524,7 +524,7 @@ impl Tagging for Montecito {
     fn notify(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
         match tags.map(Tags::from_word) {
             Some(tags) => {
-                self.pass(feed);
+                self.advance(feed);
                 self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
             }
             None => {

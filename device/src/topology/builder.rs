@@ -108,7 +108,7 @@ impl Builder {
     /// The kinds of records that the emulator, with what accompanies it, ever tells; all of them unless this is said. Nothing waits for any
     /// other, and none is demanded.
     #[must_use]
-    pub fn tells(self, records: Records) -> Builder {
+    pub fn supplies_records(self, records: Records) -> Builder {
         Builder { supply: Supply { records, ..self.supply }, ..self }
     }
 

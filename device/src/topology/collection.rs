@@ -51,7 +51,7 @@ impl Collector {
 
 /// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
 ///
-/// The embedder lets the core's cycles go by ([`pass`](CoreCollection::pass)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
+/// The embedder lets the core's cycles go by ([`advance`](CoreCollection::advance)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
 /// changes the state of a thread is counted apart by itself. While the engine runs, every thread of the core is asked to report the signals that
 /// its events follow.
 ///
@@ -176,9 +176,9 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         self.collector.collection.lock().until_posting()
     }
 
-    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::pass`].
-    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
-        self.collector.collection.lock().pass(cycles, &self.totals(), memory)
+    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::advance`].
+    pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.collector.collection.lock().advance(cycles, &self.totals(), memory)
     }
 
     /// Posts everything that was counted up to now, if the engine runs.

@@ -249,9 +249,9 @@ impl<L: InterruptLine> Machine<L> {
         self.supply.signals
     }
 
-    /// The kinds of records that the embedder said it [tells](Builder::tells).
+    /// The kinds of records that the embedder said it [tells](Builder::supplies_records).
     #[must_use]
-    pub fn told(&self) -> Records {
+    pub fn supplied_records(&self) -> Records {
         self.supply.records
     }
 
@@ -313,7 +313,7 @@ impl<L: InterruptLine> Machine<L> {
         let Some(shared) = self.packages.get(package) else { return };
         let look = || {
             let _changing = shared.devices.changing.lock();
-            shared.devices.deadlines.look(&shared.devices.totals)
+            shared.devices.deadlines.update_horizon(&shared.devices.totals)
         };
         if look() {
             self.service_devices(package);

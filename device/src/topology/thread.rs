@@ -75,7 +75,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.source.totals
     }
 
-    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::look`]) needs the thread's
+    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::update_horizon`]) needs the thread's
     /// lock, which [`check`](Thread::check) takes.
     #[must_use]
     #[inline(always)]
@@ -109,7 +109,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn check(&self) {
         let look = || {
             let _changing = self.core.source.changing.lock();
-            self.deadlines().look(self.totals())
+            self.deadlines().update_horizon(self.totals())
         };
         if look() {
             self.service();
@@ -147,7 +147,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         if cycles == 1 {
             self.totals().add(Signal::Cycles, 1);
         } else {
-            self.pass(cycles, &[Signal::Cycles]);
+            self.advance(cycles, &[Signal::Cycles]);
         }
         if self.due() || self.deadlines().due_between(self.totals()) {
             self.check();
@@ -156,7 +156,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Lets `cycles` go by, all of `states` holding in each of them: adds to their totals and services the PMU at every deadline on the
     /// way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
-    pub fn pass(&self, cycles: u64, states: &[Signal]) {
+    pub fn advance(&self, cycles: u64, states: &[Signal]) {
         let mut left = cycles;
         while left != 0 {
             let room = states.iter().map(|signal| self.deadlines().distance(*signal, self.totals())).min().unwrap_or(u64::MAX);
@@ -408,7 +408,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// if pmu.demand().asks_levels() {
     ///     pmu.supply_levels(|state| (state == Signal::DecoderEmptyCycles).then_some(true));
     /// }
-    /// pmu.pass(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
+    /// pmu.advance(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
     /// assert_eq!(pmu.rdpmc(0), Ok(0));
     /// ```
     pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
@@ -435,7 +435,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         [&self.core.epoch, &self.package.epoch]
     }
 
-    /// What of the context must be told when it changes: see [`Model::sensitivity`]. Only to be read; another thread may change it, as it may
+    /// What of the context must be told when it changes: see [`LazyContexts::sensitivity`]. Only to be read; another thread may change it, as it may
     /// the demand.
     #[must_use]
     #[inline]
@@ -443,7 +443,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.sensitivity
     }
 
-    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`Model::contexts_add_up`]. Any call but
+    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`LazyContexts::contexts_add_up`]. Any call but
     /// [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
     #[must_use]
     #[inline]

@@ -62,7 +62,7 @@ impl Builder {
     }
 
     /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
-    /// [`Untile::pass`](Untile::pass).
+    /// [`Untile::advance`](Untile::advance).
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
         self.options.untile.frequencies = Some(frequencies);
@@ -90,7 +90,7 @@ impl<L: InterruptLine> Machine<L> {
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0, 4), 0x7843_8086);
 /// untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0040_0103);
 /// let channel = UnitId::new(Kind::McDclk, 0).unwrap();
-/// untile.happen(channel, 0x03, 0x01, 1, 5);
+/// untile.inject(channel, 0x03, 0x01, 1, 5);
 /// untile.tick(Domain::Dclk, 100);
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0xB00, 4), 5);
 /// ```
@@ -120,7 +120,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.is_counting()
     }
 
-    /// Whether some counter of the box listens to what [happens](Untile::happen) in it: while none does, that needs not be told, nor do requests
+    /// Whether some counter of the box listens to what [happens](Untile::inject) in it: while none does, that needs not be told, nor do requests
     /// that are [served](Stage::Served) at once. What queues hold, and requests that enter and leave, are told always.
     #[must_use]
     #[inline]
@@ -140,15 +140,15 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// // A CPU at 1.4 GHz, UCLK at 1.7, ECLK at 0.9, DCLK at 1.2.
-    /// untile.pass(10);
-    /// untile.pass(4);
+    /// untile.advance(10);
+    /// untile.advance(4);
     /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [17, 9, 12]);
     /// ```
-    pub fn pass(&self, cycles: u64) {
+    pub fn advance(&self, cycles: u64) {
         let mut left = cycles;
         while left != 0 {
             let tiles;
-            (tiles, left) = self.boxes.pass(left);
+            (tiles, left) = self.boxes.advance(left);
             self.machine.interrupt_packages(tiles);
         }
     }
@@ -199,8 +199,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
 
     /// Something of event `select` and sub-event `umask` happens in a box: `each` in every one of the next `clocks` clocks. Returns whether a
     /// counter counts it.
-    pub fn happen(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
-        self.deliver(self.boxes.happen(unit, select, umask, each, clocks))
+    pub fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
+        self.deliver(self.boxes.inject(unit, select, umask, each, clocks))
     }
 
     /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before; a state (of cycles) that begins or

@@ -97,13 +97,13 @@ impl Beside {
     /// An instruction has been added to the totals.
     pub(super) fn step(&mut self, totals: &Totals, record: impl Fn() -> Record) {
         for unit in &mut self.units {
-            if unit.deadlines.due(totals) && unit.deadlines.look(totals) {
+            if unit.deadlines.due(totals) && unit.deadlines.update_horizon(totals) {
                 let feed = View { totals, deadlines: &unit.deadlines };
                 if unit.pmu.demand().records().at_deadline {
                     unit.pmu.record(&record(), &feed);
                 }
                 unit.pmu.service(&feed);
-                unit.deadlines.look(totals);
+                unit.deadlines.update_horizon(totals);
             }
         }
     }

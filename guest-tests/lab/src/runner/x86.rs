@@ -183,7 +183,7 @@ impl Surroundings {
         let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
         let supply = supply(part, followed.as_ref());
         let builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
-        let mut builder = builder.supplies(supply.signals).tells(supply.records).pace(pace());
+        let mut builder = builder.supplies(supply.signals).supplies_records(supply.records).pace(pace());
         if options.share_counters {
             builder = builder.share_counters();
         }
