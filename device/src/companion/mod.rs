@@ -20,7 +20,7 @@
 //!
 //! let companion = Builder::new("k8").unwrap().build();
 //! let mut follower = companion.follower(0).unwrap();
-//! follower.renew(&pmu.demand());
+//! follower.sync(&pmu.demand());
 //! assert!(follower.is_active());
 //!
 //! // Four loads from one line: the first one misses.

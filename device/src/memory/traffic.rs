@@ -65,11 +65,11 @@ const fn port(port: u32) -> [u32; 4] {
 /// let companion = companion::Builder::new("power9").unwrap().threads(8).build();
 /// let traffic = Traffic::new(&companion, chips.len());
 /// chips[0].advance(4 * chips[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
-/// traffic.renew(&companion, &chips);
+/// traffic.sync(&companion, &chips);
 ///
 /// // A device reads 4 KiB: 32 lines, 4 at each port.
 /// companion.device_access(0x1_0000, 4096, false, &Totals::new(), &Demand::default());
-/// traffic.tell(&companion, &chips);
+/// traffic.flush(&companion, &chips);
 /// let read = Event::at(0x448).unwrap();
 /// assert_eq!(chips[0].totals().get(read), 8, "PM_MBA0_READ_BYTES, in blocks of 64 bytes");
 /// ```
