@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, OS, SELECT, disable, enable};
+use super::{COUNTER, INSTRUCTIONS, OS, PART, SELECT};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
@@ -66,11 +66,11 @@ pub(super) fn build() -> Built<Image> {
         k.check_is(&format!("{msr:X}h written 0"), rax, 0)?;
     }
     for n in 0..4 {
-        enable(&mut k, n, INSTRUCTIONS | OS)?;
+        PART.enable(&mut k, n, INSTRUCTIONS | OS)?;
         for _ in 0..10 {
             k.a.nop()?;
         }
-        disable(&mut k, n, 0)?;
+        PART.disable(&mut k, n, 0)?;
         k.rdmsr(COUNTER + n)?;
         k.check_is(&format!("counter {n} still counts"), rax, 14)?;
     }

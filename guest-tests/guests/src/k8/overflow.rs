@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 
 use super::ticker::{self, COUNT, LAST};
-use super::{COUNTER, INSTRUCTIONS, INT, OS, disable, enable};
+use super::{COUNTER, INSTRUCTIONS, INT, OS, PART};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
 use vm_pmu_engines::x86::Image;
 
@@ -48,12 +48,12 @@ fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, n.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..SLIDE {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.a.mov(r13, cell(LAST))?;
     k.a.lea(rax, ptr(slide))?;
@@ -70,12 +70,12 @@ fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
     if disabled {
-        disable(k, 0, 0)?;
+        PART.disable(k, 0, 0)?;
     }
     k.a.mov(r12, cell(COUNT))?;
     k.a.sti()?;
@@ -83,7 +83,7 @@ fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     here(&mut k.a, &mut behind)?;
     k.a.nop()?;
     k.a.cli()?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.check_is(&format!("vector behind CLI, {what}: before STI"), r12, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("vector behind CLI, {what}: after STI"), r12, 1)?;
@@ -101,14 +101,14 @@ fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64) -> Built<()>
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER + 1, second.wrapping_neg())?;
     k.wrmsr(COUNTER, 10u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
-    enable(k, 1, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 1, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 1, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("two counters, {what}: NMIs"), r12, nmis)?;
     k.a.mov(r12, cell(LAST))?;
@@ -129,11 +129,11 @@ fn lost(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED | LVT_NMI)?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.a.nop()?;
     k.a.mov(r12, cell(COUNT))?;
@@ -144,11 +144,11 @@ fn lost(k: &mut Kernel) -> Built<()> {
 fn silent(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.rdmsr(COUNTER)?;
     k.check_is("overflow with INT clear: the counter", rax, 19)?;
     k.a.mov(r12, cell(COUNT))?;
@@ -158,12 +158,12 @@ fn silent(k: &mut Kernel) -> Built<()> {
 /// A write that takes a counter from all ones to zero is no overflow. CPUID instructions are counted, and there are none.
 fn written(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(COUNT), 0)?;
-    enable(k, 0, 0x27 | OS | INT)?;
+    PART.enable(k, 0, 0x27 | OS | INT)?;
     k.wrmsr(COUNTER, u64::MAX)?;
     k.wrmsr(COUNTER, 0)?;
     k.wrmsr(COUNTER, 1 << 47)?;
     k.wrmsr(COUNTER, 0)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is("writes of a counter: interrupts", r12, 0)
 }

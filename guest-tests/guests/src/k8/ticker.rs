@@ -5,7 +5,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, INT, SELECT, USR, enable};
+use super::{COUNTER, INSTRUCTIONS, INT, PART, SELECT, USR};
 use crate::runtime::{APIC_EOI, Built, Kernel, User, cell, here, own};
 
 /// Instructions in the loop.
@@ -115,7 +115,7 @@ pub(super) fn follow(
         k.a.mov(cell(offset), value as i32)?;
     }
     k.wrmsr(COUNTER + counter, period.wrapping_neg())?;
-    enable(k, counter, INSTRUCTIONS | USR | INT)?;
+    PART.enable(k, counter, INSTRUCTIONS | USR | INT)?;
     k.enter_user(first, rflags)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("{what}: interrupts"), r12, interrupts)?;

@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, OS, disable, enable, ticker};
+use super::{COUNTER, INSTRUCTIONS, OS, PART, ticker};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI, here};
 use vm_pmu_engines::x86::Image;
 
@@ -43,11 +43,11 @@ pub(super) fn build() -> Built<Image> {
 /// Counts in ring 0 while the other CPU does what it does: WRMSR, the NOPs and three MOVs.
 fn count(k: &mut Kernel, what: &str, nops: u64) -> Built<()> {
     k.wrmsr(COUNTER + 1, 0)?;
-    enable(k, 1, INSTRUCTIONS | OS)?;
+    PART.enable(k, 1, INSTRUCTIONS | OS)?;
     for _ in 0..nops {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
+    PART.disable(k, 1, 0)?;
     k.rdmsr(COUNTER + 1)?;
     k.check_is(&format!("{what}: instructions of its own"), rax, nops + 4)
 }

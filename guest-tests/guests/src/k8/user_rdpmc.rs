@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, SELECT, USR, disable, enable};
+use super::{COUNTER, INSTRUCTIONS, PART, SELECT, USR};
 use crate::runtime::{Built, EXPECT, FAULTS, Kernel, USER_DATA, User, cell, here};
 use vm_pmu_engines::x86::Image;
 
@@ -90,9 +90,9 @@ pub(super) fn build() -> Built<Image> {
     }
 
     k.wrmsr(COUNTER + 2, 0)?;
-    enable(&mut k, 2, INSTRUCTIONS | USR)?;
+    PART.enable(&mut k, 2, INSTRUCTIONS | USR)?;
     k.enter_user(running, 2)?;
-    disable(&mut k, 2, 0)?;
+    PART.disable(&mut k, 2, 0)?;
     k.check_is("instructions up to the first RDPMC", r12, 1)?;
     k.a.sub(r13, r12)?;
     k.check_is("instructions from one RDPMC to the next", r13, 2)?;

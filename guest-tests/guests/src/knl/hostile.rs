@@ -3,8 +3,8 @@
 use iced_x86::code_asm::*;
 
 use super::{
-    ALL, COUNTER, DEBUG_CONTROL, EN, FIXED, FIXED_CONTROL, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, LEGACY, OS, OVERFLOW_CONTROL,
-    SELECT, disable, enable,
+    ALL, COUNTER, DEBUG_CONTROL, EN, FIXED, FIXED_CONTROL, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, LEGACY, OS, OVERFLOW_CONTROL, PART,
+    SELECT,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
@@ -189,11 +189,11 @@ fn afterwards(k: &mut Kernel) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     for n in 0..2 {
         k.wrmsr(COUNTER + n, 0)?;
-        enable(k, n, INSTRUCTIONS | OS | EN)?;
+        PART.enable(k, n, INSTRUCTIONS | OS | EN)?;
         for _ in 0..10 {
             k.a.nop()?;
         }
-        disable(k, n, 0)?;
+        PART.disable(k, n, 0)?;
         k.rdmsr(COUNTER + n)?;
         k.check_is(&format!("counter {n} still counts"), rax, 14)?;
     }

@@ -8,7 +8,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, FIXED, FIXED_CONTROL, FIXED_PMI, FIXED_USR, GLOBAL_STATUS, INSTRUCTIONS, INT, OVERFLOW_CONTROL, SELECT, USR, enable};
+use super::{COUNTER, FIXED, FIXED_CONTROL, FIXED_PMI, FIXED_USR, GLOBAL_STATUS, INSTRUCTIONS, INT, OVERFLOW_CONTROL, PART, SELECT, USR};
 use crate::runtime::{APIC, APIC_EOI, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, User, cell, here, own};
 
 /// Instructions in the loop.
@@ -188,7 +188,7 @@ pub(super) fn follow(
     k.apic(APIC_LVT_PERFORMANCE, entry)?;
     k.wrmsr(counter, super::before_overflow(period))?;
     match which {
-        Which::General(number) => enable(k, number, INSTRUCTIONS | USR | INT)?,
+        Which::General(number) => PART.enable(k, number, INSTRUCTIONS | USR | INT)?,
         Which::FixedInstructions => k.wrmsr(FIXED_CONTROL, FIXED_USR | FIXED_PMI)?,
     }
     k.enter_user(first, rflags)?;

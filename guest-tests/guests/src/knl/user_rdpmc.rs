@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_USR, GLOBAL_CONTROL, INSTRUCTIONS, RDPMC_FIXED, SELECT, USR, disable, enable};
+use super::{ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_USR, GLOBAL_CONTROL, INSTRUCTIONS, PART, RDPMC_FIXED, SELECT, USR};
 use crate::runtime::{Built, EXPECT, FAULTS, Kernel, USER_DATA, User, cell, here};
 use vm_pmu_engines::x86::Image;
 
@@ -113,9 +113,9 @@ fn counting(k: &mut Kernel, running: u64) -> Built<()> {
     k.wrmsr(FIXED, 0)?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     k.wrmsr(FIXED_CONTROL, FIXED_USR)?;
-    enable(k, 1, INSTRUCTIONS | USR)?;
+    PART.enable(k, 1, INSTRUCTIONS | USR)?;
     k.enter_user(running, 2)?;
-    disable(k, 1, 0)?;
+    PART.disable(k, 1, 0)?;
     k.wrmsr(FIXED_CONTROL, 0)?;
     k.rdmsr(SELECT + 1)?;
     k.check_is("IA32_PERFEVTSEL1 afterwards", rax, 0)?;

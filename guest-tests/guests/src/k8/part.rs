@@ -1,15 +1,18 @@
-//! `clock`: cycles, whatever a cycle of the engine is.
+//! What the guests of every x86 part must know of this one.
 
 use super::{CLOCKS, COUNTER, EN, INT, OS, SELECT, USR};
-use crate::clock::{self, Part};
-use crate::runtime::Built;
-use vm_pmu_engines::x86::Image;
+use crate::x86::Part;
+use crate::x86::clock::Cycles;
 
-/// At every level.
+/// The event of clocks, at every level.
 const CYCLES: u64 = CLOCKS | USR | OS;
 
-pub(super) fn build() -> Built<Image> {
-    clock::build(&Part {
+pub(super) static PART: Part = Part {
+    select: SELECT,
+    counter: COUNTER,
+    width: 48,
+    status: None,
+    clock: Cycles {
         start: |k| {
             k.wrmsr(COUNTER + 1, 0)?;
             k.wrmsr(SELECT + 1, CYCLES | EN)
@@ -18,9 +21,6 @@ pub(super) fn build() -> Built<Image> {
         stop: |k| k.wrmsr(SELECT + 1, CYCLES),
         arm: |k| k.wrmsr(SELECT, CYCLES | INT | EN),
         disarm: |k| k.wrmsr(SELECT, CYCLES | INT),
-        sampling: 0,
-        register: COUNTER,
-        width: 48,
         absent: 4,
-    })
-}
+    },
+};

@@ -1,0 +1,34 @@
+//! What the guests of every x86 part must know of this one.
+
+use super::{
+    CLOCKS, COUNTER, EN, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_USR, GLOBAL_CONTROL, GLOBAL_STATUS, INT, OS, OVERFLOW_CONTROL, RDPMC_FIXED,
+    SELECT, USR,
+};
+use crate::x86::clock::Cycles;
+use crate::x86::{Part, Status};
+
+/// The event of clocks, at every level.
+const CYCLES: u64 = CLOCKS | USR | OS;
+
+pub(super) static PART: Part = Part {
+    select: SELECT,
+    counter: COUNTER,
+    width: 40,
+    status: Some(Status { shown: GLOBAL_STATUS, clear: OVERFLOW_CONTROL }),
+    clock: Cycles {
+        start: |k| {
+            k.wrmsr(FIXED + 1, 0)?;
+            k.wrmsr(FIXED_CONTROL, (FIXED_OS | FIXED_USR) << 4 | (FIXED_OS | FIXED_USR) << 8)?;
+            // IA32_PMC0, and the fixed counters of core clocks and reference clocks.
+            k.wrmsr(GLOBAL_CONTROL, 6 << 32 | 1)
+        },
+        running: RDPMC_FIXED + 1,
+        stop: |k| k.wrmsr(FIXED_CONTROL, 0),
+        arm: |k| k.wrmsr(SELECT, CYCLES | INT | EN),
+        disarm: |k| {
+            k.wrmsr(SELECT, CYCLES | INT)?;
+            k.wrmsr(OVERFLOW_CONTROL, 1)
+        },
+        absent: 2,
+    },
+};
