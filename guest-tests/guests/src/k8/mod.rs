@@ -22,7 +22,6 @@ mod page_stride;
 mod part;
 mod self_modifying;
 mod stride;
-mod ticker;
 mod two_cpus;
 mod user_rdpmc;
 

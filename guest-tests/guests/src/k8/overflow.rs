@@ -2,15 +2,12 @@
 
 use iced_x86::code_asm::*;
 
-use super::ticker::{self, COUNT, LAST};
 use super::{COUNTER, INSTRUCTIONS, INT, OS, PART};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
+use crate::x86::ticker::{self, COUNT, LAST};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x60;
-/// RFLAGS with and without IF, as ring 3 gets them.
-const ENABLED: u64 = 0x202;
-const DISABLED: u64 = 0x002;
 
 /// One-byte NOPs that follow the enabling WRMSR.
 const SLIDE: u64 = 120;
@@ -18,18 +15,17 @@ const SLIDE: u64 = 120;
 pub(super) fn build() -> Built<Image> {
     let (code, addresses) = ticker::user()?;
     let mut k = Kernel::new(code)?;
-    ticker::handler(&mut k, 2, 0)?;
-    ticker::handler(&mut k, VECTOR, 0)?;
+    ticker::handler(&mut k, &PART, 2)?;
+    ticker::handler(&mut k, &PART, VECTOR)?;
 
     k.main()?;
     for n in [1, 2, 3, 10, 100, SLIDE] {
         at_ring_0(&mut k, n)?;
     }
     for period in [1, 2, 13, 97, 1000] {
-        k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-        ticker::follow(&mut k, &format!("NMI every {period}"), addresses, 0, period, 200, DISABLED)?;
-        k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
-        ticker::follow(&mut k, &format!("vector every {period}"), addresses, 0, period, 200, ENABLED)?;
+        let (counter, rounds) = (PART.followed(0), (period, 200));
+        ticker::follow(&mut k, &PART, &format!("NMI every {period}"), addresses, counter, LVT_NMI, rounds)?;
+        ticker::follow(&mut k, &PART, &format!("vector every {period}"), addresses, counter, VECTOR.into(), rounds)?;
     }
     behind_the_mask(&mut k, false)?;
     behind_the_mask(&mut k, true)?;

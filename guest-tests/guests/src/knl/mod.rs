@@ -20,7 +20,6 @@ mod offcore;
 mod overflow;
 mod part;
 mod probe;
-mod ticker;
 mod tile;
 pub mod untile;
 mod user_rdpmc;

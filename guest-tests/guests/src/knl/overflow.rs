@@ -2,18 +2,15 @@
 
 use iced_x86::code_asm::*;
 
-use super::ticker::{self, COUNT, LAST, ODD, STATUS, UNMASKS, Which};
 use super::{
-    ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, INT, OS, OVERFLOW_CONTROL, PART,
-    before_overflow,
+    ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_PMI, FIXED_USR, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, INT, OS,
+    OVERFLOW_CONTROL, PART, before_overflow,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
+use crate::x86::ticker::{self, COUNT, Followed, LAST, ODD, STATUS, UNMASKS};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x60;
-/// RFLAGS with and without IF, as ring 3 gets them.
-const ENABLED: u64 = 0x202;
-const DISABLED: u64 = 0x002;
 
 /// One-byte NOPs that follow the enabling WRMSR.
 const SLIDE: u64 = 120;
@@ -21,21 +18,22 @@ const SLIDE: u64 = 120;
 pub(super) fn build() -> Built<Image> {
     let (code, addresses) = ticker::user()?;
     let mut k = Kernel::new(code)?;
-    ticker::handler(&mut k, 2)?;
-    ticker::handler(&mut k, VECTOR)?;
+    ticker::handler(&mut k, &PART, 2)?;
+    ticker::handler(&mut k, &PART, VECTOR)?;
 
     k.main()?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     for n in [1, 2, 3, 10, 100, SLIDE] {
         at_ring_0(&mut k, n)?;
     }
-    let counters = [("IA32_PMC0", Which::General(0)), ("IA32_PMC1", Which::General(1)), ("IA32_FIXED_CTR0", Which::FixedInstructions)];
-    for (name, which) in counters {
+    let fixed = Followed { register: FIXED, control: FIXED_CONTROL, enabled: FIXED_USR | FIXED_PMI, status: 1 << 32 };
+    for (name, counter) in [("IA32_PMC0", PART.followed(0)), ("IA32_PMC1", PART.followed(1)), ("IA32_FIXED_CTR0", fixed)] {
         for period in [1, 2, 13, 97, 1000] {
             let rounds = (period, 100);
-            ticker::follow(&mut k, &format!("{name}, NMI every {period}"), addresses, which, LVT_NMI, rounds, DISABLED)?;
+            let what = format!("{name}, NMI every {period}");
+            ticker::follow(&mut k, &PART, &what, addresses, counter, LVT_NMI, rounds)?;
             let what = format!("{name}, vector every {period}");
-            ticker::follow(&mut k, &what, addresses, which, u32::from(VECTOR), rounds, ENABLED)?;
+            ticker::follow(&mut k, &PART, &what, addresses, counter, VECTOR.into(), rounds)?;
         }
     }
     behind_the_mask(&mut k)?;

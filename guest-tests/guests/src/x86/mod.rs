@@ -4,6 +4,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod profile;
+pub(crate) mod ticker;
 
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI};
 
