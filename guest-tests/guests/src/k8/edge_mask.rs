@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 
 use super::{CLOCKS, COUNTER, EDGE, INSTRUCTIONS, INV, OS, PART, cnt_mask};
-use crate::runtime::{APIC_EOI, APIC_ICR, Built, Kernel};
+use crate::runtime::{APIC_ICR, Built, Kernel};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x62;
@@ -48,11 +48,7 @@ const OVER_A_STRING: &[(&str, u64, u64)] = &[
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let buffer = k.reserve(64);
-    k.handler(VECTOR)?;
-    k.a.push(rax)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    k.plain_handler(VECTOR)?;
 
     k.main()?;
     k.a.sti()?;

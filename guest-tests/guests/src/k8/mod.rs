@@ -15,7 +15,6 @@ mod filter;
 mod hostile;
 mod linux_probe;
 mod measure;
-mod nmi_watchdog;
 mod northbridge;
 mod overflow;
 mod page_stride;
@@ -28,7 +27,7 @@ mod user_rdpmc;
 use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
 use part::PART;
 
-super::x86::for_part! { clock profile }
+super::x86::for_part! { clock nmi_watchdog profile }
 
 /// PerfEvtSel0.
 const SELECT: u32 = 0xC001_0000;

@@ -1,8 +1,12 @@
 //! What the guests of every x86 part must know of this one.
 
+use iced_x86::code_asm::*;
+
 use super::{CLOCKS, COUNTER, EN, INT, OS, SELECT, USR};
+use crate::runtime::{APIC_LVT_PERFORMANCE, LVT_NMI};
 use crate::x86::Part;
 use crate::x86::clock::Cycles;
+use crate::x86::nmi_watchdog::{PERIOD, Watchdog};
 
 /// The event of clocks, at every level.
 const CYCLES: u64 = CLOCKS | USR | OS;
@@ -22,5 +26,29 @@ pub(super) static PART: Part = Part {
         arm: |k| k.wrmsr(SELECT, CYCLES | INT | EN),
         disarm: |k| k.wrmsr(SELECT, CYCLES | INT),
         absent: 4,
+    },
+    watchdog: Watchdog {
+        index: 0,
+        status: 0,
+        // In the order of the watchdogs of Linux and Xen: zero, select without EN, a negative 64-bit count, the vector table entry, EN.
+        start: |k| {
+            k.wrmsr(SELECT, 0)?;
+            k.wrmsr(COUNTER, 0)?;
+            k.wrmsr(SELECT, CYCLES | INT)?;
+            k.wrmsr(COUNTER, PERIOD.wrapping_neg())?;
+            k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
+            k.wrmsr(SELECT, CYCLES | INT | EN)
+        },
+        stop: |k| k.wrmsr(SELECT, 0),
+        reload: |k| {
+            k.a.mov(rax, PERIOD.wrapping_neg() as i64)?;
+            k.a.mov(rdx, rax)?;
+            k.a.shr(rdx, 32)?;
+            k.a.mov(ecx, COUNTER)?;
+            k.a.wrmsr()
+        },
+        loads: 4,
+        time: 1,
+        clocks: CYCLES,
     },
 };

@@ -15,7 +15,6 @@ mod hostile;
 mod latency;
 mod lines;
 mod linux_driver;
-mod nmi_watchdog;
 mod offcore;
 mod overflow;
 mod part;
@@ -27,7 +26,7 @@ mod user_rdpmc;
 use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
 use part::PART;
 
-super::x86::for_part! { clock profile }
+super::x86::for_part! { clock nmi_watchdog profile }
 
 /// IA32_PERFEVTSEL0.
 const SELECT: u32 = 0x186;

@@ -62,11 +62,7 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
     for vector in [2, VECTOR] {
         handler(&mut k, part, vector)?;
     }
-    k.handler(TIMER)?;
-    k.a.push(rax)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    k.plain_handler(TIMER)?;
 
     k.main()?;
     (part.clock.start)(&mut k)?;
@@ -91,16 +87,9 @@ fn turns(a: &mut CodeAssembler) -> Built<()> {
     a.jne(again)
 }
 
-/// The time-stamp counter in RAX.
-fn time(k: &mut Kernel) -> Built<()> {
-    k.a.rdtsc()?;
-    k.a.shl(rdx, 32)?;
-    k.a.or(rax, rdx)
-}
-
 /// The counter and the time-stamp counter around each other.
 fn runs(k: &mut Kernel, part: &Part) -> Built<()> {
-    time(k)?;
+    k.rdtsc()?;
     k.a.mov(r14, rax)?;
     k.rdpmc(part.clock.running)?;
     k.a.mov(r12, rax)?;
@@ -108,7 +97,7 @@ fn runs(k: &mut Kernel, part: &Part) -> Built<()> {
     k.rdpmc(part.clock.running)?;
     k.a.sub(rax, r12)?;
     k.a.mov(r13, rax)?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.sub(rax, r14)?;
     k.a.sub(rax, r13)?;
     k.a.mov(r14, rax)?;
@@ -226,7 +215,7 @@ fn held_off(k: &mut Kernel, part: &Part) -> Built<()> {
 fn halts(k: &mut Kernel, part: &Part) -> Built<()> {
     k.apic(APIC_TIMER_DIVIDE, 0xB)?;
     k.apic(APIC_LVT_TIMER, TIMER.into())?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.mov(r14, rax)?;
     k.rdpmc(part.clock.running)?;
     k.a.mov(r13, rax)?;
@@ -237,7 +226,7 @@ fn halts(k: &mut Kernel, part: &Part) -> Built<()> {
     k.rdpmc(part.clock.running)?;
     k.a.sub(rax, r13)?;
     k.a.mov(r13, rax)?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.sub(rax, r14)?;
     k.a.mov(r14, rax)?;
     k.check("time-stamp ticks of a halt", r14, HALTED.into(), i64::MAX as u64)?;

@@ -3,6 +3,7 @@
 //! Each part says that in its `part.rs`, and lists the guests with `for_part!`.
 
 pub(crate) mod clock;
+pub(crate) mod nmi_watchdog;
 pub(crate) mod profile;
 pub(crate) mod ticker;
 
@@ -29,6 +30,8 @@ pub(crate) struct Part {
     pub(crate) status: Option<Status>,
     /// What `clock` counts.
     pub(crate) clock: clock::Cycles,
+    /// What `nmi-watchdog` uses.
+    pub(crate) watchdog: nmi_watchdog::Watchdog,
 }
 
 /// The registers of overflows, with a bit for each counter.
