@@ -285,6 +285,16 @@ impl Kernel {
         self.a.call(self.check)
     }
 
+    /// Checks that so many faults were counted since this was last checked. Changes R12.
+    ///
+    /// # Errors
+    /// Those of the assembler.
+    pub fn check_faults(&mut self, label: &str, right: u64) -> Built<()> {
+        self.a.mov(r12, cell(FAULTS))?;
+        self.a.mov(cell(FAULTS), 0)?;
+        self.check_is(label, r12, right)
+    }
+
     /// Hands back a sample: RDI holds its address, RDX its hits.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 
 use super::{COUNTER, INSTRUCTIONS, OS, PART, SELECT};
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
 const ROUNDS: u32 = 5000;
@@ -40,22 +40,22 @@ pub(super) fn build() -> Built<Image> {
     k.a.mov(cell(EXPECT), 1)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     random_writes(&mut k)?;
-    faults(&mut k, "writes of every pattern: faults", 0)?;
+    k.check_faults("writes of every pattern: faults", 0)?;
 
     for msr in ABSENT {
         k.a.mov(ecx, *msr)?;
         k.a.rdmsr()?;
         k.a.wrmsr()?;
     }
-    faults(&mut k, "RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
+    k.check_faults("RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
     for index in BAD_INDICES {
         k.a.mov(ecx, *index)?;
         k.a.rdpmc()?;
     }
-    faults(&mut k, "RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
+    k.check_faults("RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
     k.enter_user(entry, 2)?;
     let in_user = 2 * (8 + ABSENT.len()) + 4 + BAD_INDICES.len();
-    faults(&mut k, "everything from ring 3: faults", in_user as u64)?;
+    k.check_faults("everything from ring 3: faults", in_user as u64)?;
 
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED)?;
     for msr in SELECT..SELECT + 8 {
@@ -141,10 +141,4 @@ fn random_writes(k: &mut Kernel) -> Built<()> {
     a.jne(again)?;
     k.check_is("selects that read back otherwise", rbp, 0)?;
     k.check_is("counters that read back otherwise", r13, 0)
-}
-
-fn faults(k: &mut Kernel, what: &str, right: u64) -> Built<()> {
-    k.a.mov(r12, cell(FAULTS))?;
-    k.a.mov(cell(FAULTS), 0)?;
-    k.check_is(what, r12, right)
 }

@@ -22,12 +22,11 @@ mod part;
 mod self_modifying;
 mod stride;
 mod two_cpus;
-mod user_rdpmc;
 
 use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
 use part::PART;
 
-super::x86::for_part! { clock nmi_watchdog profile }
+super::x86::for_part! { clock nmi_watchdog profile user_rdpmc }
 
 /// PerfEvtSel0.
 const SELECT: u32 = 0xC001_0000;

@@ -2,11 +2,12 @@
 
 use iced_x86::code_asm::*;
 
-use super::{CLOCKS, COUNTER, EN, INT, OS, SELECT, USR};
+use super::{CLOCKS, COUNTER, EN, INSTRUCTIONS, INT, OS, SELECT, USR};
 use crate::runtime::{APIC_LVT_PERFORMANCE, LVT_NMI};
 use crate::x86::Part;
 use crate::x86::clock::Cycles;
 use crate::x86::nmi_watchdog::{PERIOD, Watchdog};
+use crate::x86::user_rdpmc::{Counter, Rdpmc, Running};
 
 /// The event of clocks, at every level.
 const CYCLES: u64 = CLOCKS | USR | OS;
@@ -50,5 +51,31 @@ pub(super) static PART: Part = Part {
         loads: 4,
         time: 1,
         clocks: CYCLES,
+    },
+    rdpmc: Rdpmc {
+        counters: &[
+            Counter { register: COUNTER, name: "counter 0", value: 0x1111_2222_3333 },
+            Counter { register: COUNTER + 1, name: "counter 1", value: 0x8000_0000_0001 },
+            Counter { register: COUNTER + 2, name: "counter 2", value: 0xFFFF_FFFF_FFFF },
+            Counter { register: COUNTER + 3, name: "counter 3", value: 0 },
+        ],
+        indices: &[
+            (0, Some(0)),
+            (1, Some(1)),
+            (2, Some(2)),
+            (3, Some(3)),
+            (0xFFFF_FFFF_0000_0001, Some(1)),
+            (4, None),
+            (5, None),
+            (0x4000_0000, None),
+            (0x8000_0000, None),
+            (0xFFFF_FFFF, None),
+            (0xC001_0004, None),
+            (SELECT as u64, None),
+        ],
+        privileged: &[SELECT, SELECT + 1, SELECT + 2, SELECT + 3, COUNTER, COUNTER + 1, COUNTER + 2, COUNTER + 3],
+        running: &[Running { index: 2, counter: 2, prefix: "" }],
+        start: |k| PART.enable(k, 2, INSTRUCTIONS | USR),
+        stop: |k| PART.disable(k, 2, 0),
     },
 };

@@ -21,12 +21,11 @@ mod part;
 mod probe;
 mod tile;
 pub mod untile;
-mod user_rdpmc;
 
 use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
 use part::PART;
 
-super::x86::for_part! { clock nmi_watchdog profile }
+super::x86::for_part! { clock nmi_watchdog profile user_rdpmc }
 
 /// IA32_PERFEVTSEL0.
 const SELECT: u32 = 0x186;

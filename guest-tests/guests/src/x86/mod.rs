@@ -6,6 +6,7 @@ pub(crate) mod clock;
 pub(crate) mod nmi_watchdog;
 pub(crate) mod profile;
 pub(crate) mod ticker;
+pub(crate) mod user_rdpmc;
 
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI};
 
@@ -32,6 +33,8 @@ pub(crate) struct Part {
     pub(crate) clock: clock::Cycles,
     /// What `nmi-watchdog` uses.
     pub(crate) watchdog: nmi_watchdog::Watchdog,
+    /// What `user-rdpmc` reads.
+    pub(crate) rdpmc: user_rdpmc::Rdpmc,
 }
 
 /// The registers of overflows, with a bit for each counter.
