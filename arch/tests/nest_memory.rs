@@ -42,7 +42,7 @@ impl Memory for Everywhere {
 }
 
 fn slots<M: Memory>(nest: &mut Nest, slots: u32, totals: &Totals, memory: &M) -> u32 {
-    (0..slots).map(|_| nest.pass(nest.until_slot(), totals, memory).refused).sum()
+    (0..slots).map(|_| nest.advance(nest.until_slot(), totals, memory).refused).sum()
 }
 
 #[test]

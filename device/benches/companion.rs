@@ -66,11 +66,11 @@ fn companion(criterion: &mut Criterion) {
     for (name, clock) in [("events", Clock::Embedder), ("time", Clock::Companion)] {
         let companion = Builder::new("k8").expect("known").clock(clock).build();
         let mut follower = companion.follower(0).expect("one thread");
-        follower.renew(&Demand::default());
+        follower.sync(&Demand::default());
         group.bench_function(BenchmarkId::new("idle", name), |bencher| {
             bencher.iter(|| run(&mut follower, totals, &thread, |follower, _| follower.execute(black_box(&CODE), &mut Untranslated(12))));
         });
-        follower.renew(&demand(&[Signal::Cycles, Signal::DataCacheMisses, Signal::BranchesMispredicted]));
+        follower.sync(&demand(&[Signal::Cycles, Signal::DataCacheMisses, Signal::BranchesMispredicted]));
         group.bench_function(BenchmarkId::new("plain", name), |bencher| {
             bencher.iter(|| run(&mut follower, totals, &thread, |follower, _| follower.execute(black_box(&CODE), &mut Untranslated(12))));
         });
@@ -84,7 +84,7 @@ fn companion(criterion: &mut Criterion) {
         if clock == Clock::Embedder {
             // Where nobody looks at caches.
             let mut follower = companion.follower(0).expect("one thread");
-            follower.renew(&demand(&[Signal::BranchesMispredicted]));
+            follower.sync(&demand(&[Signal::BranchesMispredicted]));
             group.bench_function(BenchmarkId::new("branch, branches alone", name), |bencher| bencher.iter(|| branches(&mut follower)));
         }
         for kib in [2u64, 48, 512, 8192] {

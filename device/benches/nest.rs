@@ -11,7 +11,7 @@ const HOME: u64 = 0x40_0000;
 /// A chip whose engine posts.
 fn chip(guest: Guest<'_, GuestMemoryMmap>) -> Chip {
     let chip = Chip::new(0, Nest::new(HOME));
-    chip.pass(4 * chip.slot_cycles(), &guest).ok().expect("there is memory");
+    chip.advance(4 * chip.slot_cycles(), &guest).ok().expect("there is memory");
     chip
 }
 
@@ -35,7 +35,7 @@ fn nest(criterion: &mut Criterion) {
             let mut time = std::time::Duration::ZERO;
             for _ in 0..times {
                 happen(posted.totals(), &events);
-                posted.pass(100_000, &guest).ok().expect("there is memory");
+                posted.advance(100_000, &guest).ok().expect("there is memory");
                 let begin = std::time::Instant::now();
                 black_box(posted.post_now(black_box(&guest)).ok()).expect("there is memory");
                 time += begin.elapsed();
@@ -51,7 +51,7 @@ fn nest(criterion: &mut Criterion) {
             for _ in 0..times {
                 happen(busy.totals(), &events);
                 let begin = std::time::Instant::now();
-                black_box(busy.pass(black_box(slot), &guest).ok()).expect("there is memory");
+                black_box(busy.advance(black_box(slot), &guest).ok()).expect("there is memory");
                 time += begin.elapsed();
             }
             time
@@ -59,10 +59,10 @@ fn nest(criterion: &mut Criterion) {
     });
     let idle = chip(guest);
     idle.command(vm_pmu::memory::Command::Pause, &guest).expect("there is memory");
-    group.bench_function("slot, paused", |bencher| bencher.iter(|| black_box(idle.pass(black_box(slot), &guest).slots)));
+    group.bench_function("slot, paused", |bencher| bencher.iter(|| black_box(idle.advance(black_box(slot), &guest).slots)));
     group.bench_function("cycles without a slot", |bencher| {
         let chip = Chip::new(0, Nest::new(HOME).with_slot(u64::MAX));
-        bencher.iter(|| black_box(chip.pass(black_box(1), &guest).slots));
+        bencher.iter(|| black_box(chip.advance(black_box(1), &guest).slots));
     });
     let event = Event::at(0x50).expect("PM_MCS23_64B_RD_DISP_PORT01");
     group.bench_function("add", |bencher| bencher.iter(|| busy.add(black_box(event), 2)));

@@ -32,7 +32,7 @@ fn untile(criterion: &mut Criterion) {
     group.bench_function("PCI write", |bencher| bencher.iter(|| boxes.pci_write(0xFF, 15, 0, black_box(0x400), 4, 5)));
     group.bench_function("tick", |bencher| bencher.iter(|| boxes.tick(Domain::Uclk, black_box(1))));
     let silent = UnitId::new(Kind::Cha, 20).expect("there");
-    group.bench_function("happen, nobody listens", |bencher| bencher.iter(|| boxes.happen(black_box(silent), 0x35, 0x11, 1, 1)));
+    group.bench_function("happen, nobody listens", |bencher| bencher.iter(|| boxes.inject(black_box(silent), 0x35, 0x11, 1, 1)));
     cpu.wrmsr(0xE01, 0x0040_3135).expect("a control");
     let request = Transaction::default();
     group.bench_function("transact", |bencher| bencher.iter(|| boxes.transact(0, black_box(&request), Stage::Served { clocks: 200 })));

@@ -132,7 +132,7 @@ impl Monitor {
                 pmu.check();
             }
             if let (Some(untile), Some(channel)) = (self.machine.untile(), channel) {
-                untile.happen(channel, 0x03, 0x01, 1, 1);
+                untile.inject(channel, 0x03, 0x01, 1, 1);
             }
         }
     }

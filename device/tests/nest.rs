@@ -170,7 +170,7 @@ impl Rig {
     }
 
     fn pass(&mut self, cycles: u64) {
-        self.nest.pass(cycles, &self.totals, &self.memory);
+        self.nest.advance(cycles, &self.totals, &self.memory);
     }
 
     /// Does a step; of cycles, `pass` says how they go by.
@@ -226,7 +226,7 @@ proptest! {
             match *step {
                 Step::Happen { event, amount } => totals.add(event, amount),
                 Step::Pass { twentieths } => {
-                nest.pass(twentieths * SLOT / 20, &totals, &guest);
+                nest.advance(twentieths * SLOT / 20, &totals, &guest);
             }
                 Step::PostNow => {
                 nest.post_now(&totals, &guest);
@@ -335,13 +335,13 @@ fn threads_that_add_while_one_posts_and_one_reads_lose_nothing() {
     let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x20_0000)]).unwrap();
     let guest = Guest(&memory);
     let chip = Chip::new(0, Nest::new(HOME).with_slot(SLOT));
-    chip.pass(4 * SLOT, &guest).ok().unwrap();
+    chip.advance(4 * SLOT, &guest).ok().unwrap();
     // Read and write blocks at a memory controller, flits of a link, reads of a port, requests at a queue: prescaled but for the port.
     let events: Vec<(Event, u32)> =
         [(0x50, 8), (0x58, 8), (0x230, 8), (0x448, 0), (0x668, 8)].map(|(offset, bits)| (Event::at(offset).unwrap(), bits)).to_vec();
     let address = |event: Event| HOME + REGION + u64::from(event.offset());
     // Every port has been read once.
-    chip.pass(8 * SLOT, &guest).ok().unwrap();
+    chip.advance(8 * SLOT, &guest).ok().unwrap();
     events.iter().for_each(|(event, _)| guest.store(address(*event), BEGIN).unwrap());
     let adding = AtomicU64::new(4);
     thread::scope(|scope| {
@@ -357,7 +357,7 @@ fn threads_that_add_while_one_posts_and_one_reads_lose_nothing() {
         }
         scope.spawn(|| {
             while adding.load(Ordering::Acquire) != 0 {
-                chip.pass(SLOT / 3, &guest).ok().unwrap();
+                chip.advance(SLOT / 3, &guest).ok().unwrap();
             }
         });
         scope.spawn(|| {

@@ -77,10 +77,10 @@ fn a_command_is_not_cleared_with_the_one_before() {
     assert_eq!(chip.command(Command::Pause, &block), Ok(true));
     let (sender, obeys) = sync_channel(1);
     thread::scope(|scope| {
-        scope.spawn(|| chip.pass(chip.slot_cycles(), &Slow(&block, sender)).ok().unwrap());
+        scope.spawn(|| chip.advance(chip.slot_cycles(), &Slow(&block, sender)).ok().unwrap());
         obeys.recv().unwrap();
         assert_eq!(chip.command(Command::Resume, &block), Ok(true));
     });
-    chip.pass(chip.slot_cycles(), &block).ok().unwrap();
+    chip.advance(chip.slot_cycles(), &block).ok().unwrap();
     assert!(chip.is_running(), "the second command was obeyed");
 }

@@ -219,7 +219,7 @@ fn act(machine: &Machine<Heard>, cpu: Thread<'_, Heard>, ram: &Ram, random: &mut
         14 => cpu.request(&Request::of(RequestKind::ALL[random.below(RequestKind::ALL.len())])),
         15 => drop(cpu.inject(Occurrence { select: random.next() as u32 & 0xFF, umask: 1 << random.below(8) }, 3)),
         16 => drop(machine.inject_package(cpu.package(), Occurrence { select: random.next() as u32 & 0xFF, umask: 1 }, 3)),
-        17 => cpu.pass(random.next() % 100, &[Signal::Cycles, Signal::FrontEndEmptyCycles]),
+        17 => cpu.advance(random.next() % 100, &[Signal::Cycles, Signal::FrontEndEmptyCycles]),
         18 => look(cpu),
         19 => devices(machine, cpu, random),
         20 | 21 => boxes(machine, cpu, random),
@@ -283,7 +283,7 @@ fn boxes(machine: &Machine<Heard>, cpu: Thread<'_, Heard>, random: &mut Random) 
         4 => untile.tick(Domain::ALL[random.below(3)], random.next() % 100),
         5 => untile.tick_all(random.next() % 100),
         6 => drop(untile.transact(cha as u8, &Transaction::default(), Stage::Served { clocks: random.next() % 50 })),
-        7 => drop(untile.happen(unit, random.next() as u8, 1, 1, random.next() % 9)),
+        7 => drop(untile.inject(unit, random.next() as u8, 1, 1, random.next() % 9)),
         8 => untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0050_0000 | random.next() as u32 & 0xFFFF),
         _ => drop(untile.pci_read(0xFF, 8, 2, 0xB00, 4)),
     }
@@ -300,7 +300,7 @@ fn cores(machine: &Machine<Heard>, cpu: Thread<'_, Heard>, ram: &Ram, random: &m
         4 => drop(core.inject(cpu.number() % 4, random.next() as u32 & 0x3FF8, 5)),
         5 => drop(core.post(ram)),
         6 => drop(cpu.mtspr(spr::LDBAR, 1 << 63 | RAM | 0x8000)),
-        _ => drop(core.pass(random.next() % 1000, ram)),
+        _ => drop(core.advance(random.next() % 1000, ram)),
     }
 }
 
@@ -382,7 +382,7 @@ fn threads_of_a_knights_landing_core_and_boxes_lose_no_event_to_each_other() {
                 cpu.check();
             }
             if event % 64 == 0 {
-                untile.happen(channel, 0x03, 0x01, 1, 1);
+                untile.inject(channel, 0x03, 0x01, 1, 1);
                 assert!(cpu.rdmsr(0x309).unwrap() >= cpu.rdmsr(0xC1).unwrap().min(event));
             }
         }
@@ -412,7 +412,7 @@ fn a_power9_core_posts_what_its_four_threads_do_and_they_share_a_register() {
             cpu.totals().add(Signal::InstructionsRetired, 1);
             cpu.totals().add(Signal::Cycles, 1);
             if event % 64 == 0 {
-                core.pass(64, &ram).ok().unwrap();
+                core.advance(64, &ram).ok().unwrap();
                 // Thread 3's counters are frozen, or not.
                 cpu.mtspr(spr::MMCRC, (event / 64 + number as u64) & 1).unwrap();
             }
@@ -466,13 +466,13 @@ fn every_thread_of_montecito_is_interrupted_at_each_of_its_own_overflows() {
 fn a_chip_loses_no_pump_that_a_thread_tells_of_while_another_posts() {
     let (chip, ram) = (Chip::new(8, Nest::new(RAM).with_slot(25_600)), Ram::new());
     // The engine runs.
-    chip.pass(4 * 25_600 + 100, &ram).ok().unwrap();
+    chip.advance(4 * 25_600 + 100, &ram).ok().unwrap();
     let pump = Event::named("PM_PB_EVENT_VG_PUMP").unwrap();
     at_once(|_number, _gate| {
         for event in 0..EVENTS {
             chip.add(pump, 1);
             if event % 256 == 0 {
-                chip.pass(25_600, &ram).ok().unwrap();
+                chip.advance(25_600, &ram).ok().unwrap();
                 drop(chip.state());
             }
         }
@@ -516,7 +516,7 @@ fn followed(part: &str, packages: usize) {
         let mut follower = followers[number].lock();
         let mut everything = Demand::default();
         everything.replace(SignalSet::ALL, false, Records::REQUESTS);
-        follower.renew(&everything);
+        follower.sync(&everything);
         gate.meet();
         for step in 0..STEPS {
             load_or_store(&mut follower, &mut random);

@@ -37,7 +37,7 @@ fn armed(thread: Thread<'_, Flags>) -> SignalSet {
 #[test]
 fn every_signal_is_supplied_unless_an_embedder_says_otherwise() {
     let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
-    assert_eq!((machine.supplied(), machine.told()), (SignalSet::ALL, Records::ALL));
+    assert_eq!((machine.supplied(), machine.supplied_records()), (SignalSet::ALL, Records::ALL));
     machine.thread(0).unwrap().wrmsr(PERF_EVT_SEL, CACHE_MISSES).unwrap();
     assert_eq!(machine.thread(0).unwrap().unsupplied(), SignalSet::EMPTY);
 }
@@ -122,11 +122,11 @@ fn an_inverted_counter_mask_over_what_nobody_supplies_overflows_at_its_very_cycl
     thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1000)).unwrap();
     thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE | INVERTED).unwrap();
     // After the first cycle all of them are alike: each has fewer than one miss.
-    thread.pass(1, &[Signal::Cycles]);
+    thread.advance(1, &[Signal::Cycles]);
     assert_eq!(thread.deadlines().get(Signal::Cycles), 1000);
-    thread.pass(998, &[Signal::Cycles]);
+    thread.advance(998, &[Signal::Cycles]);
     assert!(!machine.line().take(0));
-    thread.pass(1, &[Signal::Cycles]);
+    thread.advance(1, &[Signal::Cycles]);
     assert!(machine.line().take(0));
     assert_eq!(thread.rdpmc(0), Ok(0));
 }
@@ -137,13 +137,13 @@ fn what_is_injected_into_a_counter_mask_is_counted_in_its_cycle() {
     let thread = machine.thread(0).unwrap();
     thread.wrmsr(PERF_CTR, 0u64.wrapping_sub(1)).unwrap();
     thread.wrmsr(PERF_EVT_SEL, CACHE_MISSES | AT_LEAST_ONE).unwrap();
-    thread.pass(10, &[Signal::Cycles]);
+    thread.advance(10, &[Signal::Cycles]);
     assert!(thread.inject(vm_pmu::Occurrence { select: 0x41, umask: 0 }, 2));
     assert_eq!(thread.deadlines().get(Signal::Cycles), 11, "the open cycle has two events");
-    thread.pass(1, &[Signal::Cycles]);
+    thread.advance(1, &[Signal::Cycles]);
     assert!(machine.line().take(0));
     assert_eq!(armed(thread), SignalSet::only(Signal::Cycles), "the detector saw the threshold met, and looks once more");
-    thread.pass(1, &[Signal::Cycles]);
+    thread.advance(1, &[Signal::Cycles]);
     assert_eq!(armed(thread), SignalSet::EMPTY);
 }
 
@@ -158,7 +158,7 @@ fn the_level_of_a_state_that_nobody_supplies_is_not_asked_for() {
 
 #[test]
 fn only_records_that_somebody_tells_are_demanded() {
-    let machine = Builder::new("power9").unwrap().tells(Records::NONE).build(Flags::new(1)).unwrap();
+    let machine = Builder::new("power9").unwrap().supplies_records(Records::NONE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     sample_continuously(thread);
     assert!(thread.demand().records().is_none());
@@ -197,7 +197,7 @@ fn linux_s_sampling_on_power9_waits_for_instructions_alone_where_no_cache_is() {
 
 #[test]
 fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
-    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
+    let machine = Builder::new("power9").unwrap().supplies_records(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     sample_continuously(thread);
     assert!(thread.demand().records().at_deadline);
@@ -206,7 +206,7 @@ fn a_companion_is_not_asked_for_what_continuous_sampling_alone_would_keep() {
 
 #[test]
 fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
-    let machine = Builder::new("power9").unwrap().tells(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
+    let machine = Builder::new("power9").unwrap().supplies_records(Records::AT_DEADLINE).build(Flags::new(1)).unwrap();
     let thread = machine.thread(0).unwrap();
     let (mut mmcr0, mut mmcra) = (Mmcr0::written(0), Mmcra::written(0));
     mmcra.set_sdar_mode(0b10);
@@ -233,7 +233,7 @@ fn an_alert_by_the_very_miss_keeps_its_address_whoever_tells_the_others() {
 fn machines(supplied: SignalSet) -> impl Iterator<Item = Machine<Flags>> {
     NAMES.iter().map(move |name| {
         let builder = Builder::new(name).unwrap().supplies(supplied);
-        let alone = builder.part().package_threads().is_some_and(|possible| !possible.contains(&2));
+        let alone = builder.part().shape().package_threads.is_some_and(|possible| !possible.contains(&2));
         let builder = if alone { builder.packages(2) } else { builder.threads(2) };
         builder.build(Flags::new(2)).unwrap()
     })

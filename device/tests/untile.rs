@@ -93,7 +93,7 @@ fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
         let mut gone = 0;
         while gone < 300 {
             assert_eq!(raised.load(Ordering::Relaxed), u64::from(gone >= 43), "after {gone} cycles, {part} at once");
-            untile.pass(part.min(300 - gone));
+            untile.advance(part.min(300 - gone));
             gone += part.min(300 - gone);
         }
         assert_eq!(cpu.rdmsr(0x704), Ok(0));
@@ -106,11 +106,11 @@ fn cycles_cut_anyhow_tick_alike_and_interrupt_in_their_cycle() {
 fn a_restored_machine_ticks_on_where_the_saved_one_was() {
     let machine = part(|_thread: usize, _counter: u32| {});
     let untile = machine.untile().unwrap();
-    untile.pass(5);
+    untile.advance(5);
     let other = part(|_thread: usize, _counter: u32| {});
     let restored = other.untile().unwrap();
     assert!(restored.restore(&untile.state()));
-    restored.pass(9);
+    restored.advance(9);
     // After 5 cycles 6, 3 and 4 clocks had gone by, of 17, 9 and 12.
     assert_eq!(Domain::ALL.map(|domain| restored.clocks(domain)), [11, 6, 8]);
 }
@@ -140,10 +140,10 @@ fn threads_that_do_whatever_they_like_at_once_all_come_to_an_end() {
                         4 => cpu.wrmsr(0x701, u64::MAX >> 32).unwrap(),
                         5 => untile.tick(Domain::ALL[(random() % 3) as usize], random() % 100),
                         9 => untile.tick_all(random() % 100),
-                        10 => untile.pass(random() % 100),
+                        10 => untile.advance(random() % 100),
                         11 => drop(untile.transact(cha, &Transaction::default(), [Stage::Enters, Stage::Leaves][(random() % 2) as usize])),
                         6 => drop(untile.transact(cha, &Transaction::default(), Stage::Served { clocks: random() % 50 })),
-                        7 => drop(untile.happen(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
+                        7 => drop(untile.inject(UnitId::new(Kind::Cha, cha).unwrap(), random() as u8, random() as u8, 1, random() % 9)),
                         _ => assert!(cpu.rdmsr(base + (random() % 12) as u32).is_ok()),
                     }
                 }

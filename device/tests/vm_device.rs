@@ -41,7 +41,7 @@ fn a_guest_finds_a_channel_by_ports_and_counts_with_it_through_the_window() {
     let channel = BASE + 0xFF4_2000;
     devices.mmio_write(MmioAddress(channel + 0xB20), &0x0040_0103_u32.to_le_bytes()).unwrap();
     let untile = machine.untile().unwrap();
-    untile.happen(UnitId::new(Kind::McDclk, 0).unwrap(), 0x03, 0x01, 1, 5);
+    untile.inject(UnitId::new(Kind::McDclk, 0).unwrap(), 0x03, 0x01, 1, 5);
     untile.tick(Domain::Dclk, 100);
     let mut counter = [0; 8];
     devices.mmio_read(MmioAddress(channel + 0xB00), &mut counter).unwrap();

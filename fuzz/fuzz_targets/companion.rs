@@ -102,7 +102,7 @@ fn deliver(machine: &Machine<Line>, follower: &mut Follower<'_>) {
 
 fn followers(companion: &Companion) -> Vec<Follower<'_>> {
     let mut all: Vec<Follower<'_>> = (0..companion.threads()).filter_map(|number| companion.follower(number)).collect();
-    all.iter_mut().for_each(|follower| follower.renew(&everything()));
+    all.iter_mut().for_each(|follower| follower.sync(&everything()));
     all
 }
 

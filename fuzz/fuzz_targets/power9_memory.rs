@@ -151,7 +151,7 @@ impl Rig {
         match *step {
             Step::Happen(event, amount) => self.totals.add(event, amount),
             Step::Pass(cycles, parts) => pass(self, cycles, parts),
-            Step::Rush(cycles) => return Some(self.nest.pass(cycles, &self.totals, memory)),
+            Step::Rush(cycles) => return Some(self.nest.advance(cycles, &self.totals, memory)),
             Step::Store(offset, value) => {
                 let _ = memory.store(self.nest.home().wrapping_add(REGION + offset), value);
             }
@@ -189,12 +189,12 @@ fn in_parts(nest: &Nest, steps: &[Step]) {
             [&memory, &divided].iter().for_each(|cells| *cells.hole.borrow_mut() = from..to);
         }
         plain.apply(step, &memory, |rig, cycles, _| {
-            rig.nest.pass(cycles, &rig.totals, &memory);
+            rig.nest.advance(cycles, &rig.totals, &memory);
         });
         broken.apply(step, &divided, |rig, cycles, parts| {
             for part in 0..parts {
                 let cycles = cycles / parts + if part == 0 { cycles % parts } else { 0 };
-                rig.nest.pass(cycles, &rig.totals, &divided);
+                rig.nest.advance(cycles, &rig.totals, &divided);
                 rig.restore();
             }
         });
@@ -232,10 +232,10 @@ fn in_guest_memory(nest: &Nest, steps: &[Step], ranges: &[Range<u64>]) {
     let (mut expected, mut rig) = (Rig::new(nest), Rig::new(nest));
     for step in steps {
         let before = expected.apply(step, &cells, |rig, cycles, _| {
-            rig.nest.pass(cycles, &rig.totals, &cells);
+            rig.nest.advance(cycles, &rig.totals, &cells);
         });
         let after = rig.apply(step, &guest, |rig, cycles, _| {
-            rig.nest.pass(cycles, &rig.totals, &guest);
+            rig.nest.advance(cycles, &rig.totals, &guest);
         });
         assert_eq!(before, after, "{step:?}");
     }
@@ -264,7 +264,7 @@ fn conserved(nest: &Nest, steps: &[Step]) {
         let _ = memory.store(cell.address(nest.home()), 0);
     }
     for _ in 0..4 {
-        rig.nest.pass(nest.slot_cycles(), &rig.totals, &memory);
+        rig.nest.advance(nest.slot_cycles(), &rig.totals, &memory);
     }
     assert!(rig.nest.engine().is_running());
     rig.nest.post_now(&rig.totals, &memory);
@@ -277,7 +277,7 @@ fn conserved(nest: &Nest, steps: &[Step]) {
                 *happened.entry(event.offset()).or_default() += amount & 0xFFFF;
             }
             Step::Pass(cycles, _) => {
-                rig.nest.pass(cycles, &rig.totals, &memory);
+                rig.nest.advance(cycles, &rig.totals, &memory);
             }
             Step::PostNow => {
                 rig.nest.post_now(&rig.totals, &memory);
@@ -312,7 +312,7 @@ fn calls(nest: &Nest, input: &mut Unstructured<'_>) -> Result<()> {
         let pir = if input.arbitrary()? { u64::from(id << 8) } else { input.arbitrary()? };
         let kind = if input.ratio(7, 8)? { u64::from(input.arbitrary::<u8>()? & 3) } else { input.arbitrary()? };
         assert_eq!(platform.call(number, [kind, pir, pir], &memory).is_some(), (149..=151).contains(&number));
-        platform.pass(nest.slot_cycles().saturating_mul(input.int_in_range(0..=9)?), &memory);
+        platform.advance(nest.slot_cycles().saturating_mul(input.int_in_range(0..=9)?), &memory);
     }
     assert!(Command::of_value(0).is_none());
     Ok(())

@@ -53,7 +53,7 @@ impl Saved for Machine<Silent> {
                 }
                 cpu.record(&Record { branch: None, ..Record::at(0x1_0000) });
                 cpu.service();
-                cpu.pass(1000, &[Signal::Cycles]);
+                cpu.advance(1000, &[Signal::Cycles]);
                 cpu.set_context(context);
             }
             for register in cpu.registers() {
@@ -67,7 +67,7 @@ impl Saved for Machine<Silent> {
         }
         if let Some(core) = self.collection(0) {
             let memory = Cells::default();
-            core.pass(1000, &memory);
+            core.advance(1000, &memory);
             core.post(&memory);
         }
         seen
@@ -84,9 +84,9 @@ impl Saved for Chip {
     }
 
     fn go_on(&mut self) -> Vec<u64> {
-        self.pass(100_000, &Cells::default());
+        self.advance(100_000, &Cells::default());
         let sum = scenes::end_chip(self);
-        self.pass(1_000_000, &Cells::default());
+        self.advance(1_000_000, &Cells::default());
         vec![sum]
     }
 }
@@ -108,7 +108,7 @@ impl<'a> Followed<'a> {
     fn renew(&mut self) {
         let mut everything = Demand::default();
         everything.replace(SignalSet::ALL, false, Records::REQUESTS);
-        self.followers.iter_mut().for_each(|follower| follower.renew(&everything));
+        self.followers.iter_mut().for_each(|follower| follower.sync(&everything));
     }
 }
 

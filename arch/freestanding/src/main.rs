@@ -12,7 +12,9 @@ use vm_pmu_arch::knl::untile::{
     Clocks, Domain, FIRST_FUNCTIONS, Stage, Transaction, Ubox, Unit, UnitId, UnitRegister, address_of, at_msr, at_offset,
 };
 use vm_pmu_arch::memory::Memory;
-use vm_pmu_arch::model::{Model, Occurrence, Reset, Shared};
+use vm_pmu_arch::model::{
+    Arbitration, Model, Occurrence, PackageScope, Pins, Requests, Reset, Shared, SharedState, Tagging, UncoreInterrupts,
+};
 use vm_pmu_arch::power9::collection::{Collection, ThreadState};
 use vm_pmu_arch::power9::encode::{EventCode, Options, decode, encode};
 use vm_pmu_arch::power9::nest::{self, Availability, Event, Frequencies, Nest, Overflow, Prescaler, Setting, Totals};
@@ -71,7 +73,7 @@ fn boxes() -> u64 {
             unit.write(register, black_box(0), &black_box(now));
             seen ^= unit.read(register, &black_box(now));
         }
-        seen ^= u64::from(unit.happen(black_box(0), black_box(0), black_box(0), black_box(0), &black_box(now)));
+        seen ^= u64::from(unit.inject(black_box(0), black_box(0), black_box(0), black_box(0), &black_box(now)));
         seen ^= u64::from(unit.change_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
         seen ^= u64::from(unit.set_queue(black_box(0), black_box(0), black_box(0), &black_box(now)));
         let transaction = Transaction::of(&black_box(Request::of(RequestKind::Code)), black_box(0), black_box(0));
@@ -115,7 +117,7 @@ fn collection() -> u64 {
     core.start();
     core.follow(black_box(0), black_box(ThreadState::default()), &THREAD.totals);
     let mut seen = u64::from(core.inject(black_box(0), black_box(0), black_box(0))) ^ core.interval() ^ core.until_posting();
-    seen ^= core.pass(black_box(0), &totals, &Cells).late ^ core.post(&totals, &Cells).error.unwrap_or(0);
+    seen ^= core.advance(black_box(0), &totals, &Cells).late ^ core.post(&totals, &Cells).error.unwrap_or(0);
     core = Collection::from_state(&black_box(core.state(&totals)), &totals);
     core.stop(&totals);
     seen ^= core.memory().unwrap_or(0) ^ u64::from(core.is_running()) ^ Collection::signals().iter().count() as u64;
@@ -127,7 +129,7 @@ fn chip() -> u64 {
     let rates = black_box(Frequencies::default());
     let mut chip = Nest::new(black_box(0)).with_frequencies(rates).with_slot(black_box(0)).with_units(black_box(Availability(0)));
     let totals = &NEST;
-    let mut seen = chip.boot(totals, &Cells).error.unwrap_or(0) ^ chip.pass(black_box(0), totals, &Cells).late;
+    let mut seen = chip.boot(totals, &Cells).error.unwrap_or(0) ^ chip.advance(black_box(0), totals, &Cells).late;
     if let Some(event) = Event::at(black_box(0)) {
         totals.add(event, black_box(0));
         seen ^= u64::from(event.offset()) ^ totals.get(event);
@@ -168,12 +170,12 @@ fn drive(part: Part) -> u64 {
     pmu.record(&black_box(Record::at(0)), &THREAD);
     pmu.set_shared(black_box(Shared::ALONE), &THREAD);
     pmu.request(&black_box(Request::of(RequestKind::DataRead)), black_box(0), &THREAD);
-    pmu.hear(black_box(Some(0)), black_box(0), &THREAD);
-    pmu.overhear(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
-    pmu.interrupt_by_untile(&THREAD);
-    seen ^= pmu.tags_of(&black_box(Record::at(0))) ^ pmu.injected_tags() ^ pmu.wide_demand().iter().count() as u64;
-    seen ^= pmu.take_made() ^ u64::from(pmu.overhears());
-    seen ^= u64::from(pmu.wide_records()) ^ u64::from(pmu.wide_requests()) ^ u64::from(pmu.heeds_others());
+    pmu.notify(black_box(Some(0)), black_box(0), &THREAD);
+    pmu.inject_from_sibling(black_box(Occurrence { select: 0, umask: 0 }), black_box(1), black_box(0), &THREAD);
+    pmu.raise_uncore_interrupt(&THREAD);
+    seen ^= pmu.tag(&black_box(Record::at(0))) ^ pmu.injection_tags() ^ pmu.package_demand().iter().count() as u64;
+    seen ^= pmu.take_effects() ^ u64::from(pmu.observes_siblings());
+    seen ^= u64::from(pmu.wants_package_records()) ^ u64::from(pmu.wants_package_requests()) ^ u64::from(pmu.follows_siblings());
     pmu.watch_pins(black_box(0), &THREAD);
     seen ^= pmu.pin_toggles(black_box(0), &THREAD);
     pmu.set_grants(black_box(0), black_box(0), &THREAD);

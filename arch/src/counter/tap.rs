@@ -103,7 +103,7 @@ impl Tap {
 
     /// Tells apart the cycles in which a sum grows, from the next fold on, or no longer: a counter is incremented once in each, by all that
     /// happens in it.
-    pub fn tell_increments(&mut self, pulses: bool, feed: &impl Feed) {
+    pub fn track_increments(&mut self, pulses: bool, feed: &impl Feed) {
         let pulses = pulses && self.gate == Gate::Sum;
         if pulses != self.pulses {
             self.pulses = pulses;
@@ -114,7 +114,7 @@ impl Tap {
         }
     }
 
-    /// How often the counter was incremented since the last call; `None` unless [that is told](Tap::tell_increments).
+    /// How often the counter was incremented since the last call; `None` unless [that is told](Tap::track_increments).
     pub fn take_increments(&mut self) -> Option<u64> {
         self.pulses.then(|| core::mem::take(&mut self.increments))
     }
@@ -289,10 +289,10 @@ impl Tap {
                 sum
             }
             Gate::Sum => self.sum(feed),
-            Gate::Always => self.pass(feed),
+            Gate::Always => self.advance(feed),
             Gate::Outside => {
                 let inside = self.sum(feed).saturating_add(self.detector.stay);
-                let passed = self.pass(feed);
+                let passed = self.advance(feed);
                 self.detector.stay = inside.saturating_sub(passed);
                 passed.saturating_sub(inside)
             }
@@ -323,19 +323,19 @@ impl Tap {
 
     /// Brings the tap up to now, leaving out what its sources brought: only cycles pass. Returns how much the counter grows, by the end
     /// of a cycle that was open.
-    pub fn pass_over(&mut self, feed: &impl Feed) -> u64 {
+    pub fn discard(&mut self, feed: &impl Feed) -> u64 {
         self.grown(feed, |_, _, _| {});
         match self.gate {
             Gate::Shut | Gate::Sum => 0,
             Gate::Always | Gate::Outside => {
-                self.pass(feed);
+                self.advance(feed);
                 0
             }
             Gate::Cycles(_) | Gate::Edges(_) | Gate::Falls | Gate::Both | Gate::BothFall => self.fold_cycles(self.gate, feed).0,
         }
     }
 
-    fn pass(&mut self, feed: &impl Feed) -> u64 {
+    fn advance(&mut self, feed: &impl Feed) -> u64 {
         let total = feed.total(Signal::Cycles, self.clock());
         let passed = total.wrapping_sub(self.cycles);
         self.cycles = total;
@@ -345,7 +345,7 @@ impl Tap {
     /// One step, cycle by cycle: events fall into the open cycle, the cycles of each state are the step's last. Returns how much a counter
     /// behind `gate` grows, and one behind none.
     fn fold_cycles(&mut self, gate: Gate, feed: &impl Feed) -> (u64, u64) {
-        let passed = self.pass(feed);
+        let passed = self.advance(feed);
         let (mut events, mut second, mut sum) = (0u64, 0u64, 0u64);
         // Where each state begins within the step, in cycles from its start, and whether it is of the second group.
         let mut begins = [(u64::MAX, false); MAX_SOURCES + 1];

@@ -98,7 +98,7 @@ impl Default for Pace {
 ///
 /// - **Each signal**: after an instruction, compare the total of every demanded signal with its deadline ([`reached`](Self::reached)).
 /// - **One comparison a block**: compare the total of the [`Pace`] with the *horizon*, before which no deadline can come
-///   ([`due`](Self::due), or [`room`](Self::room) before a block is entered). When it is due, [`look`](Self::look) finds whether a
+///   ([`due`](Self::due), or [`room`](Self::room) before a block is entered). When it is due, [`update_horizon`](Self::update_horizon) finds whether a
 ///   deadline has been reached and moves the horizon on. A translated block that does not fit into the room is executed
 ///   instruction by instruction, in the first way.
 ///
@@ -189,7 +189,7 @@ impl Deadlines {
         self.pace.between_blocks.contains(signal)
     }
 
-    /// Whether the horizon has been reached: some deadline may have been, and [`look`](Self::look) tells.
+    /// Whether the horizon has been reached: some deadline may have been, and [`update_horizon`](Self::update_horizon) tells.
     #[must_use]
     #[inline(always)]
     pub fn due(&self, totals: &Totals) -> bool {
@@ -197,7 +197,7 @@ impl Deadlines {
     }
 
     /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due) does not tell. Ask
-    /// after each addition to one of them. [`look`](Self::look) sees all deadlines.
+    /// after each addition to one of them. [`update_horizon`](Self::update_horizon) sees all deadlines.
     #[must_use]
     #[inline]
     pub fn due_between(&self, totals: &Totals) -> bool {
@@ -219,7 +219,7 @@ impl Deadlines {
     }
 
     /// Whether any signal has come to its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
-    pub fn look(&self, totals: &Totals) -> bool {
+    pub fn update_horizon(&self, totals: &Totals) -> bool {
         let pace = totals.get(self.pace.signal);
         let (mut horizon, mut reached) = (Self::NEVER, false);
         for signal in self.armed().iter() {
@@ -380,7 +380,7 @@ mod tests {
             totals.add(Signal::Cycles, 1);
             if deadlines.due(&totals) {
                 looks += 1;
-                if deadlines.look(&totals) {
+                if deadlines.update_horizon(&totals) {
                     break;
                 }
             }
@@ -401,7 +401,7 @@ mod tests {
             });
             if deadlines.due(&totals) {
                 looks += 1;
-                if deadlines.look(&totals) {
+                if deadlines.update_horizon(&totals) {
                     break;
                 }
             }
@@ -438,7 +438,7 @@ mod tests {
         totals.add(Signal::InterruptsTaken, 1);
         assert!(!deadlines.due_between(&totals));
         totals.add(Signal::InterruptsTaken, 1);
-        assert!(deadlines.due_between(&totals) && deadlines.look(&totals));
+        assert!(deadlines.due_between(&totals) && deadlines.update_horizon(&totals));
     }
 
     #[test]
@@ -449,11 +449,11 @@ mod tests {
         // Loads may grow by four a cycle: 250 cycles. The cycles themselves: 500.
         assert_eq!(deadlines.room(&totals), 250);
         totals.add(Signal::Cycles, 250);
-        assert!(!deadlines.look(&totals));
+        assert!(!deadlines.update_horizon(&totals));
         // 250 to the deadline of the cycles, and as many within which 1000 loads may come.
         assert_eq!(deadlines.room(&totals), 250);
         totals.add(Signal::Cycles, 250);
-        assert!(deadlines.look(&totals));
+        assert!(deadlines.update_horizon(&totals));
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
             totals.add(Signal::Loads, u64::from(cycle % 4 == 0));
             if deadlines.due(&totals) {
                 looks += 1;
-                if deadlines.look(&totals) {
+                if deadlines.update_horizon(&totals) {
                     break;
                 }
             }

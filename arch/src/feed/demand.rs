@@ -240,7 +240,7 @@ impl Demand {
     }
 
     /// The states whose levels some counter must know: it has begun, and a state that holds already is no edge. They are told by
-    /// [`Model::supply_levels`](crate::model::Model::supply_levels) before anything else happens; nothing told, they are at rest. The set is
+    /// [`Levels::supply_levels`](crate::model::Levels::supply_levels) before anything else happens; nothing told, they are at rest. The set is
     /// empty but for that moment, and the epoch moves when it fills.
     #[must_use]
     pub fn levels(&self) -> &SignalSet {

@@ -196,7 +196,7 @@ impl<const N: usize> Counters<N> {
             if self.counting & bit(index + FIRST) == 0 || unit.open || !unit.selected.is_tapped() || !which(unit) {
                 continue;
             }
-            let grown = if verdict(unit.selected.qualifier) { unit.tap.fold(feed) } else { unit.tap.pass_over(feed) };
+            let grown = if verdict(unit.selected.qualifier) { unit.tap.fold(feed) } else { unit.tap.discard(feed) };
             self.grow(index, grown);
         }
     }

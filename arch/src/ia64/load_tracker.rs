@@ -35,7 +35,7 @@ impl LoadTracker {
     }
 
     /// `cycles` go by.
-    pub(crate) fn pass(&mut self, cycles: u64) {
+    pub(crate) fn advance(&mut self, cycles: u64) {
         self.busy = self.busy.saturating_sub(cycles);
     }
 
@@ -105,7 +105,7 @@ mod tests {
         let mut tracker = LoadTracker::default();
         let miss = load(DataSource::Cache(2), 10);
         assert!(tracker.follow(&miss).is_some());
-        tracker.pass(9);
+        tracker.advance(9);
         assert!(tracker.follow(&miss).is_none());
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let miss = load(DataSource::Cache(2), 10);
         for _ in 0..20 {
             assert!(tracker.follow(&miss).is_some());
-            tracker.pass(10);
+            tracker.advance(10);
         }
     }
 

@@ -65,11 +65,11 @@ impl Itanium {
     }
 
     /// Lets the time go by that has gone by.
-    pub(super) fn pass(&mut self, feed: &impl Feed) {
+    pub(super) fn advance(&mut self, feed: &impl Feed) {
         if self.timed {
             let now = feed.total(Signal::Cycles, Scope::Thread);
             let cycles = now.wrapping_sub(core::mem::replace(&mut self.seen, now));
-            self.tracker.pass(cycles);
+            self.tracker.advance(cycles);
         }
     }
 
@@ -78,7 +78,7 @@ impl Itanium {
         if self.is_frozen() {
             return false;
         }
-        self.pass(feed);
+        self.advance(feed);
         let tags = self.tagger().tags(record, &self.context);
         if self.demand.records().every {
             // Else only some instructions are told, and which they are must not show.

@@ -70,7 +70,7 @@ use crate::counter::Width;
 use crate::event::{self, Catalogue, Entry, Internal};
 use crate::feed::{Context, Demand, Feed, Record, Records, SignalSet, Supply};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, LoadTracker, Overflow, PerfMonInfo, Register, Setting, decode};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset};
+use crate::model::{CpuidIdentity, LazyContexts, Model, Occurrence, PackageScope, Pins, RegisterDescription, Reset, Shape};
 use tagging::Tagger;
 
 /// The width of a counter: its carry leaves bit 31.
@@ -191,7 +191,7 @@ impl Itanium {
 
     /// Counts up to now.
     fn catch_up(&mut self, feed: &impl Feed) {
-        self.pass(feed);
+        self.advance(feed);
         if self.counters.count(feed) {
             self.renew_demand(feed);
         }
@@ -286,7 +286,7 @@ impl Itanium {
 }
 
 impl Model for Itanium {
-    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1]);
+    const SHAPE: Shape = Shape { package_threads: Some(&[1]), ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;
@@ -325,14 +325,6 @@ impl Model for Itanium {
     fn service(&mut self, feed: &impl Feed) {
         self.catch_up(feed);
         self.rearm(feed);
-    }
-
-    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
-        let same = !self.moves(context) && self.counters.admitted(context) == self.counters.counting();
-        if same {
-            self.context = *context;
-        }
-        same
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
@@ -383,10 +375,6 @@ impl Model for Itanium {
         self.wanted(&Supply::ALL).0
     }
 
-    fn wide_demand(&self) -> SignalSet {
-        self.counters.wide_demand()
-    }
-
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
     }
@@ -407,6 +395,32 @@ impl Model for Itanium {
         self.changed(feed);
     }
 
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::ITANIUM
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl LazyContexts for Itanium {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
+        let same = !self.moves(context) && self.counters.admitted(context) == self.counters.counting();
+        if same {
+            self.context = *context;
+        }
+        same
+    }
+}
+
+impl PackageScope for Itanium {
+    fn package_demand(&self) -> SignalSet {
+        self.counters.wide_demand()
+    }
+}
+
+impl Pins for Itanium {
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
         self.catch_up(feed);
         self.counters.watch(pins);
@@ -416,13 +430,5 @@ impl Model for Itanium {
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
         self.service(feed);
         usize::try_from(pin).map_or(0, |number| self.counters.shown(number))
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::ITANIUM
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
     }
 }

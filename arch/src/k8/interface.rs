@@ -6,10 +6,10 @@ use crate::alert::Alerts;
 use crate::counter::Counter;
 use crate::event::{self, Catalogue};
 use crate::feed::{Context, Demand, Feed, Record, Signal, SignalSet};
-use crate::model::{Model, Occurrence, RegisterDescription, Reset};
+use crate::model::{Arbitration, LazyContexts, Levels, Model, Occurrence, PackageScope, Pins, RegisterDescription, Reset, Shape};
 
 impl Model for K8 {
-    const SHARES_COUNTERS: bool = true;
+    const SHAPE: Shape = Shape { shares_counters: true, ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         match Register::decode(address, &self.context)? {
@@ -52,16 +52,6 @@ impl Model for K8 {
         }
     }
 
-    #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
-        let counting = self.admitted_in(context);
-        let quiet = counting == self.counting || self.switch_quietly(context, counting, feed);
-        if quiet {
-            self.context = *context;
-        }
-        quiet
-    }
-
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         self.context = context;
         let counting = self.admitted();
@@ -71,31 +61,12 @@ impl Model for K8 {
         }
     }
 
-    fn sensitivity(&self) -> u64 {
-        // Whatever the grants are: another core can change those.
-        let depends = self.units.iter().any(|unit| unit.select.en() && unit.select.usr() != unit.select.os());
-        if depends { u64::MAX } else { 0 }
-    }
-
-    #[inline]
-    fn contexts_add_up(&self) -> bool {
-        self.levels_add_up()
-    }
-
     fn context(&self) -> &Context {
         &self.context
     }
 
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
         self.happened(|_| true, occurrence, amount, feed)
-    }
-
-    fn overhears(&self) -> bool {
-        Slot::ALL.into_iter().any(|slot| self.claims_northbridge(slot) && self.is_usable(slot))
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, _tags: u64, feed: &impl Feed) -> bool {
-        self.happened(|selection| selection.is_northbridge(), occurrence, amount, feed)
     }
 
     fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
@@ -108,37 +79,6 @@ impl Model for K8 {
         let mut signals = SignalSet::EMPTY;
         for slot in Slot::ALL.into_iter().filter(|slot| self.is_followed(*slot)) {
             self.units[slot.index()].connection.tap.demand(&mut signals);
-        }
-        signals
-    }
-
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
-        if !self.demand.asks_levels() {
-            return;
-        }
-        for slot in Slot::ALL {
-            if !self.units[slot.index()].connection.tap.is_asking() {
-                continue;
-            }
-            let context = &self.context;
-            let level = self
-                .selection(slot)
-                .level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context, feed.supply())));
-            let grown = self.unit(slot).connection.tap.learn(level);
-            if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
-                self.rearm(slot, feed);
-            }
-        }
-        self.arm(feed);
-        self.demand.ask(SignalSet::EMPTY);
-    }
-
-    fn wide_demand(&self) -> SignalSet {
-        let mut signals = SignalSet::EMPTY;
-        for slot in Slot::ALL {
-            if self.is_followed(slot) {
-                self.units[slot.index()].connection.tap.wide_demand(&mut signals);
-            }
         }
         signals
     }
@@ -170,6 +110,82 @@ impl Model for K8 {
         self.renew_demand(feed);
     }
 
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::K8
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl LazyContexts for K8 {
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+        let counting = self.admitted_in(context);
+        let quiet = counting == self.counting || self.switch_quietly(context, counting, feed);
+        if quiet {
+            self.context = *context;
+        }
+        quiet
+    }
+
+    fn sensitivity(&self) -> u64 {
+        // Whatever the grants are: another core can change those.
+        let depends = self.units.iter().any(|unit| unit.select.en() && unit.select.usr() != unit.select.os());
+        if depends { u64::MAX } else { 0 }
+    }
+
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.levels_add_up()
+    }
+}
+
+impl Levels for K8 {
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for slot in Slot::ALL {
+            if !self.units[slot.index()].connection.tap.is_asking() {
+                continue;
+            }
+            let context = &self.context;
+            let level = self
+                .selection(slot)
+                .level(self.revision, |signal| holds(signal).unwrap_or_else(|| counting::holds(signal, context, feed.supply())));
+            let grown = self.unit(slot).connection.tap.learn(level);
+            if self.counting & slot.bit() != 0 && self.grow(slot, grown) {
+                self.rearm(slot, feed);
+            }
+        }
+        self.arm(feed);
+        self.demand.ask(SignalSet::EMPTY);
+    }
+}
+
+impl PackageScope for K8 {
+    fn observes_siblings(&self) -> bool {
+        Slot::ALL.into_iter().any(|slot| self.claims_northbridge(slot) && self.is_usable(slot))
+    }
+
+    fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, _tags: u64, feed: &impl Feed) -> bool {
+        self.happened(|selection| selection.is_northbridge(), occurrence, amount, feed)
+    }
+
+    fn package_demand(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        for slot in Slot::ALL {
+            if self.is_followed(slot) {
+                self.units[slot.index()].connection.tap.wide_demand(&mut signals);
+            }
+        }
+        signals
+    }
+}
+
+impl Arbitration for K8 {
     fn claims(&self) -> u32 {
         self.claims
     }
@@ -188,7 +204,9 @@ impl Model for K8 {
             self.renew_demand(feed);
         }
     }
+}
 
+impl Pins for K8 {
     fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
         self.service(feed);
         let before = core::mem::replace(&mut self.watched, pins & ALL);
@@ -197,7 +215,7 @@ impl Model for K8 {
                 if self.active() & slot.bit() != 0 {
                     self.units[slot.index()].connection.tap.disarm(feed);
                 }
-                self.tell_increments(slot, feed);
+                self.track_increments(slot, feed);
             }
         }
         self.arm(feed);
@@ -212,13 +230,5 @@ impl Model for K8 {
             }
             None => 0,
         }
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::K8
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
     }
 }

@@ -46,7 +46,7 @@ use crate::alert::Alerts;
 use crate::counter::{Counter, Question, Tap, Width};
 use crate::event::Entry;
 use crate::feed::{Context, Demand, Feed, Records, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence};
+use crate::model::{CpuidIdentity, Model, Occurrence, Pins};
 use counting::{Connection, Selection};
 
 /// The width of a counter.
@@ -462,7 +462,7 @@ impl K8 {
         } else {
             self.unit(slot).select = written;
             self.renew_admits();
-            self.tell_increments(slot, feed);
+            self.track_increments(slot, feed);
             self.resume(feed);
             // INT and PC decide what the counter waits for.
             self.rearm(slot, feed);
@@ -471,11 +471,11 @@ impl K8 {
     }
 
     /// A pin that toggles at every increment must know the clocks apart, while it is watched.
-    fn tell_increments(&mut self, slot: Slot, feed: &impl Feed) {
+    fn track_increments(&mut self, slot: Slot, feed: &impl Feed) {
         let watched = self.watched & slot.bit() != 0;
         let unit = self.unit(slot);
         let pulses = watched && !unit.select.pc() && !unit.connection.counts_entries;
-        unit.connection.tap.tell_increments(pulses, feed);
+        unit.connection.tap.track_increments(pulses, feed);
     }
 
     /// The counter follows something else from now on.
@@ -492,7 +492,7 @@ impl K8 {
         self.renew_admits();
         let revision = self.revision;
         Selection::new(written, revision).connect(revision, &mut self.unit(slot).connection);
-        self.tell_increments(slot, feed);
+        self.track_increments(slot, feed);
         self.resume(feed);
         let counts = self.counting & slot.bit() != 0;
         if !(was_counting && counts && written.e()) || was_level {

@@ -64,7 +64,7 @@ impl K8 {
             unit.counter = Counter::new(*counter, WIDTH);
             Selection::new(unit.select, pmu.revision).connect(pmu.revision, &mut unit.connection);
             let pulses = state.watched >> slot.index() & 1 == 1 && !unit.select.pc() && !unit.connection.counts_entries;
-            unit.connection.tap.tell_increments(pulses, feed);
+            unit.connection.tap.track_increments(pulses, feed);
             unit.connection.tap.skip(feed);
             unit.connection.tap.set_detector(*detector);
             unit.toggles = *toggles;

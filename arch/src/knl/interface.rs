@@ -11,13 +11,19 @@ use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::{self, Catalogue};
 use crate::feed::{Context, Demand, Feed, Kind, Record, Request, Signal, SignalSet};
-use crate::model::{Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::model::{
+    LazyContexts, Levels, Model, Occurrence, PackageScope, RegisterDescription, Requests, Reset, Shape, Shared, SharedState,
+    UncoreInterrupts,
+};
 
 impl Model for Knl {
-    const HAS_UNTILE: bool = true;
-    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2, 3, 4, 5, 6, 7, 8]);
-    /// A tile has a CHA.
-    const MOST_PACKAGES: Option<usize> = Some(super::untile::CHAS as usize);
+    const SHAPE: Shape = Shape {
+        package_threads: Some(&[1, 2, 3, 4, 5, 6, 7, 8]),
+        // A tile has a CHA.
+        most_packages: Some(super::untile::CHAS as usize),
+        has_untile: true,
+        ..Shape::ANY
+    };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = Register::decode(address, &self.context)?;
@@ -104,23 +110,6 @@ impl Model for Knl {
         }
     }
 
-    #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
-        let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
-        let same = self.own_admitted(context) == self.own_admitted(&self.context);
-        let quiet = !(self.looks_around || hears && shows) && (same || self.switch_quietly(context, feed));
-        if quiet {
-            self.context = *context;
-            self.show();
-        }
-        quiet
-    }
-
-    #[inline]
-    fn contexts_add_up(&self) -> bool {
-        self.levels_add_up()
-    }
-
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         let changed = self.own_admitted(&context) ^ self.own_admitted(&self.context);
         if !self.looks_around {
@@ -166,81 +155,6 @@ impl Model for Knl {
         signals
     }
 
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
-        if !self.demand.asks_levels() {
-            return;
-        }
-        for number in 0..COUNTERS {
-            let level = self
-                .selection(number)
-                .is_some_and(|selection| selection.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal))));
-            if let Some(unit) = self.units.get_mut(number) {
-                // A level that holds as counting begins is no edge: nothing grows.
-                unit.tap.learn(level);
-            }
-        }
-        self.arm(feed);
-        self.demand.ask(SignalSet::EMPTY);
-    }
-
-    fn wide_demand(&self) -> SignalSet {
-        let mut signals = SignalSet::EMPTY;
-        self.wide_units().for_each(|unit| unit.tap.wide_demand(&mut signals));
-        signals
-    }
-
-    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
-        if !self.units.iter().any(|unit| unit.reach == Reach::Tile && unit.counts()) {
-            return;
-        }
-        // The instruction that made the request has been added: it and the request are one event.
-        let mut wrapped = self.fold(feed);
-        for number in 0..GENERAL {
-            let Some(selection) = self.selection(number) else { continue };
-            let admitted = self.units.get(number).is_some_and(|unit| unit.reach == Reach::Tile && unit.admitted & bit(from) != 0);
-            if !admitted {
-                continue;
-            }
-            let registers = selection.offcore_registers();
-            let chosen = self.offcore.iter().enumerate().filter(|(register, _)| registers >> register & 1 == 1);
-            let amounts = chosen.map(|(register, chosen)| offcore::amount(*chosen, register, number, request));
-            let amount = amounts.max().unwrap_or(0);
-            if amount != 0 {
-                wrapped |= self.take(number, Kind::Event, amount);
-            }
-        }
-        self.overflow(wrapped, feed);
-        self.rearm(feed);
-    }
-
-    fn interrupt_by_untile(&mut self, feed: &impl Feed) {
-        self.catch_up(feed);
-        self.global_status |= UNTILE_STATUS;
-        self.alerts.interrupts |= UNTILE_INTERRUPT;
-        self.freeze_on_pmi(feed);
-        self.rearm(feed);
-    }
-
-    fn wide_requests(&self) -> bool {
-        self.wide_units().any(|unit| matches!(unit.reach, Reach::Tile | Reach::Core))
-    }
-
-    fn heeds_others(&self) -> bool {
-        self.wide_units().next().is_some()
-    }
-
-    fn overhears(&self) -> bool {
-        self.wide_units().next().is_some()
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
-        self.happened(occurrence, amount, false, tags as u8, feed)
-    }
-
-    fn injected_tags(&self) -> u64 {
-        u64::from(self.shared.thread)
-    }
-
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
     }
@@ -271,6 +185,118 @@ impl Model for Knl {
         self.renew_demand(feed);
     }
 
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::KNL
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl LazyContexts for Knl {
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
+        let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
+        let same = self.own_admitted(context) == self.own_admitted(&self.context);
+        let quiet = !(self.looks_around || hears && shows) && (same || self.switch_quietly(context, feed));
+        if quiet {
+            self.context = *context;
+            self.show();
+        }
+        quiet
+    }
+
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.levels_add_up()
+    }
+}
+
+impl Levels for Knl {
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for number in 0..COUNTERS {
+            let level = self
+                .selection(number)
+                .is_some_and(|selection| selection.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal))));
+            if let Some(unit) = self.units.get_mut(number) {
+                // A level that holds as counting begins is no edge: nothing grows.
+                unit.tap.learn(level);
+            }
+        }
+        self.arm(feed);
+        self.demand.ask(SignalSet::EMPTY);
+    }
+}
+
+impl PackageScope for Knl {
+    fn package_demand(&self) -> SignalSet {
+        let mut signals = SignalSet::EMPTY;
+        self.wide_units().for_each(|unit| unit.tap.wide_demand(&mut signals));
+        signals
+    }
+
+    fn observes_siblings(&self) -> bool {
+        self.wide_units().next().is_some()
+    }
+
+    fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
+        self.happened(occurrence, amount, false, tags as u8, feed)
+    }
+
+    fn injection_tags(&self) -> u64 {
+        u64::from(self.shared.thread)
+    }
+}
+
+impl Requests for Knl {
+    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
+        if !self.units.iter().any(|unit| unit.reach == Reach::Tile && unit.counts()) {
+            return;
+        }
+        // The instruction that made the request has been added: it and the request are one event.
+        let mut wrapped = self.fold(feed);
+        for number in 0..GENERAL {
+            let Some(selection) = self.selection(number) else { continue };
+            let admitted = self.units.get(number).is_some_and(|unit| unit.reach == Reach::Tile && unit.admitted & bit(from) != 0);
+            if !admitted {
+                continue;
+            }
+            let registers = selection.offcore_registers();
+            let chosen = self.offcore.iter().enumerate().filter(|(register, _)| registers >> register & 1 == 1);
+            let amounts = chosen.map(|(register, chosen)| offcore::amount(*chosen, register, number, request));
+            let amount = amounts.max().unwrap_or(0);
+            if amount != 0 {
+                wrapped |= self.take(number, Kind::Event, amount);
+            }
+        }
+        self.overflow(wrapped, feed);
+        self.rearm(feed);
+    }
+
+    fn wants_package_requests(&self) -> bool {
+        self.wide_units().any(|unit| matches!(unit.reach, Reach::Tile | Reach::Core))
+    }
+}
+
+impl UncoreInterrupts for Knl {
+    fn raise_uncore_interrupt(&mut self, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.global_status |= UNTILE_STATUS;
+        self.alerts.interrupts |= UNTILE_INTERRUPT;
+        self.freeze_on_pmi(feed);
+        self.rearm(feed);
+    }
+}
+
+impl SharedState for Knl {
+    fn follows_siblings(&self) -> bool {
+        self.wide_units().next().is_some()
+    }
+
     fn shared(&self) -> Shared {
         self.shared
     }
@@ -295,13 +321,5 @@ impl Model for Knl {
         if overflowed {
             self.rearm(feed);
         }
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::KNL
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
     }
 }

@@ -73,15 +73,15 @@ impl Montecito {
     }
 
     /// Lets the time go by that has gone by.
-    pub(super) fn pass(&mut self, feed: &impl Feed) {
+    pub(super) fn advance(&mut self, feed: &impl Feed) {
         if !self.timed {
             return;
         }
         let now = feed.total(Signal::Cycles, Scope::Thread);
         let cycles = now.wrapping_sub(core::mem::replace(&mut self.seen, now));
-        self.tracker.pass(cycles);
+        self.tracker.advance(cycles);
         let captured = self.retirement.is_on();
-        self.retirement.pass(cycles, &mut self.captures);
+        self.retirement.advance(cycles, &mut self.captures);
         if captured && !self.retirement.is_on() {
             self.renew_demand(feed);
         }
@@ -114,7 +114,7 @@ impl Montecito {
         if frozen && !self.retirement.is_on() {
             return false;
         }
-        self.pass(feed);
+        self.advance(feed);
         let tags = self.tagger().tags(record, &self.context);
         if self.demand.records().every {
             // Else only some instructions are told, and which they are must not show.

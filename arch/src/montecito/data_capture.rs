@@ -41,8 +41,8 @@ impl Tracker {
     }
 
     /// `cycles` go by.
-    pub(super) fn pass(&mut self, cycles: u64) {
-        self.loads.pass(cycles);
+    pub(super) fn advance(&mut self, cycles: u64) {
+        self.loads.advance(cycles);
         self.since_capture = self.since_capture.saturating_add(cycles).min(SPACING);
     }
 }

@@ -71,7 +71,9 @@ use crate::counter::Width;
 use crate::event::{self, Catalogue, Entry, Internal};
 use crate::feed::{Context, Demand, Feed, Record, Records, Scope, Signal, SignalSet, Supply};
 use crate::ia64::{Breakpoints, Counters, FIRST, Last, Overflow, PerfMonInfo, Register, Setting, decode};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::model::{
+    CpuidIdentity, LazyContexts, Model, Occurrence, PackageScope, Pins, RegisterDescription, Reset, Shape, Shared, SharedState, Tagging,
+};
 use made::Made;
 use tagging::Tagger;
 
@@ -200,7 +202,7 @@ impl Montecito {
 
     /// Counts and captures up to now. Whether that froze everything.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
-        self.pass(feed);
+        self.advance(feed);
         let froze = self.counters.count(feed);
         if froze {
             self.freeze(feed);
@@ -333,7 +335,7 @@ fn own_bit(shared: Shared) -> u32 {
 }
 
 impl Model for Montecito {
-    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2]);
+    const SHAPE: Shape = Shape { package_threads: Some(&[1, 2]), ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         let register = decode(address, false, &self.context)?;
@@ -372,18 +374,6 @@ impl Model for Montecito {
     fn service(&mut self, feed: &impl Feed) {
         self.catch_up(feed);
         self.rearm(feed);
-    }
-
-    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
-        // A change of level is an event, which others may count.
-        let same = context.privilege == self.context.privilege
-            && context.halted == self.context.halted
-            && self.counters.admitted(context) == self.counters.counting()
-            && self.captures_retirement(context) == self.captures_retirement(&self.context);
-        if same {
-            self.context = *context;
-        }
-        same
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
@@ -444,66 +434,6 @@ impl Model for Montecito {
         self.wanted(&Supply::ALL).0
     }
 
-    fn wide_demand(&self) -> SignalSet {
-        self.counters.wide_demand()
-    }
-
-    fn wide_records(&self) -> bool {
-        self.counters.hear_others()
-    }
-
-    fn tags_of(&mut self, record: &Record) -> u64 {
-        self.tags = self.tagger().tags(record, &self.context);
-        self.tags.to_word()
-    }
-
-    fn overhears(&self) -> bool {
-        self.counters.look_beyond()
-    }
-
-    fn take_made(&mut self) -> u64 {
-        core::mem::take(&mut self.made).to_word()
-    }
-
-    fn hear(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
-        match tags.map(Tags::from_word) {
-            Some(tags) => {
-                self.pass(feed);
-                self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
-            }
-            None => {
-                // What went by went by before the change.
-                self.catch_up(feed);
-                self.rearm(feed);
-            }
-        }
-        let made = Made::from_word(made);
-        self.counters.occur_elsewhere(|internal| made.amount(internal));
-        if self.counters.count_if_asked(feed) {
-            self.freeze(feed);
-            self.rearm(feed);
-        }
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
-        if amount == 0 {
-            return false;
-        }
-        self.catch_up(feed);
-        let tags = Tags::from_word(tags);
-        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
-        let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
-        if self.counters.count_if_asked(feed) {
-            self.freeze(feed);
-        }
-        self.rearm(feed);
-        taken
-    }
-
-    fn injected_tags(&self) -> u64 {
-        self.injected().to_word()
-    }
-
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
     }
@@ -525,17 +455,94 @@ impl Model for Montecito {
         self.changed(feed);
     }
 
-    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::MONTECITO
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl LazyContexts for Montecito {
+    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
+        // A change of level is an event, which others may count.
+        let same = context.privilege == self.context.privilege
+            && context.halted == self.context.halted
+            && self.counters.admitted(context) == self.counters.counting()
+            && self.captures_retirement(context) == self.captures_retirement(&self.context);
+        if same {
+            self.context = *context;
+        }
+        same
+    }
+}
+
+impl PackageScope for Montecito {
+    fn package_demand(&self) -> SignalSet {
+        self.counters.wide_demand()
+    }
+
+    fn observes_siblings(&self) -> bool {
+        self.counters.look_beyond()
+    }
+
+    fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
+        if amount == 0 {
+            return false;
+        }
         self.catch_up(feed);
-        self.counters.watch(pins);
+        let tags = Tags::from_word(tags);
+        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
+        let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
+        if self.counters.count_if_asked(feed) {
+            self.freeze(feed);
+        }
         self.rearm(feed);
+        taken
     }
 
-    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
-        self.service(feed);
-        usize::try_from(pin).map_or(0, |number| self.counters.shown(number))
+    fn injection_tags(&self) -> u64 {
+        self.injected().to_word()
+    }
+}
+
+impl Tagging for Montecito {
+    fn wants_package_records(&self) -> bool {
+        self.counters.hear_others()
     }
 
+    fn tag(&mut self, record: &Record) -> u64 {
+        self.tags = self.tagger().tags(record, &self.context);
+        self.tags.to_word()
+    }
+
+    fn take_effects(&mut self) -> u64 {
+        core::mem::take(&mut self.made).to_word()
+    }
+
+    fn notify(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
+        match tags.map(Tags::from_word) {
+            Some(tags) => {
+                self.advance(feed);
+                self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
+            }
+            None => {
+                // What went by went by before the change.
+                self.catch_up(feed);
+                self.rearm(feed);
+            }
+        }
+        let made = Made::from_word(made);
+        self.counters.occur_elsewhere(|internal| made.amount(internal));
+        if self.counters.count_if_asked(feed) {
+            self.freeze(feed);
+            self.rearm(feed);
+        }
+    }
+}
+
+impl SharedState for Montecito {
     fn shared(&self) -> Shared {
         self.shared
     }
@@ -546,12 +553,17 @@ impl Model for Montecito {
         self.connect(feed);
         self.changed(feed);
     }
+}
 
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::MONTECITO
+impl Pins for Montecito {
+    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
+        self.catch_up(feed);
+        self.counters.watch(pins);
+        self.rearm(feed);
     }
 
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
+    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
+        self.service(feed);
+        usize::try_from(pin).map_or(0, |number| self.counters.shown(number))
     }
 }

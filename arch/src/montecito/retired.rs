@@ -63,7 +63,7 @@ impl Retirement {
     }
 
     /// `cycles` go by. A freeze that falls among them has its last entry.
-    pub(super) fn pass(&mut self, cycles: u64, captures: &mut Captures) {
+    pub(super) fn advance(&mut self, cycles: u64, captures: &mut Captures) {
         if self.phase == Phase::Off {
             return;
         }

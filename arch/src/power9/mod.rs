@@ -68,7 +68,9 @@ use crate::alert::{Alerts, Lines};
 use crate::counter::{Probe, Tap};
 use crate::event::{self, Catalogue, Entry};
 use crate::feed::{Context, Demand, Feed, Record, Scope, Signal, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::model::{
+    CpuidIdentity, InstructionMatching, LazyContexts, Levels, Model, Occurrence, RegisterDescription, Reset, Shape, Shared, SharedState,
+};
 use counting::{Mask, PROGRAMMABLE, bit};
 use pausing::Pause;
 use plain::Ways;
@@ -341,9 +343,7 @@ impl Power9 {
 }
 
 impl Model for Power9 {
-    const HAS_NEST: bool = true;
-    const POSTS_TO_MEMORY: bool = true;
-    const PACKAGE_THREADS: Option<&'static [usize]> = Some(&[1, 2, 4]);
+    const SHAPE: Shape = Shape { package_threads: Some(&[1, 2, 4]), has_nest: true, posts_to_memory: true, ..Shape::ANY };
 
     fn read(&mut self, address: Address, feed: &impl Feed) -> Result<u64, Fault> {
         if let Some(index) = access::counter_of_privileged(address, &self.context)
@@ -396,24 +396,6 @@ impl Model for Power9 {
             self.renew_demand_unless_pausing(feed);
         }
         self.rearm(feed);
-    }
-
-    #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
-        if self.is_indifferent_to(context) {
-            self.context = *context;
-            return true;
-        }
-        self.change_plainly(context, feed)
-    }
-
-    fn sensitivity(&self) -> u64 {
-        self.sensitive_state()
-    }
-
-    #[inline]
-    fn contexts_add_up(&self) -> bool {
-        self.states_add_up()
     }
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
@@ -472,19 +454,6 @@ impl Model for Power9 {
         signals
     }
 
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
-        if !self.demand.asks_levels() {
-            return;
-        }
-        for unit in &mut self.units {
-            let level = unit.tap.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal)));
-            // A level that holds as counting begins is no edge: nothing grows.
-            unit.tap.learn(level);
-        }
-        self.demand.ask(SignalSet::EMPTY);
-        self.rearm(feed);
-    }
-
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
         // The match array may be another, which no demand shows.
@@ -515,6 +484,51 @@ impl Model for Power9 {
         self.changed(feed);
     }
 
+    fn catalogue(&self) -> &'static Catalogue {
+        &event::POWER9
+    }
+
+    fn registers(&self) -> &'static [RegisterDescription] {
+        registers::REGISTERS
+    }
+}
+
+impl LazyContexts for Power9 {
+    #[inline]
+    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+        if self.is_indifferent_to(context) {
+            self.context = *context;
+            return true;
+        }
+        self.change_plainly(context, feed)
+    }
+
+    fn sensitivity(&self) -> u64 {
+        self.sensitive_state()
+    }
+
+    #[inline]
+    fn contexts_add_up(&self) -> bool {
+        self.states_add_up()
+    }
+}
+
+impl Levels for Power9 {
+    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
+        if !self.demand.asks_levels() {
+            return;
+        }
+        for unit in &mut self.units {
+            let level = unit.tap.level(|signal| holds(signal).unwrap_or_else(|| feed.supply().resting(signal)));
+            // A level that holds as counting begins is no edge: nothing grows.
+            unit.tap.learn(level);
+        }
+        self.demand.ask(SignalSet::EMPTY);
+        self.rearm(feed);
+    }
+}
+
+impl SharedState for Power9 {
     fn shared(&self) -> Shared {
         self.shared
     }
@@ -526,19 +540,13 @@ impl Model for Power9 {
         self.shared.running = self.running();
         self.changed(feed);
     }
+}
 
+impl InstructionMatching for Power9 {
     fn instruction_match(&self) -> Option<(u64, u64)> {
         // Bits 0:31 choose the bits that are compared, 32:63 are their value.
         let (mask, value) = (self.imc >> 32, self.imc & 0xFFFF_FFFF);
         (mask != 0).then_some((value & mask, mask))
-    }
-
-    fn catalogue(&self) -> &'static Catalogue {
-        &event::POWER9
-    }
-
-    fn registers(&self) -> &'static [RegisterDescription] {
-        registers::REGISTERS
     }
 }
 

@@ -12,7 +12,7 @@ use super::threshold::{Crossings, ThresholdEvent, ThresholdSource, compare_value
 use crate::counter::{Gate, Probe};
 use crate::event::{Amount, Internal};
 use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet, Stage, Traits};
-use crate::model::Model;
+use crate::model::InstructionMatching;
 
 /// What updates SDAR in continuous sampling: MMCRA\[SDAR_MODE].
 fn address_signal(mmcra: Mmcra) -> Option<Signal> {
@@ -181,7 +181,7 @@ impl Power9 {
     /// Brings what sampling follows up to now; what the threshold counter counts of it is counted.
     pub(super) fn pass_sampling(&mut self, feed: &impl Feed) {
         let occurrences = self.eligible.fold(feed);
-        self.sampler.pass(occurrences);
+        self.sampler.advance(occurrences);
         if !self.mmcr0.pmae() {
             // What continuous sampling follows is lost while it stands still.
             self.addresses.fold(feed);
@@ -252,7 +252,7 @@ impl Power9 {
         }
         self.present = Some(record.address);
         let occurrences = self.eligible.fold(feed);
-        self.sampler.pass(occurrences);
+        self.sampler.advance(occurrences);
         let event = self.count(feed);
         let life = Life::new(record, self.mmcra);
         if occurrences != 0 && self.sampler.machine == (Machine::Start { left: 0 }) && self.is_eligible(&life) {

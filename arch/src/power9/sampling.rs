@@ -209,7 +209,7 @@ impl Sampler {
     /// So many eligible instructions went by. Whether the chosen one is the last of them, or was among them.
     ///
     /// If the instruction that comes up is not admitted after all, nothing changes: the next one that is will be the sample.
-    pub(super) fn pass(&mut self, occurrences: u64) -> bool {
+    pub(super) fn advance(&mut self, occurrences: u64) -> bool {
         let Machine::Start { left } = &mut self.machine else { return false };
         *left = left.saturating_sub(u32::try_from(occurrences).unwrap_or(u32::MAX));
         *left == 0
@@ -362,14 +362,14 @@ mod tests {
     fn the_chosen_one_comes_after_those_before_it() {
         let mut sampler = Sampler { machine: Machine::Start { left: 3 }, ..Sampler::default() };
         assert_eq!(sampler.until_sample(), Some(3));
-        assert!(!sampler.pass(2));
-        assert!(sampler.pass(1));
+        assert!(!sampler.advance(2));
+        assert!(sampler.advance(1));
         // Not admitted after all: the next one.
         assert_eq!(sampler.until_sample(), Some(1));
-        assert!(sampler.pass(1));
+        assert!(sampler.advance(1));
         sampler.sampled();
         assert_eq!((sampler.machine, sampler.until_sample()), (Machine::Idle, None));
-        assert!(!sampler.pass(100));
+        assert!(!sampler.advance(100));
     }
 
     #[test]
@@ -390,6 +390,6 @@ mod tests {
     #[test]
     fn more_than_a_choice_going_by_makes_it_due() {
         let mut sampler = Sampler { machine: Machine::Start { left: 64 }, ..Sampler::default() };
-        assert!(sampler.pass(u64::MAX));
+        assert!(sampler.advance(u64::MAX));
     }
 }

@@ -242,7 +242,7 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   }
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
-  if (tcg_bridge_look(cpu)) return TCG_BRIDGE_LOOK;
+  if (tcg_bridge_poll_interrupt(cpu)) return TCG_BRIDGE_INTERRUPT;
   budget = cpu->filled >> TCG_BRIDGE_SHIFT;
   if (instructions <= budget) return TCG_BRIDGE_GO;
   /* A deadline that is there already waits for one more instruction: single cycles are looked at by executing single instructions. */
@@ -288,7 +288,7 @@ bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   return VM_PMU_LOAD(&cpu->look) != 0;
 }
 
-bool tcg_bridge_look(TcgBridgeCpu *cpu) {
+bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu) {
   bool look = VM_PMU_LOAD(&cpu->look) != 0;
   if (look) VM_PMU_STORE(&cpu->look, 0);
   return look;
@@ -412,13 +412,13 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
   return answer(status, space, exception);
 }
 
-void tcg_bridge_tell_anew(TcgBridgeCpu *cpu) {
+void tcg_bridge_sync_all(TcgBridgeCpu *cpu) {
   memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
   cpu->stay_count = 0;
   cpu->begun = 0;
   cpu->line = UINT64_MAX;
-  if (cpu->bridge->companion != NULL) vm_pmu_follow_renew(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
+  if (cpu->bridge->companion != NULL) vm_pmu_follow_sync(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
 }
@@ -426,7 +426,7 @@ void tcg_bridge_tell_anew(TcgBridgeCpu *cpu) {
 void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm) {
   settle(cpu, 0);
   vm_pmu_reset(cpu->bridge->machine, cpu->number, warm);
-  tcg_bridge_tell_anew(cpu);
+  tcg_bridge_sync_all(cpu);
   tcg_bridge_kick_others(cpu);
 }
 
@@ -473,9 +473,9 @@ uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t c
   return nearest;
 }
 
-void tcg_bridge_pass(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count) {
+void tcg_bridge_advance(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count) {
   settle(cpu, 0);
-  vm_pmu_pass(cpu->bridge->machine, cpu->number, cycles, signals, count);
+  vm_pmu_advance(cpu->bridge->machine, cpu->number, cycles, signals, count);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
 }

@@ -52,7 +52,7 @@ extern "C" {
 /* tcg_bridge_enter(): the whole block may be executed. */
 #define TCG_BRIDGE_GO UINT64_MAX
 /* tcg_bridge_enter(): nothing of it, before the host has looked at its interrupts and at whether the block is still valid. */
-#define TCG_BRIDGE_LOOK 0
+#define TCG_BRIDGE_INTERRUPT 0
 
 /* A key that no block has: whatever comes next tells the context. */
 #define TCG_BRIDGE_KEY_UNKNOWN UINT32_MAX
@@ -145,7 +145,7 @@ typedef struct TcgBridgeCpu {
   uint64_t *countdown;
   /* The cells of its totals: that of signal n is totals[n]. */
   uint64_t *totals;
-  /* Not 0 when the host should look at interrupts and translated blocks before it goes on: tcg_bridge_look(). */
+  /* Not 0 when the host should look at interrupts and translated blocks before it goes on: tcg_bridge_poll_interrupt(). */
   uint64_t look;
   /* Not 0 while something is counted on this CPU: its blocks must have counting code. Changes on its own thread alone. */
   uint32_t counting;
@@ -264,7 +264,7 @@ void tcg_bridge_block_free(TcgBridgeBlock *block);
 
 /*
  * What is to be done before a block of so many instructions when the countdown has not so many left: serves deadlines, fills the countdown.
- * Returns TCG_BRIDGE_GO, TCG_BRIDGE_LOOK, or how many of its instructions to execute, as a block of their own: the next deadline is behind
+ * Returns TCG_BRIDGE_GO, TCG_BRIDGE_INTERRUPT, or how many of its instructions to execute, as a block of their own: the next deadline is behind
  * them. Such a block fits.
  */
 uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions);
@@ -297,7 +297,7 @@ void tcg_bridge_sync(TcgBridgeCpu *cpu);
  */
 void tcg_bridge_resume(TcgBridgeCpu *cpu);
 /* Once each time after it was asked: whether the host should look at interrupts and at translated blocks. */
-bool tcg_bridge_look(TcgBridgeCpu *cpu);
+bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu);
 
 /* `amount` more of a signal that blocks do not sum, whether it is wanted or not. Interrupts and exceptions are tcg_bridge_taken()'s. */
 static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t amount) { vm_pmu_add(&cpu->cells, signal, amount); }
@@ -336,7 +336,7 @@ typedef struct TcgBridgeException {
 /*
  * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing to the
  * paired signal, and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
- * After a write, tcg_bridge_look() tells whether other blocks are needed.
+ * After a write, tcg_bridge_poll_interrupt() tells whether other blocks are needed.
  */
 TcgBridgeAnswer tcg_bridge_read(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
 TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
@@ -364,7 +364,7 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware);
  */
 uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t count);
 /* So many cycles have gone by without instructions, in the states of `signals`, the pace among them. */
-void tcg_bridge_pass(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count);
+void tcg_bridge_advance(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count);
 
 /* ---- Saving ---- */
 
@@ -396,7 +396,7 @@ static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, u
   if (cpu->postponed) tcg_bridge_settle(cpu);
   vm_pmu_add(&cpu->cells, VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED, instructions);
   vm_pmu_add(&cpu->cells, cpu->cells.pace, cycles);
-  return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0) == TCG_BRIDGE_LOOK;
+  return vm_pmu_due(&cpu->cells) && tcg_bridge_slow(cpu, 0) == TCG_BRIDGE_INTERRUPT;
 }
 
 #ifdef __cplusplus

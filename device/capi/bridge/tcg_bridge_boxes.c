@@ -46,7 +46,7 @@ static void tell_place(void *user, const VmPmuPlace *place) {
     if (events[event].signal != place->signal) continue;
     /* One a clock: neither a channel nor a controller does more. */
     number += bridge->first_boxes[events[event].unit];
-    vm_pmu_box_happen(bridge->machine, number, events[event].select, events[event].umask, 1, place->amount, NULL);
+    vm_pmu_box_inject(bridge->machine, number, events[event].select, events[event].umask, 1, place->amount, NULL);
     return;
   }
 }
@@ -102,9 +102,9 @@ bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   return true;
 }
 
-void tcg_bridge_boxes_pass(TcgBridge *bridge, uint64_t cycles) {
+void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles) {
   take_places(bridge);
-  vm_pmu_boxes_pass(bridge->machine, cycles);
+  vm_pmu_boxes_advance(bridge->machine, cycles);
 }
 
 void tcg_bridge_boxes_written(TcgBridge *bridge) {

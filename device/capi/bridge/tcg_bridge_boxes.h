@@ -22,7 +22,7 @@ extern "C" {
 /* Before any CPU runs: whether the bridge's part has boxes. Does nothing the second time. */
 bool tcg_bridge_boxes_begin(TcgBridge *bridge);
 /* Before registers of boxes are accessed: so many cycles of the CPUs' clock have gone by since the last call. */
-void tcg_bridge_boxes_pass(TcgBridge *bridge, uint64_t cycles);
+void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles);
 /* Registers of boxes may have been written, or were reset. */
 void tcg_bridge_boxes_written(TcgBridge *bridge);
 

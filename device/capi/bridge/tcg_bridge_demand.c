@@ -73,7 +73,7 @@ bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
                (cpu->demand.records & SINGLE_RECORDS) == 0;
   if (followed || following) {
     if (bridge->boxes != NULL) bridge->boxes->renew(cpu);
-    vm_pmu_follow_renew(bridge->companion, bridge->machine, cpu->number, NULL);
+    vm_pmu_follow_sync(bridge->companion, bridge->machine, cpu->number, NULL);
   }
   return changed;
 }

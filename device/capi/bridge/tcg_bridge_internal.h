@@ -80,7 +80,7 @@ void tcg_bridge_serve(TcgBridgeCpu *cpu);
 /* Tells the context as it is now. */
 void tcg_bridge_tell_context(TcgBridgeCpu *cpu);
 /* The PMU remembers something else than before, and no context that was told. */
-void tcg_bridge_tell_anew(TcgBridgeCpu *cpu);
+void tcg_bridge_sync_all(TcgBridgeCpu *cpu);
 
 /* ---- tcg_bridge_demand.c ---- */
 

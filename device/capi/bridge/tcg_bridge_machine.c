@@ -218,7 +218,7 @@ bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length) {
     TcgBridgeCpu *cpu = &bridge->cpus[number];
     uint32_t levels = 0;
     tcg_bridge_settle(cpu);
-    tcg_bridge_tell_anew(cpu);
+    tcg_bridge_sync_all(cpu);
     vm_pmu_lines(bridge->machine, number, &levels);
     lines_changed(bridge, number, levels);
   }

@@ -358,7 +358,7 @@
 #define VM_PMU_COUNTER_NODES_FLEXIBLE (1 << 0)
 
 /**
- * In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_pass()).
+ * In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_advance()).
  */
 #define VM_PMU_COUNTER_NODES_CORE (1 << 1)
 
@@ -374,7 +374,7 @@
 #define VM_PMU_COUNTER_NODES_TOLD_BY_NEST (1 << 3)
 
 /**
- * In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_tell()).
+ * In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_flush()).
  */
 #define VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION (1 << 4)
 
@@ -1482,7 +1482,7 @@ typedef struct {
    */
   void (*late)(void *user, uint32_t thread, uint64_t events);
   /**
-   * Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
+   * Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
    * unit, and only their ratios matter.
    */
   uint32_t cpu_frequency;
@@ -2546,7 +2546,7 @@ VmPmuStatus vm_pmu_check(const VmPmuMachine *machine, uint32_t thread);
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_pass(const VmPmuMachine *machine, uint32_t thread, uint64_t cycles, const uint32_t *states, size_t count);
+VmPmuStatus vm_pmu_advance(const VmPmuMachine *machine, uint32_t thread, uint64_t cycles, const uint32_t *states, size_t count);
 
 /**
  * Tells where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
@@ -2759,7 +2759,7 @@ VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
 
 /**
- * Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_happen()): while none does, that needs
+ * Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_inject()): while none does, that needs
  * not be told. What queues hold, and requests that come into a table or leave it, are told always.
  *
  * # Safety
@@ -2774,7 +2774,7 @@ VmPmuStatus vm_pmu_box_listens(const VmPmuMachine *machine, uint32_t number, boo
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_box_happen(const VmPmuMachine *machine,
+VmPmuStatus vm_pmu_box_inject(const VmPmuMachine *machine,
                               uint32_t number,
                               uint8_t select,
                               uint8_t umask,
@@ -2829,7 +2829,7 @@ VmPmuStatus vm_pmu_clocks(const VmPmuMachine *machine, uint32_t clock, uint64_t 
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_boxes_pass(const VmPmuMachine *machine, uint64_t cycles);
+VmPmuStatus vm_pmu_boxes_advance(const VmPmuMachine *machine, uint64_t cycles);
 
 /**
  * Lets `clocks` of a clock (VmPmuClock) go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
@@ -2970,7 +2970,11 @@ VmPmuStatus vm_pmu_core_until_posting(const VmPmuMachine *machine, uint32_t core
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_core_pass(const VmPmuMachine *machine, uint32_t core, uint64_t cycles, const VmPmuMemory *memory, VmPmuPassed *passed);
+VmPmuStatus vm_pmu_core_advance(const VmPmuMachine *machine,
+                                uint32_t core,
+                                uint64_t cycles,
+                                const VmPmuMemory *memory,
+                                VmPmuPassed *passed);
 
 /**
  * Posts to `memory` everything that core `core` has counted up to now, if its engine runs. What that did is told in `passed`, which may be
@@ -3032,10 +3036,10 @@ VmPmuStatus vm_pmu_platform_destroy(VmPmuPlatform *platform);
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_platform_pass(const VmPmuPlatform *platform,
-                                 uint64_t cycles,
-                                 const VmPmuMemory *memory,
-                                 VmPmuPassed *passed);
+VmPmuStatus vm_pmu_platform_advance(const VmPmuPlatform *platform,
+                                    uint64_t cycles,
+                                    const VmPmuMemory *memory,
+                                    VmPmuPassed *passed);
 
 /**
  * On every chip, lets the slots go by after which an operating system finds the engine paused: for a guest that begins behind host firmware.
@@ -3212,7 +3216,7 @@ VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion,
 
 /**
  * Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
- * in the same way. Load the machine first, and call vm_pmu_follow_renew() for each thread afterwards.
+ * in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
  *
  * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
  * nothing is changed, and one may start with cold caches instead.
@@ -3274,13 +3278,13 @@ VmPmuStatus vm_pmu_follow_deliver(const VmPmuCompanion *companion,
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_follow_renew(const VmPmuCompanion *companion,
-                                const VmPmuMachine *machine,
-                                uint32_t thread,
-                                bool *active);
+VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion,
+                               const VmPmuMachine *machine,
+                               uint32_t thread,
+                               bool *active);
 
 /**
- * Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_renew() has changed, since the last vm_pmu_follow_renew(),
+ * Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_sync() has changed, since the last vm_pmu_follow_sync(),
  * whether places are watched: the follower of thread `thread` takes that up when it is renewed.
  *
  * # Safety
@@ -3309,7 +3313,7 @@ VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t t
 
 /**
  * Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
- * them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_renew() on, and is in no snapshot.
+ * them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_sync() on, and is in no snapshot.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3351,7 +3355,7 @@ VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
 
 /**
  * Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
- * vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_renew() on;
+ * vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_sync() on;
  * vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
  *
  * # Safety
@@ -3433,17 +3437,17 @@ VmPmuStatus vm_pmu_traffic_destroy(VmPmuTraffic *traffic);
 
 /**
  * Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
- * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_pass(). A follower that has become stale by it
+ * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). A follower that has become stale by it
  * (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
  * counts nowhere.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_traffic_renew(const VmPmuTraffic *traffic,
-                                 const VmPmuCompanion *companion,
-                                 const VmPmuPlatform *platform,
-                                 bool *watches);
+VmPmuStatus vm_pmu_traffic_sync(const VmPmuTraffic *traffic,
+                                const VmPmuCompanion *companion,
+                                const VmPmuPlatform *platform,
+                                bool *watches);
 
 /**
  * Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the nest
@@ -3452,9 +3456,9 @@ VmPmuStatus vm_pmu_traffic_renew(const VmPmuTraffic *traffic,
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_traffic_tell(const VmPmuTraffic *traffic,
-                                const VmPmuCompanion *companion,
-                                const VmPmuPlatform *platform);
+VmPmuStatus vm_pmu_traffic_flush(const VmPmuTraffic *traffic,
+                                 const VmPmuCompanion *companion,
+                                 const VmPmuPlatform *platform);
 
 /**
  * Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. What fills no transfer yet

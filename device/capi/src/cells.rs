@@ -137,7 +137,7 @@ pub unsafe extern "C" fn vm_pmu_check(machine: *const VmPmuMachine, thread: u32)
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_pass(
+pub unsafe extern "C" fn vm_pmu_advance(
     machine: *const VmPmuMachine,
     thread: u32,
     cycles: u64,
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn vm_pmu_pass(
             return Err(argument(format!("{count} states are too many: each signal is named once")));
         }
         let states = states.iter().map(|number| signal(*number)).collect::<Result<Vec<_>, _>>()?;
-        thread.pass(cycles, &states);
+        thread.advance(cycles, &states);
         Ok(())
     })
 }

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn vm_pmu_core_until_posting(machine: *const VmPmuMachine,
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_core_pass(
+pub unsafe extern "C" fn vm_pmu_core_advance(
     machine: *const VmPmuMachine,
     core: u32,
     cycles: u64,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn vm_pmu_core_pass(
         unsafe {
             let (core, memory) = (self::core(machine, core)?, self::memory(memory)?);
             fillable(passed)?;
-            tell(passed, &core.pass(cycles, &memory))
+            tell(passed, &core.advance(cycles, &memory))
         }
     })
 }

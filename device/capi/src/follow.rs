@@ -362,7 +362,7 @@ pub unsafe extern "C" fn vm_pmu_follow_deliver(
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_follow_renew(
+pub unsafe extern "C" fn vm_pmu_follow_sync(
     companion: *const VmPmuCompanion,
     machine: *const VmPmuMachine,
     thread: u32,
@@ -375,13 +375,13 @@ pub unsafe extern "C" fn vm_pmu_follow_renew(
         if !active.is_null() {
             writable(active, "where the answer is to be written")?;
         }
-        follower.renew(&whole.wanted(thread, cpu.demand()));
+        follower.sync(&whole.wanted(thread, cpu.demand()));
         // SAFETY: the caller's promise.
         unsafe { offer(active, follower.is_active(), "where the answer is to be written") }
     })
 }
 
-/// Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_renew() has changed, since the last vm_pmu_follow_renew(),
+/// Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_sync() has changed, since the last vm_pmu_follow_sync(),
 /// whether places are watched: the follower of thread `thread` takes that up when it is renewed.
 ///
 /// # Safety

@@ -78,7 +78,7 @@ pub struct VmPmuOptions {
     pub pins: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, pins: u32)>,
     /// An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
     pub late: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, events: u64)>,
-    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_pass(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
+    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
     /// unit, and only their ratios matter.
     pub cpu_frequency: u32,
     /// The same of UCLK; else 1700.
@@ -309,7 +309,7 @@ unsafe fn build(part: Part, options: &VmPmuOptions) -> Result<VmPmuMachine, Fail
         builder = builder.supplies(unsafe { signals(options.supplied, options.supplied_count, "the list of supplied signals") }?);
     }
     if options.records != 0 {
-        builder = builder.tells(records(options.records)?);
+        builder = builder.supplies_records(records(options.records)?);
     }
     let VmPmuOptions { user, raise, lines, pins, late, .. } = *options;
     let machine = builder.build(Callbacks { user, raise, lines, pins, late });

@@ -97,7 +97,7 @@ pub(crate) fn told<T>(function: Option<T>) -> Result<T, Failure> {
 }
 
 /// Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
-/// vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_renew() on;
+/// vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_sync() on;
 /// vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
 ///
 /// # Safety

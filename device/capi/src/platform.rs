@@ -175,7 +175,7 @@ fn event(offset: u32) -> Result<Event, Failure> {
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_platform_pass(
+pub unsafe extern "C" fn vm_pmu_platform_advance(
     platform: *const VmPmuPlatform,
     cycles: u64,
     memory: *const VmPmuMemory,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn vm_pmu_platform_pass(
         unsafe {
             let (platform, memory) = (self::platform(platform)?, self::memory(memory)?);
             fillable(passed)?;
-            tell(passed, &platform.pass(cycles, &memory))
+            tell(passed, &platform.advance(cycles, &memory))
         }
     })
 }

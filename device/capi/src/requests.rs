@@ -15,7 +15,7 @@ use crate::untile::{cha, untile};
 use crate::vocabulary::{REQUEST_KINDS, SNOOPS, SUPPLIERS, number};
 
 /// Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
-/// them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_renew() on, and is in no snapshot.
+/// them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_sync() on, and is in no snapshot.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

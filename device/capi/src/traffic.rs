@@ -110,14 +110,14 @@ pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> V
 }
 
 /// Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
-/// stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_pass(). A follower that has become stale by it
+/// stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). A follower that has become stale by it
 /// (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
 /// counts nowhere.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_traffic_renew(
+pub unsafe extern "C" fn vm_pmu_traffic_sync(
     traffic: *const VmPmuTraffic,
     companion: *const VmPmuCompanion,
     platform: *const VmPmuPlatform,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_renew(
             writable(watches, "where the answer is to be written")?;
         }
         // SAFETY: the caller's promise.
-        unsafe { offer(watches, traffic.renew(companion, chips), "where the answer is to be written") }
+        unsafe { offer(watches, traffic.sync(companion, chips), "where the answer is to be written") }
     })
 }
 
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_renew(
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_traffic_tell(
+pub unsafe extern "C" fn vm_pmu_traffic_flush(
     traffic: *const VmPmuTraffic,
     companion: *const VmPmuCompanion,
     platform: *const VmPmuPlatform,
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_tell(
     guarded(|| {
         // SAFETY: the caller's promise.
         let (traffic, companion, chips) = unsafe { joined(traffic, companion, platform) }?;
-        traffic.tell(companion, chips);
+        traffic.flush(companion, chips);
         Ok(())
     })
 }

@@ -39,14 +39,14 @@ unsafe impl Growing for VmPmuTreeWriter {
 
 /// In VmPmuCounterNodes::flags: the postings of the flexible mode are described too, as units called ..._flexible.
 pub const VM_PMU_COUNTER_NODES_FLEXIBLE: u32 = 1 << 0;
-/// In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_pass()).
+/// In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_advance()).
 pub const VM_PMU_COUNTER_NODES_CORE: u32 = 1 << 1;
 /// In VmPmuCounterNodes::flags: the threads post theirs. Linux has no use for them where cores post none.
 pub const VM_PMU_COUNTER_NODES_THREAD: u32 = 1 << 2;
 /// In VmPmuCounterNodes::flags: of the nest, only the events that it knows by itself are described: clocks and counts of updates. What nobody
 /// tells would read as zero.
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_NEST: u32 = 1 << 3;
-/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_tell()).
+/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_flush()).
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION: u32 = 1 << 4;
 
 /// What is described of counters that post themselves. Set `size` to its sizeof; zero means the usual.

@@ -82,7 +82,7 @@ pub unsafe extern "C" fn vm_pmu_box_named(name: *const c_char, number: *mut u32)
     })
 }
 
-/// Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_happen()): while none does, that needs
+/// Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_inject()): while none does, that needs
 /// not be told. What queues hold, and requests that come into a table or leave it, are told always.
 ///
 /// # Safety
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn vm_pmu_box_listens(machine: *const VmPmuMachine, number
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_box_happen(
+pub unsafe extern "C" fn vm_pmu_box_inject(
     machine: *const VmPmuMachine,
     number: u32,
     select: u8,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn vm_pmu_box_happen(
     guarded(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            let took = untile(machine)?.happen(unit(number)?, select, umask, each, clocks);
+            let took = untile(machine)?.inject(unit(number)?, select, umask, each, clocks);
             offer(taken, took, "where the answer is to be written")
         }
     })
@@ -277,10 +277,10 @@ pub unsafe extern "C" fn vm_pmu_clocks(machine: *const VmPmuMachine, clock: u32,
 /// # Safety
 /// The rules for pointers at the top of the header hold.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vm_pmu_boxes_pass(machine: *const VmPmuMachine, cycles: u64) -> VmPmuStatus {
+pub unsafe extern "C" fn vm_pmu_boxes_advance(machine: *const VmPmuMachine, cycles: u64) -> VmPmuStatus {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { untile(machine) }?.pass(cycles);
+        unsafe { untile(machine) }?.advance(cycles);
         Ok(())
     })
 }

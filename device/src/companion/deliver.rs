@@ -73,7 +73,7 @@ impl Follower<'_> {
                     count += 1;
                 }
             }
-            thread.pass(u64::from(cycles), states.get(..count).unwrap_or(&[]));
+            thread.advance(u64::from(cycles), states.get(..count).unwrap_or(&[]));
         }
         passed
     }

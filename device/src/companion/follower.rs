@@ -121,7 +121,7 @@ impl<'a> Follower<'a> {
     }
 
     /// Looks at what is counted now. To be called whenever the epoch of the thread's demand has changed, with everything delivered.
-    pub fn renew(&mut self, demand: &Demand) {
+    pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
         self.tally.renew(demand, |signal| signals::supplies(profile, clock, signal));
         self.timing.told();
@@ -193,7 +193,7 @@ impl<'a> Follower<'a> {
     }
 
     /// Whether [`Companion::watch_places`](super::Companion::watch_places) has been called to another effect since the last
-    /// [`renew`](Follower::renew), which is then due.
+    /// [`sync`](Follower::sync), which is then due.
     #[must_use]
     #[inline]
     pub fn is_stale(&self) -> bool {

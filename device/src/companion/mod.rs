@@ -20,7 +20,7 @@
 //!
 //! let companion = Builder::new("k8").unwrap().build();
 //! let mut follower = companion.follower(0).unwrap();
-//! follower.renew(&pmu.demand());
+//! follower.sync(&pmu.demand());
 //! assert!(follower.is_active());
 //!
 //! // Four loads from one line: the first one misses.
@@ -269,7 +269,7 @@ impl Companion {
 
     /// Whether controllers and channels of memory, and interconnects, shall count by themselves, for [`take_places`](Companion::take_places)
     /// and [`take_interconnects`](Companion::take_interconnects). While they do,
-    /// every follower is active from its next [`renew`](Follower::renew) on; [`Follower::is_stale`] tells that it is due. What nobody has
+    /// every follower is active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] tells that it is due. What nobody has
     /// taken when this changes is forgotten.
     pub fn watch_places(&self, on: bool) {
         self.system.watch(on);

@@ -111,7 +111,7 @@ impl Timing {
         }
     }
 
-    fn pass(&mut self, cause: Cause, cycles: u32) {
+    fn advance(&mut self, cause: Cause, cycles: u32) {
         self.now = self.now.wrapping_add(u64::from(cycles));
         let side = if self.past_events { &mut self.after } else { &mut self.before };
         side.add(cause, cycles);
@@ -127,7 +127,7 @@ impl Timing {
         let cause = if self.floating { Cause::FloatingPointCompletion } else { Cause::Completion };
         self.slots = 0;
         self.floating = false;
-        self.pass(cause, 1);
+        self.advance(cause, 1);
     }
 
     /// Nothing begins for `cycles` cycles.
@@ -135,7 +135,7 @@ impl Timing {
     pub(super) fn stall(&mut self, cause: Cause, cycles: u32, tally: &mut Tally) {
         if cycles != 0 && self.running {
             self.close(tally);
-            self.pass(cause, cycles);
+            self.advance(cause, cycles);
         }
     }
 

@@ -74,7 +74,7 @@ impl EventFdLine {
 
 impl InterruptLine for EventFdLine {
     fn raise(&self, thread: usize, _counter: u32) {
-        self.requests.pass(thread, add_one);
+        self.requests.advance(thread, add_one);
     }
 
     fn lines(&self, thread: usize, lines: Lines) {

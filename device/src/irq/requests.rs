@@ -44,7 +44,7 @@ impl<T> Requests<T> {
     }
 
     /// Passes one request on. Returns whether it was taken.
-    pub(super) fn pass<E: Debug>(&self, thread: usize, send: impl FnOnce(&T) -> Result<(), E>) -> bool {
+    pub(super) fn advance<E: Debug>(&self, thread: usize, send: impl FnOnce(&T) -> Result<(), E>) -> bool {
         let Some(taker) = self.takers.get(thread) else {
             log::warn!("thread {thread} asks for an interrupt, but only {} threads were given something to take it", self.takers.len());
             self.astray.fetch_add(1, Relaxed);
@@ -67,7 +67,7 @@ impl<T> Requests<T> {
         let was = taker.is_some_and(|taker| taker.level.swap(level, AcqRel));
         if level
             && !was
-            && !self.pass(thread, send)
+            && !self.advance(thread, send)
             && let Some(taker) = taker
         {
             taker.level.store(false, Relaxed);

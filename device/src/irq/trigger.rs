@@ -75,7 +75,7 @@ impl<T: Trigger> TriggerLine<T> {
 
 impl<T: Trigger> InterruptLine for TriggerLine<T> {
     fn raise(&self, thread: usize, _counter: u32) {
-        self.requests.pass(thread, T::trigger);
+        self.requests.advance(thread, T::trigger);
     }
 
     fn lines(&self, thread: usize, lines: Lines) {

@@ -181,13 +181,13 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
     let dialect = Dialect::of(part);
     let fault = |word: &str| fault(word, dialect);
     // Both have clocks to tick and units in which something happens: a part has one of them.
-    let of_nest = if part.has_nest() { nest::parse(&words) } else { None };
+    let of_nest = if part.shape().has_nest { nest::parse(&words) } else { None };
     if let Some(told) = of_nest {
         return told.map(Step::Nest);
     }
     if let Some(told) = untile::parse(&words) {
         return match told {
-            Ok(_) if !part.has_untile() => Err(format!("{} has no boxes that threads share", part.name())),
+            Ok(_) if !part.shape().has_untile => Err(format!("{} has no boxes that threads share", part.name())),
             told => told.map(Step::Untile),
         };
     }
@@ -431,7 +431,7 @@ fn address(word: &str, part: Part) -> Result<Address, String> {
         None if word == "imc" => return Ok(Address::Imc),
         _ => {}
     }
-    if let Some(found) = untile::address(word).filter(|_| part.has_untile()) {
+    if let Some(found) = untile::address(word).filter(|_| part.shape().has_untile) {
         return Ok(found);
     }
     let registers = part.build().registers();

@@ -41,7 +41,7 @@ struct Printed<'a> {
 
 impl Printed<'_> {
     fn register(&self, address: Address) -> String {
-        if let Some(name) = untile::name(address).filter(|_| self.part.has_untile()) {
+        if let Some(name) = untile::name(address).filter(|_| self.part.shape().has_untile) {
             return name;
         }
         let registers = self.part.build().registers();

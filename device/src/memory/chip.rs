@@ -82,9 +82,9 @@ impl Chip {
         self.nest.lock().engine().is_running()
     }
 
-    /// Lets `cycles` of the nest go by: [`Nest::pass`].
-    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
-        self.nest.lock().pass(cycles, &self.totals, memory)
+    /// Lets `cycles` of the nest go by: [`Nest::advance`].
+    pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.nest.lock().advance(cycles, &self.totals, memory)
     }
 
     /// Lets the slots go by after which an operating system finds the engine paused: [`Nest::boot`].

@@ -18,10 +18,10 @@
 //! let chip = Chip::new(0, Nest::new(HOME));
 //! let slot = chip.slot_cycles();
 //! // Four slots program the counters; then every second one posts the first group.
-//! chip.pass(4 * slot, &Guest(&memory)).ok().unwrap();
+//! chip.advance(4 * slot, &Guest(&memory)).ok().unwrap();
 //! let reads = Event::named("PM_MCS23_64B_RD_DISP_PORT01").unwrap();
 //! chip.add(reads, 10_000);
-//! chip.pass(2 * slot, &Guest(&memory)).ok().unwrap();
+//! chip.advance(2 * slot, &Guest(&memory)).ok().unwrap();
 //! let posted: [u8; 8] = memory.read_obj(GuestAddress(HOME + REGION + 0x50)).unwrap();
 //! assert_eq!(u64::from_be_bytes(posted), 10_000 >> 8);
 //! ```

@@ -185,8 +185,8 @@ impl Platform {
     }
 
     /// Lets `cycles` of the nest go by on every chip. What is returned adds up what each returned.
-    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
-        self.each(|chip| chip.pass(cycles, memory))
+    pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.each(|chip| chip.advance(cycles, memory))
     }
 
     /// On every chip, lets the slots go by after which an operating system finds the engine paused.

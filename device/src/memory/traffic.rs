@@ -51,8 +51,8 @@ const fn port(port: u32) -> [u32; 4] {
 /// - A line that is moved is its bytes out of the 512 that make one `PM_PB_INT_DATA_XFER` within a chip, and one `PM_PB_EXT_DATA_XFER`
 ///   of both chips between two of them. `PM_PB_EVENT_DATA_XFER`, of the flexible mode, has both.
 ///
-/// [`renew`](Traffic::renew) has the companion keep this while some engine posts. While none does, followers that nobody else wants are not
-/// active, [`tell`](Traffic::tell) costs two loads, and what moves counts nowhere.
+/// [`sync`](Traffic::sync) has the companion keep this while some engine posts. While none does, followers that nobody else wants are not
+/// active, [`flush`](Traffic::flush) costs two loads, and what moves counts nowhere.
 ///
 /// ```
 /// use vm_memory::{GuestAddress, GuestMemoryMmap};
@@ -64,12 +64,12 @@ const fn port(port: u32) -> [u32; 4] {
 /// let chips = [Chip::new(0, Nest::new(0x40_0000))];
 /// let companion = companion::Builder::new("power9").unwrap().threads(8).build();
 /// let traffic = Traffic::new(&companion, chips.len());
-/// chips[0].pass(4 * chips[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
-/// traffic.renew(&companion, &chips);
+/// chips[0].advance(4 * chips[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
+/// traffic.sync(&companion, &chips);
 ///
 /// // A device reads 4 KiB: 32 lines, 4 at each port.
 /// companion.device_access(0x1_0000, 4096, false, &Totals::new(), &Demand::default());
-/// traffic.tell(&companion, &chips);
+/// traffic.flush(&companion, &chips);
 /// let read = Event::at(0x448).unwrap();
 /// assert_eq!(chips[0].totals().get(read), 8, "PM_MBA0_READ_BYTES, in blocks of 64 bytes");
 /// ```
@@ -101,7 +101,7 @@ impl Traffic {
     /// renewed. Returns whether it watches.
     ///
     /// [`Follower::is_stale`]: crate::companion::Follower::is_stale
-    pub fn renew(&self, companion: &Companion, chips: &[Chip]) -> bool {
+    pub fn sync(&self, companion: &Companion, chips: &[Chip]) -> bool {
         let listens = chips.iter().any(Chip::is_running);
         companion.watch_places(listens);
         listens
@@ -110,7 +110,7 @@ impl Traffic {
     /// Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the
     /// nest go by. Any host thread may; none is told twice.
     #[inline]
-    pub fn tell(&self, companion: &Companion, chips: &[Chip]) {
+    pub fn flush(&self, companion: &Companion, chips: &[Chip]) {
         if companion.has_places() {
             companion.take_places(|place, signal, lines| self.place(chips, place, signal, lines));
         }
@@ -213,14 +213,14 @@ mod tests {
 
         fn follower(&self, thread: usize) -> Follower<'_> {
             let mut follower = self.companion.follower(thread).unwrap();
-            follower.renew(&NOBODY());
+            follower.sync(&NOBODY());
             follower
         }
 
         fn access(&self, follower: &mut Follower<'_>, kind: AccessKind, physical: u64) {
             let accesses = [Access { address: physical, physical, size: 8, kind, ..Access::default() }];
             follower.execute(&Instruction { length: 0, accesses: &accesses, ..Instruction::default() }, &mut Untranslated(30));
-            self.traffic.tell(&self.companion, &self.chips);
+            self.traffic.flush(&self.companion, &self.chips);
         }
 
         /// What has happened on a chip: offset and amount, in their order.
@@ -248,7 +248,7 @@ mod tests {
         let rig = Rig::new(1, 8);
         // 16 lines from line 0 on, two at each port: four blocks.
         rig.companion.device_access(0, 2048, false, &Totals::new(), &NOBODY());
-        rig.traffic.tell(&rig.companion, &rig.chips);
+        rig.traffic.flush(&rig.companion, &rig.chips);
         let ports = [0x448, 0x460, 0x478, 0x490, 0x558, 0x570, 0x588, 0x5A0].map(|offset| (offset, 4));
         let happened = rig.happened(0);
         let default: Vec<_> = happened.iter().copied().filter(|(offset, _)| (0x440..0x1_0000).contains(offset)).collect();
@@ -315,15 +315,15 @@ mod tests {
     fn nothing_is_followed_while_no_engine_posts() {
         let rig = Rig::new(1, 8);
         let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x1C_0000)]).unwrap();
-        assert!(!rig.traffic.renew(&rig.companion, &rig.chips));
+        assert!(!rig.traffic.sync(&rig.companion, &rig.chips));
         let mut follower = rig.follower(0);
         assert!(!follower.is_active());
         rig.access(&mut follower, AccessKind::Load, 0x2000);
         assert!(rig.happened(0).is_empty());
-        rig.chips[0].pass(4 * rig.chips[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
-        assert!(rig.traffic.renew(&rig.companion, &rig.chips));
+        rig.chips[0].advance(4 * rig.chips[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
+        assert!(rig.traffic.sync(&rig.companion, &rig.chips));
         assert!(follower.is_stale());
-        follower.renew(&NOBODY());
+        follower.sync(&NOBODY());
         assert!(follower.is_active());
     }
 
@@ -332,11 +332,11 @@ mod tests {
         let (rig, other) = (Rig::new(1, 8), Rig::new(1, 8));
         // Three lines, and the fourth after the restore.
         rig.companion.device_access(0, 3 * 128, false, &Totals::new(), &NOBODY());
-        rig.traffic.tell(&rig.companion, &rig.chips);
+        rig.traffic.flush(&rig.companion, &rig.chips);
         assert_eq!(rig.chips[0].totals().get(Event::at(0xA8).unwrap()), 0);
         other.traffic.restore(&rig.traffic.moved());
         other.companion.device_access(0, 128, false, &Totals::new(), &NOBODY());
-        other.traffic.tell(&other.companion, &other.chips);
+        other.traffic.flush(&other.companion, &other.chips);
         assert_eq!(other.chips[0].totals().get(Event::at(0xA8).unwrap()), 1);
     }
 
@@ -344,7 +344,7 @@ mod tests {
     fn the_traffic_of_chips_that_nobody_has_is_nobodys() {
         let rig = Rig::new(2, 8);
         rig.companion.device_access(0x10_0000, 4096, true, &Totals::new(), &NOBODY());
-        rig.traffic.tell(&rig.companion, &rig.chips[..1]);
+        rig.traffic.flush(&rig.companion, &rig.chips[..1]);
         assert!(rig.happened(0).is_empty() && rig.happened(1).is_empty());
     }
 }

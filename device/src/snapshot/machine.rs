@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use vm_pmu_arch::registry::State;
 
 use super::envelope::Identity;
+use super::extensions::{self, CollectionState, UntileState, collections, untile};
 use super::{Kind, SnapshotError, content};
 use crate::irq::InterruptLine;
-use crate::topology::{CollectionState, Machine, UNITS, UntileState};
+use crate::topology::Machine;
 
 /// What a machine remembers.
 #[derive(Serialize, Deserialize)]
@@ -24,10 +25,9 @@ struct Content {
     collections: Vec<CollectionState>,
 }
 
-/// More bytes than a thread, a box, and a package that posts into memory can take, whatever they remember.
+/// More bytes than a thread, or the rest of a machine without extensions, can take.
 const THREAD: usize = 8 << 10;
-const BOX: usize = 12 << 10;
-const PACKAGE: usize = 16 << 10;
+const REST: usize = 12 << 10;
 
 impl<L: InterruptLine> Machine<L> {
     /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes that
@@ -40,9 +40,9 @@ impl<L: InterruptLine> Machine<L> {
     /// [`SnapshotError::OutOfMemory`].
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         // Boxes first: what overflows there interrupts threads, and their PMUs remember that.
-        let untile = self.untile().map(|untile| untile.state());
+        let untile = untile::state(self);
         let pmus = self.states();
-        let collections = (0..self.packages()).filter_map(|number| self.collection(number)).map(|core| *core.state()).collect();
+        let collections = collections::states(self);
         let (packages, threads) = self.shape();
         self.identity().wrap(&content::write(&Content { packages, threads, pmus, untile, collections })?)
     }
@@ -70,21 +70,15 @@ impl<L: InterruptLine> Machine<L> {
         if saved != target {
             return Err(SnapshotError::Shape { saved, target });
         }
-        let posts = (0..self.packages()).filter(|number| self.collection(*number).is_some()).count();
-        let fits = content.untile.is_some() == self.untile().is_some() && content.collections.len() == posts;
-        if !fits || self.accepts(&content.pmus).is_err() {
+        if !extensions::fit(self, content.untile.as_ref(), &content.collections) || self.accepts(&content.pmus).is_err() {
             return Err(SnapshotError::Content);
         }
         // The one step that may still refuse, and then changes nothing, comes first.
-        if let (Some(untile), Some(state)) = (self.untile(), &content.untile)
-            && !untile.restore(state)
-        {
+        if !untile::restore(self, content.untile.as_ref()) {
             return Err(SnapshotError::Content);
         }
         self.restore(&content.pmus).map_err(|_| SnapshotError::Content)?;
-        for (core, state) in (0..self.packages()).filter_map(|number| self.collection(number)).zip(&content.collections) {
-            core.restore(state);
-        }
+        collections::restore(self, &content.collections);
         Ok(())
     }
 
@@ -99,8 +93,6 @@ impl<L: InterruptLine> Machine<L> {
 
     /// The most bytes that its content takes.
     fn most(&self) -> usize {
-        let boxes = if self.untile().is_some() { UNITS * BOX } else { 0 };
-        let posting = if self.collection(0).is_some() { self.packages().saturating_mul(PACKAGE) } else { 0 };
-        self.threads().saturating_mul(THREAD).saturating_add(boxes).saturating_add(posting).saturating_add(BOX)
+        self.threads().saturating_mul(THREAD).saturating_add(extensions::most(self)).saturating_add(REST)
     }
 }

@@ -56,6 +56,7 @@
 mod content;
 mod envelope;
 mod error;
+mod extensions;
 mod machine;
 
 #[cfg(feature = "memory")]

@@ -8,11 +8,10 @@ use vm_pmu_arch::feed::{Demand, Pace, Records, Signal, SignalSet, Supply};
 use vm_pmu_arch::registry::Part;
 
 use super::arbiter::Arbiter;
-use super::collection::Collector;
 use super::common::Common;
+use super::extension::Options;
+use super::interest::Interest;
 use super::refusal::MOST;
-use super::untile::Options;
-use super::wishes::Wishes;
 use super::{BuildError, Core, Machine, Members, Package, Source, UnknownPart};
 use crate::irq::InterruptLine;
 
@@ -33,7 +32,7 @@ pub struct Builder {
     lenient: bool,
     pace: Pace,
     supply: Supply,
-    pub(super) boxes: Options,
+    pub(super) options: Options,
 }
 
 impl Builder {
@@ -48,7 +47,7 @@ impl Builder {
     /// A machine of one package with one thread of this part.
     #[must_use]
     pub fn of(part: Part) -> Builder {
-        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), supply: Supply::ALL, boxes: Options::default() }
+        Builder { part, packages: 1, threads: 1, lenient: false, pace: Pace::default(), supply: Supply::ALL, options: Options::default() }
     }
 
     /// The part that the machine will be built of.
@@ -109,7 +108,7 @@ impl Builder {
     /// The kinds of records that the emulator, with what accompanies it, ever tells; all of them unless this is said. Nothing waits for any
     /// other, and none is demanded.
     #[must_use]
-    pub fn tells(self, records: Records) -> Builder {
+    pub fn supplies_records(self, records: Records) -> Builder {
         Builder { supply: Supply { records, ..self.supply }, ..self }
     }
 
@@ -124,7 +123,7 @@ impl Builder {
             let pmu = self.part.build();
             Core {
                 source: Source::new(self.pace),
-                wishes: Mutex::new(Wishes::of(&pmu)),
+                interest: Mutex::new(Interest::of(&pmu)),
                 pmu: Mutex::new(pmu),
                 package: number / self.threads,
                 member: number % self.threads,
@@ -138,14 +137,15 @@ impl Builder {
             devices: Source::new(self.pace),
             arbiter: Arbiter::new(self.threads),
             common: Common::new(self.threads),
-            collector: Collector::of(self.part),
+            extension: Options::of_package(self.part),
+            extension_running: AtomicBool::new(false),
             wide: Mutex::new(SignalSet::EMPTY),
             demand: Mutex::new(Demand::default()),
             epoch: AtomicU32::new(0),
             records: AtomicBool::new(false),
             requests: Members::default(),
-            overhearing: Members::default(),
-            heeding: Members::default(),
+            observers: Members::default(),
+            followers: Members::default(),
         });
         let paced = SignalSet::from_iter([Signal::Cycles, self.pace.signal]);
         let machine = Machine {
@@ -156,15 +156,15 @@ impl Builder {
             packages: packages.collect(),
             per_package: self.threads,
             lenient: self.lenient,
-            boxes: self.boxes.build(self.part),
+            extension: self.options.of_machine(self.part),
             line,
         };
         for thread in 0..machine.threads() {
             machine.apply_grants(thread);
         }
-        machine.renew_common();
+        machine.update_common();
         for (number, package) in machine.packages.iter().enumerate() {
-            machine.renew_wide_demand(number, package);
+            machine.update_package_demand(number, package);
         }
         Ok(machine)
     }
@@ -172,16 +172,16 @@ impl Builder {
     /// Whether the part has all that was asked for.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         let Builder { part, packages, threads, .. } = *self;
-        let possible = part.package_threads().is_none_or(|possible| possible.contains(&threads));
+        let possible = part.shape().package_threads.is_none_or(|possible| possible.contains(&threads));
         if !possible || !(1..=MOST).contains(&threads) {
             return Err(BuildError::Threads { part, threads });
         }
-        if !(1..=part.most_packages().unwrap_or(MOST)).contains(&packages) {
+        if !(1..=part.shape().most_packages.unwrap_or(MOST)).contains(&packages) {
             return Err(BuildError::Packages { part, packages });
         }
-        if self.lenient && !part.shares_counters() {
+        if self.lenient && !part.shape().shares_counters {
             return Err(BuildError::SharedCounters(part));
         }
-        self.boxes.check(part)
+        self.options.check(part)
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Release};
 
 use spin::Mutex;
 use vm_pmu_arch::feed::{SignalSet, Totals};
@@ -10,59 +10,48 @@ use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::collection::Collection;
 pub(crate) use vm_pmu_arch::power9::collection::State;
 use vm_pmu_arch::power9::nest::Passed;
-use vm_pmu_arch::registry::{Part, Pmu};
+use vm_pmu_arch::registry::Pmu;
 
+use super::extension::{Extension, as_type};
 use super::{Core, Machine, Package};
 use crate::irq::InterruptLine;
 
-/// The collection of one package's threads, and whether anybody need look at it.
-#[derive(Debug)]
+/// The collection of one package's threads.
+#[derive(Debug, Default)]
 pub(super) struct Collector {
-    running: AtomicBool,
     collection: Mutex<Box<Collection>>,
 }
 
-impl Collector {
-    /// That of a package of this part, if it posts anything.
-    pub(super) fn of(part: Part) -> Option<Collector> {
-        part.posts_to_memory().then(|| Collector { running: AtomicBool::new(false), collection: Mutex::new(Box::default()) })
+impl Extension for Collector {
+    fn footprint(&self) -> usize {
+        size_of::<Self>() + size_of::<Collection>()
     }
 
-    pub(super) fn footprint(&self) -> usize {
-        size_of::<Collection>()
+    fn demand(&self) -> SignalSet {
+        Collection::signals()
     }
 
-    /// The signals that the package's threads must report.
-    pub(super) fn demand(&self) -> SignalSet {
-        if self.running.load(Acquire) { Collection::signals() } else { SignalSet::EMPTY }
-    }
-
-    /// Whether the engine runs, for who has taken or will take the PMU's lock: whoever starts it takes that too.
-    #[inline]
-    pub(super) fn is_running(&self) -> bool {
-        self.running.load(Relaxed)
-    }
-
-    /// A thread of the package may be in another state, or just followed for the first time. Its PMU is locked.
-    pub(super) fn follow(&self, thread: usize, pmu: &Pmu, totals: &Totals) {
+    fn follow(&self, thread: usize, pmu: &Pmu, totals: &Totals) {
         if let Some(state) = pmu.thread_state() {
             self.collection.lock().follow(thread, state, totals);
         }
     }
+}
 
-    /// Does `work` with the collection. Returns what it returned, and whether the engine then runs and did not before, or the other way round.
-    fn with<T>(&self, work: impl FnOnce(&mut Collection) -> T) -> (T, bool) {
+impl Collector {
+    /// Does `work` with the collection; `running` then says whether its engine runs. Returns what `work` returned, and whether the engine was started or stopped.
+    fn with<T>(&self, running: &AtomicBool, work: impl FnOnce(&mut Collection) -> T) -> (T, bool) {
         let mut collection = self.collection.lock();
         let value = work(&mut collection);
-        // Before the collection is let go: who comes last has told what holds.
-        let before = self.running.swap(collection.is_running(), Release);
+        // Before the collection is unlocked: the last caller sets what holds.
+        let before = running.swap(collection.is_running(), Release);
         (value, before != collection.is_running())
     }
 }
 
 /// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
 ///
-/// The embedder lets the core's cycles go by ([`pass`](CoreCollection::pass)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
+/// The embedder lets the core's cycles go by ([`advance`](CoreCollection::advance)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
 /// changes the state of a thread is counted apart by itself. While the engine runs, every thread of the core is asked to report the signals that
 /// its events follow.
 ///
@@ -128,7 +117,7 @@ impl<L: InterruptLine> Machine<L> {
     #[must_use]
     pub fn collection(&self, number: usize) -> Option<CoreCollection<'_, L>> {
         let package = self.packages.get(number)?;
-        let collector = package.collector.as_ref()?;
+        let collector = as_type(package.extension.as_deref())?;
         Some(CoreCollection { machine: self, package, collector, number })
     }
 
@@ -142,7 +131,7 @@ impl<L: InterruptLine> Machine<L> {
 impl<L: InterruptLine> CoreCollection<'_, L> {
     /// PDBAR is written, as OPAL_IMC_COUNTERS_INIT does: [`Collection::init`].
     pub fn init(&self, address: u64) {
-        let ((), changed) = self.collector.with(|collection| collection.init(address));
+        let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.init(address));
         self.follow_up(changed);
     }
 
@@ -154,20 +143,20 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
 
     /// The engine starts: what happens from now on is counted.
     pub fn start(&self) {
-        let ((), changed) = self.collector.with(Collection::start);
+        let ((), changed) = self.collector.with(&self.package.extension_running, Collection::start);
         self.follow_up(changed);
     }
 
     /// The engine stops: [`Collection::stop`]. What is to be in memory by then is [posted](CoreCollection::post) before.
     pub fn stop(&self) {
-        let ((), changed) = self.collector.with(|collection| collection.stop(&self.totals()));
+        let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.stop(&self.totals()));
         self.follow_up(changed);
     }
 
     /// Whether the engine runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.collector.running.load(Acquire)
+        self.package.extension_running.load(Acquire)
     }
 
     /// The cycles of the core from one posting to the next.
@@ -187,9 +176,9 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         self.collector.collection.lock().until_posting()
     }
 
-    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::pass`].
-    pub fn pass<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
-        self.collector.collection.lock().pass(cycles, &self.totals(), memory)
+    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::advance`].
+    pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
+        self.collector.collection.lock().advance(cycles, &self.totals(), memory)
     }
 
     /// Posts everything that was counted up to now, if the engine runs.
@@ -211,7 +200,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
     /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their PMUs
     /// know.
     pub fn restore(&self, state: &State) {
-        self.collector.with(|collection| *collection = Collection::from_state(state, &self.totals()));
+        self.collector.with(&self.package.extension_running, |collection| *collection = Collection::from_state(state, &self.totals()));
         self.follow_up(true);
     }
 
@@ -229,7 +218,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         if !changed {
             return;
         }
-        self.machine.renew_wide_demand(self.number, self.package);
+        self.machine.update_package_demand(self.number, self.package);
         let first = self.number * self.machine.per_package;
         for thread in (first..first + self.machine.per_package).filter_map(|number| self.machine.thread(number)) {
             thread.with(|_pmu, _view| ());

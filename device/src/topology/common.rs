@@ -2,7 +2,7 @@
 
 use spin::Mutex;
 use vm_pmu_arch::feed::Feed;
-use vm_pmu_arch::model::{Model, Shared};
+use vm_pmu_arch::model::{Shared, SharedState};
 
 /// What a package has once, as the last who changed it left it.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Common {
     }
 
     /// Tells `model`, which is thread `number` of the package, what it does not know.
-    pub(super) fn tell(&self, number: usize, model: &mut impl Model, feed: &impl Feed) {
+    pub(super) fn tell(&self, number: usize, model: &mut impl SharedState, feed: &impl Feed) {
         let State { register, running, user } = *self.state.lock();
         let shared = Shared { register, running, user, thread: u8::try_from(number).unwrap_or(u8::MAX), threads: self.threads };
         if model.shared() != shared {

@@ -20,15 +20,16 @@
 
 mod arbiter;
 mod builder;
-#[cfg_attr(not(feature = "power9"), path = "collection_absent.rs")]
+#[cfg(feature = "power9")]
 mod collection;
 mod common;
+mod extension;
+mod interest;
 mod refusal;
 mod thread;
-#[cfg_attr(not(feature = "knl"), path = "untile_absent.rs")]
+#[cfg(feature = "knl")]
 mod untile;
 mod view;
-mod wishes;
 
 pub use builder::Builder;
 #[cfg(feature = "power9")]
@@ -37,30 +38,24 @@ pub use refusal::{BuildError, UnknownPart};
 pub use thread::Thread;
 #[cfg(feature = "knl")]
 pub use untile::Untile;
-#[cfg(feature = "snapshot")]
-pub(crate) use {
-    collection::State as CollectionState,
-    untile::{UNITS, UntileState},
-};
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 use spin::Mutex;
 use vm_pmu_arch::alert::{Alerts, Lines};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Deadlines, Demand, Feed, Pace, Records, Scope, SignalSet, Supply, Totals};
-use vm_pmu_arch::model::{Model, Occurrence};
+use vm_pmu_arch::model::{Arbitration, LazyContexts, Model, Occurrence, PackageScope, Requests, SharedState, Tagging, UncoreInterrupts};
 use vm_pmu_arch::registry::{Part, Pmu, State};
 
 use crate::irq::InterruptLine;
 use arbiter::Arbiter;
-use collection::Collector;
 use common::Common;
-use untile::Boxes;
-use wishes::{Change, Wishes};
+use extension::{Extension, Packages};
+use interest::{Change, Interest};
 
 /// What a thread, or a package's devices, did and when somebody must look.
 #[derive(Debug)]
@@ -84,7 +79,7 @@ struct Core {
     source: Source,
     pmu: Mutex<Pmu>,
     /// What the PMU wanted of the others of its package when it was last looked at. Its lock is only taken with the PMU's.
-    wishes: Mutex<Wishes>,
+    interest: Mutex<Interest>,
     /// The number of its package, and its own within that.
     package: usize,
     member: usize,
@@ -106,7 +101,7 @@ impl Core {
     fn renew(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
         self.epoch.store(pmu.demand().epoch(), Release);
         self.sensitivity.store(package.sensitivity_of(pmu), Release);
-        self.wishes.lock().replace(Wishes::of(pmu))
+        self.interest.lock().replace(Interest::of(pmu))
     }
 
     fn lines(&self) -> Lines {
@@ -127,8 +122,10 @@ struct Package {
     devices: Source,
     arbiter: Arbiter,
     common: Common,
-    /// What the package posts into memory, on parts that do.
-    collector: Option<Collector>,
+    /// What the part has for each package in addition to its threads.
+    extension: Option<Box<dyn Extension>>,
+    /// Whether the extension follows the states of the threads. Whoever sets it takes every thread's lock afterwards.
+    extension_running: AtomicBool,
     /// The signals that some counter of package scope has a deadline for.
     wide: Mutex<SignalSet>,
     /// What counters of package scope want of every thread and of the devices.
@@ -140,20 +137,34 @@ struct Package {
     /// The threads that ask for requests.
     requests: Members,
     /// The threads that count what others of the package are injected, or what their models make.
-    overhearing: Members,
+    observers: Members,
     /// The threads that must be told at once what another of them changes.
-    heeding: Members,
+    followers: Members,
 }
 
 impl Package {
-    /// What of the context of a thread must be told: of what is posted to memory, each state has its own.
+    /// What of the context of a thread must be reported: everything while an extension follows the threads' states.
     fn sensitivity_of(&self, pmu: &Pmu) -> u64 {
-        let posts = self.collector.as_ref().is_some_and(Collector::is_running);
-        if posts { u64::MAX } else { pmu.sensitivity() }
+        if self.is_extension_running() { u64::MAX } else { pmu.sensitivity() }
+    }
+
+    /// Whether the extension follows the threads, for a caller that has taken or will take a thread's lock.
+    #[inline]
+    fn is_extension_running(&self) -> bool {
+        self.extension_running.load(Relaxed)
+    }
+
+    /// The signals that the extension follows in every thread.
+    fn extension_demand(&self) -> SignalSet {
+        if self.extension_running.load(Acquire) {
+            self.extension.as_ref().map_or(SignalSet::EMPTY, |extension| extension.demand())
+        } else {
+            SignalSet::EMPTY
+        }
     }
 
     fn footprint(&self) -> usize {
-        size_of_val(self) + self.arbiter.footprint() + self.collector.as_ref().map_or(0, Collector::footprint)
+        size_of_val(self) + self.arbiter.footprint() + self.extension.as_ref().map_or(0, |extension| extension.footprint())
     }
 }
 
@@ -212,7 +223,8 @@ pub struct Machine<L> {
     packages: Box<[Package]>,
     per_package: usize,
     lenient: bool,
-    boxes: Option<Boxes>,
+    /// What the part has in addition to its packages.
+    extension: Option<Box<dyn Extension>>,
     line: L,
 }
 
@@ -237,9 +249,9 @@ impl<L: InterruptLine> Machine<L> {
         self.supply.signals
     }
 
-    /// The kinds of records that the embedder said it [tells](Builder::tells).
+    /// The kinds of records that the embedder said it [tells](Builder::supplies_records).
     #[must_use]
-    pub fn told(&self) -> Records {
+    pub fn supplied_records(&self) -> Records {
         self.supply.records
     }
 
@@ -261,7 +273,7 @@ impl<L: InterruptLine> Machine<L> {
         size_of::<Self>()
             + size_of_val(&*self.cores)
             + self.packages.iter().map(Package::footprint).sum::<usize>()
-            + self.boxes.as_ref().map_or(0, Boxes::footprint)
+            + self.extension.as_ref().map_or(0, |extension| extension.footprint())
     }
 
     /// Where requests go.
@@ -301,7 +313,7 @@ impl<L: InterruptLine> Machine<L> {
         let Some(shared) = self.packages.get(package) else { return };
         let look = || {
             let _changing = shared.devices.changing.lock();
-            shared.devices.deadlines.look(&shared.devices.totals)
+            shared.devices.deadlines.update_horizon(&shared.devices.totals)
         };
         if look() {
             self.service_devices(package);
@@ -345,7 +357,7 @@ impl<L: InterruptLine> Machine<L> {
                 pmu.succeed_demand(&before);
             });
             if before != thread.lines() {
-                self.tell_lines(number, thread.core);
+                self.update_lines(number, thread.core);
             }
         }
         for (number, package) in self.packages.iter().enumerate() {
@@ -357,9 +369,9 @@ impl<L: InterruptLine> Machine<L> {
             package.arbiter.settle();
         }
         (0..self.threads()).for_each(|number| self.apply_grants(number));
-        self.renew_common();
+        self.update_common();
         for (number, package) in self.packages.iter().enumerate() {
-            self.renew_wide_demand(number, package);
+            self.update_package_demand(number, package);
         }
         Ok(())
     }
@@ -387,35 +399,33 @@ impl<L: InterruptLine> Machine<L> {
     }
 
     /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
-    fn renew_wide_demand(&self, number: usize, package: &Package) {
+    fn update_package_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
         let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
-        let (mut requests, mut overhearing, mut heeding) = (0, 0, 0);
+        let (mut requests, mut observers, mut followers) = (0, 0, 0);
         for (thread, core) in self.members(number).iter().enumerate() {
             let pmu = core.pmu.lock();
-            signals = signals.union(&pmu.wide_demand());
-            if pmu.wide_records() {
+            signals = signals.union(&pmu.package_demand());
+            if pmu.wants_package_records() {
                 records = records.with(Records::EVERY);
             }
-            if pmu.wide_requests() {
+            if pmu.wants_package_requests() {
                 records = records.with(Records::REQUESTS);
                 requests |= Members::bit(thread);
             }
-            if pmu.overhears() {
-                overhearing |= Members::bit(thread);
+            if pmu.observes_siblings() {
+                observers |= Members::bit(thread);
             }
-            if pmu.heeds_others() {
-                heeding |= Members::bit(thread);
+            if pmu.follows_siblings() {
+                followers |= Members::bit(thread);
             }
         }
-        if let Some(collector) = &package.collector {
-            signals = signals.union(&collector.demand());
-        }
+        signals = signals.union(&package.extension_demand());
         demand.follow(signals, false, records, &self.supply);
         package.records.store(records.every, Release);
         package.requests.set(requests);
-        package.overhearing.set(overhearing);
-        package.heeding.set(heeding);
+        package.observers.set(observers);
+        package.followers.set(followers);
         package.epoch.store(demand.epoch(), Release);
         for core in self.members(number) {
             core.sensitivity.store(package.sensitivity_of(&core.pmu.lock()), Release);
@@ -424,8 +434,7 @@ impl<L: InterruptLine> Machine<L> {
 
     /// What the threads of a package follow in all of it, and what it posts.
     fn wide_signals(&self, number: usize, package: &Package) -> SignalSet {
-        let posted = package.collector.as_ref().map_or(SignalSet::EMPTY, Collector::demand);
-        self.members(number).iter().fold(posted, |signals, core| signals.union(&core.pmu.lock().wide_demand()))
+        self.members(number).iter().fold(package.extension_demand(), |signals, core| signals.union(&core.pmu.lock().package_demand()))
     }
 
     /// Logs, once for each, which of these signals are followed in vain.
@@ -458,15 +467,15 @@ impl<L: InterruptLine> Machine<L> {
     }
 
     /// Every thread knows its number, and what the others of its package did, from here on.
-    fn renew_common(&self) {
+    fn update_common(&self) {
         for (number, package) in self.packages.iter().enumerate() {
             package.common.gather(self.members(number).iter().map(|core| core.pmu.lock().shared()));
         }
-        (0..self.threads()).filter_map(|number| self.thread(number)).for_each(|thread| thread.hear());
+        (0..self.threads()).filter_map(|number| self.thread(number)).for_each(|thread| thread.notify());
     }
 
     /// Tells the line which levels the thread has: whoever ends last has told those that hold.
-    fn tell_lines(&self, thread: usize, core: &Core) {
+    fn update_lines(&self, thread: usize, core: &Core) {
         loop {
             let lines = core.lines();
             self.line.lines(thread, lines);
@@ -485,7 +494,7 @@ impl<L: InterruptLine> Machine<L> {
 
     fn deliver_some(&self, thread: usize, alerts: Alerts) {
         if let (Some(_), Some(core)) = (alerts.lines, self.cores.get(thread)) {
-            self.tell_lines(thread, core);
+            self.update_lines(thread, core);
         }
         if alerts.pins != 0 {
             self.line.pins(thread, alerts.pins);
@@ -500,6 +509,19 @@ impl<L: InterruptLine> Machine<L> {
         while interrupts != 0 {
             self.line.raise(thread, interrupts.trailing_zeros());
             interrupts &= interrupts - 1;
+        }
+    }
+
+    /// Interrupts the threads of these packages, one bit each.
+    fn interrupt_packages(&self, packages: Packages) {
+        let mut rest = packages;
+        while rest != 0 {
+            let package = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let first = package * self.per_package;
+            for thread in (first..first.saturating_add(self.per_package)).filter_map(|number| self.thread(number)) {
+                thread.with(|pmu, view| pmu.raise_uncore_interrupt(view));
+            }
         }
     }
 
@@ -544,7 +566,7 @@ impl<L: InterruptLine> Machine<L> {
             let first = number * self.per_package;
             for thread in (first..first + self.per_package).filter_map(|number| self.thread(number)) {
                 thread.with(|pmu, view| {
-                    if pmu.claims() != 0 || !pmu.wide_demand().is_empty() {
+                    if pmu.claims() != 0 || !pmu.package_demand().is_empty() {
                         pmu.service(view);
                     }
                 });

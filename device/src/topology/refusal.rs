@@ -56,14 +56,14 @@ impl core::error::Error for UnknownPart {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No package of the part has so many threads: [`Part::package_threads`] tells how many it may have.
+    /// No package of the part has so many threads: [`Shape::package_threads`](vm_pmu_arch::model::Shape::package_threads) says how many it may have.
     Threads {
         /// The part.
         part: Part,
         /// How many threads a package was to have.
         threads: usize,
     },
-    /// No machine of the part has so many packages: [`Part::most_packages`] tells how many it may have.
+    /// No machine of the part has so many packages: [`Shape::most_packages`](vm_pmu_arch::model::Shape::most_packages) says how many it may have.
     Packages {
         /// The part.
         part: Part,
@@ -83,7 +83,7 @@ impl fmt::Display for BuildError {
         match *self {
             BuildError::Threads { part, threads } => {
                 write!(formatter, "a package of {} has ", part.name())?;
-                match part.package_threads() {
+                match part.shape().package_threads {
                     Some([rest @ .., last]) if !rest.is_empty() => {
                         list(formatter, rest, ", ")?;
                         write!(formatter, " or {last} threads")
@@ -94,7 +94,7 @@ impl fmt::Display for BuildError {
                 write!(formatter, ", not {threads}")
             }
             BuildError::Packages { part, packages } => {
-                let most = part.most_packages().unwrap_or(MOST);
+                let most = part.shape().most_packages.unwrap_or(MOST);
                 write!(formatter, "a machine of {} has 1 to {most} packages, not {packages}", part.name())
             }
             BuildError::SharedCounters(part) => {

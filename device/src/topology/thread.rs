@@ -9,11 +9,13 @@ use vm_pmu_arch::access::{Address, Fault};
 use vm_pmu_arch::alert::Lines;
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{Context, Deadlines, Demand, Record, Request, Signal, SignalSet, Totals};
-use vm_pmu_arch::model::{Model, Occurrence, RegisterDescription, Reset};
+use vm_pmu_arch::model::{
+    Arbitration, InstructionMatching, LazyContexts, Levels, Model, Occurrence, PackageScope, Pins, RegisterDescription, Requests, Reset,
+    SharedState, Tagging,
+};
 use vm_pmu_arch::registry::{Pmu, State};
 
-use super::collection::Collector;
-use super::untile::{Untile, at_msr};
+use super::extension::{Extension, Packages};
 use super::view::View;
 use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
@@ -73,7 +75,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.source.totals
     }
 
-    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::look`]) needs the thread's
+    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::update_horizon`]) needs the thread's
     /// lock, which [`check`](Thread::check) takes.
     #[must_use]
     #[inline(always)]
@@ -107,7 +109,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn check(&self) {
         let look = || {
             let _changing = self.core.source.changing.lock();
-            self.deadlines().look(self.totals())
+            self.deadlines().update_horizon(self.totals())
         };
         if look() {
             self.service();
@@ -145,7 +147,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         if cycles == 1 {
             self.totals().add(Signal::Cycles, 1);
         } else {
-            self.pass(cycles, &[Signal::Cycles]);
+            self.advance(cycles, &[Signal::Cycles]);
         }
         if self.due() || self.deadlines().due_between(self.totals()) {
             self.check();
@@ -154,7 +156,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// Lets `cycles` go by, all of `states` holding in each of them: adds to their totals and services the PMU at every deadline on the
     /// way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
-    pub fn pass(&self, cycles: u64, states: &[Signal]) {
+    pub fn advance(&self, cycles: u64, states: &[Signal]) {
         let mut left = cycles;
         while left != 0 {
             let room = states.iter().map(|signal| self.deadlines().distance(*signal, self.totals())).min().unwrap_or(u64::MAX);
@@ -174,8 +176,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
-        match self.boxes_at(address) {
-            Some(untile) => self.beside(address, untile, |untile| untile.read(address)),
+        match self.extension_at(address) {
+            Some(extension) => self.with_extension(address, || extension.read(address)),
             None => {
                 // The fault goes beside the value: a `Result` of both does not fit into the registers that return it.
                 let mut value = 0;
@@ -191,27 +193,20 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// The boxes of the machine, if `address` is one of theirs: no thread's PMU has it then.
-    fn boxes_at(&self, address: Address) -> Option<Untile<'a, L>> {
-        let untile = self.machine.untile()?;
-        let is_theirs = match address {
-            Address::Msr(number) => at_msr(number).is_some(),
-            address => matches!(address, Address::Pci(_)),
-        };
-        is_theirs.then_some(untile)
+    /// What the machine has in addition to its threads, if the register at `address` belongs to that.
+    #[inline]
+    fn extension_at(&self, address: Address) -> Option<&'a dyn Extension> {
+        self.machine.extension.as_deref().filter(|extension| extension.has(address))
     }
 
-    /// An access to the boxes. Model-specific registers are for privilege level 0 alone.
-    fn beside<T>(
-        &self,
-        address: Address,
-        untile: Untile<'a, L>,
-        access: impl FnOnce(Untile<'a, L>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    /// An access to the extension. Model-specific registers are for privilege level 0 only.
+    fn with_extension<T>(&self, address: Address, access: impl FnOnce() -> (Result<T, Fault>, Packages)) -> Result<T, Fault> {
         if matches!(address, Address::Msr(_)) && self.core.pmu.lock().context().privilege != 0 {
             return Err(Fault::GeneralProtection);
         }
-        access(untile)
+        let (result, packages) = access();
+        self.machine.interrupt_packages(packages);
+        result
     }
 
     /// Writes a register.
@@ -219,8 +214,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
-        match self.boxes_at(address) {
-            Some(untile) => self.beside(address, untile, |untile| untile.write(address, value)),
+        match self.extension_at(address) {
+            Some(extension) => self.with_extension(address, || extension.write(address, value)),
             None => self.with_claims(|pmu, view| pmu.write(address, value, view)),
         }
     }
@@ -236,8 +231,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             (value, moved)
         });
         if moved {
-            self.renew_grants();
-            self.renew_wide_demand();
+            self.update_grants();
+            self.update_package_demand();
         }
         if log::log_enabled!(log::Level::Debug) {
             self.machine.log_unsupplied(self.number, &self.unsupplied());
@@ -252,31 +247,31 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let value = work(pmu, view);
             (value, self.package.common.note(before, pmu.shared()))
         });
-        if changed && !self.package.heeding.is_empty() {
+        if changed && !self.package.followers.is_empty() {
             let first = self.first();
             // The thread itself too: what it knew of the others it may have forgotten.
-            let heeding = (0..self.machine.per_package).filter(|member| self.package.heeding.contains(*member));
-            heeding.filter_map(|member| self.machine.thread(first + member)).for_each(|thread| thread.hear());
+            let followers = (0..self.machine.per_package).filter(|member| self.package.followers.contains(*member));
+            followers.filter_map(|member| self.machine.thread(first + member)).for_each(|thread| thread.notify());
         }
         value
     }
 
     /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
-    pub(super) fn hear(&self) {
-        self.with(|pmu, view| self.tell_common(pmu, view));
+    pub(super) fn notify(&self) {
+        self.with(|pmu, view| self.notify_common(pmu, view));
     }
 
-    fn tell_common(&self, pmu: &mut Pmu, view: &View<'_>) {
+    fn notify_common(&self, pmu: &mut Pmu, view: &View<'_>) {
         self.package.common.tell(self.core.member, pmu, view);
     }
 
     /// Counters of package scope may want something else than before.
-    fn renew_wide_demand(&self) {
-        self.machine.renew_wide_demand(self.package(), self.package);
+    fn update_package_demand(&self) {
+        self.machine.update_package_demand(self.package(), self.package);
     }
 
     /// Shared counters of the package have passed to other holders.
-    fn renew_grants(&self) {
+    fn update_grants(&self) {
         let first = self.first();
         for number in first..first + self.machine.per_package {
             self.machine.apply_grants(number);
@@ -286,22 +281,22 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// The thread's new state. What happened before this call happened in the old one.
     pub fn set_context(&self, context: Context) {
         let mut pmu = self.core.pmu.lock();
-        // Most changes of privilege or of masked interrupts. Of what is posted to memory, each state has its own.
-        let posts = self.package.collector.as_ref().is_some_and(Collector::is_running);
-        let add_up = |pmu: &Pmu| self.core.contexts_add_up.store((!posts && pmu.contexts_add_up()).into(), Release);
-        if !posts {
+        // Most changes of privilege or of masked interrupts. An extension that follows the thread needs every state.
+        let running = self.package.is_extension_running();
+        let add_up = |pmu: &Pmu| self.core.contexts_add_up.store((!running && pmu.contexts_add_up()).into(), Release);
+        if !running {
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
-            if pmu.change_quietly(&context, !self.package.heeding.is_empty(), &view) {
+            if pmu.change_quietly(&context, !self.package.followers.is_empty(), &view) {
                 add_up(&pmu);
                 return;
             }
         }
-        let made = self.with_common(pmu, |pmu, view| {
+        let effects = self.with_common(pmu, |pmu, view| {
             pmu.set_context(context, view);
             add_up(pmu);
-            pmu.take_made()
+            pmu.take_effects()
         });
-        self.tell_others(None, made);
+        self.notify_siblings(None, effects);
     }
 
     /// The thread's state as its PMU knows it.
@@ -314,9 +309,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// own took it; those of other threads that count it for the package take it too. What happens to the whole package goes to
     /// [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
-        let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injected_tags()));
-        for thread in self.others_of(&self.package.overhearing) {
-            thread.with(|pmu, view| pmu.overhear(occurrence, amount, tags, view));
+        let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injection_tags()));
+        for thread in self.others_of(&self.package.observers) {
+            thread.with(|pmu, view| pmu.inject_from_sibling(occurrence, amount, tags, view));
         }
         taken
     }
@@ -342,13 +337,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
     /// [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
-        let (tags, made) = self.with(|pmu, view| {
+        let (tags, effects) = self.with(|pmu, view| {
             // What the instruction was tagged for, before it freezes anything.
-            let tags = self.package.records.load(Acquire).then(|| pmu.tags_of(record));
+            let tags = self.package.records.load(Acquire).then(|| pmu.tag(record));
             pmu.record(record, view);
-            (tags, pmu.take_made())
+            (tags, pmu.take_effects())
         });
-        self.tell_others(tags, made);
+        self.notify_siblings(tags, effects);
     }
 
     /// A request of this thread left its core's caches: the counters of its package that follow requests count it. It is told where the
@@ -358,7 +353,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.request(request, from, view));
         for thread in self.others_of(&self.package.requests) {
             thread.with(|pmu, view| {
-                if pmu.wide_requests() {
+                if pmu.wants_package_requests() {
                     pmu.request(request, from, view);
                 }
             });
@@ -368,15 +363,15 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged, and so is what its model made of it, or
     /// without tags of a change of the context.
     #[inline]
-    fn tell_others(&self, tags: Option<u64>, made: u64) {
-        if tags.is_none() && made == 0 {
+    fn notify_siblings(&self, tags: Option<u64>, effects: u64) {
+        if tags.is_none() && effects == 0 {
             return;
         }
         // Who looks at tags counts what others are injected, too.
-        for thread in self.others_of(&self.package.overhearing) {
+        for thread in self.others_of(&self.package.observers) {
             thread.with(|pmu, view| {
-                if pmu.overhears() {
-                    pmu.hear(tags, made, view);
+                if pmu.observes_siblings() {
+                    pmu.notify(tags, effects, view);
                 }
             });
         }
@@ -413,7 +408,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// if pmu.demand().asks_levels() {
     ///     pmu.supply_levels(|state| (state == Signal::DecoderEmptyCycles).then_some(true));
     /// }
-    /// pmu.pass(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
+    /// pmu.advance(5, &[Signal::Cycles, Signal::DecoderEmptyCycles]);
     /// assert_eq!(pmu.rdpmc(0), Ok(0));
     /// ```
     pub fn supply_levels(&self, holds: impl Fn(Signal) -> Option<bool>) {
@@ -440,7 +435,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         [&self.core.epoch, &self.package.epoch]
     }
 
-    /// What of the context must be told when it changes: see [`Model::sensitivity`]. Only to be read; another thread may change it, as it may
+    /// What of the context must be told when it changes: see [`LazyContexts::sensitivity`]. Only to be read; another thread may change it, as it may
     /// the demand.
     #[must_use]
     #[inline]
@@ -448,7 +443,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.sensitivity
     }
 
-    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`Model::contexts_add_up`]. Any call but
+    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`LazyContexts::contexts_add_up`]. Any call but
     /// [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
     #[must_use]
     #[inline]
@@ -456,7 +451,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.contexts_add_up
     }
 
-    /// Wishes for a deadline at every toggle of these pins, one bit each.
+    /// Interest for a deadline at every toggle of these pins, one bit each.
     pub fn watch_pins(&self, pins: u32) {
         self.with(|pmu, view| pmu.watch_pins(pins, view));
     }
@@ -486,11 +481,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     pub fn state(&self) -> State {
         // What others of its package do it was told only while it heeded that: a state has it as it is now, so that equal machines have
         // equal states.
-        if self.package.heeding.is_empty() {
+        if self.package.followers.is_empty() {
             self.machine.gather(self.package(), self.package);
         }
         self.with(|pmu, view| {
-            self.tell_common(pmu, view);
+            self.notify_common(pmu, view);
             pmu.state(view)
         })
     }
@@ -513,8 +508,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             self.core.contexts_add_up.store(0, Release);
             let value = work(&mut pmu, &view);
-            if let Some(collector) = self.package.collector.as_ref().filter(|collector| collector.is_running()) {
-                collector.follow(self.core.member, &pmu, self.totals());
+            if let Some(extension) = self.package.extension.as_ref().filter(|_| self.package.is_extension_running()) {
+                extension.follow(self.core.member, &pmu, self.totals());
             }
             let alerts = pmu.take_alerts();
             if let Some(lines) = alerts.lines {
@@ -526,11 +521,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         };
         self.machine.deliver(self.number, alerts);
         if let Some(change) = changed {
-            self.renew_wide_demand();
-            if change.begins_to_heed {
+            self.update_package_demand();
+            if change.starts_to_follow {
                 // While nobody heeded, not every change was noted.
                 self.machine.gather(self.package(), self.package);
-                self.hear();
+                self.notify();
             }
         }
         value

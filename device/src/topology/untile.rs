@@ -1,17 +1,34 @@
 //! The boxes of a machine, as an emulator and its devices reach them.
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
-use vm_pmu_arch::model::Model;
 use vm_pmu_arch::registry::Part;
 
+use super::extension::{Extension, Packages, as_type};
 use super::{BuildError, Builder, Machine};
 use crate::irq::InterruptLine;
 use crate::location::Location;
-#[cfg(feature = "snapshot")]
-pub(crate) use crate::untile::UNITS;
-pub(crate) use crate::untile::UntileState;
-pub(super) use crate::untile::{Boxes, at_msr};
-use crate::untile::{Buses, Domain, Frequencies, Stage, Transaction, UnitId};
+use crate::untile::{Boxes, Buses, Domain, Frequencies, Stage, Transaction, UnitId, UntileState, at_msr};
+
+impl Extension for Boxes {
+    fn footprint(&self) -> usize {
+        size_of::<Self>() + self.allocated()
+    }
+
+    fn has(&self, address: Address) -> bool {
+        match address {
+            Address::Msr(number) => at_msr(number).is_some(),
+            address => matches!(address, Address::Pci(_)),
+        }
+    }
+
+    fn read(&self, address: Address) -> (Result<u64, Fault>, Packages) {
+        Boxes::read(self, address)
+    }
+
+    fn write(&self, address: Address, value: u64) -> (Result<(), Fault>, Packages) {
+        Boxes::write(self, address, value, u64::MAX)
+    }
+}
 
 /// How boxes are built.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,14 +38,14 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// The boxes of a machine of this part, if it has any.
-    pub(super) fn build(self, part: Part) -> Option<Boxes> {
-        part.has_untile().then(|| Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default()))
+    /// The boxes of a machine.
+    pub(super) fn build(self) -> Boxes {
+        Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default())
     }
 
     /// Whether the part has what was chosen.
     pub(super) fn check(self, part: Part) -> Result<(), BuildError> {
-        if part.has_untile() {
+        if part.shape().has_untile {
             return Ok(());
         }
         self.buses.map_or(Ok(()), |_| Err(BuildError::Buses(part)))?;
@@ -40,15 +57,15 @@ impl Builder {
     /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
     #[must_use]
     pub fn buses(mut self, buses: Buses) -> Builder {
-        self.boxes.buses = Some(buses);
+        self.options.untile.buses = Some(buses);
         self
     }
 
     /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
-    /// [`Untile::pass`](Untile::pass).
+    /// [`Untile::advance`](Untile::advance).
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
-        self.boxes.frequencies = Some(frequencies);
+        self.options.untile.frequencies = Some(frequencies);
         self
     }
 }
@@ -57,7 +74,7 @@ impl<L: InterruptLine> Machine<L> {
     /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
     #[must_use]
     pub fn untile(&self) -> Option<Untile<'_, L>> {
-        self.boxes.as_ref().map(|boxes| Untile { machine: self, boxes })
+        as_type(self.extension.as_deref()).map(|boxes| Untile { machine: self, boxes })
     }
 }
 
@@ -73,7 +90,7 @@ impl<L: InterruptLine> Machine<L> {
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0, 4), 0x7843_8086);
 /// untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0040_0103);
 /// let channel = UnitId::new(Kind::McDclk, 0).unwrap();
-/// untile.happen(channel, 0x03, 0x01, 1, 5);
+/// untile.inject(channel, 0x03, 0x01, 1, 5);
 /// untile.tick(Domain::Dclk, 100);
 /// assert_eq!(untile.pci_read(0xFF, 8, 2, 0xB00, 4), 5);
 /// ```
@@ -103,7 +120,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.is_counting()
     }
 
-    /// Whether some counter of the box listens to what [happens](Untile::happen) in it: while none does, that needs not be told, nor do requests
+    /// Whether some counter of the box listens to what [happens](Untile::inject) in it: while none does, that needs not be told, nor do requests
     /// that are [served](Stage::Served) at once. What queues hold, and requests that enter and leave, are told always.
     #[must_use]
     #[inline]
@@ -123,16 +140,16 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// let machine = Builder::new("knl").unwrap().threads(8).build(|_thread, _counter| {}).unwrap();
     /// let untile = machine.untile().unwrap();
     /// // A CPU at 1.4 GHz, UCLK at 1.7, ECLK at 0.9, DCLK at 1.2.
-    /// untile.pass(10);
-    /// untile.pass(4);
+    /// untile.advance(10);
+    /// untile.advance(4);
     /// assert_eq!(Domain::ALL.map(|domain| untile.clocks(domain)), [17, 9, 12]);
     /// ```
-    pub fn pass(&self, cycles: u64) {
+    pub fn advance(&self, cycles: u64) {
         let mut left = cycles;
         while left != 0 {
             let tiles;
-            (tiles, left) = self.boxes.pass(left);
-            self.interrupt(tiles);
+            (tiles, left) = self.boxes.advance(left);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -149,7 +166,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         while left != 0 {
             let tiles;
             (tiles, left) = self.boxes.tick(&[domain], left);
-            self.interrupt(tiles);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -170,7 +187,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         while left != 0 {
             let tiles;
             (tiles, left) = self.boxes.tick(&Domain::ALL, left);
-            self.interrupt(tiles);
+            self.machine.interrupt_packages(tiles);
         }
     }
 
@@ -182,8 +199,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
 
     /// Something of event `select` and sub-event `umask` happens in a box: `each` in every one of the next `clocks` clocks. Returns whether a
     /// counter counts it.
-    pub fn happen(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
-        self.deliver(self.boxes.happen(unit, select, umask, each, clocks))
+    pub fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
+        self.deliver(self.boxes.inject(unit, select, umask, each, clocks))
     }
 
     /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before; a state (of cycles) that begins or
@@ -286,23 +303,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 
     fn deliver<T>(&self, (value, tiles): (T, u64)) -> T {
-        self.interrupt(tiles);
+        self.machine.interrupt_packages(tiles);
         value
-    }
-
-    /// Interrupts the threads of these tiles, one bit each.
-    fn interrupt(&self, tiles: u64) {
-        let mut rest = tiles;
-        while rest != 0 {
-            let tile = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let first = tile * self.machine.per_package;
-            for number in first..first.saturating_add(self.machine.per_package) {
-                if let Some(thread) = self.machine.thread(number) {
-                    thread.with(|pmu, view| pmu.interrupt_by_untile(view));
-                }
-            }
-        }
     }
 }
 

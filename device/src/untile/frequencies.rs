@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     /// Lets cycles go by and counts ticks.
-    fn pass(ratios: &mut Ratios, cycles: u64) -> [u64; 3] {
+    fn advance(ratios: &mut Ratios, cycles: u64) -> [u64; 3] {
         let end = Time { over: cycles.into(), under: 1, is_stop: false };
         let gone = ratios.gone_by(end);
         ratios.go_on(cycles);
@@ -154,15 +154,15 @@ mod tests {
     #[test]
     fn fourteen_cycles_are_seventeen_nine_and_twelve_clocks_however_they_are_cut() {
         let mut ratios = Ratios::new(Frequencies::default());
-        assert_eq!(pass(&mut ratios, 14), [17, 9, 12]);
+        assert_eq!(advance(&mut ratios, 14), [17, 9, 12]);
         let mut sum = [0; 3];
         for part in [1, 2, 3, 5, 3] {
-            let gone = pass(&mut ratios, part);
+            let gone = advance(&mut ratios, part);
             sum = core::array::from_fn(|number| sum[number] + gone[number]);
         }
         assert_eq!(sum, [17, 9, 12]);
         assert_eq!(ratios.phases(), [0; 3]);
-        assert_eq!(pass(&mut ratios, 1_400_000_000_000), [1_700_000_000_000, 900_000_000_000, 1_200_000_000_000]);
+        assert_eq!(advance(&mut ratios, 1_400_000_000_000), [1_700_000_000_000, 900_000_000_000, 1_200_000_000_000]);
     }
 
     #[test]

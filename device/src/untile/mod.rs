@@ -8,7 +8,7 @@
 //!
 //! # Clocks
 //!
-//! Three totals of clocks, which run on only by [`pass`](crate::topology::Untile::pass), at their [`Frequencies`] beside the CPUs' clock, or by
+//! Three totals of clocks, which run on only by [`advance`](crate::topology::Untile::advance), at their [`Frequencies`] beside the CPUs' clock, or by
 //! [`tick`](crate::topology::Untile::tick), one of them, or [`tick_all`](crate::topology::Untile::tick_all). It stops on the way wherever a
 //! counter's overflow is due, so that freeze and interrupt come at that very clock, however many clocks go by at once.
 
@@ -96,8 +96,8 @@ impl Boxes {
         }
     }
 
-    /// How many bytes it takes beside itself.
-    pub(crate) fn footprint(&self) -> usize {
+    /// How many bytes it has allocated.
+    pub(crate) fn allocated(&self) -> usize {
         size_of_val(&*self.slots) + self.configuration.footprint()
     }
 
@@ -228,7 +228,7 @@ impl Boxes {
     /// Lets `cycles` of the CPUs' clock go by. Each clock ticks at its own times among them, and what is due is served at the very tick, when
     /// the others have come as far. Returns the tiles to interrupt after the first cycle in which something interrupts, and the cycles that
     /// are left.
-    pub(crate) fn pass(&self, cycles: u64) -> (Tiles, u64) {
+    pub(crate) fn advance(&self, cycles: u64) -> (Tiles, u64) {
         let mut ratios = self.ticking.lock();
         let (mut end, mut tiles, mut gone) = (cycles, 0, [0; 3]);
         loop {
@@ -269,11 +269,11 @@ impl Boxes {
         tiles
     }
 
-    pub(crate) fn happen(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> (bool, Tiles) {
+    pub(crate) fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> (bool, Tiles) {
         if !self.listens(unit) {
             return (false, 0);
         }
-        self.with(unit, |unit, now| unit.happen(select, umask, each, clocks, now))
+        self.with(unit, |unit, now| unit.inject(select, umask, each, clocks, now))
     }
 
     pub(crate) fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> (bool, Tiles) {

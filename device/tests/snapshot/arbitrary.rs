@@ -43,13 +43,13 @@ fn exercise(machine: &Machine<Silent>) {
             let _ = cpu.read(register.address).and_then(|value| cpu.write(register.address, value));
         }
         cpu.set_context(Context::RESET);
-        cpu.pass(1000, &[]);
+        cpu.advance(1000, &[]);
     }
     if let Some(untile) = machine.untile() {
         Domain::ALL.into_iter().for_each(|domain| untile.tick(domain, 1000));
     }
     if let Some(core) = machine.collection(0) {
-        core.pass(1000, &Cells::default());
+        core.advance(1000, &Cells::default());
     }
 }
 
@@ -90,7 +90,7 @@ proptest! {
         match target.load(&with_content(&bytes, &changed(content(&bytes), &changes))) {
             Err(_) => prop_assert_eq!(target.save().unwrap(), before),
             Ok(()) => {
-                target.pass(100_000, &Cells::default());
+                target.advance(100_000, &Cells::default());
                 end_chip(&target);
                 let saved = target.save().unwrap();
                 prop_assert_eq!(target.load(&saved), Ok(()));

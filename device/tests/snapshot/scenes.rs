@@ -96,7 +96,7 @@ fn begin_knl(machine: &Machine<Silent>) {
     happen(machine, 0, Signal::InstructionsRetired, 7);
     let untile = machine.untile().unwrap();
     untile.pci_write(0xFF, 8, 2, 0xB20, 4, 0x0040_0103);
-    untile.happen(UnitId::new(Kind::McDclk, 0).unwrap(), 0x03, 0x01, 1, 5);
+    untile.inject(UnitId::new(Kind::McDclk, 0).unwrap(), 0x03, 0x01, 1, 5);
     untile.tick(Domain::Dclk, 3);
     untile.tick(Domain::Uclk, 10);
 }
@@ -228,7 +228,7 @@ pub(crate) fn chip() -> Chip {
 /// A chip whose engine runs. Of the fourth step of 256 pumps 200 have been.
 pub(crate) fn stopped_chip() -> Chip {
     let chip = chip();
-    chip.pass(4 * 25_600 + 100, &Cells::default()).ok().unwrap();
+    chip.advance(4 * 25_600 + 100, &Cells::default()).ok().unwrap();
     chip.add(Event::named("PM_PB_EVENT_VG_PUMP").unwrap(), 3 * 256 + 200);
     chip
 }
@@ -260,7 +260,7 @@ pub(crate) fn misses(follower: &mut Follower<'_>, addresses: &[u64]) -> u64 {
     let machine = Builder::new("k8").unwrap().build(silent()).unwrap();
     let cpu = thread(&machine, 0);
     cpu.wrmsr(0xC001_0000, 0x0042_0041).unwrap();
-    follower.renew(&cpu.demand());
+    follower.sync(&cpu.demand());
     for address in addresses {
         let accesses = [Access { address: *address, physical: *address, size: 8, ..Access::default() }];
         let load = Instruction { address: 0x1000, physical: 0x1000, length: 4, accesses: &accesses, ..Instruction::default() };

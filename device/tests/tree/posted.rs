@@ -43,7 +43,7 @@ fn a_driver_reads_what_happened_on_each_chip() {
     }
     let pass = || {
         for _ in 0..SLOTS {
-            platform.pass(platform.chips()[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
+            platform.advance(platform.chips()[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
         }
     };
     let chips: Vec<power9::Chip> = platform.chips().iter().map(power9::Chip::from).collect();
@@ -74,6 +74,6 @@ fn the_control_block_that_a_driver_finds_says_that_the_engine_runs() {
     platform.boot(&Guest(&memory)).ok().unwrap();
     assert_eq!(status(), 2, "paused");
     platform.call(START, [NEST, 0, 0], &Guest(&memory)).unwrap();
-    platform.pass(platform.chips()[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
+    platform.advance(platform.chips()[0].slot_cycles(), &Guest(&memory)).ok().unwrap();
     assert_eq!(status(), 1, "running");
 }

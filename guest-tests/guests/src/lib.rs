@@ -1,7 +1,8 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
 //! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
-//! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64.
+//! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64. Guests that are the same on every part of an
+//! architecture are in `x86` and `ia64`.
 #![forbid(unsafe_code)]
 
 /// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs and on how many chips
@@ -31,7 +32,6 @@ macro_rules! guests {
 }
 use guests;
 
-mod clock;
 pub mod ia64;
 pub mod itanium;
 pub mod k8;
@@ -41,6 +41,7 @@ pub mod power;
 pub mod power9;
 pub mod protocol;
 pub mod runtime;
+mod x86;
 
 use std::error::Error;
 

@@ -239,6 +239,18 @@ impl Kernel {
         Ok(())
     }
 
+    /// A handler for `vector` that does no more than end the interrupt of the local APIC.
+    ///
+    /// # Errors
+    /// Those of the assembler.
+    pub fn plain_handler(&mut self, vector: u8) -> Built<()> {
+        self.handler(vector)?;
+        self.a.push(rax)?;
+        self.apic(APIC_EOI, 0)?;
+        self.a.pop(rax)?;
+        self.a.iretq()
+    }
+
     /// Checks that `seen` lies between `least` and `most`.
     ///
     /// # Errors
@@ -271,6 +283,16 @@ impl Kernel {
         self.a.mov(rsi, seen)?;
         self.a.mov(rdi, text)?;
         self.a.call(self.check)
+    }
+
+    /// Checks that so many faults were counted since this was last checked. Changes R12.
+    ///
+    /// # Errors
+    /// Those of the assembler.
+    pub fn check_faults(&mut self, label: &str, right: u64) -> Built<()> {
+        self.a.mov(r12, cell(FAULTS))?;
+        self.a.mov(cell(FAULTS), 0)?;
+        self.check_is(label, r12, right)
     }
 
     /// Hands back a sample: RDI holds its address, RDX its hits.
@@ -367,6 +389,16 @@ impl Kernel {
     pub fn rdpmc(&mut self, index: u32) -> Built<()> {
         self.a.mov(ecx, index)?;
         self.a.rdpmc()?;
+        self.a.shl(rdx, 32)?;
+        self.a.or(rax, rdx)
+    }
+
+    /// RDTSC into RAX, all 64 bits: three instructions.
+    ///
+    /// # Errors
+    /// Those of the assembler.
+    pub fn rdtsc(&mut self) -> Built<()> {
+        self.a.rdtsc()?;
         self.a.shl(rdx, 32)?;
         self.a.or(rax, rdx)
     }

@@ -58,7 +58,7 @@ impl BoxCounter {
     }
 
     /// Lets `clocks` go by, in which the counter counts or stands still. Returns whether it wrapped.
-    pub(super) fn pass(&mut self, clocks: u64, counts: bool) -> bool {
+    pub(super) fn advance(&mut self, clocks: u64, counts: bool) -> bool {
         let busy = self.busy.min(clocks);
         let quiet = clocks - busy;
         self.busy -= busy;
@@ -85,7 +85,7 @@ impl BoxCounter {
     }
 
     /// Something happens: `each` in every one of the next `clocks` clocks. Returns whether the counter wrapped.
-    pub(super) fn happen(&mut self, each: u64, clocks: u64, counts: bool) -> bool {
+    pub(super) fn inject(&mut self, each: u64, clocks: u64, counts: bool) -> bool {
         let setting = self.setting;
         if setting.adds() {
             return counts && self.grow_wide(u128::from(each) * u128::from(clocks));
@@ -173,9 +173,9 @@ mod tests {
     fn a_level_is_added_in_every_clock() {
         let mut counter = counter(0, false, false);
         counter.set_level(3);
-        counter.pass(5, true);
+        counter.advance(5, true);
         assert_eq!(counter.count.value(), 15);
-        counter.pass(5, false);
+        counter.advance(5, false);
         assert_eq!(counter.count.value(), 15, "it stands still");
     }
 
@@ -184,7 +184,7 @@ mod tests {
         let mut counter = counter(2, false, false);
         for (level, clocks) in [(1, 10), (2, 7), (9, 4), (0, 5)] {
             counter.set_level(level);
-            counter.pass(clocks, true);
+            counter.advance(clocks, true);
         }
         assert_eq!(counter.count.value(), 11);
     }
@@ -192,36 +192,36 @@ mod tests {
     #[test]
     fn inversion_counts_the_other_clocks() {
         let mut counter = counter(1, true, false);
-        counter.pass(4, true);
-        counter.happen(1, 3, true);
-        counter.pass(2, true);
+        counter.advance(4, true);
+        counter.inject(1, 3, true);
+        counter.advance(2, true);
         assert_eq!(counter.count.value(), 4);
-        counter.pass(10, true);
+        counter.advance(10, true);
         assert_eq!(counter.count.value(), 4 + 9, "one clock was still busy");
     }
 
     #[test]
     fn an_edge_is_one_rise_however_long_the_stay() {
         let mut counter = counter(1, false, true);
-        counter.happen(1, 3, true);
-        counter.happen(1, 2, true);
-        counter.pass(5, true);
+        counter.inject(1, 3, true);
+        counter.inject(1, 2, true);
+        counter.advance(5, true);
         assert_eq!(counter.count.value(), 1, "they follow one another");
-        counter.pass(1, true);
-        counter.happen(1, 1, true);
+        counter.advance(1, true);
+        counter.inject(1, 1, true);
         assert_eq!(counter.count.value(), 2);
     }
 
     #[test]
     fn an_inverted_edge_is_a_fall() {
         let mut counter = counter(1, true, true);
-        counter.pass(3, true);
+        counter.advance(3, true);
         assert_eq!(counter.count.value(), 0, "it was idle before");
-        counter.happen(1, 2, true);
+        counter.inject(1, 2, true);
         assert_eq!(counter.clocks_to_wrap(), None);
-        counter.pass(2, true);
+        counter.advance(2, true);
         assert_eq!(counter.count.value(), 0);
-        counter.pass(1, true);
+        counter.advance(1, true);
         assert_eq!(counter.count.value(), 1);
     }
 
@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(counter.clocks_to_wrap(), None);
         counter.set_level(3);
         assert_eq!(counter.clocks_to_wrap(), Some(4));
-        assert!(!counter.pass(3, true));
-        assert!(counter.pass(1, true));
+        assert!(!counter.advance(3, true));
+        assert!(counter.advance(1, true));
         assert_eq!(counter.count.value(), 2);
     }
 
@@ -241,24 +241,24 @@ mod tests {
     fn no_clock_adds_more_than_the_event_can() {
         let mut counter = counter(0, false, false);
         counter.set_level(20);
-        counter.pass(2, true);
+        counter.advance(2, true);
         assert_eq!(counter.count.value(), 16);
     }
 
     #[test]
     fn what_is_too_much_for_a_clock_takes_more_of_them() {
         let mut counter = counter(8, false, false);
-        counter.happen(32, 1, true);
+        counter.inject(32, 1, true);
         assert_eq!(counter.count.value(), 4);
     }
 
     #[test]
     fn a_clock_that_something_happened_in_counts_once_whatever_the_level_becomes() {
         let mut counter = counter(1, false, false);
-        counter.happen(1, 10, true);
-        counter.pass(2, true);
+        counter.inject(1, 10, true);
+        counter.advance(2, true);
         counter.set_level(1);
-        counter.pass(8, true);
+        counter.advance(8, true);
         assert_eq!(counter.count.value(), 10);
     }
 
@@ -266,15 +266,15 @@ mod tests {
     fn the_rest_of_an_increment_takes_a_clock_too() {
         let mut counter = counter(1, false, false);
         counter.most = 2;
-        counter.happen(3, 1, true);
+        counter.inject(3, 1, true);
         assert_eq!(counter.count.value(), 2);
     }
 
     #[test]
     fn an_increment_larger_than_the_counter_wraps_it() {
         let mut counter = counter(0, false, false);
-        assert!(counter.happen(u64::MAX, u64::MAX, true));
+        assert!(counter.inject(u64::MAX, u64::MAX, true));
         counter.set_level(u64::MAX);
-        assert!(counter.pass(u64::MAX, true));
+        assert!(counter.advance(u64::MAX, true));
     }
 }

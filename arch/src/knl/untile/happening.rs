@@ -68,7 +68,7 @@ impl Unit {
     /// Something of event `select` and sub-event `umask` happens: `each` in every one of the next `clocks` clocks. Nobody's thread did it: a
     /// counter that asks for one's (tid_en) counts [requests](Unit::transact) only. A look into the snoop filter finds the line in one of
     /// the states that filter 0 names. Returns whether a counter counts it.
-    pub fn happen(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
+    pub fn inject(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
         let kind = self.kind;
         let states = ChaFilter0::written(self.filters[0]);
         let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
@@ -79,7 +79,7 @@ impl Unit {
         self.each(
             now,
             |choice, _| choice.input != Input::Clock && !choice.by_thread && admits(choice),
-            |counter, counts| counter.happen(each, clocks, counts),
+            |counter, counts| counter.inject(each, clocks, counts),
         )
     }
 
@@ -162,12 +162,12 @@ impl Unit {
         let passes = |choice: &Choice| !choice.by_thread || of_thread;
         let mut taken = false;
         if stage != Stage::Leaves {
-            taken |= self.each(now, |choice, _| passes(choice) && arrives(choice), |counter, counts| counter.happen(1, 1, counts));
+            taken |= self.each(now, |choice, _| passes(choice) && arrives(choice), |counter, counts| counter.inject(1, 1, counts));
         }
         let in_table = |choice: &Choice, queue: (u8, u8)| choice.input == Input::Queue && passes(choice) && is_in_table(queue);
         taken
             | match stage {
-                Stage::Served { clocks } => self.each(now, in_table, |counter, counts| counter.happen(1, clocks, counts)),
+                Stage::Served { clocks } => self.each(now, in_table, |counter, counts| counter.inject(1, clocks, counts)),
                 Stage::Enters | Stage::Leaves => {
                     let change = if stage == Stage::Enters { 1 } else { -1 };
                     self.each(now, in_table, |counter, _| {

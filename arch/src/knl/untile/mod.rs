@@ -8,7 +8,7 @@
 //! # What drives them
 //!
 //! A box counts by the clock of its [`Domain`], and what its mesh stop does by UCLK; the embedder keeps these [`Clocks`].
-//! [`Unit::deadline`] says when something becomes due by clocks alone. What happens in a box ([`Unit::happen`]), what its queues hold
+//! [`Unit::deadline`] says when something becomes due by clocks alone. What happens in a box ([`Unit::inject`]), what its queues hold
 //! ([`Unit::change_queue`]) and the requests at a CHA ([`Unit::transact`]) are told as they come, by the embedder or its companion, with the
 //! manual's event selects and unit masks. What queues hold is told whether anybody counts it or not, as a counter counts the entries that
 //! are there when it begins.

@@ -2,7 +2,7 @@
 
 use super::boxes::{Domain, Kind};
 use super::counter::Setting;
-use super::registers::{CounterControl, PcuCounterControl, UboxCounterControl};
+use super::registers::{CounterControl, PcuCounterControl};
 use crate::event::{self, CoherenceFilter, Drive, Entry, Internal};
 use crate::feed::Unit;
 
@@ -59,35 +59,20 @@ pub(super) fn event_of(kind: Kind, select: u8) -> Option<(&'static Entry, &'stat
 impl Choice {
     /// What counter `number` of a box of `kind` counts while its control holds `bits`.
     pub(super) fn of(kind: Kind, number: usize, bits: u64) -> Choice {
-        match kind {
-            Kind::Pcu => Choice::of_pcu(PcuCounterControl::written(bits)),
-            Kind::Ubox => {
-                let control = UboxCounterControl::written(bits);
-                let setting = Setting {
-                    enabled: control.en(),
-                    ov_en: control.ov_en(),
-                    threshold: control.thresh(),
-                    invert: control.invert(),
-                    edge: control.edge_det(),
-                };
-                Choice::chosen(kind, number, setting, control.ev_sel(), control.umask(), false)
-            }
-            _ => {
-                let control = CounterControl::written(bits);
-                let setting = Setting {
-                    enabled: control.en(),
-                    ov_en: control.ov_en(),
-                    threshold: control.thresh(),
-                    invert: control.invert(),
-                    edge: control.edge_det(),
-                };
-                let by_thread = control.tid_en() && kind == Kind::Cha;
-                Choice::chosen(kind, number, setting, control.ev_sel(), control.umask(), by_thread)
-            }
+        if kind == Kind::Pcu {
+            return Choice::of_pcu(PcuCounterControl::written(bits));
         }
-    }
-
-    fn chosen(kind: Kind, number: usize, setting: Setting, select: u8, umask: u8, by_thread: bool) -> Choice {
+        // The UBox has these fields too; the write has cleared the bits of the threshold that it lacks.
+        let control = CounterControl::written(bits);
+        let setting = Setting {
+            enabled: control.en(),
+            ov_en: control.ov_en(),
+            threshold: control.thresh(),
+            invert: control.invert(),
+            edge: control.edge_det(),
+        };
+        let (select, umask) = (control.ev_sel(), control.umask());
+        let by_thread = control.tid_en() && kind == Kind::Cha;
         let event = event_of(kind, select);
         let most = event.map_or(MOST, |(event, _)| event.max_per_cycle);
         let input = match event {

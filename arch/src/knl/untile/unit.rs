@@ -91,7 +91,7 @@ impl Unit {
         self.fixed.setting.enabled || self.counters.iter().any(|counter| counter.setting.enabled)
     }
 
-    /// Whether something that [happens](Unit::happen) in the box may matter to a counter: what clocks alone do not tell. What queues hold
+    /// Whether something that [happens](Unit::inject) in the box may matter to a counter: what clocks alone do not tell. What queues hold
     /// is told always.
     #[must_use]
     pub fn listens(&self) -> bool {
@@ -134,13 +134,13 @@ impl Unit {
             let (bit, clocks) = (self.status_bit(number), passed.of(self.domain(number)));
             if let Some(counter) = self.counters.get_mut(number) {
                 let counts = runs && counter.setting.enabled;
-                if clocks != 0 && counter.pass(clocks, counts) && counter.setting.ov_en {
+                if clocks != 0 && counter.advance(clocks, counts) && counter.setting.ov_en {
                     told |= bit;
                 }
             }
         }
         let (counts, clocks) = (runs && self.fixed.setting.enabled, passed.of(self.kind.domain()));
-        if clocks != 0 && self.fixed.pass(clocks, counts) && self.fixed.setting.ov_en {
+        if clocks != 0 && self.fixed.advance(clocks, counts) && self.fixed.setting.ov_en {
             told |= 1;
         }
         if told != 0 {

@@ -261,7 +261,7 @@ impl Collection {
     /// Lets `cycles` of the core go by, and posts if that comes due. Of several postings one is made, which has what all would have had.
     ///
     /// Whatever memory refuses is told in what is returned, and kept for the next time.
-    pub fn pass<M: Memory>(&mut self, cycles: u64, totals: TotalsOf<'_, '_>, memory: &M) -> Passed<M::Error> {
+    pub fn advance<M: Memory>(&mut self, cycles: u64, totals: TotalsOf<'_, '_>, memory: &M) -> Passed<M::Error> {
         match cycles.checked_sub(self.until) {
             _ if !self.running => Passed::new(),
             None => {

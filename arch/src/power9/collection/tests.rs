@@ -346,7 +346,7 @@ fn postings_come_at_their_interval_and_late_ones_are_one() {
     core.collection.set_interval(1000);
     core.retire(0, 512);
     let pass = |core: &mut Core, cycles| {
-        let passed = core.collection.pass(cycles, &|thread| core.totals.get(thread), &core.memory);
+        let passed = core.collection.advance(cycles, &|thread| core.totals.get(thread), &core.memory);
         (passed.slots, passed.late, core.collection.until_posting())
     };
     assert_eq!(pass(&mut core, 999), (0, 0, 1));

@@ -63,7 +63,7 @@ impl Clocks {
     }
 
     /// Lets `cycles` of the nest go by; the other clocks go on in proportion, and no fraction is lost.
-    pub(super) fn pass(&mut self, cycles: u64) {
+    pub(super) fn advance(&mut self, cycles: u64) {
         let [bridge_rest, memory_rest] = &mut self.rest;
         let Frequencies { nest, host_bridge, memory } = self.frequencies;
         self.nest = self.nest.wrapping_add(cycles);
@@ -88,7 +88,7 @@ mod tests {
     fn fractions_of_a_clock_are_kept() {
         let mut clocks = Clocks::new(Frequencies { nest: 3, host_bridge: 2, memory: 1 });
         for _ in 0..3 {
-            clocks.pass(1);
+            clocks.advance(1);
         }
         assert_eq!((clocks.nest, clocks.host_bridge, clocks.memory), (3, 2, 1));
     }
@@ -98,9 +98,9 @@ mod tests {
         let frequencies = Frequencies::default();
         let (mut slow, mut fast) = (Clocks::new(frequencies), Clocks::new(frequencies));
         for cycles in [1, 7, 1_000_000, 999_999_999_999] {
-            slow.pass(cycles);
+            slow.advance(cycles);
         }
-        fast.pass(1 + 7 + 1_000_000 + 999_999_999_999);
+        fast.advance(1 + 7 + 1_000_000 + 999_999_999_999);
         assert_eq!(slow, fast);
     }
 }

@@ -34,9 +34,9 @@
 //! let memory = Ram(RefCell::new(vec![0; 0x1C_0000 / 8]));
 //! let (mut nest, totals) = (Nest::new(0), Totals::new());
 //! // Four slots program the counters, the next ones post them.
-//! nest.pass(4 * nest.slot_cycles(), &totals, &memory).ok().unwrap();
+//! nest.advance(4 * nest.slot_cycles(), &totals, &memory).ok().unwrap();
 //! totals.add(Event::at(0x48).unwrap(), 1000);
-//! nest.pass(8 * nest.slot_cycles(), &totals, &memory).ok().unwrap();
+//! nest.advance(8 * nest.slot_cycles(), &totals, &memory).ok().unwrap();
 //! // PM_MCS23_64B_RD_OR_WR_DISP_PORT01, behind a prescaler of 8 bits.
 //! assert_eq!(memory.load(REGION + 0x48), Ok(1000 >> 8));
 //! ```
@@ -172,7 +172,7 @@ impl Nest {
     /// memory, and the counters are posted with the next, those of 16 bits with what 16 bits hold.
     ///
     /// Whatever memory refuses is told in what is returned, and kept for the next time; a posting that could not be cleared is not.
-    pub fn pass<M: Memory>(&mut self, cycles: u64, totals: &Totals, memory: &M) -> Passed<M::Error> {
+    pub fn advance<M: Memory>(&mut self, cycles: u64, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         let mut left = cycles;
         while left >= self.until {
@@ -181,12 +181,12 @@ impl Nest {
                 return passed;
             }
             left -= self.until;
-            self.clocks.pass(self.until);
+            self.clocks.advance(self.until);
             self.until = self.slot_cycles;
             self.slot(totals, memory, &mut passed);
             passed.slots += 1;
         }
-        self.clocks.pass(left);
+        self.clocks.advance(left);
         self.until -= left;
         passed
     }
@@ -194,12 +194,12 @@ impl Nest {
     /// What host firmware leaves to an operating system: the slots that program the counters go by, then the engine is told to pause, and
     /// does. For an embedder whose guest begins there; one that runs host firmware lets it write the command itself.
     pub fn boot<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
-        let mut passed = self.pass(self.until, totals, memory);
+        let mut passed = self.advance(self.until, totals, memory);
         for _ in 1..engine::CONFIGURING {
-            passed.join(self.pass(self.until, totals, memory));
+            passed.join(self.advance(self.until, totals, memory));
         }
         passed.take(memory.store(ControlCell::Command.address(self.home), Command::Pause.value()));
-        passed.join(self.pass(self.until, totals, memory));
+        passed.join(self.advance(self.until, totals, memory));
         passed
     }
 
@@ -220,7 +220,7 @@ impl Nest {
         let beyond = cycles - self.until;
         let step = self.slot_cycles.max(1);
         passed.late = 1 + beyond / step;
-        self.clocks.pass(cycles);
+        self.clocks.advance(cycles);
         self.until = step - beyond % step;
         self.tell_late(passed.late, memory, passed);
     }

@@ -239,7 +239,7 @@ impl Nest {
     /// Posts every group of the mode in force at once, whatever their turns and delays, if the engine runs.
     ///
     /// For an embedder that posts when the guest looks, and not by the clock. It obeys no command: only a slot does, so such an embedder lets
-    /// one go by first ([`pass`](Nest::pass)).
+    /// one go by first ([`advance`](Nest::advance)).
     pub fn post_now<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         if self.engine.is_running() {

@@ -27,7 +27,7 @@ static void a_channel_counts_what_happens(void) {
   EXPECT(answer);
   EXPECT_OK(vm_pmu_box_listens(machine, channel, &answer));
   EXPECT(answer);
-  EXPECT_OK(vm_pmu_box_happen(machine, channel, 0x03, 0x01, 1, 5, &answer));
+  EXPECT_OK(vm_pmu_box_inject(machine, channel, 0x03, 0x01, 1, 5, &answer));
   EXPECT(answer);
   EXPECT_OK(vm_pmu_tick(machine, VM_PMU_CLOCK_DCLK, 100));
   EXPECT_OK(vm_pmu_pci_read(machine, CHANNEL | 0xB00, 4, &value));
@@ -72,8 +72,8 @@ static void the_clocks_tick_beside_the_cpus(void) {
       options.eclk_frequency = 1;
     }
     EXPECT_OK(vm_pmu_machine_create("knl", &options, &machine));
-    EXPECT_OK(vm_pmu_boxes_pass(machine, 5));
-    EXPECT_OK(vm_pmu_boxes_pass(machine, 9));
+    EXPECT_OK(vm_pmu_boxes_advance(machine, 5));
+    EXPECT_OK(vm_pmu_boxes_advance(machine, 9));
     for (uint32_t clock = VM_PMU_CLOCK_UCLK; clock <= VM_PMU_CLOCK_DCLK; clock++) {
       uint64_t clocks;
       EXPECT_OK(vm_pmu_clocks(machine, clock, &clocks));

@@ -73,7 +73,7 @@ static VmPmuCompanion *made(struct seen *seen) {
   options.walk = walk;
   seen->machine = counting(MISSES);
   EXPECT_OK(vm_pmu_companion_create("k8", &options, &seen->companion));
-  EXPECT_OK(vm_pmu_follow_renew(seen->companion, seen->machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(seen->companion, seen->machine, 0, &active));
   EXPECT_OK(vm_pmu_follow_supplies(seen->companion, 0, VM_PMU_SIGNAL_DATA_CACHE_MISSES, &supplies));
   EXPECT(active && supplies);
   return seen->companion;
@@ -116,7 +116,7 @@ static void what_is_saved_goes_on_as_warm(void) {
   EXPECT(vm_pmu_companion_load(new.companion, bytes, length - 1) == VM_PMU_STATUS_ERROR_SNAPSHOT);
   EXPECT(vm_pmu_load(new.machine, bytes, length) == VM_PMU_STATUS_ERROR_SNAPSHOT && told("companion"));
   EXPECT_OK(vm_pmu_companion_load(new.companion, bytes, length));
-  EXPECT_OK(vm_pmu_follow_renew(new.companion, new.machine, 0, NULL));
+  EXPECT_OK(vm_pmu_follow_sync(new.companion, new.machine, 0, NULL));
   load(&new, 0x8008);
   EXPECT(counted(new.machine) == 0 && new.hits == 1 && new.walks == 0);
   EXPECT_OK(vm_pmu_snapshot_destroy(snapshot));
@@ -136,7 +136,7 @@ static void the_companion_keeps_the_clock(void) {
   options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
   options.flags = VM_PMU_COMPANION_ALWAYS;
   EXPECT_OK(vm_pmu_companion_create("k8", &options, &companion));
-  EXPECT_OK(vm_pmu_follow_renew(companion, machine, 0, NULL));
+  EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, NULL));
   instruction.bytes = 4;
   EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
   EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, &cycles));
@@ -201,7 +201,7 @@ static void misuse(void) {
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 49, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_follow_deliver(companion, machine, 1, NULL, 0, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_invalidate(companion, 0, 3, 0) == VM_PMU_STATUS_ERROR_ARGUMENT);
-  EXPECT(vm_pmu_follow_renew(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
+  EXPECT(vm_pmu_follow_sync(companion, NULL, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(vm_pmu_companion_device_access(companion, machine, 1, 0, 1, false) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_companion_save(companion, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT_OK(vm_pmu_companion_destroy(companion));

@@ -63,9 +63,9 @@ static void passes_to_an_overflow(void) {
   uint64_t value = 0;
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010005, 0 - (uint64_t)1000));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010001, 0x00520076)); /* cycles */
-  EXPECT_OK(vm_pmu_pass(machine, 0, 999, states, 1));
+  EXPECT_OK(vm_pmu_advance(machine, 0, 999, states, 1));
   EXPECT(apic.interrupts == 0);
-  EXPECT_OK(vm_pmu_pass(machine, 0, 8, states, 1));
+  EXPECT_OK(vm_pmu_advance(machine, 0, 8, states, 1));
   EXPECT(apic.interrupts == 1 && apic.counter == 1);
   EXPECT_OK(vm_pmu_read(machine, 0, RDPMC, 1, &value));
   EXPECT(value == 7);

@@ -70,7 +70,7 @@ static void levels_are_told_where_they_are_asked_for(void) {
       EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
       EXPECT(demand.levels[word] == 0);
     }
-    EXPECT_OK(vm_pmu_pass(machine, 0, 5, states, 2));
+    EXPECT_OK(vm_pmu_advance(machine, 0, 5, states, 2));
     EXPECT_OK(vm_pmu_read(machine, 0, VM_PMU_SPACE_MSR, 0xC0010004, &value));
     EXPECT(value == (told ? 0 : 1));
     EXPECT(vm_pmu_supply_levels(machine, 0, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);

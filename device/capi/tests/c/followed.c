@@ -190,7 +190,7 @@ static void an_overflow_comes_before_the_next_instruction_is_entered(void) {
   build(&host);
   write_register(&host, PERF_CTR, 0 - (uint64_t)10);
   write_register(&host, PERF_EVT_SEL, DATA_CACHE_MISSES);
-  EXPECT(tcg_bridge_look(host.cpu));
+  EXPECT(tcg_bridge_poll_interrupt(host.cpu));
   for (line = 0; line < 10; line++) {
     load(&host, DATA + LINE * line);
     EXPECT(host.interrupts == 0);
@@ -200,7 +200,7 @@ static void an_overflow_comes_before_the_next_instruction_is_entered(void) {
   EXPECT(host.interrupts == 1);
   tcg_bridge_block_begin(&block);
   tcg_bridge_block_instruction(&block);
-  EXPECT(tcg_bridge_enter(host.cpu, &block) == TCG_BRIDGE_LOOK);
+  EXPECT(tcg_bridge_enter(host.cpu, &block) == TCG_BRIDGE_INTERRUPT);
   tcg_bridge_destroy(host.bridge);
 }
 
@@ -243,7 +243,7 @@ static void instructions_are_counted_by_the_countdown_meanwhile(void) {
   build(&host);
   write_register(&host, PERF_EVT_SEL, RETIRED_INSTRUCTIONS);
   write_register(&host, PERF_EVT_SEL + 1, DATA_CACHE_MISSES);
-  EXPECT(tcg_bridge_look(host.cpu));
+  EXPECT(tcg_bridge_poll_interrupt(host.cpu));
   uint64_t before = counted(&host);
   walk(&host, 100);
   EXPECT(counted(&host) == before + 100);
@@ -338,7 +338,7 @@ static void branches_are_recorded_for_guests_that_look_at_their_history(void) {
   EXPECT(host.cpu->counting && !host.cpu->following);
   /* clrbhrb */
   EXPECT(tcg_bridge_write(host.cpu, VM_PMU_SPACE_BHRB, 0, 0, &exception) == TCG_BRIDGE_DONE);
-  EXPECT(host.cpu->following && tcg_bridge_look(host.cpu));
+  EXPECT(host.cpu->following && tcg_bridge_poll_interrupt(host.cpu));
   take_branch(&host);
   write_spr(host.cpu, MMCR0, 0);
   EXPECT(!host.cpu->following);

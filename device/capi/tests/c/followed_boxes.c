@@ -85,7 +85,7 @@ static void load(struct host *host, uint32_t number, uint64_t address) {
 static void program_channels(struct host *host, uint32_t control) {
   uint32_t channel;
   for (channel = 0; channel < CHANNELS; channel++) {
-    tcg_bridge_boxes_pass(host->bridge, 14);
+    tcg_bridge_boxes_advance(host->bridge, 14);
     EXPECT_OK(vm_pmu_pci_write(host->machine, CHANNEL(channel) | CHANNEL_CONTROL, 4, control));
     tcg_bridge_boxes_written(host->bridge);
   }
@@ -93,7 +93,7 @@ static void program_channels(struct host *host, uint32_t control) {
 
 static uint32_t of_channels(struct host *host) {
   uint32_t channel, value, sum = 0;
-  tcg_bridge_boxes_pass(host->bridge, 14);
+  tcg_bridge_boxes_advance(host->bridge, 14);
   for (channel = 0; channel < CHANNELS; channel++) {
     EXPECT_OK(vm_pmu_pci_read(host->machine, CHANNEL(channel) | CHANNEL_COUNTER, 4, &value));
     sum += value;

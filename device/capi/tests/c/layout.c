@@ -226,7 +226,7 @@ static void cells_are_where_they_are_said_to_be(void) {
   EXPECT(cells.signals > 407 && (uintptr_t)cells.totals % 64 == 0);
   for (uint32_t signal = 0; signal < cells.signals; signal++) {
     EXPECT(cells.deadlines[signal] == VM_PMU_NEVER);
-    EXPECT_OK(vm_pmu_pass(machine, 0, signal + 1, &signal, 1));
+    EXPECT_OK(vm_pmu_advance(machine, 0, signal + 1, &signal, 1));
   }
   for (uint32_t signal = 0; signal < cells.signals; signal++) {
     EXPECT(cells.totals[signal] == signal + 1);

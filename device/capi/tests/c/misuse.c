@@ -98,9 +98,9 @@ static void threads_and_registers(void) {
   EXPECT(vm_pmu_cells(machine, 0, &cells) == VM_PMU_STATUS_ERROR_ARGUMENT && told("sizeof(VmPmuCells)"));
   EXPECT(vm_pmu_device_cells(machine, 1, &cells) == VM_PMU_STATUS_ERROR_RANGE && told("package 1"));
   EXPECT(vm_pmu_service(machine, UINT32_MAX) == VM_PMU_STATUS_ERROR_RANGE);
-  EXPECT(vm_pmu_pass(machine, 0, 5, states, 2) == VM_PMU_STATUS_ERROR_RANGE && told("signal"));
-  EXPECT(vm_pmu_pass(machine, 0, 5, NULL, 2) == VM_PMU_STATUS_ERROR_ARGUMENT && told("null"));
-  EXPECT(vm_pmu_pass(machine, 0, 5, states, SIZE_MAX / 2) == VM_PMU_STATUS_ERROR_ARGUMENT && told("no memory"));
+  EXPECT(vm_pmu_advance(machine, 0, 5, states, 2) == VM_PMU_STATUS_ERROR_RANGE && told("signal"));
+  EXPECT(vm_pmu_advance(machine, 0, 5, NULL, 2) == VM_PMU_STATUS_ERROR_ARGUMENT && told("null"));
+  EXPECT(vm_pmu_advance(machine, 0, 5, states, SIZE_MAX / 2) == VM_PMU_STATUS_ERROR_ARGUMENT && told("no memory"));
   EXPECT(vm_pmu_set_context_x86(machine, 0, 4, 0, 0) == VM_PMU_STATUS_ERROR_ARGUMENT && told("CPL 4"));
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }

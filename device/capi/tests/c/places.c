@@ -147,13 +147,13 @@ static void a_thread_reads_memory_of_the_other_chip(void) {
   options.packages = 4;
   options.threads = 4;
   EXPECT_OK(vm_pmu_machine_create("power9", &options, &machine));
-  EXPECT_OK(vm_pmu_follow_renew(companion, machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, &active));
   EXPECT_OK(vm_pmu_follow_is_stale(companion, 0, &stale));
   EXPECT(!active && !stale);
   EXPECT_OK(vm_pmu_companion_watch_places(companion, true));
   EXPECT_OK(vm_pmu_follow_is_stale(companion, 0, &stale));
   EXPECT(stale);
-  EXPECT_OK(vm_pmu_follow_renew(companion, machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, &active));
   EXPECT_OK(vm_pmu_follow_is_stale(companion, 0, &stale));
   EXPECT(active && !stale);
 

@@ -78,9 +78,9 @@ static void cores_post(void) {
   EXPECT(running);
   retire(machine, 5 * 512);
   EXPECT_OK(vm_pmu_core_until_posting(machine, 0, &cycles));
-  EXPECT_OK(vm_pmu_core_pass(machine, 0, cycles - 1, &memory, NULL));
+  EXPECT_OK(vm_pmu_core_advance(machine, 0, cycles - 1, &memory, NULL));
   EXPECT(at(CORE + 0x20) == 0);
-  EXPECT_OK(vm_pmu_core_pass(machine, 0, 1, &memory, &passed));
+  EXPECT_OK(vm_pmu_core_advance(machine, 0, 1, &memory, &passed));
   EXPECT(passed.slots == 1 && passed.refused == 0 && at(CORE + 0x20) == 5 && additions > 0);
 
   hole = CORE + 0x20;
@@ -148,7 +148,7 @@ static void chips_post_and_are_saved(void) {
   EXPECT(pump == 8);
   EXPECT_OK(vm_pmu_chip_until_slot(old, 8, &cycles));
   EXPECT(cycles == SLOT);
-  EXPECT_OK(vm_pmu_platform_pass(old, 4 * SLOT + 100, &memory, &passed));
+  EXPECT_OK(vm_pmu_platform_advance(old, 4 * SLOT + 100, &memory, &passed));
   EXPECT(passed.slots == 4 && passed.refused == 0);
   EXPECT_OK(vm_pmu_chip_running(old, 8, &running));
   EXPECT(running);

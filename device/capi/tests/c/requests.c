@@ -37,7 +37,7 @@ static void place(void *user, const VmPmuPlace *place) {
   const struct seen *seen = user;
   bool is_first = place->kind == VM_PMU_PLACE_KIND_CHANNEL && place->controller == 0 && place->channel == 0;
   if (is_first && place->signal == VM_PMU_SIGNAL_MEMORY_READS) {
-    EXPECT_OK(vm_pmu_box_happen(seen->machine, seen->channel, 0x03, 0x01, 1, place->amount, NULL));
+    EXPECT_OK(vm_pmu_box_inject(seen->machine, seen->channel, 0x03, 0x01, 1, place->amount, NULL));
   }
 }
 
@@ -77,7 +77,7 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   EXPECT_OK(vm_pmu_companion_create("knl", NULL, &seen.companion));
   EXPECT_OK(vm_pmu_box_named("mc-dclk0", &seen.channel));
   /* Nobody asks for requests. */
-  EXPECT_OK(vm_pmu_follow_renew(seen.companion, seen.machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(seen.companion, seen.machine, 0, &active));
   EXPECT(!active);
   load(&seen, 0x4000);
   EXPECT(seen.requests == 0);
@@ -89,7 +89,7 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   EXPECT_OK(vm_pmu_pci_write(seen.machine, CHANNEL | 0xB20, 4, 0x00400103));
   EXPECT_OK(vm_pmu_companion_watch_places(seen.companion, true));
   EXPECT_OK(vm_pmu_follow_keep_requests(seen.companion, 0, true));
-  EXPECT_OK(vm_pmu_follow_renew(seen.companion, seen.machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(seen.companion, seen.machine, 0, &active));
   EXPECT(active);
   load(&seen, 0x8000);
   EXPECT(seen.requests == 1 && seen.taken == 1 && seen.last.physical >> 6 == 0x200 && seen.last.latency > 0);
@@ -102,7 +102,7 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   load(&seen, 0x8008);
   EXPECT(seen.requests == 1 && at_cha(&seen, 8) == 1);
   EXPECT_OK(vm_pmu_follow_keep_requests(seen.companion, 0, false));
-  EXPECT_OK(vm_pmu_follow_renew(seen.companion, seen.machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(seen.companion, seen.machine, 0, &active));
   load(&seen, 0x10000);
   EXPECT(active && seen.requests == 1);
   EXPECT_OK(vm_pmu_companion_destroy(seen.companion));

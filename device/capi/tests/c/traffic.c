@@ -80,14 +80,14 @@ static struct rig made(void) {
   EXPECT_OK(vm_pmu_companion_create("power9", &options, &rig.companion));
   EXPECT_OK(vm_pmu_traffic_create(rig.companion, rig.platform, &rig.traffic));
   /* Nothing is followed while no engine posts. */
-  EXPECT_OK(vm_pmu_traffic_renew(rig.traffic, rig.companion, rig.platform, &watches));
+  EXPECT_OK(vm_pmu_traffic_sync(rig.traffic, rig.companion, rig.platform, &watches));
   EXPECT(!watches);
-  EXPECT_OK(vm_pmu_platform_pass(rig.platform, 4 * SLOT, &memory, NULL));
-  EXPECT_OK(vm_pmu_traffic_renew(rig.traffic, rig.companion, rig.platform, &watches));
+  EXPECT_OK(vm_pmu_platform_advance(rig.platform, 4 * SLOT, &memory, NULL));
+  EXPECT_OK(vm_pmu_traffic_sync(rig.traffic, rig.companion, rig.platform, &watches));
   EXPECT(watches);
   EXPECT_OK(vm_pmu_follow_is_stale(rig.companion, 0, &stale));
   EXPECT(stale);
-  EXPECT_OK(vm_pmu_follow_renew(rig.companion, rig.machine, 0, &active));
+  EXPECT_OK(vm_pmu_follow_sync(rig.companion, rig.machine, 0, &active));
   EXPECT(active);
   /* Counters without a prescaler post differences, to what they were at their first posting. */
   EXPECT_OK(vm_pmu_chip_post(rig.platform, 0, &memory, NULL));
@@ -106,7 +106,7 @@ static void read_lines(const struct rig *rig, uint64_t first, uint64_t count) {
   for (uint64_t line = first; line < first + count; line++) {
     EXPECT_OK(vm_pmu_companion_device_access(rig->companion, rig->machine, 0, line * LINE, LINE, false));
   }
-  EXPECT_OK(vm_pmu_traffic_tell(rig->traffic, rig->companion, rig->platform));
+  EXPECT_OK(vm_pmu_traffic_flush(rig->traffic, rig->companion, rig->platform));
 }
 
 static uint64_t posted(const struct rig *rig, uint64_t offset) {
@@ -159,10 +159,10 @@ static void misuse(void) {
   EXPECT(vm_pmu_traffic_create(rig.companion, NULL, &traffic) == VM_PMU_STATUS_ERROR_ARGUMENT && told("platform"));
   EXPECT(vm_pmu_traffic_create(rig.companion, rig.platform, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
   EXPECT(traffic == NULL);
-  EXPECT(vm_pmu_traffic_tell(rig.traffic, rig.companion, two) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
-  EXPECT(vm_pmu_traffic_renew(rig.traffic, rig.companion, two, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
-  EXPECT(vm_pmu_traffic_renew(NULL, rig.companion, rig.platform, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("traffic"));
-  EXPECT_OK(vm_pmu_traffic_renew(rig.traffic, rig.companion, rig.platform, NULL));
+  EXPECT(vm_pmu_traffic_flush(rig.traffic, rig.companion, two) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
+  EXPECT(vm_pmu_traffic_sync(rig.traffic, rig.companion, two, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("2 chips"));
+  EXPECT(vm_pmu_traffic_sync(NULL, rig.companion, rig.platform, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT && told("traffic"));
+  EXPECT_OK(vm_pmu_traffic_sync(rig.traffic, rig.companion, rig.platform, NULL));
   EXPECT(vm_pmu_traffic_moved(rig.traffic, moved, 2) == VM_PMU_STATUS_ERROR_ARGUMENT && told("one for each chip"));
   EXPECT(vm_pmu_traffic_moved(rig.traffic, NULL, 1) == VM_PMU_STATUS_ERROR_ARGUMENT && told("moved"));
   EXPECT(vm_pmu_traffic_restore(rig.traffic, moved, 0) == VM_PMU_STATUS_ERROR_ARGUMENT && told("one for each chip"));

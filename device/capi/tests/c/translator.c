@@ -303,7 +303,7 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
     block = translate(machine, length);
     counting = always_count || machine->cpu->counting;
     if (counting) allowed = tcg_bridge_enter(machine->cpu, block);
-    if (allowed == TCG_BRIDGE_LOOK) continue;
+    if (allowed == TCG_BRIDGE_INTERRUPT) continue;
     if (allowed != TCG_BRIDGE_GO) {
       EXPECT(allowed <= block->instructions);
       block = translate(machine, (uint32_t)allowed);
@@ -438,12 +438,12 @@ static void a_sleep_ends_at_its_deadline(void) {
   EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == VM_PMU_NEVER);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)1000, &exception) == TCG_BRIDGE_DONE);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x520076, &exception) == TCG_BRIDGE_DONE);
-  EXPECT(tcg_bridge_look(machine.cpu) && !tcg_bridge_look(machine.cpu));
+  EXPECT(tcg_bridge_poll_interrupt(machine.cpu) && !tcg_bridge_poll_interrupt(machine.cpu));
   EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == 1000);
-  tcg_bridge_pass(machine.cpu, 999, states, 1);
+  tcg_bridge_advance(machine.cpu, 999, states, 1);
   EXPECT(machine.pending == 0);
-  tcg_bridge_pass(machine.cpu, 1, states, 1);
-  EXPECT(machine.pending == 1 && tcg_bridge_look(machine.cpu));
+  tcg_bridge_advance(machine.cpu, 1, states, 1);
+  EXPECT(machine.pending == 1 && tcg_bridge_poll_interrupt(machine.cpu));
   tcg_bridge_reset(machine.cpu, false);
   EXPECT(tcg_bridge_sleep(machine.cpu, states, 1) == VM_PMU_NEVER);
   tcg_bridge_destroy(machine.bridge);
@@ -464,7 +464,7 @@ static void a_level_that_was_told_is_not_told_again_while_the_deadline_is_far(vo
   build(&machine);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)20000, &exception) == TCG_BRIDGE_DONE);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x510076, &exception) == TCG_BRIDGE_DONE);
-  EXPECT(tcg_bridge_look(machine.cpu));
+  EXPECT(tcg_bridge_poll_interrupt(machine.cpu));
   enter(&machine, 3, &user);
   enter(&machine, 0, &kernel);
   machine.contexts = 0;
@@ -485,7 +485,7 @@ static void an_interpreter_retires_one_by_one(void) {
   build(&machine);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_CTR, 0 - (uint64_t)9, &exception) == TCG_BRIDGE_DONE);
   EXPECT(tcg_bridge_write(machine.cpu, VM_PMU_SPACE_MSR, PERF_EVT_SEL, 0x5200C0, &exception) == TCG_BRIDGE_DONE);
-  EXPECT(tcg_bridge_look(machine.cpu));
+  EXPECT(tcg_bridge_poll_interrupt(machine.cpu));
   for (instruction = 1; instruction <= 9; instruction++) EXPECT(tcg_bridge_retire(machine.cpu, 1, 1) == (instruction == 9));
   EXPECT(machine.pending == 1);
   tcg_bridge_destroy(machine.bridge);
@@ -533,7 +533,7 @@ static TcgBridge *alerting(struct thread *thread, bool (*record)(void *, uint32_
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 798, 0x02000000, &exception) == TCG_BRIDGE_DONE);     /* MMCR1: PMC1SEL */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 787, 0x80000000 - 3, &exception) == TCG_BRIDGE_DONE); /* PMC1 */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 795, 0x06008000, &exception) == TCG_BRIDGE_DONE);     /* MMCR0: PMAE, FCECE, PMC1CE */
-  EXPECT(tcg_bridge_look(cpu));
+  EXPECT(tcg_bridge_poll_interrupt(cpu));
   return bridge;
 }
 
@@ -617,7 +617,7 @@ static void a_system_call_at_the_deadline_is_told_before_its_context_ends(void) 
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 798, 0x02000000, &exception) == TCG_BRIDGE_DONE);        /* MMCR1: PMC1SEL */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 787, 0x80000000 - 9000, &exception) == TCG_BRIDGE_DONE); /* PMC1 */
   EXPECT(tcg_bridge_write(cpu, VM_PMU_SPACE_SPR, 795, 0x46008001, &exception) == TCG_BRIDGE_DONE);        /* MMCR0: FCS, PMAE, FCECE, PMC1CE, FCH */
-  EXPECT(tcg_bridge_look(cpu));
+  EXPECT(tcg_bridge_poll_interrupt(cpu));
   thread.address = 0x1000;
   go(cpu, 1, &one);
   /* Both contexts are told, and told again with the deadline near; the last of 9,000 instructions is a system call. */

@@ -17,7 +17,7 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
 
 /// Loads every line of an array once, in an order in which no two neighbours follow one another (17 shares no divisor with a power of
 /// two), and returns what that added to the signals.
-fn pass(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal]) -> Vec<u64> {
+fn advance(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal]) -> Vec<u64> {
     let before: Vec<u64> = signals.iter().map(|signal| rig.get(0, *signal)).collect();
     let lines = bytes / 64;
     for step in 0..lines {
@@ -35,8 +35,8 @@ fn a_chase_misses_where_it_outgrows_a_level() {
     for (bytes, right) in [(48 << 10, [0, 0, 0, 0]), (512 << 10, [8192, 0, 8192, 8192]), (4 << 20, [65536, 65536, 0, 65536u64])] {
         let rig = Rig::new(1);
         let mut follower = follow(&companion, 0);
-        pass(&rig, &mut follower, bytes, &signals);
-        assert_eq!(pass(&rig, &mut follower, bytes, &signals), right, "{bytes} bytes");
+        advance(&rig, &mut follower, bytes, &signals);
+        assert_eq!(advance(&rig, &mut follower, bytes, &signals), right, "{bytes} bytes");
     }
 }
 

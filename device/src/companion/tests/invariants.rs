@@ -220,7 +220,7 @@ fn a_follower_that_nobody_asks_does_nothing() {
     let rig = Rig::new(1);
     let mut follower = companion.follower(0).unwrap();
     let before = companion.save(&[&follower]).unwrap();
-    follower.renew(&Demand::default());
+    follower.sync(&Demand::default());
     assert!(!follower.is_active() && !follower.keeps_time());
     let mut noise = Noise::new(1);
     (0..500).for_each(|_| noise.next(|instruction| rig.run(&mut follower, instruction)));

@@ -69,7 +69,7 @@ impl PageTables for Tables {
 
 fn follow(companion: &Companion, number: usize) -> Follower<'_> {
     let mut follower = companion.follower(number).unwrap();
-    follower.renew(&everything());
+    follower.sync(&everything());
     follower
 }
 

@@ -81,17 +81,17 @@ fn a_follower_is_active_while_places_are_watched() {
     let companion = Builder::new("knl").unwrap().build();
     let rig = Rig::new(1);
     let mut follower = companion.follower(0).unwrap();
-    follower.renew(&Demand::default());
+    follower.sync(&Demand::default());
     assert!(!follower.is_active() && !follower.is_stale());
     companion.watch_places(true);
     assert!(follower.is_stale());
-    follower.renew(&Demand::default());
+    follower.sync(&Demand::default());
     assert!(follower.is_active() && follower.follows_accesses() && !follower.is_stale());
     rig.run(&mut follower, &Instruction { accesses: &[load(0x1_0000)], ..Instruction::default() });
     assert!(companion.has_places());
     assert!(rig.all().iter().all(|total| *total == 0));
     companion.watch_places(false);
-    follower.renew(&Demand::default());
+    follower.sync(&Demand::default());
     assert!(!follower.is_active());
 }
 

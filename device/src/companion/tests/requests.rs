@@ -10,7 +10,7 @@ fn asking(companion: &Companion, number: usize) -> Follower<'_> {
     let mut demand = Demand::default();
     demand.replace(SignalSet::ALL, false, Records::REQUESTS);
     let mut follower = companion.follower(number).unwrap();
-    follower.renew(&demand);
+    follower.sync(&demand);
     follower
 }
 
@@ -307,10 +307,10 @@ fn a_follower_whose_requests_alone_are_wanted_is_active_and_none_are_kept_for_no
     let mut follower = companion.follower(0).unwrap();
     let mut demand = Demand::default();
     demand.replace(SignalSet::EMPTY, false, Records::REQUESTS);
-    follower.renew(&demand);
+    follower.sync(&demand);
     assert!(follower.is_active() && follower.follows_accesses());
     assert_eq!(requests(&rig, &mut follower, &accessing(&[load(0x1_0000)])).len(), 1);
-    follower.renew(&everything());
+    follower.sync(&everything());
     assert!(requests(&rig, &mut follower, &accessing(&[load(0x2_0000)])).is_empty());
 }
 

@@ -141,7 +141,7 @@ impl Litmus {
             part,
             packages: 1,
             threads: *bytes.choose(driver.threads)?,
-            shared_counters: bytes.arbitrary::<bool>()? && part.shares_counters(),
+            shared_counters: bytes.arbitrary::<bool>()? && part.shape().shares_counters,
             steps: Vec::new(),
         };
         let entries = part.catalogue().entries;

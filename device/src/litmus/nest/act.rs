@@ -82,7 +82,7 @@ pub(in crate::litmus) fn act(chips: &mut Chips, step: &NestStep, access: Access)
         }
         NestStep::Current(_) => {}
         NestStep::Tick(cycles) => tick(chips, *cycles, access)?,
-        NestStep::AtOnce(cycles) => chips.each(|chip, ram| chip.nest.pass(*cycles, &chip.totals, ram)),
+        NestStep::AtOnce(cycles) => chips.each(|chip, ram| chip.nest.advance(*cycles, &chip.totals, ram)),
         NestStep::Slots(slots) => {
             let cycles = chips.with(|chip, _| slots_in_cycles(&chip.nest, *slots)).unwrap_or(0);
             tick(chips, cycles, access)?;
@@ -151,11 +151,11 @@ fn tick(chips: &mut Chips, cycles: u64, access: Access) -> Result<(), String> {
     if most > MOST_SLOTS {
         return Err(format!("{cycles} cycles are {most} slots, which are too many: {MOST_SLOTS} are the most; or write `at-once`"));
     }
-    chips.each(|chip, ram| pass(&mut chip.nest, &chip.totals, ram, cycles, access));
+    chips.each(|chip, ram| advance(&mut chip.nest, &chip.totals, ram, cycles, access));
     Ok(())
 }
 
-fn pass(nest: &mut Nest, totals: &Totals, ram: &Ram, cycles: u64, access: Access) -> Passed<u64> {
+fn advance(nest: &mut Nest, totals: &Totals, ram: &Ram, cycles: u64, access: Access) -> Passed<u64> {
     let mut sum = Passed { slots: 0, late: 0, refused: 0, error: None };
     let mut left = cycles;
     let mut part = 1u64;
@@ -168,7 +168,7 @@ fn pass(nest: &mut Nest, totals: &Totals, ram: &Ram, cycles: u64, access: Access
             Access::Parts => part.min(in_time),
         };
         let now = now.min(left);
-        sum.join(nest.pass(now, totals, ram));
+        sum.join(nest.advance(now, totals, ram));
         left -= now;
         part = part.saturating_mul(3);
     }

@@ -64,7 +64,7 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks:
         };
         match domain {
             Some(domain) => untile.tick(domain, now),
-            None => untile.pass(now),
+            None => untile.advance(now),
         }
         if access == Access::Single && clocks - left < LOOKED_AT {
             // Whatever deadlines say: every box counts up to here.
@@ -91,7 +91,7 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
             0
         }
         UntileStep::Happen { unit, select, umask, each, clocks } => {
-            u64::from(is_told(*unit) && untile.happen(*unit, *select, *umask, *each, *clocks))
+            u64::from(is_told(*unit) && untile.inject(*unit, *select, *umask, *each, *clocks))
         }
         UntileStep::Queue { unit, select, umask, change } => u64::from(untile.change_queue(*unit, *select, *umask, *change)),
         UntileStep::SetQueue { unit, select, umask, level } => u64::from(untile.set_queue(*unit, *select, *umask, *level)),

@@ -144,7 +144,7 @@ impl<'a> Cpu<'a> {
             self.demand.signals().iter().filter(|signal| !known(*signal)).for_each(|signal| theirs.insert(signal));
             let mut demand = Demand::default();
             demand.replace(theirs, self.demand.per_cycle(), self.demand.records());
-            following.follower.renew(&demand);
+            following.follower.sync(&demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
         let makes = |signal| !known(signal) && follower.is_some_and(|follower| follower.supplies(signal));

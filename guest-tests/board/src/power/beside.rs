@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::access::Address;
 use vm_pmu::arch::feed::{Context, Deadlines, Feed, Pace, Record, Scope, Signal, SignalSet, Totals};
-use vm_pmu::arch::model::{Model, Shared};
+use vm_pmu::arch::model::{Model, Shared, SharedState};
 use vm_pmu::arch::power9::encode::Encoding;
 use vm_pmu::arch::power9::{COUNTERS, Msr, Power9, Revision, State, spr};
 
@@ -97,13 +97,13 @@ impl Beside {
     /// An instruction has been added to the totals.
     pub(super) fn step(&mut self, totals: &Totals, record: impl Fn() -> Record) {
         for unit in &mut self.units {
-            if unit.deadlines.due(totals) && unit.deadlines.look(totals) {
+            if unit.deadlines.due(totals) && unit.deadlines.update_horizon(totals) {
                 let feed = View { totals, deadlines: &unit.deadlines };
                 if unit.pmu.demand().records().at_deadline {
                     unit.pmu.record(&record(), &feed);
                 }
                 unit.pmu.service(&feed);
-                unit.deadlines.look(totals);
+                unit.deadlines.update_horizon(totals);
             }
         }
     }

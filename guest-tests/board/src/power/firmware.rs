@@ -269,7 +269,7 @@ impl<'a> Firmware<'a> {
     pub fn state(&self) -> Result<FirmwareState, SnapshotError> {
         let chips = self.platform.chips();
         if let Some((companion, traffic)) = &self.companion {
-            traffic.tell(companion, chips);
+            traffic.flush(companion, chips);
         }
         Ok(FirmwareState {
             chips: chips.iter().map(Chip::save).collect::<Result<_, _>>()?,
@@ -296,7 +296,7 @@ impl<'a> Firmware<'a> {
         self.refused.set(state.refused);
         if let Some((companion, traffic)) = &self.companion {
             traffic.restore(&state.moved);
-            traffic.renew(companion, chips);
+            traffic.sync(companion, chips);
         }
         Ok(())
     }
@@ -331,13 +331,13 @@ impl<'a> Firmware<'a> {
     fn pass(&self, cycles: u64) {
         let chips = self.platform.chips();
         if let Some((companion, traffic)) = &self.companion {
-            traffic.tell(companion, chips);
+            traffic.flush(companion, chips);
         }
         if let Some(memory) = self.memory.get() {
-            self.heed(self.platform.pass(cycles, &Guest(memory.guest_memory())));
+            self.heed(self.platform.advance(cycles, &Guest(memory.guest_memory())));
         }
         if let Some((companion, traffic)) = &self.companion {
-            traffic.renew(companion, chips);
+            traffic.sync(companion, chips);
         }
     }
 
@@ -350,7 +350,7 @@ impl<'a> Firmware<'a> {
         let Some(memory) = self.memory.get() else { return };
         let packages = 0..self.platform.chips().len();
         for core in packages.filter_map(|package| self.cores.collection(package)).filter(|core| core.is_running()) {
-            self.heed(core.pass(cycles, &Guest(memory.guest_memory())));
+            self.heed(core.advance(cycles, &Guest(memory.guest_memory())));
         }
     }
 }

@@ -214,7 +214,7 @@ impl<'a> Cpu<'a> {
         self.demand = self.thread.demand().with(&self.watched);
         self.matched = self.thread.instruction_match();
         if let Some(following) = &mut self.companion {
-            following.follower.renew(&self.demand);
+            following.follower.sync(&self.demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
         let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));

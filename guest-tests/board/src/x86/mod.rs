@@ -215,7 +215,7 @@ impl<'a> Cpu<'a> {
             }
         }
         if let Some(following) = &mut self.companion {
-            following.follower.renew(&self.demand);
+            following.follower.sync(&self.demand);
         }
         let follower = self.companion.as_ref().map(|following| &following.follower);
         let makes = |signal| follower.is_some_and(|follower| follower.supplies(signal));
@@ -265,8 +265,8 @@ impl<'a> Cpu<'a> {
     fn pass_core(&self, cycles: u64) {
         let wanted = |signal: &Signal| self.own.wants(*signal);
         match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
-            [Some(one), Some(two)] => self.thread.pass(cycles, &[one, two]),
-            [Some(one), None] | [None, Some(one)] => self.thread.pass(cycles, &[one]),
+            [Some(one), Some(two)] => self.thread.advance(cycles, &[one, two]),
+            [Some(one), None] | [None, Some(one)] => self.thread.advance(cycles, &[one]),
             [None, None] => {}
         }
     }

@@ -20,9 +20,9 @@ impl Timed for Cpu<'_> {
         self.renew_if_stale();
         let start = cpu.cycles().wrapping_sub(cycles);
         match OWN.map(|signal| self.demand.wants(signal)) {
-            [true, true] => self.thread.pass(cycles, &OWN),
-            [true, false] => self.thread.pass(cycles, &OWN[..1]),
-            [false, true] => self.thread.pass(cycles, &OWN[1..]),
+            [true, true] => self.thread.advance(cycles, &OWN),
+            [true, false] => self.thread.advance(cycles, &OWN[..1]),
+            [false, true] => self.thread.advance(cycles, &OWN[1..]),
             [false, false] => {}
         }
         self.pass_core(self.run_core(start, cycles));

@@ -147,11 +147,11 @@ impl<'a> Beside<'a> {
         if let Some(companion) = self.companion.filter(|companion| companion.has_places()) {
             companion.take_places(|place, signal, amount| {
                 if let Some((unit, select, umask)) = event(place, signal) {
-                    self.untile.happen(unit, select, umask, 1, amount);
+                    self.untile.inject(unit, select, umask, 1, amount);
                 }
             });
         }
-        self.boxes.clock.run(start, cycles, |cycles| self.untile.pass(cycles));
+        self.boxes.clock.run(start, cycles, |cycles| self.untile.advance(cycles));
     }
 }
 

@@ -59,17 +59,16 @@ pub(crate) mod profile;
 pub(crate) mod range;
 pub(crate) mod trace;
 
-/// Gives one part the guests of these modules that both parts share.
+/// Gives one part the guests of these modules that both parts share; each is built with these arguments.
 macro_rules! for_part {
-    ($part:ident: $($module:ident)+) => {
+    ($arguments:tt: $($module:ident)+) => {
         $(
             mod $module {
                 use vm_pmu_engines::image::Image;
                 use vm_pmu_engines::ia64::assemble::AssembleError;
-                use crate::ia64::part;
 
                 pub(super) fn build() -> Result<Image, AssembleError> {
-                    crate::ia64::$module::build(&part::$part)
+                    crate::ia64::$module::build $arguments
                 }
             }
         )+

@@ -2,14 +2,12 @@
 //!
 //! They follow the rules of [Montecito's](crate::montecito). The interpreter's processor says that it is a Montecito; no guest asks.
 
-mod data_ear;
-mod instruction_ear;
-mod opcode;
-mod profile;
 mod range;
-mod trace;
 
-super::ia64::for_part! { ITANIUM: access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (&crate::ia64::part::ITANIUM): access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (crate::ia64::facts::Part::Itanium): instruction_ear profile }
+// What both parts do, and nothing more.
+super::ia64::for_part! { (crate::ia64::facts::Part::Itanium, |_| {}): data_ear opcode trace }
 
 super::guests! {
     "itanium" Ia64;

@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{CLOCKS, COUNTER, COUNTER_MASK, INSTRUCTIONS, OS, disable, enable};
+use super::{CLOCKS, COUNTER, COUNTER_MASK, INSTRUCTIONS, OS, PART};
 use crate::runtime::{Built, EXPECT, Kernel, cell, here};
 use vm_pmu_engines::x86::Image;
 
@@ -124,9 +124,9 @@ pub(super) fn build() -> Built<Image> {
     for (n, (name, select, right)) in EVENTS.iter().enumerate() {
         let counter = n as u32 % 4;
         k.wrmsr(COUNTER + counter, 0)?;
-        enable(&mut k, counter, select | OS)?;
+        PART.enable(&mut k, counter, select | OS)?;
         k.a.call(mix)?;
-        disable(&mut k, counter, select | OS)?;
+        PART.disable(&mut k, counter, select | OS)?;
         k.rdmsr(COUNTER + counter)?;
         k.a.mov(r12, rax)?;
         k.rdpmc(counter)?;
@@ -148,12 +148,12 @@ pub(super) fn build() -> Built<Image> {
 /// Two RDPMC while the counter runs: the first, SHL, OR, MOV and MOV lie from one to the next.
 fn between_reads(k: &mut Kernel) -> Built<()> {
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, INSTRUCTIONS | OS)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS)?;
     k.rdpmc(0)?;
     k.a.mov(r12, rax)?;
     k.rdpmc(0)?;
     k.a.mov(r13, rax)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     // The enabling WRMSR and MOV come before the first.
     k.check_is("instructions up to the first RDPMC", r12, 2)?;
     k.a.sub(r13, r12)?;
@@ -176,11 +176,11 @@ fn over_a_fault(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(EXPECT), 1)?;
     for (name, select, right) in FAULT {
         k.wrmsr(COUNTER, 0)?;
-        enable(k, 0, select | OS)?;
+        PART.enable(k, 0, select | OS)?;
         // Behind the registers of the part.
         k.a.mov(ecx, COUNTER + 4)?;
         k.a.rdmsr()?;
-        disable(k, 0, 0)?;
+        PART.disable(k, 0, 0)?;
         k.rdmsr(COUNTER)?;
         k.check_is(&format!("{name} over a fault"), rax, *right)?;
     }

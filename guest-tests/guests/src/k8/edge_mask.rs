@@ -2,8 +2,8 @@
 
 use iced_x86::code_asm::*;
 
-use super::{CLOCKS, COUNTER, EDGE, INSTRUCTIONS, INV, OS, cnt_mask, disable, enable};
-use crate::runtime::{APIC_EOI, APIC_ICR, Built, Kernel};
+use super::{CLOCKS, COUNTER, EDGE, INSTRUCTIONS, INV, OS, PART, cnt_mask};
+use crate::runtime::{APIC_ICR, Built, Kernel};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x62;
@@ -48,18 +48,14 @@ const OVER_A_STRING: &[(&str, u64, u64)] = &[
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let buffer = k.reserve(64);
-    k.handler(VECTOR)?;
-    k.a.push(rax)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    k.plain_handler(VECTOR)?;
 
     k.main()?;
     k.a.sti()?;
     for (n, (name, select, right)) in OVER_MASKS.iter().enumerate() {
         let counter = n as u32 % 4;
         k.wrmsr(COUNTER + counter, 0)?;
-        enable(&mut k, counter, select | OS)?;
+        PART.enable(&mut k, counter, select | OS)?;
         k.a.cli()?;
         nops(&mut k, 5)?;
         k.a.sti()?;
@@ -68,19 +64,19 @@ pub(super) fn build() -> Built<Image> {
         nops(&mut k, 3)?;
         k.a.sti()?;
         nops(&mut k, 1)?;
-        disable(&mut k, counter, 0)?;
+        PART.disable(&mut k, counter, 0)?;
         k.rdmsr(COUNTER + counter)?;
         k.check_is(name, rax, *right)?;
     }
     for (n, (name, select, right)) in OVER_A_STRING.iter().enumerate() {
         let counter = n as u32 % 4;
         k.wrmsr(COUNTER + counter, 0)?;
-        enable(&mut k, counter, select | OS)?;
+        PART.enable(&mut k, counter, select | OS)?;
         k.a.mov(edi, buffer as u32)?;
         k.a.mov(ecx, 10)?;
         k.a.rep().stosb()?;
         nops(&mut k, 2)?;
-        disable(&mut k, counter, 0)?;
+        PART.disable(&mut k, counter, 0)?;
         k.rdmsr(COUNTER + counter)?;
         k.check_is(name, rax, *right)?;
     }
@@ -101,7 +97,7 @@ fn pending(k: &mut Kernel) -> Built<()> {
     k.a.cli()?;
     for (n, select) in [(0, MASKED_PENDING), (1, MASKED_PENDING | EDGE), (2, TAKEN)] {
         k.wrmsr(COUNTER + n, 0)?;
-        enable(k, n, select | OS)?;
+        PART.enable(k, n, select | OS)?;
     }
     // To oneself, fixed.
     k.apic(APIC_ICR, 0x4_0000 | u32::from(VECTOR))?;
@@ -110,7 +106,7 @@ fn pending(k: &mut Kernel) -> Built<()> {
     nops(k, 3)?;
     k.a.cli()?;
     for n in 0..3 {
-        disable(k, n, 0)?;
+        PART.disable(k, n, 0)?;
     }
     k.rdmsr(COUNTER)?;
     k.check_is("masked cycles with an interrupt pending", rax, 9)?;

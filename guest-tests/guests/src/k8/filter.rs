@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, OS, USR, disable, enable};
+use super::{COUNTER, INSTRUCTIONS, OS, PART, USR};
 use crate::runtime::{Built, Kernel, User, here};
 use vm_pmu_engines::x86::Image;
 
@@ -34,16 +34,16 @@ pub(super) fn build() -> Built<Image> {
         for n in 0..4 {
             k.wrmsr(COUNTER + n, 0)?;
         }
-        enable(&mut k, 3, event)?;
-        enable(&mut k, 0, event | USR)?;
-        enable(&mut k, 1, event | OS)?;
-        enable(&mut k, 2, event | USR | OS)?;
+        PART.enable(&mut k, 3, event)?;
+        PART.enable(&mut k, 0, event | USR)?;
+        PART.enable(&mut k, 1, event | OS)?;
+        PART.enable(&mut k, 2, event | USR | OS)?;
         k.enter_user(entry, 2)?;
         k.resume_user()?;
-        disable(&mut k, 2, 0)?;
-        disable(&mut k, 1, 0)?;
-        disable(&mut k, 0, 0)?;
-        disable(&mut k, 3, 0)?;
+        PART.disable(&mut k, 2, 0)?;
+        PART.disable(&mut k, 1, 0)?;
+        PART.disable(&mut k, 0, 0)?;
+        PART.disable(&mut k, 3, 0)?;
         k.rdmsr(COUNTER)?;
         k.a.mov(r12, rax)?;
         k.rdmsr(COUNTER + 1)?;

@@ -2,8 +2,8 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, OS, SELECT, disable, enable};
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use super::{COUNTER, INSTRUCTIONS, OS, PART, SELECT};
+use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
 const ROUNDS: u32 = 5000;
@@ -40,22 +40,22 @@ pub(super) fn build() -> Built<Image> {
     k.a.mov(cell(EXPECT), 1)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     random_writes(&mut k)?;
-    faults(&mut k, "writes of every pattern: faults", 0)?;
+    k.check_faults("writes of every pattern: faults", 0)?;
 
     for msr in ABSENT {
         k.a.mov(ecx, *msr)?;
         k.a.rdmsr()?;
         k.a.wrmsr()?;
     }
-    faults(&mut k, "RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
+    k.check_faults("RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
     for index in BAD_INDICES {
         k.a.mov(ecx, *index)?;
         k.a.rdpmc()?;
     }
-    faults(&mut k, "RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
+    k.check_faults("RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
     k.enter_user(entry, 2)?;
     let in_user = 2 * (8 + ABSENT.len()) + 4 + BAD_INDICES.len();
-    faults(&mut k, "everything from ring 3: faults", in_user as u64)?;
+    k.check_faults("everything from ring 3: faults", in_user as u64)?;
 
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED)?;
     for msr in SELECT..SELECT + 8 {
@@ -66,11 +66,11 @@ pub(super) fn build() -> Built<Image> {
         k.check_is(&format!("{msr:X}h written 0"), rax, 0)?;
     }
     for n in 0..4 {
-        enable(&mut k, n, INSTRUCTIONS | OS)?;
+        PART.enable(&mut k, n, INSTRUCTIONS | OS)?;
         for _ in 0..10 {
             k.a.nop()?;
         }
-        disable(&mut k, n, 0)?;
+        PART.disable(&mut k, n, 0)?;
         k.rdmsr(COUNTER + n)?;
         k.check_is(&format!("counter {n} still counts"), rax, 14)?;
     }
@@ -141,10 +141,4 @@ fn random_writes(k: &mut Kernel) -> Built<()> {
     a.jne(again)?;
     k.check_is("selects that read back otherwise", rbp, 0)?;
     k.check_is("counters that read back otherwise", r13, 0)
-}
-
-fn faults(k: &mut Kernel, what: &str, right: u64) -> Built<()> {
-    k.a.mov(r12, cell(FAULTS))?;
-    k.a.mov(cell(FAULTS), 0)?;
-    k.check_is(what, r12, right)
 }

@@ -7,7 +7,6 @@
 mod branches;
 mod call_depth;
 mod chase;
-mod clock;
 mod code;
 mod count;
 mod edge_mask;
@@ -16,33 +15,28 @@ mod filter;
 mod hostile;
 mod linux_probe;
 mod measure;
-mod nmi_watchdog;
 mod northbridge;
 mod overflow;
 mod page_stride;
-mod profile;
+mod part;
 mod self_modifying;
 mod stride;
-mod ticker;
 mod two_cpus;
-mod user_rdpmc;
 
-use super::runtime::{Built, Kernel};
+use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
+use part::PART;
+
+super::x86::for_part! { clock nmi_watchdog profile user_rdpmc }
 
 /// PerfEvtSel0.
 const SELECT: u32 = 0xC001_0000;
 /// PerfCtr0.
 const COUNTER: u32 = 0xC001_0004;
 
-const USR: u64 = 1 << 16;
-const OS: u64 = 1 << 17;
 const EDGE: u64 = 1 << 18;
-const INT: u64 = 1 << 20;
-const EN: u64 = 1 << 22;
 const INV: u64 = 1 << 23;
 
 const CLOCKS: u64 = 0x76;
-const INSTRUCTIONS: u64 = 0xC0;
 
 const fn cnt_mask(n: u64) -> u64 {
     n << 24
@@ -50,16 +44,6 @@ const fn cnt_mask(n: u64) -> u64 {
 
 /// The values of a counter.
 const COUNTER_MASK: u64 = (1 << 48) - 1;
-
-/// Enables counter `n`: the WRMSR is the first instruction it counts.
-fn enable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
-    k.wrmsr(SELECT + n, select | EN)
-}
-
-/// Disables counter `n`: it counts the three instructions that load the registers of the WRMSR, not the WRMSR.
-fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
-    k.wrmsr(SELECT + n, select & !EN)
-}
 
 super::guests! {
     "k8" X86;

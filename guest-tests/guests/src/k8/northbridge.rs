@@ -6,7 +6,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, EN, INSTRUCTIONS, OS, SELECT, USR, disable, enable};
+use super::{COUNTER, EN, INSTRUCTIONS, OS, PART, SELECT, USR};
 use crate::runtime::{Built, Kernel, here};
 use vm_pmu_engines::x86::Image;
 
@@ -42,40 +42,40 @@ pub(super) fn build() -> Built<Image> {
 fn first_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 0)?;
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, GART)?;
+    PART.enable(k, 0, GART)?;
     phases.pass(k, 1)?;
     phases.pass(k, 2)?;
     k.rdmsr(COUNTER)?;
     k.check_is("accesses through the aperture, which is not there", rax, 0)?;
     // Left behind with EN clear it holds nothing.
-    disable(k, 0, GART)?;
+    PART.disable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
     k.check_is("core 0: the select left behind", rax, GART)?;
     phases.pass(k, 3)?;
     // Now core 1 holds counter 0.
     phases.pass(k, 4)?;
     k.wrmsr(COUNTER, 77)?;
-    enable(k, 0, OWN)?;
+    PART.enable(k, 0, OWN)?;
     still(k, "core 0, counter 0 held by core 1", true)?;
     k.wrmsr(COUNTER + 1, 0)?;
-    enable(k, 1, GART)?;
+    PART.enable(k, 1, GART)?;
     k.rdmsr(SELECT + 1)?;
     k.check_is("core 0: another counter for the northbridge", rax, GART | EN)?;
-    disable(k, 1, 0)?;
+    PART.disable(k, 1, 0)?;
     // Core 0 asks for it too, and gets it when core 1 lets go.
-    enable(k, 0, GART)?;
+    PART.enable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
     k.check_is("core 0: a select that waits", rax, GART | EN)?;
     phases.pass(k, 5)?;
     phases.pass(k, 6)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     phases.pass(k, 7)?;
     phases.pass(k, 8)
 }
 
 fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     k.wrmsr(COUNTER, 1000)?;
-    enable(k, 0, OWN)?;
+    PART.enable(k, 0, OWN)?;
     still(k, "core 1, before anybody uses the northbridge", false)?;
     phases.pass(k, 0)?;
     phases.pass(k, 1)?;
@@ -87,30 +87,30 @@ fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     k.rdmsr(SELECT)?;
     k.check_is("core 1: its select stays", rax, OWN | EN)?;
     k.wrmsr(COUNTER + 1, 0)?;
-    enable(k, 1, OWN)?;
+    PART.enable(k, 1, OWN)?;
     for _ in 0..10 {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
+    PART.disable(k, 1, 0)?;
     k.rdmsr(COUNTER + 1)?;
     k.check_is("core 1: its other counters count", rax, 14)?;
     phases.pass(k, 2)?;
     phases.pass(k, 3)?;
     still(k, "core 1, counter 0 let go by core 0", false)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, GART)?;
+    PART.enable(k, 0, GART)?;
     phases.pass(k, 4)?;
     phases.pass(k, 5)?;
     k.rdmsr(COUNTER)?;
     k.check_is("core 1: accesses through the aperture, which is not there", rax, 0)?;
     // Lets go in favour of core 0, which waits.
-    enable(k, 0, OWN)?;
+    PART.enable(k, 0, OWN)?;
     still(k, "core 1, counter 0 handed over to core 0", true)?;
     phases.pass(k, 6)?;
     phases.pass(k, 7)?;
     still(k, "core 1, counter 0 free again", false)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     phases.pass(k, 8)
 }
 

@@ -2,15 +2,12 @@
 
 use iced_x86::code_asm::*;
 
-use super::ticker::{self, COUNT, LAST};
-use super::{COUNTER, INSTRUCTIONS, INT, OS, disable, enable};
+use super::{COUNTER, INSTRUCTIONS, INT, OS, PART};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
+use crate::x86::ticker::{self, COUNT, LAST};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x60;
-/// RFLAGS with and without IF, as ring 3 gets them.
-const ENABLED: u64 = 0x202;
-const DISABLED: u64 = 0x002;
 
 /// One-byte NOPs that follow the enabling WRMSR.
 const SLIDE: u64 = 120;
@@ -18,18 +15,17 @@ const SLIDE: u64 = 120;
 pub(super) fn build() -> Built<Image> {
     let (code, addresses) = ticker::user()?;
     let mut k = Kernel::new(code)?;
-    ticker::handler(&mut k, 2, 0)?;
-    ticker::handler(&mut k, VECTOR, 0)?;
+    ticker::handler(&mut k, &PART, 2)?;
+    ticker::handler(&mut k, &PART, VECTOR)?;
 
     k.main()?;
     for n in [1, 2, 3, 10, 100, SLIDE] {
         at_ring_0(&mut k, n)?;
     }
     for period in [1, 2, 13, 97, 1000] {
-        k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-        ticker::follow(&mut k, &format!("NMI every {period}"), addresses, 0, period, 200, DISABLED)?;
-        k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
-        ticker::follow(&mut k, &format!("vector every {period}"), addresses, 0, period, 200, ENABLED)?;
+        let (counter, rounds) = (PART.followed(0), (period, 200));
+        ticker::follow(&mut k, &PART, &format!("NMI every {period}"), addresses, counter, LVT_NMI, rounds)?;
+        ticker::follow(&mut k, &PART, &format!("vector every {period}"), addresses, counter, VECTOR.into(), rounds)?;
     }
     behind_the_mask(&mut k, false)?;
     behind_the_mask(&mut k, true)?;
@@ -48,12 +44,12 @@ fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, n.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..SLIDE {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.a.mov(r13, cell(LAST))?;
     k.a.lea(rax, ptr(slide))?;
@@ -70,12 +66,12 @@ fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
     if disabled {
-        disable(k, 0, 0)?;
+        PART.disable(k, 0, 0)?;
     }
     k.a.mov(r12, cell(COUNT))?;
     k.a.sti()?;
@@ -83,7 +79,7 @@ fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     here(&mut k.a, &mut behind)?;
     k.a.nop()?;
     k.a.cli()?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.check_is(&format!("vector behind CLI, {what}: before STI"), r12, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("vector behind CLI, {what}: after STI"), r12, 1)?;
@@ -101,14 +97,14 @@ fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64) -> Built<()>
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER + 1, second.wrapping_neg())?;
     k.wrmsr(COUNTER, 10u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
-    enable(k, 1, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 1, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 1, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("two counters, {what}: NMIs"), r12, nmis)?;
     k.a.mov(r12, cell(LAST))?;
@@ -129,11 +125,11 @@ fn lost(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED | LVT_NMI)?;
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.a.nop()?;
     k.a.mov(r12, cell(COUNT))?;
@@ -144,11 +140,11 @@ fn lost(k: &mut Kernel) -> Built<()> {
 fn silent(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(COUNT), 0)?;
     k.wrmsr(COUNTER, 5u64.wrapping_neg())?;
-    enable(k, 0, INSTRUCTIONS | OS)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.rdmsr(COUNTER)?;
     k.check_is("overflow with INT clear: the counter", rax, 19)?;
     k.a.mov(r12, cell(COUNT))?;
@@ -158,12 +154,12 @@ fn silent(k: &mut Kernel) -> Built<()> {
 /// A write that takes a counter from all ones to zero is no overflow. CPUID instructions are counted, and there are none.
 fn written(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(COUNT), 0)?;
-    enable(k, 0, 0x27 | OS | INT)?;
+    PART.enable(k, 0, 0x27 | OS | INT)?;
     k.wrmsr(COUNTER, u64::MAX)?;
     k.wrmsr(COUNTER, 0)?;
     k.wrmsr(COUNTER, 1 << 47)?;
     k.wrmsr(COUNTER, 0)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is("writes of a counter: interrupts", r12, 0)
 }

@@ -2,19 +2,19 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, INSTRUCTIONS, OS, disable, enable, ticker};
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI, here};
+use super::{COUNTER, INSTRUCTIONS, OS, PART};
+use crate::runtime::{Built, Kernel, LVT_NMI, here};
+use crate::x86::ticker;
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x61;
-const ENABLED: u64 = 0x202;
 
 pub(super) fn build() -> Built<Image> {
     let (code, addresses) = ticker::user()?;
     let mut k = Kernel::new(code)?;
     // CPU 0 uses counter 0 and NMIs, CPU 1 counter 3 and a vector.
-    ticker::handler(&mut k, 2, 0)?;
-    ticker::handler(&mut k, VECTOR, 3)?;
+    ticker::handler(&mut k, &PART, 2)?;
+    ticker::handler(&mut k, &PART, VECTOR)?;
     let (ready, done) = (k.reserve(8), k.reserve(8));
 
     k.main()?;
@@ -25,14 +25,12 @@ pub(super) fn build() -> Built<Image> {
     k.a.test(rbx, rbx)?;
     k.a.jne(second)?;
 
-    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-    ticker::follow(&mut k, "CPU 0, NMI every 101", addresses, 0, 101, 500, ENABLED)?;
+    ticker::follow(&mut k, &PART, "CPU 0, NMI every 101", addresses, PART.followed(0), LVT_NMI, (101, 500))?;
     count(&mut k, "CPU 0", 50)?;
     k.a.jmp(end)?;
 
     here(&mut k.a, &mut second)?;
-    k.apic(APIC_LVT_PERFORMANCE, u32::from(VECTOR))?;
-    ticker::follow(&mut k, "CPU 1, vector every 67", addresses, 3, 67, 700, ENABLED)?;
+    ticker::follow(&mut k, &PART, "CPU 1, vector every 67", addresses, PART.followed(3), VECTOR.into(), (67, 700))?;
     count(&mut k, "CPU 1", 60)?;
     here(&mut k.a, &mut end)?;
     k.barrier(done, 2)?;
@@ -43,11 +41,11 @@ pub(super) fn build() -> Built<Image> {
 /// Counts in ring 0 while the other CPU does what it does: WRMSR, the NOPs and three MOVs.
 fn count(k: &mut Kernel, what: &str, nops: u64) -> Built<()> {
     k.wrmsr(COUNTER + 1, 0)?;
-    enable(k, 1, INSTRUCTIONS | OS)?;
+    PART.enable(k, 1, INSTRUCTIONS | OS)?;
     for _ in 0..nops {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
+    PART.disable(k, 1, 0)?;
     k.rdmsr(COUNTER + 1)?;
     k.check_is(&format!("{what}: instructions of its own"), rax, nops + 4)
 }

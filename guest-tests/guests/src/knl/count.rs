@@ -3,8 +3,7 @@
 use iced_x86::code_asm::*;
 
 use super::{
-    ALL, CLOCKS, COUNTER, COUNTER_MASK, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, INSTRUCTIONS, LEGACY, OS, RDPMC_FIXED, disable,
-    enable,
+    ALL, CLOCKS, COUNTER, COUNTER_MASK, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, INSTRUCTIONS, LEGACY, OS, PART, RDPMC_FIXED,
 };
 use crate::runtime::{Built, EXPECT, FAULTS, Kernel, cell, here};
 use vm_pmu_engines::x86::Image;
@@ -77,9 +76,9 @@ pub(super) fn build() -> Built<Image> {
     for (name, select, right) in EVENTS {
         for counter in 0..2 {
             k.wrmsr(COUNTER + counter, 0)?;
-            enable(&mut k, counter, select | OS)?;
+            PART.enable(&mut k, counter, select | OS)?;
             k.a.call(mix)?;
-            disable(&mut k, counter, select | OS)?;
+            PART.disable(&mut k, counter, select | OS)?;
             k.rdmsr(COUNTER + counter)?;
             k.a.mov(r12, rax)?;
             k.rdmsr(LEGACY + counter)?;
@@ -113,12 +112,12 @@ pub(super) fn build() -> Built<Image> {
 fn repeats(k: &mut Kernel, buffer: u64) -> Built<()> {
     for (name, event, right) in [("instructions", INSTRUCTIONS, 8), ("clocks", CLOCKS, 12)] {
         k.wrmsr(COUNTER, 0)?;
-        enable(k, 0, event | OS)?;
+        PART.enable(k, 0, event | OS)?;
         k.a.mov(esi, buffer as u32)?;
         k.a.mov(edi, (buffer + LINE) as u32)?;
         k.a.mov(ecx, 5)?;
         k.a.rep().movsb()?;
-        disable(k, 0, 0)?;
+        PART.disable(k, 0, 0)?;
         k.rdmsr(COUNTER)?;
         k.check_is(&format!("{name} of REP MOVSB of five"), rax, right)?;
     }

@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{ALL, CLOCKS, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_USR, GLOBAL_CONTROL, INSTRUCTIONS, OS, USR, disable, enable};
+use super::{ALL, CLOCKS, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_USR, GLOBAL_CONTROL, INSTRUCTIONS, OS, PART, USR};
 use crate::runtime::{Built, Kernel, User, here};
 use vm_pmu_engines::x86::Image;
 
@@ -33,12 +33,12 @@ pub(super) fn build() -> Built<Image> {
         for (levels, own, other, seen) in [("ring 3", USR, OS, Some(right)), ("no level", 0, USR, Some(0)), ("both", USR | OS, OS, None)] {
             k.wrmsr(COUNTER, 0)?;
             k.wrmsr(COUNTER + 1, 0)?;
-            enable(&mut k, 0, event | own)?;
-            enable(&mut k, 1, event | other)?;
+            PART.enable(&mut k, 0, event | own)?;
+            PART.enable(&mut k, 1, event | other)?;
             k.enter_user(entry, 2)?;
             k.resume_user()?;
-            disable(&mut k, 1, 0)?;
-            disable(&mut k, 0, 0)?;
+            PART.disable(&mut k, 1, 0)?;
+            PART.disable(&mut k, 0, 0)?;
             k.rdmsr(COUNTER + 1)?;
             k.a.mov(r12, rax)?;
             k.rdmsr(COUNTER)?;

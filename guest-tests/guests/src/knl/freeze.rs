@@ -4,7 +4,7 @@ use iced_x86::code_asm::*;
 
 use super::{
     ALL, CLOCKS, COUNTER, DEBUG_CONTROL, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_PMI, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, INT, OS,
-    OVERFLOW_CONTROL, before_overflow, enable,
+    OVERFLOW_CONTROL, PART, before_overflow,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, own};
 use vm_pmu_engines::x86::Image;
@@ -74,8 +74,8 @@ fn start(k: &mut Kernel, by: By, int: bool, entry: u32) -> Built<()> {
         k.wrmsr(msr, value)?;
     }
     let event = if by == By::Clocks { CLOCKS } else { INSTRUCTIONS };
-    enable(k, 0, event | OS | if int && by != By::Fixed { INT } else { 0 })?;
-    enable(k, 1, INSTRUCTIONS | OS)?;
+    PART.enable(k, 0, event | OS | if int && by != By::Fixed { INT } else { 0 })?;
+    PART.enable(k, 1, INSTRUCTIONS | OS)?;
     let pmi = if int && by == By::Fixed { FIXED_PMI } else { 0 };
     k.wrmsr(FIXED_CONTROL, (FIXED_OS * 0x111) | pmi)?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;

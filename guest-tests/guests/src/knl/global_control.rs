@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{ALL, CLOCKS, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, INSTRUCTIONS, OS, disable, enable};
+use super::{ALL, CLOCKS, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, INSTRUCTIONS, OS, PART};
 use crate::runtime::{Built, EXPECT, FAULTS, Kernel, cell};
 use vm_pmu_engines::x86::Image;
 
@@ -17,8 +17,8 @@ pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     k.main()?;
     at_power_on(&mut k)?;
-    enable(&mut k, 0, INSTRUCTIONS | OS)?;
-    enable(&mut k, 1, CLOCKS | OS)?;
+    PART.enable(&mut k, 0, INSTRUCTIONS | OS)?;
+    PART.enable(&mut k, 1, CLOCKS | OS)?;
     k.wrmsr(FIXED_CONTROL, FIXED_OS * 0x111)?;
     for (bit, _) in COUNTERS {
         started(&mut k, &format!("bit {bit} alone"), 1 << bit)?;
@@ -27,8 +27,8 @@ pub(super) fn build() -> Built<Image> {
     started(&mut k, "all but the general ones", ALL & !3)?;
     started(&mut k, "the general ones", 3)?;
     started(&mut k, "none", 0)?;
-    disable(&mut k, 0, INSTRUCTIONS | OS)?;
-    disable(&mut k, 1, CLOCKS | OS)?;
+    PART.disable(&mut k, 0, INSTRUCTIONS | OS)?;
+    PART.disable(&mut k, 1, CLOCKS | OS)?;
     k.wrmsr(FIXED_CONTROL, 0)?;
     clear(&mut k)?;
     run(&mut k, ALL)?;
@@ -44,11 +44,11 @@ pub(super) fn build() -> Built<Image> {
 /// Power-on lets the general counters count, and no fixed one.
 fn at_power_on(k: &mut Kernel) -> Built<()> {
     k.wrmsr(FIXED_CONTROL, FIXED_OS * 0x111)?;
-    enable(k, 0, INSTRUCTIONS | OS)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS)?;
     for _ in 0..NOPS {
         k.a.nop()?;
     }
-    disable(k, 0, INSTRUCTIONS | OS)?;
+    PART.disable(k, 0, INSTRUCTIONS | OS)?;
     for (bit, msr) in COUNTERS {
         k.rdmsr(msr)?;
         k.check_is(&format!("the counter of bit {bit} as power-on left the register"), rax, if bit == 0 { COUNTED } else { 0 })?;

@@ -3,10 +3,10 @@
 use iced_x86::code_asm::*;
 
 use super::{
-    ALL, COUNTER, DEBUG_CONTROL, EN, FIXED, FIXED_CONTROL, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, LEGACY, OS, OVERFLOW_CONTROL,
-    SELECT, disable, enable,
+    ALL, COUNTER, DEBUG_CONTROL, EN, FIXED, FIXED_CONTROL, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, LEGACY, OS, OVERFLOW_CONTROL, PART,
+    SELECT,
 };
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
 const MISC_ENABLE: u32 = 0x1A0;
@@ -84,28 +84,22 @@ pub(super) fn build() -> Built<Image> {
         k.a.rdmsr()?;
         k.a.wrmsr()?;
     }
-    faults(&mut k, "RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
+    k.check_faults("RDMSR and WRMSR of absent registers: faults", 2 * ABSENT.len() as u64)?;
     for index in BAD_INDICES {
         k.a.mov(ecx, *index)?;
         k.a.rdpmc()?;
     }
-    faults(&mut k, "RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
+    k.check_faults("RDPMC by bad indices: faults", BAD_INDICES.len() as u64)?;
     k.enter_user(entry, 2)?;
     let in_user = 2 * (REGISTERS.len() + ABSENT.len()) + 3 + BAD_INDICES.len();
-    faults(&mut k, "everything from ring 3: faults", in_user as u64)?;
+    k.check_faults("everything from ring 3: faults", in_user as u64)?;
 
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     random_writes(&mut k, table)?;
-    faults(&mut k, "writes of every pattern that is taken: faults", 0)?;
+    k.check_faults("writes of every pattern that is taken: faults", 0)?;
     afterwards(&mut k)?;
     k.a.ret()?;
     k.finish()
-}
-
-fn faults(k: &mut Kernel, what: &str, right: u64) -> Built<()> {
-    k.a.mov(r12, cell(FAULTS))?;
-    k.a.mov(cell(FAULTS), 0)?;
-    k.check_is(what, r12, right)
 }
 
 /// Each bit alone: those that the register does not take fault, and no others.
@@ -120,7 +114,7 @@ fn single_bits(k: &mut Kernel, msr: u32, bits: u64) -> Built<()> {
     k.a.wrmsr()?;
     k.a.shl(r12, 1)?;
     k.a.jne(again)?;
-    faults(k, &format!("{msr:X}h, each bit alone: faults"), u64::from(bits.count_zeros()))?;
+    k.check_faults(&format!("{msr:X}h, each bit alone: faults"), u64::from(bits.count_zeros()))?;
     // Nothing stays behind.
     if bits != 0 {
         k.wrmsr(msr, 0)?;
@@ -189,11 +183,11 @@ fn afterwards(k: &mut Kernel) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     for n in 0..2 {
         k.wrmsr(COUNTER + n, 0)?;
-        enable(k, n, INSTRUCTIONS | OS | EN)?;
+        PART.enable(k, n, INSTRUCTIONS | OS | EN)?;
         for _ in 0..10 {
             k.a.nop()?;
         }
-        disable(k, n, 0)?;
+        PART.disable(k, n, 0)?;
         k.rdmsr(COUNTER + n)?;
         k.check_is(&format!("counter {n} still counts"), rax, 14)?;
     }

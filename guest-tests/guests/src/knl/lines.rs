@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, EN, OS, SELECT, disable, enable};
+use super::{COUNTER, EN, OS, PART, SELECT};
 use crate::runtime::{Built, Kernel};
 
 /// MSR_OFFCORE_RESP0.
@@ -77,11 +77,11 @@ pub(super) fn flush(k: &mut Kernel, batch: u64) -> Built<()> {
 pub(super) fn start(k: &mut Kernel, chosen: u64) -> Built<()> {
     k.wrmsr(OFFCORE_RESP, chosen)?;
     k.wrmsr(COUNTER, 0)?;
-    enable(k, 0, BY_FIRST | OS)
+    PART.enable(k, 0, BY_FIRST | OS)
 }
 
 /// Ends that; the count is in RAX.
 pub(super) fn stop(k: &mut Kernel) -> Built<()> {
-    disable(k, 0, BY_FIRST | OS)?;
+    PART.disable(k, 0, BY_FIRST | OS)?;
     k.rdmsr(COUNTER)
 }

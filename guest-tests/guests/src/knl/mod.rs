@@ -6,7 +6,6 @@
 
 mod any_thread;
 mod branches;
-mod clock;
 mod count;
 mod filter;
 mod freeze;
@@ -16,17 +15,17 @@ mod hostile;
 mod latency;
 mod lines;
 mod linux_driver;
-mod nmi_watchdog;
 mod offcore;
 mod overflow;
+mod part;
 mod probe;
-mod profile;
-mod ticker;
 mod tile;
 pub mod untile;
-mod user_rdpmc;
 
-use super::runtime::{Built, Kernel};
+use super::x86::{EN, INSTRUCTIONS, INT, OS, USR};
+use part::PART;
+
+super::x86::for_part! { clock nmi_watchdog profile user_rdpmc }
 
 /// IA32_PERFEVTSEL0.
 const SELECT: u32 = 0x186;
@@ -47,13 +46,7 @@ const OVERFLOW_CONTROL: u32 = 0x390;
 /// IA32_DEBUGCTL.
 const DEBUG_CONTROL: u32 = 0x1D9;
 
-const USR: u64 = 1 << 16;
-const OS: u64 = 1 << 17;
-const INT: u64 = 1 << 20;
-const EN: u64 = 1 << 22;
-
 const CLOCKS: u64 = 0x3C;
-const INSTRUCTIONS: u64 = 0xC0;
 
 /// In IA32_FIXED_CTR_CTRL, for IA32_FIXED_CTR0: level 0, the levels above, and an interrupt.
 const FIXED_OS: u64 = 1;
@@ -70,16 +63,6 @@ const COUNTER_MASK: u64 = (1 << 40) - 1;
 /// What a counter of 40 bits holds that wraps after `n`.
 const fn before_overflow(n: u64) -> u64 {
     n.wrapping_neg() & COUNTER_MASK
-}
-
-/// Enables general counter `n`: the WRMSR is the first instruction it counts.
-fn enable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
-    k.wrmsr(SELECT + n, select | EN)
-}
-
-/// Disables general counter `n`: it counts the three instructions that load the registers of the WRMSR, not the WRMSR.
-fn disable(k: &mut Kernel, n: u32, select: u64) -> Built<()> {
-    k.wrmsr(SELECT + n, select & !EN)
 }
 
 super::guests! {

@@ -2,18 +2,15 @@
 
 use iced_x86::code_asm::*;
 
-use super::ticker::{self, COUNT, LAST, ODD, STATUS, UNMASKS, Which};
 use super::{
-    ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, INT, OS, OVERFLOW_CONTROL, before_overflow,
-    disable, enable,
+    ALL, COUNTER, FIXED, FIXED_CONTROL, FIXED_OS, FIXED_PMI, FIXED_USR, GLOBAL_CONTROL, GLOBAL_STATUS, INSTRUCTIONS, INT, OS,
+    OVERFLOW_CONTROL, PART, before_overflow,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here};
+use crate::x86::ticker::{self, COUNT, Followed, LAST, ODD, STATUS, UNMASKS};
 use vm_pmu_engines::x86::Image;
 
 const VECTOR: u8 = 0x60;
-/// RFLAGS with and without IF, as ring 3 gets them.
-const ENABLED: u64 = 0x202;
-const DISABLED: u64 = 0x002;
 
 /// One-byte NOPs that follow the enabling WRMSR.
 const SLIDE: u64 = 120;
@@ -21,21 +18,22 @@ const SLIDE: u64 = 120;
 pub(super) fn build() -> Built<Image> {
     let (code, addresses) = ticker::user()?;
     let mut k = Kernel::new(code)?;
-    ticker::handler(&mut k, 2)?;
-    ticker::handler(&mut k, VECTOR)?;
+    ticker::handler(&mut k, &PART, 2)?;
+    ticker::handler(&mut k, &PART, VECTOR)?;
 
     k.main()?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     for n in [1, 2, 3, 10, 100, SLIDE] {
         at_ring_0(&mut k, n)?;
     }
-    let counters = [("IA32_PMC0", Which::General(0)), ("IA32_PMC1", Which::General(1)), ("IA32_FIXED_CTR0", Which::FixedInstructions)];
-    for (name, which) in counters {
+    let fixed = Followed { register: FIXED, control: FIXED_CONTROL, enabled: FIXED_USR | FIXED_PMI, status: 1 << 32 };
+    for (name, counter) in [("IA32_PMC0", PART.followed(0)), ("IA32_PMC1", PART.followed(1)), ("IA32_FIXED_CTR0", fixed)] {
         for period in [1, 2, 13, 97, 1000] {
             let rounds = (period, 100);
-            ticker::follow(&mut k, &format!("{name}, NMI every {period}"), addresses, which, LVT_NMI, rounds, DISABLED)?;
+            let what = format!("{name}, NMI every {period}");
+            ticker::follow(&mut k, &PART, &what, addresses, counter, LVT_NMI, rounds)?;
             let what = format!("{name}, vector every {period}");
-            ticker::follow(&mut k, &what, addresses, which, u32::from(VECTOR), rounds, ENABLED)?;
+            ticker::follow(&mut k, &PART, &what, addresses, counter, VECTOR.into(), rounds)?;
         }
     }
     behind_the_mask(&mut k)?;
@@ -59,11 +57,11 @@ fn acknowledge(k: &mut Kernel) -> Built<()> {
 /// Lets counter 0 overflow at the fifth of the instructions that follow, 20 NOPs among them.
 fn overflow(k: &mut Kernel, int: u64) -> Built<()> {
     k.wrmsr(COUNTER, before_overflow(5))?;
-    enable(k, 0, INSTRUCTIONS | OS | int)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | int)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 0, 0)
+    PART.disable(k, 0, 0)
 }
 
 /// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes behind `n - 1` NOPs.
@@ -72,12 +70,12 @@ fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     ticker::expect(k, 1, LVT_NMI)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.wrmsr(COUNTER, before_overflow(n))?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..SLIDE {
         k.a.nop()?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.a.mov(r13, cell(LAST))?;
     k.a.lea(rax, ptr(slide))?;
@@ -118,14 +116,14 @@ fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64, last: u64) -
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
     k.wrmsr(COUNTER + 1, before_overflow(second))?;
     k.wrmsr(COUNTER, before_overflow(10))?;
-    enable(k, 0, INSTRUCTIONS | OS | INT)?;
-    enable(k, 1, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 0, INSTRUCTIONS | OS | INT)?;
+    PART.enable(k, 1, INSTRUCTIONS | OS | INT)?;
     here(&mut k.a, &mut slide)?;
     for _ in 0..20 {
         k.a.nop()?;
     }
-    disable(k, 1, 0)?;
-    disable(k, 0, 0)?;
+    PART.disable(k, 1, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is(&format!("two counters, {what}: NMIs"), r12, nmis)?;
     k.a.mov(r12, cell(ODD))?;
@@ -183,11 +181,11 @@ fn silent(k: &mut Kernel) -> Built<()> {
 
 /// A write that takes a counter from all ones to zero is no overflow. Locked loads are counted, and there are none.
 fn written(k: &mut Kernel) -> Built<()> {
-    enable(k, 0, 0x1003 | OS | INT)?;
+    PART.enable(k, 0, 0x1003 | OS | INT)?;
     for value in [before_overflow(1), 0, 1 << 39, 0] {
         k.wrmsr(COUNTER, value)?;
     }
-    disable(k, 0, 0)?;
+    PART.disable(k, 0, 0)?;
     k.a.mov(r12, cell(COUNT))?;
     k.check_is("writes of a counter: interrupts", r12, 0)?;
     k.rdmsr(GLOBAL_STATUS)?;
@@ -199,7 +197,7 @@ fn acknowledged(k: &mut Kernel) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, 0)?;
     for n in 0..2 {
         k.wrmsr(COUNTER + n, before_overflow(5))?;
-        enable(k, n, INSTRUCTIONS | OS)?;
+        PART.enable(k, n, INSTRUCTIONS | OS)?;
     }
     for n in 0..3 {
         k.wrmsr(FIXED + n, before_overflow(5))?;

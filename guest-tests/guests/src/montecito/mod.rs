@@ -5,16 +5,15 @@
 
 mod data_ear;
 mod halt;
-mod instruction_ear;
 mod ip_ear;
 mod opcode;
-mod profile;
 mod range;
 mod trace;
 mod two_threads;
 mod urgency;
 
-super::ia64::for_part! { MONTECITO: access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (&crate::ia64::part::MONTECITO): access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (crate::ia64::facts::Part::Montecito): instruction_ear profile }
 
 super::guests! {
     "montecito" Ia64;

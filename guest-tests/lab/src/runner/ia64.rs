@@ -56,8 +56,12 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
     let supply = supply(part, followed.as_ref());
-    let pmus =
-        Builder::of(part).threads(cpus).supplies(supply.signals).tells(supply.records).build(lines.clone()).map_err(RunError::Pmus)?;
+    let pmus = Builder::of(part)
+        .threads(cpus)
+        .supplies(supply.signals)
+        .supplies_records(supply.records)
+        .build(lines.clone())
+        .map_err(RunError::Pmus)?;
     let companion = followed.map(companion::Builder::build);
     let Some(first) = pmus.thread(0) else { return Err(RunError::Ia64Machine(MachineError::Threads { cores: 1, threads: cpus })) };
     let attach = |index: usize| {

@@ -58,7 +58,8 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let followed = followed.map(|builder| if clock == Clock::Companion { builder.always() } else { builder });
     let followed = followed.map(|builder| builder.packages(packages).threads(threads).clock(clock));
     let supply = supply(part, followed.as_ref());
-    let builder = Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).tells(supply.records).pace(pace());
+    let builder =
+        Builder::of(part).packages(packages).threads(threads).supplies(supply.signals).supplies_records(supply.records).pace(pace());
     let pmus = builder.build(lines.clone()).map_err(RunError::Pmus)?;
     let companion = followed.map(companion::Builder::build);
     let firmware = (options.chips != 0).then(|| Firmware::new(packages, &pmus, companion.as_ref(), Pace::default()));

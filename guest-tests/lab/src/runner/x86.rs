@@ -183,12 +183,12 @@ impl Surroundings {
         let followed = followed.map(|builder| builder.threads(cpus).clock(clock));
         let supply = supply(part, followed.as_ref());
         let builder = Builder::of(part).packages(topology.packages(cpus)).threads(topology.package);
-        let mut builder = builder.supplies(supply.signals).tells(supply.records).pace(pace());
+        let mut builder = builder.supplies(supply.signals).supplies_records(supply.records).pace(pace());
         if options.share_counters {
             builder = builder.share_counters();
         }
         // Where a step is a cycle, a cycle has no length: then the clocks of boxes go as fast.
-        if clock == Clock::Embedder && part.has_untile() {
+        if clock == Clock::Embedder && part.shape().has_untile {
             builder = builder.frequencies(Frequencies::EQUAL);
         }
         let pmus = Arc::new(builder.build(lines.clone()).map_err(RunError::Pmus)?);

@@ -20,11 +20,11 @@ fn every_event_of_traffic_is_counted_by_some_chip() {
     let companion = Builder::new("power9").unwrap().packages(2).threads(8).memory_per_package(MEMORY).build();
     let traffic = Traffic::new(&companion, chips.len());
     for chip in &chips {
-        chip.pass(4 * chip.slot_cycles(), &Guest(&memory)).ok().unwrap();
+        chip.advance(4 * chip.slot_cycles(), &Guest(&memory)).ok().unwrap();
     }
-    traffic.renew(&companion, &chips);
+    traffic.sync(&companion, &chips);
     let mut follower = companion.follower(0).unwrap();
-    follower.renew(&Demand::default());
+    follower.sync(&Demand::default());
     // Lines of either chip are stored to and driven out again.
     for line in 0..2 * MEMORY / LINE {
         for kind in [AccessKind::Store, AccessKind::Flush] {
@@ -33,7 +33,7 @@ fn every_event_of_traffic_is_counted_by_some_chip() {
         }
     }
     companion.device_access(0, MEMORY, false, &Totals::new(), &Demand::default());
-    traffic.tell(&companion, &chips);
+    traffic.flush(&companion, &chips);
     let told = |entry: &&vm_pmu::arch::event::Entry| entry.unit == "nest" && entry.drive == Drive::Internal(Internal::Request);
     let missing: BTreeSet<&str> = POWER9
         .events()

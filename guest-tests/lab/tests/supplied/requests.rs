@@ -25,7 +25,7 @@ fn follow(companion: &Companion, number: usize) -> Follower<'_> {
     let mut demand = Demand::default();
     demand.replace(SignalSet::EMPTY, false, Records::REQUESTS);
     let mut follower = companion.follower(number).unwrap();
-    follower.renew(&demand);
+    follower.sync(&demand);
     follower
 }
 

@@ -200,7 +200,7 @@ bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb)
         return false;
     }
     allowed = tcg_bridge_slow(cpu->pmu, tb->icount);
-    if (allowed != TCG_BRIDGE_GO && allowed != TCG_BRIDGE_LOOK) {
+    if (allowed != TCG_BRIDGE_GO && allowed != TCG_BRIDGE_INTERRUPT) {
         cpu->cflags_next_tb = (tb_cflags(tb) & ~(CF_COUNT_MASK | CF_INVALID)) | MIN(allowed, CF_COUNT_MASK);
     }
     return true;

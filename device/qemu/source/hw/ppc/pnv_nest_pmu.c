@@ -156,10 +156,10 @@ static void pass(PnvNestPmu *nest)
 
     nest->last = now;
     for (int slots = 0; slots < SLOTS_TO_MAKE_UP && cycles > SLOTS_OF_A_CALL * SLOT_CYCLES; slots += SLOTS_OF_A_CALL) {
-        vm_pmu_platform_pass(nest->platform, SLOTS_OF_A_CALL * SLOT_CYCLES, &memory, NULL);
+        vm_pmu_platform_advance(nest->platform, SLOTS_OF_A_CALL * SLOT_CYCLES, &memory, NULL);
         cycles -= SLOTS_OF_A_CALL * SLOT_CYCLES;
     }
-    vm_pmu_platform_pass(nest->platform, cycles, &memory, NULL);
+    vm_pmu_platform_advance(nest->platform, cycles, &memory, NULL);
 }
 
 static void wait_for_slot(PnvNestPmu *nest)

@@ -97,7 +97,7 @@ static void arm_tick(CPUState *cs)
 static void pass_ticks(CPUState *cs, run_on_cpu_data data)
 {
     if (cs->pmu_ticks) {
-        tcg_bridge_pass(cs->pmu, passed_ticks(cs, true), &ticks_signal, 1);
+        tcg_bridge_advance(cs->pmu, passed_ticks(cs, true), &ticks_signal, 1);
         arm_tick(cs);
     }
 }

@@ -4,7 +4,7 @@ use iced_x86::code_asm::*;
 
 use super::boxes::{At, BUS, CHA, GLOBAL_CONTROL, GLOBAL_STATUS, IRP_BUS, Kind, UNFREEZE_ALL, Unit};
 use super::{EN, INIT, catch_up};
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, FAULTS, Kernel, LVT_MASKED, cell, here};
+use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, Kernel, LVT_MASKED, cell, here};
 use vm_pmu_engines::x86::{Image, PciFunction};
 
 /// Numbers of model-specific registers: of the UBox and the power control unit, and of the CHAs, both a little beyond.
@@ -47,7 +47,7 @@ pub(super) fn build() -> Built<Image> {
     k.barrier(ready, 2)?;
     for (value, right) in VALUES {
         registers(&mut k, value)?;
-        faults(&mut k, &format!("writes of {value:X}h that fault"), right)?;
+        k.check_faults(&format!("writes of {value:X}h that fault"), right)?;
     }
     for unit in functions() {
         k.a.mov(r12, unit.window_address(0))?;
@@ -59,7 +59,7 @@ pub(super) fn build() -> Built<Image> {
             k.a.call(sizes)?;
         }
     }
-    faults(&mut k, "accesses to configuration space that fault", 0)?;
+    k.check_faults("accesses to configuration space that fault", 0)?;
     k.barrier(done, 2)?;
     let mut second = k.a.create_label();
     k.a.test(rbx, rbx)?;
@@ -140,12 +140,6 @@ fn every_size(k: &mut Kernel, label: &mut CodeLabel) -> Built<()> {
         k.a.mov(r12, r14)?;
     }
     k.a.ret()
-}
-
-fn faults(k: &mut Kernel, what: &str, right: u64) -> Built<()> {
-    k.a.mov(r12, cell(FAULTS))?;
-    k.a.mov(cell(FAULTS), 0)?;
-    k.check_is(what, r12, right)
 }
 
 /// What registers keep of all ones.

@@ -196,7 +196,7 @@ VmPmuMachine *x86_pmu_boxes(CPUState *cs)
     if (!has_boxes(cs)) {
         return NULL;
     }
-    tcg_bridge_boxes_pass(cs->pmu->bridge, CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
+    tcg_bridge_boxes_advance(cs->pmu->bridge, CYCLES * tcg_pmu_elapsed(cs, NANOSECONDS));
     return tcg_bridge_machine(cs->pmu->bridge);
 }
 

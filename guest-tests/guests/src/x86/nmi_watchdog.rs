@@ -1,15 +1,13 @@
-//! `nmi-watchdog`: an NMI every so many clocks that are not halted, as the K7 watchdogs of Linux and Xen want it.
+//! `nmi-watchdog`: an NMI every so many clocks that are not halted, as a watchdog wants it.
 
 use iced_x86::code_asm::*;
 
-use super::{COUNTER, SELECT};
-use crate::runtime::{
-    APIC_EOI, APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, Kernel, LVT_NMI, cell, here, own,
-};
+use super::Part;
+use crate::runtime::{APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, Kernel, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
 const TIMER: u8 = 0x63;
-const PERIOD: u64 = 5000;
+pub(crate) const PERIOD: u64 = 5000;
 const HALTED: u32 = 20_000;
 
 const NMIS: u32 = own(0);
@@ -18,38 +16,54 @@ const SHORTEST: u32 = own(2);
 const LONGEST: u32 = own(3);
 const STRANGE: u32 = own(4);
 
-/// Instructions of the handler before the WRMSR that reloads: three PUSHes; MOV, RDPMC, BT, JB; MOV, RDPMC, PUSH; four MOVs and SHR
-/// to load the registers less one.
-const LATENCY: u64 = 3 + 4 + 3 + 4;
+/// The counters of a part's watchdog.
+pub(crate) struct Watchdog {
+    /// The counter that interrupts: its index for RDPMC, and its bit in the status.
+    pub(crate) index: u32,
+    pub(crate) status: u64,
+    /// Lets it go for the first time, with the entry of the local vector table, and ends it.
+    pub(crate) start: fn(&mut Kernel) -> Built<()>,
+    pub(crate) stop: fn(&mut Kernel) -> Built<()>,
+    /// Has it wrap after [`PERIOD`], with so many instructions before the WRMSR.
+    pub(crate) reload: fn(&mut Kernel) -> Built<()>,
+    pub(crate) loads: u64,
+    /// The general counter that tells the time, and what it selects: clocks not halted.
+    pub(crate) time: u32,
+    pub(crate) clocks: u64,
+}
 
-pub(super) fn build() -> Built<Image> {
+/// Instructions of the handler before the WRMSR that reloads: three PUSHes; two to unmask; MOV, RDPMC, BT, JB; four to acknowledge; MOV,
+/// RDPMC, PUSH; those that load the registers.
+fn latency(part: &Part) -> u64 {
+    let (unmask, acknowledge) = if part.status.is_some() { (2, 4) } else { (0, 0) };
+    3 + unmask + 4 + acknowledge + 3 + part.watchdog.loads
+}
+
+pub(crate) fn build(part: &Part) -> Built<Image> {
+    let watchdog = &part.watchdog;
+    let latency = latency(part);
     let mut k = Kernel::new(Vec::new())?;
-    handler(&mut k)?;
-    k.handler(TIMER)?;
-    k.a.push(rax)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    handler(&mut k, part)?;
+    k.plain_handler(TIMER)?;
 
     k.main()?;
     k.a.mov(cell(SHORTEST), -1)?;
-    // Counter 1 tells the time: clocks not halted.
-    k.wrmsr(COUNTER + 1, 0)?;
-    k.wrmsr(SELECT + 1, 0x43_0076)?;
-    start(&mut k)?;
+    k.wrmsr(part.counter + watchdog.time, 0)?;
+    part.enable(&mut k, watchdog.time, watchdog.clocks)?;
+    (watchdog.start)(&mut k)?;
     spin(&mut k, 11)?;
     k.a.mov(r12, cell(STRANGE))?;
     k.check_is("NMIs while the counter had not wrapped", r12, 0)?;
     // A reload, its period, the delivery, the handler up to the next reload.
     k.a.mov(r12, cell(SHORTEST))?;
-    k.check_is("least clocks from NMI to NMI", r12, PERIOD + 1 + LATENCY)?;
+    k.check_is("least clocks from NMI to NMI", r12, PERIOD + 1 + latency)?;
     k.a.mov(r12, cell(LONGEST))?;
-    k.check_is("most clocks from NMI to NMI", r12, PERIOD + 1 + LATENCY)?;
+    k.check_is("most clocks from NMI to NMI", r12, PERIOD + 1 + latency)?;
 
-    halt(&mut k)?;
+    halt(&mut k, watchdog)?;
 
     // Off: nothing comes any more.
-    k.wrmsr(SELECT, 0)?;
+    (watchdog.stop)(&mut k)?;
     k.a.mov(rbx, cell(NMIS))?;
     let mut again = k.a.create_label();
     k.a.mov(ecx, 10_000)?;
@@ -58,41 +72,32 @@ pub(super) fn build() -> Built<Image> {
     k.a.jne(again)?;
     k.a.mov(r12, cell(NMIS))?;
     k.check_same("NMIs after the end", r12, rbx)?;
-    k.wrmsr(SELECT + 1, 0)?;
+    part.disable(&mut k, watchdog.time, 0)?;
     k.a.ret()?;
     k.finish()
 }
 
-/// In the order of the watchdogs: zero, select without EN, a negative 64-bit count, the vector table entry, EN.
-fn start(k: &mut Kernel) -> Built<()> {
-    k.wrmsr(SELECT, 0)?;
-    k.wrmsr(COUNTER, 0)?;
-    k.wrmsr(SELECT, 0x13_0076)?;
-    k.wrmsr(COUNTER, PERIOD.wrapping_neg())?;
-    k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-    k.wrmsr(SELECT, 0x53_0076)
-}
-
-/// Is it ours, that is bit 47 clear? Then reload; the vector table entry is left alone. Behind the reload: how long it has been.
-fn handler(k: &mut Kernel) -> Built<()> {
+/// Is it ours, that is the highest bit clear? Then acknowledge and reload. Behind the reload: how long it has been.
+fn handler(k: &mut Kernel, part: &Part) -> Built<()> {
+    let watchdog = &part.watchdog;
     k.handler(2)?;
     let [mut strange, mut out, mut first, mut not_least] = [(); 4].map(|()| k.a.create_label());
+    k.a.push(rax)?;
+    k.a.push(rcx)?;
+    k.a.push(rdx)?;
+    part.unmask(k)?;
+    k.a.mov(ecx, watchdog.index)?;
+    k.a.rdpmc()?;
+    k.a.bt(edx, part.width - 33)?;
+    k.a.jb(strange)?;
+    if let Some(status) = &part.status {
+        k.wrmsr(status.clear, watchdog.status)?;
+    }
+    k.a.mov(ecx, watchdog.time)?;
+    k.a.rdpmc()?;
+    k.a.push(rax)?;
+    (watchdog.reload)(k)?;
     let a = &mut k.a;
-    a.push(rax)?;
-    a.push(rcx)?;
-    a.push(rdx)?;
-    a.mov(ecx, 0)?;
-    a.rdpmc()?;
-    a.bt(edx, 15)?;
-    a.jb(strange)?;
-    a.mov(ecx, 1)?;
-    a.rdpmc()?;
-    a.push(rax)?;
-    a.mov(rax, PERIOD.wrapping_neg() as i64)?;
-    a.mov(rdx, rax)?;
-    a.shr(rdx, 32)?;
-    a.mov(ecx, COUNTER)?;
-    a.wrmsr()?;
     a.pop(rax)?;
     a.inc(cell(NMIS))?;
     a.mov(rcx, rax)?;
@@ -128,22 +133,22 @@ fn spin(k: &mut Kernel, nmis: i32) -> Built<()> {
 }
 
 /// Halts four periods long, by the local APIC's timer. The clock that is counted stands still, so no NMI comes.
-fn halt(k: &mut Kernel) -> Built<()> {
+fn halt(k: &mut Kernel, watchdog: &Watchdog) -> Built<()> {
     k.apic(APIC_TIMER_DIVIDE, 0xB)?;
     k.apic(APIC_LVT_TIMER, u32::from(TIMER))?;
-    k.wrmsr(COUNTER, PERIOD.wrapping_neg())?;
+    (watchdog.reload)(k)?;
     k.a.mov(rbx, cell(NMIS))?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.mov(r14, rax)?;
-    k.rdpmc(1)?;
+    k.rdpmc(watchdog.time)?;
     k.a.mov(r12, rax)?;
     k.apic(APIC_TIMER_COUNT, HALTED)?;
     k.a.sti()?;
     k.a.hlt()?;
     k.a.cli()?;
-    k.rdpmc(1)?;
+    k.rdpmc(watchdog.time)?;
     k.a.mov(r13, rax)?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.sub(rax, r14)?;
     k.a.mov(r14, rax)?;
     k.a.sub(r13, r12)?;
@@ -152,11 +157,4 @@ fn halt(k: &mut Kernel) -> Built<()> {
     k.check("time-stamp ticks in between", r14, u64::from(HALTED), u64::MAX)?;
     k.a.mov(r12, cell(NMIS))?;
     k.check_same("NMIs while halted", r12, rbx)
-}
-
-/// The time-stamp counter in RAX.
-fn time(k: &mut Kernel) -> Built<()> {
-    k.a.rdtsc()?;
-    k.a.shl(rdx, 32)?;
-    k.a.or(rax, rdx)
 }

@@ -1,4 +1,4 @@
-//! What the guests `clock` of the x86 parts share: cycles, whatever a cycle of the engine is.
+//! `clock`: cycles, whatever a cycle of the engine is.
 //!
 //! Nothing here relies on how many cycles an instruction takes, nor on how soon an interrupt comes. What must hold on every processor is
 //! checked: a counter never goes faster than the time-stamp counter, wraps before it interrupts, stands in HLT and when it is disabled, and
@@ -6,7 +6,8 @@
 
 use iced_x86::code_asm::*;
 
-use super::runtime::{
+use super::Part;
+use crate::runtime::{
     APIC_EOI, APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA,
     User, cell, here, own,
 };
@@ -40,46 +41,38 @@ const USER_CYCLES: u64 = USER_DATA;
 const USER_DONE: u64 = USER_DATA + 8;
 
 /// How a part counts cycles.
-pub(super) struct Part {
+pub(crate) struct Cycles {
     /// Has a counter count at every level from here on; RDPMC of this index reads it.
-    pub(super) start: fn(&mut Kernel) -> Built<()>,
-    pub(super) running: u32,
+    pub(crate) start: fn(&mut Kernel) -> Built<()>,
+    pub(crate) running: u32,
     /// Disables it.
-    pub(super) stop: fn(&mut Kernel) -> Built<()>,
-    /// Enables another with an interrupt.
-    pub(super) arm: fn(&mut Kernel) -> Built<()>,
+    pub(crate) stop: fn(&mut Kernel) -> Built<()>,
+    /// Enables counter 0 with an interrupt.
+    pub(crate) arm: fn(&mut Kernel) -> Built<()>,
     /// Disables that, and acknowledges its overflow.
-    pub(super) disarm: fn(&mut Kernel) -> Built<()>,
-    /// Its index for RDPMC, its register for WRMSR, and how many bits it has.
-    pub(super) sampling: u32,
-    pub(super) register: u32,
-    pub(super) width: u32,
+    pub(crate) disarm: fn(&mut Kernel) -> Built<()>,
     /// An index that RDPMC refuses.
-    pub(super) absent: u32,
+    pub(crate) absent: u32,
 }
 
 /// The guest of a part.
-pub(super) fn build(part: &Part) -> Built<Image> {
+pub(crate) fn build(part: &Part) -> Built<Image> {
     let (code, entry) = ring_3(part)?;
     let mut k = Kernel::new(code)?;
     for vector in [2, VECTOR] {
         handler(&mut k, part, vector)?;
     }
-    k.handler(TIMER)?;
-    k.a.push(rax)?;
-    k.apic(APIC_EOI, 0)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    k.plain_handler(TIMER)?;
 
     k.main()?;
-    (part.start)(&mut k)?;
+    (part.clock.start)(&mut k)?;
     runs(&mut k, part)?;
     interrupts(&mut k, part)?;
     held_off(&mut k, part)?;
     halts(&mut k, part)?;
     in_ring_3(&mut k, part, entry)?;
     refused(&mut k, part)?;
-    (part.stop)(&mut k)?;
+    (part.clock.stop)(&mut k)?;
     stands(&mut k, part)?;
     k.a.ret()?;
     k.finish()
@@ -94,24 +87,17 @@ fn turns(a: &mut CodeAssembler) -> Built<()> {
     a.jne(again)
 }
 
-/// The time-stamp counter in RAX.
-fn time(k: &mut Kernel) -> Built<()> {
-    k.a.rdtsc()?;
-    k.a.shl(rdx, 32)?;
-    k.a.or(rax, rdx)
-}
-
 /// The counter and the time-stamp counter around each other.
 fn runs(k: &mut Kernel, part: &Part) -> Built<()> {
-    time(k)?;
+    k.rdtsc()?;
     k.a.mov(r14, rax)?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.mov(r12, rax)?;
     turns(&mut k.a)?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.sub(rax, r12)?;
     k.a.mov(r13, rax)?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.sub(rax, r14)?;
     k.a.sub(rax, r13)?;
     k.a.mov(r14, rax)?;
@@ -129,9 +115,9 @@ fn arm(k: &mut Kernel, part: &Part) -> Built<()> {
     k.a.shr(rax, unused)?;
     k.a.mov(rdx, rax)?;
     k.a.shr(rdx, 32)?;
-    k.a.mov(ecx, part.register)?;
+    k.a.mov(ecx, part.counter)?;
     k.a.wrmsr()?;
-    (part.arm)(k)
+    (part.clock.arm)(k)
 }
 
 /// Asks for so many interrupts, by this entry of the local vector table.
@@ -150,9 +136,9 @@ fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     k.a.push(rax)?;
     k.a.push(rcx)?;
     k.a.push(rdx)?;
-    (part.disarm)(k)?;
+    (part.clock.disarm)(k)?;
     k.a.inc(cell(TAKEN))?;
-    k.rdpmc(part.sampling)?;
+    k.rdpmc(0)?;
     k.a.bt(rax, part.width - 1)?;
     k.a.jae(wrapped)?;
     k.a.inc(cell(EARLY))?;
@@ -193,11 +179,11 @@ fn wait(k: &mut Kernel, taken: u32) -> Built<()> {
 }
 
 fn interrupts(k: &mut Kernel, part: &Part) -> Built<()> {
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.mov(r13, rax)?;
     ask(k, part, LVT_NMI, NMIS)?;
     wait(k, NMIS)?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.sub(rax, r13)?;
     k.a.mov(r13, rax)?;
     k.check("cycles up to the last NMI", r13, PERIOD * ((1 << NMIS) - 1), i64::MAX as u64)?;
@@ -212,7 +198,7 @@ fn held_off(k: &mut Kernel, part: &Part) -> Built<()> {
     let mut again = k.a.create_label();
     ask(k, part, VECTOR.into(), 1)?;
     here(&mut k.a, &mut again)?;
-    k.rdpmc(part.sampling)?;
+    k.rdpmc(0)?;
     k.a.bt(rax, part.width - 1)?;
     k.a.jb(again)?;
     turns(&mut k.a)?;
@@ -229,18 +215,18 @@ fn held_off(k: &mut Kernel, part: &Part) -> Built<()> {
 fn halts(k: &mut Kernel, part: &Part) -> Built<()> {
     k.apic(APIC_TIMER_DIVIDE, 0xB)?;
     k.apic(APIC_LVT_TIMER, TIMER.into())?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.mov(r14, rax)?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.mov(r13, rax)?;
     k.apic(APIC_TIMER_COUNT, HALTED)?;
     k.a.sti()?;
     k.a.hlt()?;
     k.a.cli()?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.sub(rax, r13)?;
     k.a.mov(r13, rax)?;
-    time(k)?;
+    k.rdtsc()?;
     k.a.sub(rax, r14)?;
     k.a.mov(r14, rax)?;
     k.check("time-stamp ticks of a halt", r14, HALTED.into(), i64::MAX as u64)?;
@@ -254,7 +240,7 @@ fn ring_3(part: &Part) -> Built<(Vec<u8>, u64)> {
     let [mut entry, mut again] = [(); 2].map(|()| a.create_label());
     here(a, &mut entry)?;
     for last in [false, true] {
-        a.mov(ecx, part.running)?;
+        a.mov(ecx, part.clock.running)?;
         a.rdpmc()?;
         a.shl(rdx, 32)?;
         a.or(rax, rdx)?;
@@ -281,7 +267,7 @@ fn in_ring_3(k: &mut Kernel, part: &Part, entry: u64) -> Built<()> {
     // As many as it takes.
     ask(k, part, LVT_NMI, u32::MAX >> 1)?;
     k.enter_user(entry, 2)?;
-    (part.disarm)(k)?;
+    (part.clock.disarm)(k)?;
     k.a.mov(r12, qword_ptr(USER_CYCLES))?;
     k.check("cycles of the loop in ring 3", r12, LEAST, i64::MAX as u64)?;
     k.a.mov(r12, cell(OF_USER))?;
@@ -291,7 +277,7 @@ fn in_ring_3(k: &mut Kernel, part: &Part, entry: u64) -> Built<()> {
 fn refused(k: &mut Kernel, part: &Part) -> Built<()> {
     k.a.mov(cell(EXPECT), 1)?;
     k.a.mov(cell(FAULTS), 0)?;
-    k.rdpmc(part.absent)?;
+    k.rdpmc(part.clock.absent)?;
     k.a.mov(cell(EXPECT), 0)?;
     k.a.mov(r12, cell(FAULTS))?;
     k.check_is("faults of RDPMC of a counter that is not there", r12, 1)
@@ -299,10 +285,10 @@ fn refused(k: &mut Kernel, part: &Part) -> Built<()> {
 
 /// Disabled, it stands.
 fn stands(k: &mut Kernel, part: &Part) -> Built<()> {
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.mov(r13, rax)?;
     turns(&mut k.a)?;
-    k.rdpmc(part.running)?;
+    k.rdpmc(part.clock.running)?;
     k.a.mov(r12, rax)?;
     k.check_same("the counter when it is disabled", r12, r13)
 }

@@ -1,10 +1,12 @@
-//! The parts there are: one line each, which is there if the feature of the part's name is.
+//! The parts: one line each, which is compiled if the feature of the part's name is on. What a part has in addition to [`Model`] is listed in `capabilities.rs`.
+
+mod capabilities;
 
 use crate::access::{Address, Fault};
 use crate::alert::Alerts;
 use crate::event::Catalogue;
-use crate::feed::{Context, Demand, Feed, Record, Request, Signal, SignalSet};
-use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shared};
+use crate::feed::{Context, Demand, Feed, Record, SignalSet};
+use crate::model::{CpuidIdentity, Model, Occurrence, RegisterDescription, Reset, Shape};
 
 macro_rules! parts {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal, $catalogue:ident, $model:ty, $state:ty, $revision:ty; )+) => {
@@ -94,58 +96,18 @@ macro_rules! parts {
                 }
             }
 
-            /// Whether the threads of a machine share boxes of counters: [`Model::HAS_UNTILE`].
-            #[must_use]
-            pub const fn has_untile(self) -> bool {
-                match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::HAS_UNTILE, )+
-                }
-            }
-
-            /// Whether the chip has counters that post themselves into memory: [`Model::HAS_NEST`].
-            #[must_use]
-            pub const fn has_nest(self) -> bool {
-                match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::HAS_NEST, )+
-                }
-            }
-
-            /// Whether a package of a machine posts what its threads count into memory: [`Model::POSTS_TO_MEMORY`].
-            #[must_use]
-            pub const fn posts_to_memory(self) -> bool {
-                match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::POSTS_TO_MEMORY, )+
-                }
-            }
-
-            /// How many threads a package of a machine may have, if not any number: [`Model::PACKAGE_THREADS`].
+            /// What a machine of the part may look like.
             ///
             /// ```
             /// use vm_pmu_arch::registry::Part;
             ///
-            /// assert_eq!(Part::named("power9").unwrap().package_threads(), Some(&[1, 2, 4][..]));
-            /// assert_eq!(Part::named("k8").unwrap().package_threads(), None);
+            /// assert_eq!(Part::named("power9").unwrap().shape().package_threads, Some(&[1, 2, 4][..]));
+            /// assert_eq!(Part::named("k8").unwrap().shape().package_threads, None);
             /// ```
             #[must_use]
-            pub const fn package_threads(self) -> Option<&'static [usize]> {
+            pub const fn shape(self) -> Shape {
                 match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::PACKAGE_THREADS, )+
-                }
-            }
-
-            /// How many packages a machine may have at most, if not any number: [`Model::MOST_PACKAGES`].
-            #[must_use]
-            pub const fn most_packages(self) -> Option<usize> {
-                match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::MOST_PACKAGES, )+
-                }
-            }
-
-            /// Whether a counter that one thread of a package uses is taken from the others: [`Model::SHARES_COUNTERS`].
-            #[must_use]
-            pub const fn shares_counters(self) -> bool {
-                match self {
-                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::SHARES_COUNTERS, )+
+                    $( #[cfg(feature = $name)] Part::$variant(_) => <$model>::SHAPE, )+
                 }
             }
 
@@ -231,22 +193,8 @@ impl Model for Pmu {
     }
 
     #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
-        each!(self, model => model.change_quietly(context, hears, feed))
-    }
-
-    #[inline]
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         each!(self, model => model.set_context(context, feed));
-    }
-
-    fn sensitivity(&self) -> u64 {
-        each!(self, model => model.sensitivity())
-    }
-
-    #[inline]
-    fn contexts_add_up(&self) -> bool {
-        each!(self, model => model.contexts_add_up())
     }
 
     fn context(&self) -> &Context {
@@ -269,58 +217,6 @@ impl Model for Pmu {
         each!(self, model => model.followed())
     }
 
-    fn supply_levels(&mut self, holds: impl Fn(Signal) -> Option<bool>, feed: &impl Feed) {
-        each!(self, model => model.supply_levels(holds, feed));
-    }
-
-    fn wide_demand(&self) -> SignalSet {
-        each!(self, model => model.wide_demand())
-    }
-
-    fn wide_records(&self) -> bool {
-        each!(self, model => model.wide_records())
-    }
-
-    fn tags_of(&mut self, record: &Record) -> u64 {
-        each!(self, model => model.tags_of(record))
-    }
-
-    fn overhears(&self) -> bool {
-        each!(self, model => model.overhears())
-    }
-
-    fn take_made(&mut self) -> u64 {
-        each!(self, model => model.take_made())
-    }
-
-    fn hear(&mut self, tags: Option<u64>, made: u64, feed: &impl Feed) {
-        each!(self, model => model.hear(tags, made, feed));
-    }
-
-    fn overhear(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
-        each!(self, model => model.overhear(occurrence, amount, tags, feed))
-    }
-
-    fn request(&mut self, request: &Request, from: u8, feed: &impl Feed) {
-        each!(self, model => model.request(request, from, feed));
-    }
-
-    fn interrupt_by_untile(&mut self, feed: &impl Feed) {
-        each!(self, model => model.interrupt_by_untile(feed));
-    }
-
-    fn wide_requests(&self) -> bool {
-        each!(self, model => model.wide_requests())
-    }
-
-    fn heeds_others(&self) -> bool {
-        each!(self, model => model.heeds_others())
-    }
-
-    fn injected_tags(&self) -> u64 {
-        each!(self, model => model.injected_tags())
-    }
-
     fn succeed_demand(&mut self, before: &Demand) {
         each!(self, model => model.succeed_demand(before));
     }
@@ -331,38 +227,6 @@ impl Model for Pmu {
 
     fn reset(&mut self, reset: Reset, feed: &impl Feed) {
         each!(self, model => model.reset(reset, feed));
-    }
-
-    fn claims(&self) -> u32 {
-        each!(self, model => model.claims())
-    }
-
-    fn granted(&self) -> u32 {
-        each!(self, model => model.granted())
-    }
-
-    fn set_grants(&mut self, granted: u32, blocked: u32, feed: &impl Feed) {
-        each!(self, model => model.set_grants(granted, blocked, feed));
-    }
-
-    fn watch_pins(&mut self, pins: u32, feed: &impl Feed) {
-        each!(self, model => model.watch_pins(pins, feed));
-    }
-
-    fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {
-        each!(self, model => model.pin_toggles(pin, feed))
-    }
-
-    fn shared(&self) -> Shared {
-        each!(self, model => model.shared())
-    }
-
-    fn set_shared(&mut self, shared: Shared, feed: &impl Feed) {
-        each!(self, model => model.set_shared(shared, feed));
-    }
-
-    fn instruction_match(&self) -> Option<(u64, u64)> {
-        each!(self, model => model.instruction_match())
     }
 
     fn catalogue(&self) -> &'static Catalogue {
