@@ -15,7 +15,8 @@ struct Arguments {
     /// The folder of the litmus suites
     #[arg(long, default_value = "guest-tests/litmus")]
     suites: PathBuf,
-    /// Write no pages: trim the search index of the book that mdbook has built in this folder, and check its links
+    /// Write no pages: finish the book that mdbook has built in this folder. Its search index is trimmed, the files of this
+    /// repository that it links to are copied into it, and its links are checked
     #[arg(long, value_name = "FOLDER")]
     finish: Option<PathBuf>,
 }
@@ -51,9 +52,12 @@ fn finish(folder: &Path) -> Result<(), String> {
     if size > built::LARGEST_INDEX {
         return Err(format!("the search index has more than {} bytes: docs/book.toml can leave pages out of it", built::LARGEST_INDEX));
     }
+    let copied = built::carry(folder, Path::new(".")).map_err(|error| format!("the files that the book links to: {error}"))?;
+    println!("{copied} files of the repository are in the book");
     let broken = built::broken(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     if !broken.is_empty() {
-        return Err(format!("links that lead nowhere:\n{}", broken.join("\n")));
+        let first: Vec<&str> = broken.iter().map(String::as_str).take(20).collect();
+        return Err(format!("{} links lead nowhere, among them:\n{}", broken.len(), first.join("\n")));
     }
     println!("every link within the book leads somewhere");
     Ok(())

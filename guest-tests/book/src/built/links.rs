@@ -58,8 +58,8 @@ fn check(pages: &BTreeMap<PathBuf, String>, files: &BTreeSet<PathBuf>) -> Vec<St
     broken
 }
 
-/// What a relative link of the page `name` leads to, or nothing if that is outside the book.
-fn resolved(name: &Path, link: &str) -> Option<PathBuf> {
+/// What a relative link of the page `name` leads to, or nothing if that is outside the folder that names are relative to.
+pub(super) fn resolved(name: &Path, link: &str) -> Option<PathBuf> {
     let mut target = name.parent()?.to_owned();
     for component in Path::new(&decoded(link)).components() {
         match component {
@@ -73,7 +73,7 @@ fn resolved(name: &Path, link: &str) -> Option<PathBuf> {
 }
 
 /// The values of these attributes in the tags of a page.
-fn values<'a>(text: &'a str, attributes: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+pub(super) fn values<'a>(text: &'a str, attributes: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     let tags = text.split('<').skip(1).filter_map(|tag| tag.split_once('>')).map(|(tag, _)| tag);
     tags.flat_map(move |tag| {
         attributes.iter().filter_map(move |attribute| {

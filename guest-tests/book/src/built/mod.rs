@@ -1,8 +1,10 @@
 //! The book as a browser shows it: the folder that mdbook has written.
 
+mod carry;
 mod links;
 mod search;
 
+pub use carry::carry;
 pub use links::broken;
 pub use search::trim;
 
