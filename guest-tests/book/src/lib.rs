@@ -6,6 +6,7 @@ mod cpus;
 mod metrics;
 mod pictures;
 mod posted;
+mod registers;
 mod units;
 
 use std::fmt::Write as _;
@@ -34,6 +35,7 @@ pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.extend(metrics::pages());
+    pages.extend(registers::pages());
     pages.extend(pictures::pages(drawings)?);
     pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
     pages.extend(posted::page().map(|page| (PathBuf::from("power9-nest-events.md"), page)));
