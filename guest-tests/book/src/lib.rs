@@ -1,6 +1,7 @@
 //! The pages of the book that are made from the project's own data: signals, events, modelled CPUs, conformance.
 #![forbid(unsafe_code)]
 
+pub mod built;
 mod cpus;
 mod metrics;
 mod posted;
@@ -98,20 +99,18 @@ fn coded_events(part: Part) -> String {
             section = entry.section;
             let _ = write!(
                 page,
-                "\n## Section {section}\n\n| code | counters | event | counts | driven by | told by | what it counts |\n| ---: | --- | --- | --- | --- | --- | --- |\n"
+                "\n## Section {section}\n\n| code | counters | event | counts | {COUNTS} |\n| ---: | --- | --- | --- | --- |\n"
             );
         }
         let also = entry.aliases.iter().map(|alias| format!(" (`{alias}`)")).collect::<String>();
         let _ = writeln!(
             page,
-            "| {:X}h | {} | `{}`{also} | {} | {} | {} | {} |",
+            "| {:X}h | {} | `{}`{also} | {} | {} |",
             dialect.code(entry).unwrap_or_default(),
             dialect.place(&dialect.counters(entry)),
             entry.name,
             entry.counts.word(),
-            cell(&driver(entry)),
-            known.of_entry(entry),
-            cell(entry.summary),
+            account(entry, &known, entry.summary),
         );
     }
     page
@@ -130,16 +129,12 @@ fn selected_events(part: Part) -> String {
     let restricted = placing::has_any(catalogue);
     if restricted {
         page.push_str(
-            "*Where* is the counters, the set and the type of an event, *constrained by* what can narrow it: the address of the instruction \
-             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n\
-             | select | mask | event | where | constrained by | counts | driven by | told by | what it counts |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        );
-    } else {
-        page.push_str(
-            "| select | mask | event | counts | driven by | told by | what it counts |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+            "*Where* is the counters, the set and the type of an event, and *by* what can narrow it: the address of the instruction \
+             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n",
         );
     }
+    let (place, rule) = if restricted { (" where |", " --- |") } else { ("", "") };
+    let _ = write!(page, "| select | mask | event |{place} counts | {COUNTS} |\n| --- | --- | --- |{rule} --- | --- |\n");
     let known = Known::of(part);
     let mut rule = "";
     for entry in catalogue.entries.iter().filter(|entry| entry.listed) {
@@ -155,19 +150,17 @@ fn selected_events(part: Part) -> String {
             if entry.since.is_empty() || entry.umask.is_some() { String::new() } else { format!(" Revision {} and later.", entry.since) };
         let _ = writeln!(
             page,
-            "| {:02X}h | {mask} | {name} |{} {} | {} | {} | {}{since} |",
+            "| {:02X}h | {mask} | {name} |{} {} | {} |",
             entry.select,
             if restricted { restrictions(part, entry) } else { String::new() },
             entry.counts.word(),
-            cell(&driver(entry)),
-            known.of_entry(entry),
-            cell(entry.summary),
+            account(entry, &known, &format!("{}{since}", entry.summary)),
         );
     }
     page
 }
 
-/// The two cells about where an event is counted and what constrains it; a unit mask has what its event has not.
+/// The cell about where an event is counted and what constrains it; a unit mask has what its event has not.
 fn restrictions(part: Part, entry: &Entry) -> String {
     let catalogue = part.catalogue();
     let dialect = dialect::of(part);
@@ -190,8 +183,24 @@ fn restrictions(part: Part, entry: &Entry) -> String {
         places.extend(kind(entry));
     }
     places.extend(all(entry));
-    let by = if is_mask && by(entry) == by(event) { String::new() } else { by(entry) };
-    format!(" {} | {by} |", places.join(", "))
+    let (by, by_event) = (by(entry), by(event));
+    if !by.is_empty() && !(is_mask && by == by_event) {
+        places.push(format!("by {by}"));
+    }
+    format!(" {} |", places.join(", "))
+}
+
+/// The head of the column of [`account`].
+const COUNTS: &str = "what it counts, and how";
+
+/// What an entry counts and, in small letters below it, how well, by which signals and who tells them. One column of it is readable where three
+/// are too wide.
+fn account(entry: &Entry, known: &Known, summary: &str) -> String {
+    let driver = driver(entry);
+    let period = if driver.ends_with('.') { "" } else { "." };
+    let told = known.of_entry(entry);
+    let told = if told.is_empty() || told == entry.fidelity.word() { String::new() } else { format!(" Told by: {told}.") };
+    format!("{}<br><small>{}{period}{told}</small>", cell(summary), cell(&driver))
 }
 
 fn driver(entry: &Entry) -> String {
@@ -236,18 +245,18 @@ fn conformance(suites: &Path) -> io::Result<String> {
     }
     rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
     let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. `cargo test` \
-         runs every one; `pmulab litmus guest-tests/litmus` shows them.\n",
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. A rule below leads \
+         to its file. `cargo test` runs every one; `pmulab litmus guest-tests/litmus` shows them.\n",
         rows.len()
     );
     let mut part = "";
     for (pmu, section, title, name) in rows {
         let pmu = pmu.name();
         if pmu != part {
-            let _ = write!(page, "\n## {pmu}\n\n| source | rule | file |\n| --- | --- | --- |\n");
+            let _ = write!(page, "\n## {pmu}\n\n| source | rule |\n| --- | --- |\n");
             part = pmu;
         }
-        let _ = writeln!(page, "| {} | {} | `{name}` |", cell(&section), cell(&title));
+        let _ = writeln!(page, "| {} | [{}](../../guest-tests/litmus/{name}) |", cell(&section), cell(&title));
     }
     Ok(page)
 }

@@ -100,12 +100,12 @@ pub(super) fn groups() -> String {
     let mut page = format!(
         "# Groups of POWER9\n\nThe {} groups of Table 5-24: four events that are counted together, one on each of PMC1 to PMC4, with the \
          registers that count them. PMC5 and PMC6 count run instructions and run cycles beside any group. Where MMCRA is not 0 something \
-         is sampled.\n\n| group | name | PMC1 | PMC2 | PMC3 | PMC4 | MMCR1 | MMCRA |\n| ---: | --- | --- | --- | --- | --- | --- | --- |\n",
+         is sampled.\n\n| group | name | on PMC1 to PMC4, in this order | MMCR1 | MMCRA |\n| ---: | --- | --- | --- | --- |\n",
         POWER9_GROUPS.len()
     );
     for group in POWER9_GROUPS {
-        let events: Vec<String> = group.codes.iter().zip(group.events).map(|(code, name)| format!("`{name}` {code:05X}h")).collect();
-        let _ = writeln!(page, "| {} | `{}` | {} | {} |", group.number, group.name, events.join(" | "), registers(group));
+        let events: Vec<String> = group.codes.iter().zip(group.events).map(|(code, name)| format!("{code:05X}h `{name}`")).collect();
+        let _ = writeln!(page, "| {} | `{}` | {} | {} |", group.number, group.name, events.join("<br>"), registers(group));
     }
     page
 }

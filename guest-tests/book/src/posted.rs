@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use vm_pmu::Part;
 use vm_pmu::arch::event::Entry;
 
-use super::{WORDS, cell, driver};
+use super::{COUNTS, WORDS, account};
 use vm_pmu_lab::dialect;
 use vm_pmu_lab::entries::known::Known;
 
@@ -61,21 +61,17 @@ pub(super) fn page() -> Option<String> {
 const FLEXIBLE: u32 = 0x1_0000;
 
 fn rows(entries: &[&Entry], known: &Known, page: &mut String) {
-    page.push_str(
-        "\n| offset | event | modes | counts | driven by | told by | what it counts |\n| ---: | --- | --- | --- | --- | --- | --- |\n",
-    );
+    let _ = write!(page, "\n| offset | event | modes | counts | {COUNTS} |\n| ---: | --- | --- | --- | --- |\n");
     for entry in entries {
         let also: String = entry.aliases.iter().map(|alias| format!(" (`{alias}`)")).collect();
         let _ = writeln!(
             page,
-            "| {:X}h | `{}`{also} | {} | {} | {} | {} | {} |",
+            "| {:X}h | `{}`{also} | {} | {} | {} |",
             entry.select,
             entry.name,
             entry.collection.map_or("", |collection| collection.word()),
             entry.counts.word(),
-            cell(&driver(entry)),
-            known.of_entry(entry),
-            cell(entry.summary),
+            account(entry, known, entry.summary),
         );
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use vm_pmu::Part;
 use vm_pmu::arch::event::Entry;
 
-use super::{WORDS, cell, driver};
+use super::{COUNTS, WORDS, account};
 use vm_pmu_lab::dialect;
 use vm_pmu_lab::entries::known::Known;
 use vm_pmu_lab::entries::placing;
@@ -29,8 +29,8 @@ pub(super) fn page(part: Part) -> String {
         every.dedup();
         let _ = write!(
             page,
-            "\n## {unit}\n\n{}.\n\n| select | mask | event | where | most | counts | driven by | told by | what it counts |\n\
-             | --- | --- | --- | --- | ---: | --- | --- | --- | --- |\n",
+            "\n## {unit}\n\n{}.\n\n| select | mask | event | where | most | counts | {COUNTS} |\n\
+             | --- | --- | --- | --- | ---: | --- | --- |\n",
             capital(dialect.unit_title(unit))
         );
         let mut event: Option<&Entry> = None;
@@ -48,16 +48,14 @@ pub(super) fn page(part: Part) -> String {
             let place = if shared.is_some_and(|event| place(event) == place(entry)) { String::new() } else { place(entry) };
             let _ = writeln!(
                 page,
-                "| {select} | {mask} | {name} | {place} | {} | {} | {} | {} | {} |",
+                "| {select} | {mask} | {name} | {place} | {} | {} | {} |",
                 if shared.is_some_and(|event| event.max_per_cycle == entry.max_per_cycle) {
                     String::new()
                 } else {
                     entry.max_per_cycle.to_string()
                 },
                 entry.counts.word(),
-                cell(&driver(&row)),
-                known.of_entry(entry),
-                cell(entry.summary),
+                account(&row, &known, entry.summary),
             );
         }
     }
