@@ -184,7 +184,7 @@ fn restrictions(part: Part, entry: &Entry) -> String {
     }
     places.extend(all(entry));
     let (by, by_event) = (by(entry), by(event));
-    if !by.is_empty() && !(is_mask && by == by_event) {
+    if !(by.is_empty() || is_mask && by == by_event) {
         places.push(format!("by {by}"));
     }
     format!(" {} |", places.join(", "))
