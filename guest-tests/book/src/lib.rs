@@ -4,7 +4,9 @@
 pub mod built;
 mod cpus;
 mod metrics;
+mod pictures;
 mod posted;
+mod registers;
 mod units;
 
 use std::fmt::Write as _;
@@ -24,14 +26,17 @@ use vm_pmu_lab::entries::driven;
 use vm_pmu_lab::entries::known::Known;
 use vm_pmu_lab::entries::placing;
 
-/// Every made page: its file within `docs/src` and its text. `suites` is the folder of the litmus suites.
+/// Every made page and picture: its file within `docs/src` and its text. `suites` is the folder of the litmus suites, `drawings` that of the
+/// pictures' texts.
 ///
 /// # Errors
-/// When a litmus file cannot be read or understood.
-pub fn pages(suites: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+/// When a litmus file cannot be read or understood, or a drawing cannot be read.
+pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut pages = vec![(PathBuf::from("signals.md"), signals()), (PathBuf::from("conformance.md"), conformance(suites)?)];
     pages.push((PathBuf::from("companion-cpus.md"), cpus::page()));
     pages.extend(metrics::pages());
+    pages.extend(registers::pages());
+    pages.extend(pictures::pages(drawings)?);
     pages.push((PathBuf::from("power9-groups.md"), metrics::groups()));
     pages.extend(posted::page().map(|page| (PathBuf::from("power9-nest-events.md"), page)));
     pages.extend(
@@ -184,7 +189,8 @@ fn restrictions(part: Part, entry: &Entry) -> String {
     }
     places.extend(all(entry));
     let (by, by_event) = (by(entry), by(event));
-    if !(by.is_empty() || is_mask && by == by_event) {
+    let said = is_mask && by == by_event;
+    if !by.is_empty() && !said {
         places.push(format!("by {by}"));
     }
     format!(" {} |", places.join(", "))

@@ -15,6 +15,9 @@ struct Arguments {
     /// The folder of the litmus suites
     #[arg(long, default_value = "guest-tests/litmus")]
     suites: PathBuf,
+    /// The folder of the texts that pictures are made from
+    #[arg(long, default_value = "docs/pictures")]
+    drawings: PathBuf,
     /// Write no pages: finish the book that mdbook has built in this folder. Its search index is trimmed, the files of this
     /// repository that it links to are copied into it, and its links are checked
     #[arg(long, value_name = "FOLDER")]
@@ -37,7 +40,8 @@ fn main() -> ExitCode {
 }
 
 fn write(arguments: &Arguments) -> Result<(), String> {
-    let pages = vm_pmu_book::pages(&arguments.suites).map_err(|error| format!("cannot read {}: {error}", arguments.suites.display()))?;
+    let pages = vm_pmu_book::pages(&arguments.suites, &arguments.drawings)
+        .map_err(|error| format!("cannot read {} or {}: {error}", arguments.suites.display(), arguments.drawings.display()))?;
     for (name, text) in pages {
         let file = arguments.pages.join(name);
         std::fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 #[test]
 fn the_made_pages_of_the_book_are_current() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = vm_pmu_book::pages(&root.join("../litmus")).expect("the suites can be read");
+    let pages = vm_pmu_book::pages(&root.join("../litmus"), &root.join("../../docs/pictures")).expect("suites and drawings can be read");
     for (name, text) in pages {
         let file = root.join("../../docs/src").join(&name);
         let found = fs::read_to_string(&file).unwrap_or_default();

@@ -26,7 +26,7 @@ pub fn carry(folder: &Path, root: &Path) -> io::Result<usize> {
         }
         let mut text = fs::read_to_string(&page)?;
         let mut changed = false;
-        for link in links::values(&text, &["href"]).collect::<Vec<_>>() {
+        for link in links::values(&text, &["href", "src"]).collect::<Vec<_>>() {
             let (path, _) = link.split_once('#').unwrap_or((&link, ""));
             if path.is_empty() || link.contains(':') || links::resolved(Path::new("x"), path).is_some_and(|file| folder.join(file).exists())
             {
@@ -35,14 +35,16 @@ pub fn carry(folder: &Path, root: &Path) -> io::Result<usize> {
             let Some(target) = target(root, path) else { continue };
             let new = match target {
                 // Pages of the architecture and of the decisions are in the folder above, and say so.
-                Target::Page(page) => link.replacen(path, &page, 1),
+                Target::Own(own) => link.replacen(path, &own, 1),
                 Target::File(file) => {
                     let copy = format!("{COPIES}/{}.txt", file.display());
                     copied.insert(file, copy.clone());
                     copy
                 }
             };
-            text = text.replace(&format!("href=\"{link}\""), &format!("href=\"{new}\""));
+            for attribute in ["href", "src"] {
+                text = text.replace(&format!(" {attribute}=\"{link}\""), &format!(" {attribute}=\"{new}\""));
+            }
             changed = true;
         }
         if changed {
@@ -59,8 +61,8 @@ pub fn carry(folder: &Path, root: &Path) -> io::Result<usize> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Target {
-    /// A page of the book.
-    Page(String),
+    /// A page or a picture of the book.
+    Own(String),
     /// A file of the repository.
     File(PathBuf),
 }
@@ -74,9 +76,10 @@ fn target(root: &Path, link: &str) -> Option<Target> {
         if !root.join(&file).is_file() {
             return None;
         }
-        let page =
-            file.strip_prefix("docs/src").ok().and_then(|page| page.to_str()?.strip_suffix(".md").map(|name| format!("{name}.html")));
-        Some(page.map_or(Target::File(file), Target::Page))
+        let own = file.strip_prefix("docs/src").ok().and_then(Path::to_str);
+        // What is no page mdbook copies as it is.
+        let own = own.map(|name| name.strip_suffix(".md").map_or(name.to_owned(), |name| format!("{name}.html")));
+        Some(own.map_or(Target::File(file), Target::Own))
     })
 }
 
@@ -91,7 +94,8 @@ mod tests {
         assert_eq!(target(&root, "../../arch/src/layout.rs"), file("arch/src/layout.rs"));
         assert_eq!(target(&root, "notes/house.html"), file("docs/notes/house.md"));
         assert_eq!(target(&root, "../Cargo.toml"), file("Cargo.toml"));
-        assert_eq!(target(&root, "src/litmus.html"), Some(Target::Page("litmus.html".to_owned())));
+        assert_eq!(target(&root, "src/litmus.html"), Some(Target::Own("litmus.html".to_owned())));
+        assert_eq!(target(&root, "src/pictures/machine.svg"), Some(Target::Own("pictures/machine.svg".to_owned())));
         assert_eq!(target(&root, "gone.html"), None);
         assert_eq!(target(&root, "../../arch"), None);
         assert_eq!(target(&root, "../../../x"), None);
