@@ -1,4 +1,4 @@
-//! What a model has to tell its embedder.
+//! What a model reports to its embedder.
 
 /// What became visible outside the registers since the embedder last asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,10 +13,10 @@ pub struct Alerts {
     /// How many events ago the oldest of the interrupts was due: 0 when the deadline was met at the very event. One instruction may
     /// bring several events at once.
     pub late: u64,
-    /// The levels of the lines that stay raised until the guest acts, if one has changed. A model that was made of a state tells them
-    /// with its first alerts, if one is raised.
+    /// The levels of the lines that stay raised until the guest acts, if one has changed. A model that was restored from a state has them
+    /// in its first alerts, if one is raised.
     pub lines: Option<Lines>,
-    /// The demand has been looked at anew, and with it what the thread wants of others of its package: either may be another than before.
+    /// The demand, or what the thread wants of other threads of its package, may have changed.
     pub renewed: bool,
 }
 
@@ -31,14 +31,14 @@ pub struct Lines {
 }
 
 impl Alerts {
-    /// Whether there is nothing to tell outside the machine.
+    /// Whether there is nothing to report outside the machine.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.interrupts == 0 && self.overflows == 0 && self.pins == 0 && self.lines.is_none()
     }
 
-    /// Adds what `more` tells.
+    /// Adds what `more` has.
     pub fn merge(&mut self, more: Alerts) {
         self.interrupts |= more.interrupts;
         self.overflows |= more.overflows;

@@ -15,10 +15,14 @@ const CONTROL: Address = Address::Msr(0x100);
 const COUNT: Address = Address::Msr(0x101);
 const WIDTH: Width = Width::new(32);
 
-const EN: Field = Field { name: "EN", high: 0, low: 0, access: FieldAccess::ReadWrite, summary: "the counter counts" };
-const INT: Field = Field { name: "INT", high: 1, low: 1, access: FieldAccess::ReadWrite, summary: "an overflow requests an interrupt" };
-const RESERVED: Field = Field { name: "reserved", high: 63, low: 2, access: FieldAccess::MustBeZero, summary: "" };
-const VALUE: Field = Field { name: "VALUE", high: 31, low: 0, access: FieldAccess::ReadWrite, summary: "instructions retired" };
+const EN: Field = field("EN", 0, 0, FieldAccess::ReadWrite, "the counter counts");
+const INT: Field = field("INT", 1, 1, FieldAccess::ReadWrite, "an overflow interrupts");
+const RESERVED: Field = field("reserved", 63, 2, FieldAccess::MustBeZero, "");
+const VALUE: Field = field("VALUE", 31, 0, FieldAccess::ReadWrite, "instructions retired");
+
+const fn field(name: &'static str, high: u8, low: u8, access: FieldAccess, summary: &'static str) -> Field {
+    Field { name, high, low, access, summary }
+}
 
 static REGISTERS: [RegisterDescription; 2] = [
     RegisterDescription { name: "Control", address: CONTROL, fields: &[EN, INT, RESERVED] },
@@ -26,8 +30,17 @@ static REGISTERS: [RegisterDescription; 2] = [
 ];
 
 /// Nothing can be selected: the counter has one event.
-static CATALOGUE: Catalogue =
-    Catalogue { pmu: "toy", title: "Toy", manual: "this file", max_per_cycle: 1, units: &[], direct: &[0; 256], index: &[], entries: &[] };
+#[rustfmt::skip]
+static CATALOGUE: Catalogue = Catalogue {
+    pmu: "toy",
+    title: "Toy",
+    manual: "this file",
+    max_per_cycle: 1,
+    units: &[],
+    direct: &[0; 256],
+    index: &[],
+    entries: &[],
+};
 // ANCHOR_END: layout
 
 // ANCHOR: state

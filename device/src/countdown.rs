@@ -19,16 +19,16 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 /// How many instructions a CPU may execute before its PMU must be asked: what an emulator that executes blocks counts by.
 ///
 /// A block takes its instructions off at its entry ([`enter`](Self::enter)) and is not entered if there are not so many left. That is one
-/// subtraction and a branch that is seldom taken, whatever is counted. What has been taken off is added to the [`Totals`] when somebody
-/// looks: so many instructions, and of every other signal that [grows with them](Self::with) so many times its number. The budget comes
-/// of the thread's horizon, so a deadline within a block is met by executing less of it, and an overflow comes at its very instruction.
+/// subtraction and a branch that is rarely taken, whatever is counted. What has been taken off is added to the [`Totals`] when the PMU
+/// is asked: the instructions, and for every other signal that [grows with them](Self::with) a multiple of them. The budget comes
+/// from the thread's horizon, so a deadline within a block is met by executing less of it, and an overflow comes at its very instruction.
 ///
 /// | when | call |
 /// | --- | --- |
 /// | a block is entered | [`enter`](Self::enter), or the same in generated code on the [`cell`](Self::cell) |
 /// | it does not fit | [`refill`](Self::refill) serves deadlines and says how many of its instructions to execute as a block of their own |
-/// | anything is asked of the PMU or told to it | [`ask`](Self::ask) around it: register accesses, contexts, other additions to totals |
-/// | a record is told | [`settle`](Self::settle) before it; the next block asks, and a deadline is served then |
+/// | the PMU is called | [`ask`](Self::ask) around it: register accesses, contexts, other additions to totals |
+/// | a record is reported | [`settle`](Self::settle) before it; the next block asks, and a deadline is served then |
 /// | a block is left in its middle | [`take_back`](Self::take_back) what was not executed |
 /// | another thread changed what this one counts | [`sync`](Self::sync) |
 ///
@@ -58,7 +58,7 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 ///     pmu.wrmsr(0xC001_0000, 0x0052_0076).unwrap();
 /// });
 ///
-/// // Then blocks of ten instructions. The WRMSR is counted, so the interrupt comes behind the fourth of the third one.
+/// // Then blocks of ten instructions. The WRMSR is counted, so the interrupt comes after the fourth instruction of the third block.
 /// let mut executed = 1;
 /// while !machine.line().take(0) {
 ///     let mut instructions = 10;
@@ -74,14 +74,14 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 /// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.rdpmc(0)), Ok(0));
 /// ```
 ///
-/// A countdown belongs to one CPU and is used on one thread of the host at a time. It is no part of a saved state: tell it before
-/// ([`settle`](Self::settle)), and go on with a new one.
+/// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it before,
+/// and continue with a new one.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Countdown {
     /// How many instructions are left, above the bits of the paired signal.
     left: Cell<u64>,
-    /// How many instructions were left when those taken off were last told.
+    /// How many instructions were left when those taken off were last added to the totals.
     filled: Cell<u64>,
     /// What grows with each instruction, and by how much.
     growing: [(Signal, u32); MOST_SIGNALS],
@@ -213,7 +213,7 @@ impl Countdown {
     }
 
     /// A block was left in its middle: gives back what of it was not executed, as [`takes`](Self::takes) says it of those instructions.
-    /// What was told already stays told.
+    /// What has been added to the totals stays there.
     #[inline]
     pub fn take_back(&self, takes: u64) {
         let (instructions, paired) = Self::parts(takes);
@@ -229,7 +229,7 @@ impl Countdown {
         u64::try_from(self.left.get() as i64 >> Self::SHIFT).unwrap_or(0)
     }
 
-    /// How many instructions have been taken off and not been told.
+    /// How many instructions have been taken off and are not in the totals yet.
     #[must_use]
     #[inline]
     pub fn taken(&self) -> u64 {
@@ -251,11 +251,11 @@ impl Countdown {
         self.filled.set(taken.wrapping_add(instructions));
     }
 
-    /// A block of `instructions` does not fit: tells what has been taken off, serves deadlines, and leaves as many as the horizon allows.
+    /// A block of `instructions` does not fit: adds what has been taken off to the totals, serves deadlines, and leaves as many as the horizon allows.
     /// Returns how many of the instructions to enter, as a block of their own if they are fewer: such a block fits, and no deadline comes before
-    /// the last of them. Look for interrupts before it is entered, as one may have been raised.
+    /// the last of them. Poll for interrupts before it is entered, as one may have been raised.
     ///
-    /// Where not even one fits, as when single cycles are looked at, one is allowed.
+    /// Where not even one fits, as when single cycles are counted, one is allowed.
     pub fn refill<L: InterruptLine>(&self, thread: Thread<'_, L>, instructions: u32) -> u32 {
         self.sync(thread);
         if self.left() < u64::from(instructions) {
@@ -272,13 +272,13 @@ impl Countdown {
     }
 
     /// Does `work` with the PMU: an access to a register, a change of the context, an addition to totals. Before it, everything that has been
-    /// taken off is told, but for the last of it that is `open`, and deadlines are served; after it, the budget is that of the new horizon.
+    /// taken off is added to the totals, except the last of it, which is `open`, and deadlines are served; after it, the budget is that of the new horizon.
     ///
     /// `open` is what [`takes`](Self::takes) says of the instructions that were entered and come after the work: of an instruction that accesses a
-    /// register, itself and those behind it in its block; 0 between blocks. An instruction that may bring deadlines nearer, as writes do and
+    /// register, itself and those after it in its block; 0 between blocks. An instruction that may bring deadlines nearer, as writes do and
     /// changes of the context, is the last of its block.
     pub fn ask<L: InterruptLine, T>(&self, thread: Thread<'_, L>, open: u64, work: impl FnOnce(Thread<'_, L>) -> T) -> T {
-        let open = self.tell(thread.totals(), open);
+        let open = self.flush(thread.totals(), open);
         serve(thread);
         let answer = work(thread);
         serve(thread);
@@ -286,27 +286,27 @@ impl Countdown {
         answer
     }
 
-    /// Tells what has been taken off, serves deadlines and leaves as many instructions as the horizon allows. To be called, between blocks, after
-    /// somebody else has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
+    /// Adds what has been taken off to the totals, serves deadlines and leaves as many instructions as the horizon allows. Call it between blocks, after
+    /// another thread has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
     pub fn sync<L: InterruptLine>(&self, thread: Thread<'_, L>) {
         self.ask(thread, 0, |_| ());
     }
 
-    /// Tells what has been taken off, and leaves nothing: the next block asks. Returns how many instructions that were. No deadline is served,
+    /// Adds what has been taken off to the totals, and leaves nothing: the next block asks. Returns how many instructions that were. No deadline is served,
     /// for an embedder that goes on one instruction at a time, adds to totals by itself, or saves the machine.
     pub fn settle<L: InterruptLine>(&self, thread: Thread<'_, L>) -> u64 {
         let taken = self.taken();
         if taken != 0 {
-            self.tell(thread.totals(), 0);
+            self.flush(thread.totals(), 0);
         }
         self.left.set(0);
         self.filled.set(0);
         taken
     }
 
-    /// Adds what has been taken off to the totals, but for the last of it that is `open`. Returns the parts of that.
+    /// Adds what has been taken off to the totals, except the last of it, which is `open`. Returns the parts of that.
     #[inline]
-    fn tell(&self, totals: &Totals, open: u64) -> (u64, u64) {
+    fn flush(&self, totals: &Totals, open: u64) -> (u64, u64) {
         let (instructions, paired) = Self::parts(open);
         let (taken, counted) = (self.taken(), self.left.get() & PAIRED);
         let open = (instructions.min(taken), paired.min(counted));

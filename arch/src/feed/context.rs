@@ -1,4 +1,4 @@
-//! The state of the processor that decides what is counted and who may look.
+//! The state of the processor that decides what is counted and which accesses are allowed.
 
 /// What a model must know of a hardware thread's state. It changes by a call, not with every event.
 ///
@@ -33,7 +33,7 @@ pub struct Context {
     /// CR4, CTRL or DCR.
     pub control: u64,
     /// What the guest's time base reads, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks). That total is
-    /// kept always, demanded or not; who leaves ticks out sets the context anew before more are told.
+    /// always kept, demanded or not. An embedder that leaves ticks out sets the context again before it adds more.
     pub time_base: u64,
 }
 

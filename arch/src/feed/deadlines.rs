@@ -189,7 +189,7 @@ impl Deadlines {
         self.pace.between_blocks.contains(signal)
     }
 
-    /// Whether the horizon has been reached: some deadline may have been, and [`update_horizon`](Self::update_horizon) tells.
+    /// Whether the horizon has been reached: some deadline may have been; [`update_horizon`](Self::update_horizon) finds out.
     #[must_use]
     #[inline(always)]
     pub fn due(&self, totals: &Totals) -> bool {

@@ -25,14 +25,14 @@ pub struct Records {
     pub fetches: bool,
     /// Every instruction: addresses or opcodes qualify what is counted.
     pub every: bool,
-    /// Every [`Request`](super::Request) that left a core's own caches. They are told by themselves, not with instructions.
+    /// Every [`Request`](super::Request) that left a core's own caches. They are reported by themselves, not with instructions.
     pub requests: bool,
     /// The accesses whose addresses a register keeps in continuous sampling (POWER9's SDAR), each as the record of its instruction. No demand
-    /// has it by itself: somebody who tells records at deadlines says by it that deadlines may be set for this too, as often as such an access
-    /// comes.
+    /// has it by itself. An embedder that reports records at deadlines allows by it that deadlines are set for these accesses too, as often as they
+    /// come.
     pub sampled_addresses: bool,
     /// What became of the instructions that random sampling chooses (POWER9's SIER): the records at deadlines say where data came from, what was
-    /// mispredicted and what was translated, as far as anybody knows. An embedder that has no caches tells the same records without it.
+    /// mispredicted and what was translated, as far as the embedder knows. An embedder that has no caches reports the same records without it.
     pub sampled_outcomes: bool,
 }
 
@@ -56,7 +56,7 @@ impl Occasion {
         Occasion { branch: true, taken, memory: false, fetch: false }
     }
 
-    /// What a whole record tells.
+    /// The occasion of a whole record.
     #[must_use]
     pub const fn of(record: &super::Record) -> Occasion {
         Occasion {
@@ -156,8 +156,8 @@ impl Records {
         }
     }
 
-    /// What of this somebody tells who tells `told`. Of what is wanted of some instructions, all that do it are told where
-    /// [every](Records::every) instruction is, and taken branches where all branches are.
+    /// The part of these records that an embedder reports which reports `told`. An embedder that reports [every](Records::every) instruction reports all of them, and one that
+    /// reports all branches reports taken ones.
     ///
     /// ```
     /// use vm_pmu_arch::feed::Records;
@@ -231,17 +231,17 @@ impl Demand {
         self.signals.is_empty() && self.records.is_none()
     }
 
-    /// Whether some counter looks at single cycles (a counter mask, inversion or an edge that no pair of signals expresses). The
-    /// deadline of [`Signal::Cycles`] then lies one cycle ahead, so that honouring deadlines is all that is asked for.
+    /// Whether some counter depends on single cycles (a counter mask, inversion or an edge that no pair of signals expresses). The
+    /// deadline of [`Signal::Cycles`] then lies one cycle ahead, so an embedder that serves deadlines need do nothing else.
     #[must_use]
     #[inline]
     pub fn per_cycle(&self) -> bool {
         self.per_cycle
     }
 
-    /// The states whose levels some counter must know: it has begun, and a state that holds already is no edge. They are told by
-    /// [`Levels::supply_levels`](crate::model::Levels::supply_levels) before anything else happens; nothing told, they are at rest. The set is
-    /// empty but for that moment, and the epoch moves when it fills.
+    /// The states whose levels a counter that has just started must know: a state that holds already is no edge. The embedder reports them by
+    /// [`Levels::supply_levels`](crate::model::Levels::supply_levels) before anything else happens; states that are not reported are at rest. The set is
+    /// empty at all other times, and the epoch changes when it fills.
     #[must_use]
     pub fn levels(&self) -> &SignalSet {
         &self.levels
@@ -254,7 +254,7 @@ impl Demand {
         self.records
     }
 
-    /// What this demand and `more` want together, for a thread that others look at too. The epochs add up, so the sum moves when either
+    /// What this demand and `more` want together, for a thread that other threads observe too. The epochs are added, so the sum changes when either
     /// does.
     #[must_use]
     pub fn with(&self, more: &Demand) -> Demand {
@@ -267,7 +267,7 @@ impl Demand {
         }
     }
 
-    /// Takes the place of `before`: the epoch goes on from there. For the author of a model.
+    /// Replaces `before`: the epoch continues from there. For the author of a model.
     pub fn succeed(&mut self, before: &Demand) {
         let now = *self;
         *self = *before;
@@ -275,20 +275,20 @@ impl Demand {
         self.ask(now.levels);
     }
 
-    /// Something that generated code depends on has changed beside the demand: the epoch moves on. For the author of a model.
+    /// Something else that generated code depends on has changed: the epoch changes. For the author of a model.
     pub fn renew(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Replaces what is wanted; the epoch moves on if that differs. For the author of a model.
+    /// Replaces what is wanted. The epoch changes if that differs. For the author of a model.
     pub fn replace(&mut self, signals: SignalSet, per_cycle: bool, records: Records) {
         if (self.signals, self.per_cycle, self.records) != (signals, per_cycle, records) {
             *self = Demand { epoch: self.epoch.wrapping_add(1), signals, per_cycle, records, ..*self };
         }
     }
 
-    /// As [`replace`](Demand::replace), of what counters follow and records would be looked at: what `supply` has of it is wanted. For the author
-    /// of a model.
+    /// As [`replace`](Demand::replace), for the signals that counters follow and the records that they use, as far as `supply` has them. For the author of a
+    /// model.
     pub fn follow(&mut self, signals: SignalSet, per_cycle: bool, records: Records, supply: &Supply) {
         self.replace(supply.of(&signals), per_cycle, records.within(supply.records));
     }

@@ -1,20 +1,20 @@
-//! What an emulator reports, and what it is told in return.
+//! What an emulator reports, and what the model asks of it.
 //!
-//! Counting is pulled. The embedder adds to [`Totals`] where it executes; a model remembers the totals at which it last looked and
+//! Counting is pulled. The embedder adds to [`Totals`] where it executes; a model remembers the totals up to which it has counted, and
 //! subtracts. The model in turn writes [`Deadlines`]: totals at which something becomes visible to the guest. Between two deadlines,
 //! register accesses and changes of [`Context`], the model is not called at all.
 //!
 //! # Steps and cycles
 //!
-//! Whatever happened between two looks is one *step*: `c` cycles went by and each signal grew by some amount. Plain counting needs
-//! nothing else. Counter masks, inversion and edge detection look at single cycles, and an emulator that is not cycle-accurate has
-//! none to show, so a step has this fixed meaning:
+//! What happened between two calls of the model is one *step*: `c` cycles passed, and each signal grew by some amount. Plain counting needs
+//! nothing else. Counter masks, inversion and edge detection depend on single cycles, and an emulator that is not cycle-accurate has
+//! none. So a step has this fixed meaning:
 //!
 //! 1. One cycle is open when the step begins. The events of the step ([`Kind::Event`] and [`Kind::Level`]) happen in that cycle.
 //! 2. The cycles of the step then end, one after the other. The first one has the events; the others have none.
 //! 3. A step of no cycles leaves its events in the open cycle, which the next step ends.
 //! 4. The `n` cycles of a state ([`Kind::State`]) are the last `n` of the step's.
-//! 5. Whether a state held before a counter of its edges began is asked for by [`Demand::levels`]; a state that nobody speaks of is at rest.
+//! 5. [`Demand::levels`] asks whether a state held before a counter of its edges started. A state that is not reported is at rest.
 //!
 //! A model that must see single cycles sets the deadline of [`Signal::Cycles`] one cycle ahead. An embedder that serves deadlines then
 //! makes every step as fine as its own clock, and the guest cannot see how it batches. An embedder that simulates cycles gets
@@ -42,17 +42,17 @@ pub use signal::{Kind, Signal, Unit};
 pub use supply::Supply;
 pub use totals::Totals;
 
-/// How far around a hardware thread a counter looks.
+/// What a counter covers: a hardware thread, or what is around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Scope {
-    /// The thread alone.
+    /// The thread only.
     #[default]
     Thread,
     /// Every thread of its package, and the package's own units.
     Package,
     /// Every thread of its package.
     Threads,
-    /// Its package's own units alone.
+    /// Its package's own units only.
     Devices,
     /// Some threads of its package: those whose numbers are bits of this, of the first 32.
     Members(u32),
@@ -72,7 +72,7 @@ pub trait Feed {
     /// Takes back what was asked for `signal` within `scope`.
     fn disarm(&self, signal: Signal, scope: Scope);
 
-    /// What is ever told: a model waits for nothing else.
+    /// What is ever reported: a model waits for nothing else.
     #[inline]
     fn supply(&self) -> &Supply {
         const { &Supply::ALL }

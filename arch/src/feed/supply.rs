@@ -1,11 +1,11 @@
-//! What an embedder can tell at all.
+//! What an embedder reports at all.
 
 use super::{Records, Signal, SignalSet};
 
-/// What an embedder, with whatever accompanies it, ever tells: nothing waits for anything else.
+/// The signals and records that an embedder, with its companion, ever reports. The model waits for nothing else.
 ///
-/// A signal that is not among these has no deadline, is not [demanded](super::Demand::signals), and its level is not asked for. Were it added to
-/// nevertheless, a counter that follows it would be right at the next access, and only its overflow late.
+/// A signal that is not among these has no deadline, is not [demanded](super::Demand::signals), and its level is not asked for. If it is
+/// added to nevertheless, a counter that follows it is right at the next access, and only its overflow is late.
 ///
 /// ```
 /// use vm_pmu_arch::feed::{Records, Signal, SignalSet, Supply};
@@ -18,7 +18,7 @@ use super::{Records, Signal, SignalSet};
 pub struct Supply {
     /// The signals that are ever added to.
     pub signals: SignalSet,
-    /// The kinds of records that are ever told.
+    /// The kinds of records that are ever reported.
     pub records: Records,
 }
 
@@ -33,7 +33,7 @@ impl Supply {
         signals.intersection(&self.signals)
     }
 
-    /// The level of a state of which nothing is said: at [rest](Signal::resting). One that nobody supplies never holds, but clocks run.
+    /// The level of a state that is not reported: at [rest](Signal::resting). A state that nobody supplies never holds, except clocks, which run.
     #[must_use]
     pub fn resting(&self, state: Signal) -> bool {
         state.resting() && (state.is_clock() || self.signals.contains(state))

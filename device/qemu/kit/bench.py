@@ -24,7 +24,7 @@ _IDLE = """\
 idle() { awk '/^cpu / { print $5 }' /proc/stat; }
 until before=$(idle); sleep 1; [ $(($(idle) - before)) -ge 90 ]; do :; done"""
 
-# Below so many samples, what perf does once is not small beside what it does for each.
+# Below so many samples, what perf does once is not small compared with what it does for each.
 ENOUGH_SAMPLES = 1000
 
 # What the guest prints: before a run, which has no name if it does not matter; of its time (the program `seconds`); and of its counts.

@@ -24,7 +24,7 @@ PYTHON_PACKAGES = ("meson==1.11.1", "pycotap==1.3.1")
 # What of libvm_pmu an architecture of QEMU's is given: the PMUs of its CPUs, by the names of features.
 PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "ppc64": ("power9",)}
 
-# What the nest of a chip needs beside: its counters in memory, and the catalogue of their events.
+# What the nest of a chip needs in addition: its counters in memory, and the catalogue of their events.
 NEST = {"ppc64": ("memory", "tree")}
 
 # And what the bridge calls, whatever the architecture.

@@ -56,7 +56,7 @@ def k8(instructions: int, branches: int) -> Judge:
     def judge(lines: list[str]) -> str | None:
         for counted, near, interrupts in numbers(lines):
             if counted - interrupts != instructions + 1 or near - interrupts != branches + 2:
-                return f"expected {instructions} + 1 and {branches} + 2 beside interrupts, found {counted}, {near} with {interrupts} interrupts"
+                return f"expected {instructions} + 1 and {branches} + 2 and interrupts, found {counted}, {near} with {interrupts} interrupts"
         return None if len(lines) == 3 else f"expected three runs, found {len(lines)}"
 
     return judge
@@ -368,7 +368,7 @@ POWERNV = [
     *POWER,
     Check("the PMUs of the nest", "ls /sys/bus/event_source/devices | grep nest_", listed([f"nest_{unit}_imc" for unit in NEST_UNITS])),
     Check("the clock of the nest", nest_clock("nest_powerbus0_imc/PM_PB_CYC/"), ticks(2.0)),
-    Check("the clock of the nest, beside a program", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),
+    Check("the clock of the nest, while a program runs", nest_clock("nest_powerbus0_imc/PM_PB_CYC/", "loop 100000000"), ticks(2.0)),
     Check("the clock of a PCIe host bridge", nest_clock("nest_phb0_imc/PM_PHB0_CYC/"), ticks(2.0)),
     Check("the clock of the memory", nest_clock("nest_mba7_imc/PM_MBA7_DRAM_CLK_CYC/"), ticks(4 / 3)),
     Check("postings of the nest", nest_clock("nest_update_count_imc/event=0/"), ticks(1e-6)),
@@ -385,12 +385,12 @@ NESTS = [
 
 
 def beside_interrupts(instructions: int) -> Judge:
-    """K8, two programs: the instructions and the page fault of the first, beside the interrupts that are told too."""
+    """K8, two programs: the instructions and the page fault of the first; interrupts are reported too."""
 
     def judge(lines: list[str]) -> str | None:
         counts = [int(line) for line in lines]
         found = [counted - interrupts for counted, interrupts in zip(counts[::2], counts[1::2])]
-        return None if found == [instructions + 1] * 2 else f"expected {instructions} + 1 twice beside interrupts, found {counts}"
+        return None if found == [instructions + 1] * 2 else f"expected {instructions} + 1 and interrupts, twice, found {counts}"
 
     return judge
 
@@ -421,7 +421,7 @@ TWO_CPUS = {
 
 WATCHDOG = [
     Check("the watchdog has a counter", "dmesg", says("NMI watchdog: Enabled")),
-    Check("a loop beside it", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
+    Check("a loop while the watchdog counts", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
 
 

@@ -25,7 +25,7 @@ TIMED_OUT = 124
 
 @dataclass
 class Guest:
-    """A machine with everything that is told on the command line."""
+    """A machine with all of its options on the command line."""
 
     machine: Machine
     image: Image

@@ -28,7 +28,7 @@ FIRMWARE = {
 
 INIT = Path(__file__).with_name("init.sh")
 
-# An image is made anew when one of these changes.
+# An image is made again when one of these changes.
 MADE_BY = (INIT, *(Path(__file__).with_name(f"{module}.py") for module in ("cpio", "image", "libraries", "programs")))
 
 

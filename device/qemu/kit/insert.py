@@ -7,7 +7,7 @@ within  optional: a line that begins a function or structure; the place is betwe
 before, behind, instead
         the place: the first line that has these characters; a list where versions differ
 at_end  instead of a place: the end of the file, or of the function named by `within`, before its closing brace
-text    what is put there; a list beside a list of places
+text    what is put there; a list where the places are a list
 """
 
 import tomllib
@@ -111,7 +111,7 @@ def apply(fragment: Fragment, tree: Path) -> Path:
 
 
 def apply_all(sources: list[Path], tree: Path) -> list[Path]:
-    """Puts the fragments of all files into the tree; if places are missing, says so of each, and changes nothing that could be told before."""
+    """Put the fragments of all files into the tree. An error names every place that is missing."""
     missing, changed = [], []
     for source in sources:
         for fragment in read(source):

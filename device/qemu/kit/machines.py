@@ -18,7 +18,7 @@ class Machine:
     append: str = ""
     modules: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    # What a machine with flash needs beside.
+    # What a machine with flash needs in addition.
     with_flash: tuple[str, ...] = ()
 
 
@@ -50,8 +50,8 @@ MACHINES = {
             qemu="qemu-system-x86_64",
             architecture="amd64",
             machine="q35",
-            # Knights Mill is Knights Landing with another model number. Linux's driver of the untile leaves a guest alone
-            # that is told of a hypervisor.
+            # Knights Mill is Knights Landing with another model number. Linux's driver of the untile does nothing in a
+            # guest that sees a hypervisor.
             cpu="KnightsMill,model=87,stepping=1,-hypervisor",
             pmu_on="pmu=on",
             pmu_off="pmu=off",

@@ -15,7 +15,7 @@ from kit.guest import BEGINS, ENDS, Guest
 
 
 def _ask(monitor: socket.socket, name: str, **arguments: str) -> dict:
-    """Give QEMU's monitor a command and return its answer; what it tells beside is passed over."""
+    """Give QEMU's monitor a command and return its answer; events are skipped."""
     monitor.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
     for line in monitor.makefile():
         answer = json.loads(line)

@@ -61,7 +61,7 @@ def candidates(cache: Path, wanted: str) -> Iterator[Version]:
 
 
 def fetch(cache: Path, version: Version) -> Path | None:
-    """The description of a source package, with its files beside it; nothing if the mirror does not have it."""
+    """The description of a source package, with its files in the same folder; nothing if the mirror does not have it."""
     description = cache / POOL / f"qemu_{version.text}.dsc"
     try:
         if not description.exists():

@@ -1,7 +1,7 @@
 //! The instructions of IA-64: moves from and to indexed register files (Itanium Architecture Software Developer's Manual, volume 3, mov
 //! indirect register). The index is a whole general register, of which bits 7:0 name the register.
 //!
-//! A NaT in a source register, and PSR.vm, are the embedder's to look at before.
+//! The embedder checks before for a NaT in a source register, and for PSR.vm.
 
 use vm_pmu_arch::access::{Address, Fault};
 

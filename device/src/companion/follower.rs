@@ -48,7 +48,7 @@ pub(super) type Answer = (Option<Level>, DataSource, u32);
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
-/// One host thread at a time uses it, the one that runs the thread. What threads share is behind locks that are held for single accesses.
+/// One host thread at a time uses it: the one that runs the thread. Locks that are held for single accesses guard what threads share.
 #[derive(Debug)]
 pub struct Follower<'a> {
     pub(super) system: &'a System,
@@ -155,7 +155,7 @@ impl<'a> Follower<'a> {
         self.active = active;
     }
 
-    /// Whether anything that it makes is demanded. If not, nothing needs to be told to it, and what is told is not looked at: caches,
+    /// Whether anything that it makes is demanded. If not, nothing needs to be reported to it, and reports are ignored: caches,
     /// translation buffers and predictor stay as they are.
     #[must_use]
     #[inline]
@@ -163,7 +163,7 @@ impl<'a> Follower<'a> {
         self.active
     }
 
-    /// Whether it looks at fetches and accesses at the moment, and not at branches alone.
+    /// Whether it follows fetches and accesses at the moment, and not only branches.
     #[must_use]
     #[inline]
     pub fn follows_accesses(&self) -> bool {
@@ -207,7 +207,7 @@ impl<'a> Follower<'a> {
     }
 
     /// The requests that have left the core's first-level caches since the last delivery, in order, where the demand asks for them
-    /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`deliver`](Follower::deliver) tells the thread's PMU of them.
+    /// ([`Records::requests`](vm_pmu_arch::feed::Records)); at most 128. [`deliver`](Follower::deliver) reports them to the thread's PMU.
     #[must_use]
     #[inline]
     pub fn requests(&self) -> &[Request] {

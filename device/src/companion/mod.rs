@@ -1,7 +1,7 @@
 //! The companion: signals that an emulator does not have.
 //!
 //! An emulator knows instructions, branches and addresses. Half of the events of every PMU speak of caches, translation buffers,
-//! predictors, stalls and latencies. A [`Companion`] turns the one into the other: each thread's [`Follower`] is told what the thread
+//! predictors, stalls and latencies. A [`Companion`] turns the one into the other: each thread's [`Follower`] is given what the thread
 //! executes, keeps caches, buffers and predictor of a modelled CPU ([`Profile`]), and adds what they did to the thread's totals.
 //!
 //! It is deterministic, and bounded: nothing is allocated after construction, and no access loops beyond the sets, levels and clusters
@@ -34,7 +34,7 @@
 //! assert_eq!(pmu.rdpmc(0).unwrap(), 1);
 //! ```
 //!
-//! What is modelled, what is approximated and what is not, the book's chapter on the companion tells.
+//! The book's chapter on the companion says what is modelled, what is approximated and what is not.
 
 mod accesses;
 mod bytes;
@@ -248,8 +248,8 @@ impl Companion {
 
     /// A device reads or writes `size` bytes of physical memory from `physical` on: caches give up what it writes, and
     /// answer what it reads. What that did is added to `totals`, those of its package's [`Machine::devices`](crate::topology::Machine::devices), as far
-    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. At most 4,096 bytes are looked at: a longer
-    /// transfer is told in parts. Where a deadline may have been reached,
+    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. At most 4,096 bytes are taken: report a longer
+    /// transfer in parts. Where a deadline may have been reached,
     /// [`Machine::check_devices`](crate::topology::Machine::check_devices) is called afterwards. One host thread at a time may
     /// call it for a package.
     pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
@@ -269,13 +269,13 @@ impl Companion {
 
     /// Whether controllers and channels of memory, and interconnects, shall count by themselves, for [`take_places`](Companion::take_places)
     /// and [`take_interconnects`](Companion::take_interconnects). While they do,
-    /// every follower is active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] tells that it is due. What nobody has
+    /// every follower is active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] says that it is due. What nobody has
     /// taken when this changes is forgotten.
     pub fn watch_places(&self, on: bool) {
         self.system.watch(on);
     }
 
-    /// Whether some place has something to tell. It costs a load.
+    /// Whether some place has something to report. It costs a load.
     #[must_use]
     #[inline]
     pub fn has_places(&self) -> bool {
@@ -283,7 +283,7 @@ impl Companion {
     }
 
     /// Hands over how often each place did what since the last call: the signal, and the amount in accesses, never 0. The order is fixed:
-    /// package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too.
+    /// package after package, near memory before channels, each place's signals in theirs. What is reported here is in the totals too.
     ///
     /// ```
     /// use vm_pmu::companion::{Builder, Place};
@@ -306,7 +306,7 @@ impl Companion {
         self.system.take_places(tell);
     }
 
-    /// Whether some package's interconnect has something to tell. It costs a load.
+    /// Whether some package's interconnect has something to report. It costs a load.
     #[must_use]
     #[inline]
     pub fn has_interconnects(&self) -> bool {

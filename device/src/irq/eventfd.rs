@@ -10,8 +10,8 @@ use super::requests::Requests;
 
 /// An interrupt line that writes to an event file descriptor (`EventFd` of the crate `vmm-sys-util`) of each thread's.
 ///
-/// Every request adds 1. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then looks at
-/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU looks for it there.
+/// Every request adds 1. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then polls
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU polls for it there.
 ///
 /// Whoever runs the CPU reads the descriptor, or waits for it among others. Requests that are not read yet become one: an interrupt is
 /// pending or is not. A descriptor that cannot be written loses the request, which is counted, and logged as a warning.

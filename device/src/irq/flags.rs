@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::InterruptLine;
 
-/// One flag a thread, raised by its PMU's requests: a line for emulators that look between two instructions.
+/// One flag per thread, raised by its PMU's requests: a line for emulators that poll between two instructions.
 ///
-/// Several requests between two looks are one interrupt, as they are one bit of a local APIC's request register. Levels, pins and missed
+/// Several requests between two polls are one interrupt, as they are one bit of a local APIC's request register. Levels, pins and missed
 /// deadlines are not kept: [`Thread::lines`](crate::topology::Thread::lines) and
 /// [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tell the first two.
 ///

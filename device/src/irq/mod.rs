@@ -1,6 +1,6 @@
 //! What leaves a PMU: interrupt requests, levels, pins, and word of a missed deadline.
 //!
-//! [`Flags`] is a line for an emulator that looks between two instructions: one flag a thread. For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
+//! [`Flags`] is a line for an emulator that polls between two instructions: one flag per thread. For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
 //! `eventfd`, on Linux).
 
 #[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
@@ -54,8 +54,8 @@ pub trait InterruptLine {
 
     /// The lines of thread `thread` that stay raised until the guest acts now have these levels. On POWER the embedder takes the
     /// interrupt while `lines.interrupt` holds and MSR\[EE] allows, and the event-based branch while `lines.event_based_branch` holds and
-    /// BESCR\[GE] and problem state allow. The same levels may be told twice; what is told last are the levels that hold, and
-    /// [`Thread::lines`](crate::topology::Thread::lines) tells them again.
+    /// BESCR\[GE] and problem state allow. The same levels may be reported twice. The last report holds, and
+    /// [`Thread::lines`](crate::topology::Thread::lines) returns it.
     fn lines(&self, thread: usize, lines: Lines) {
         let _ = (thread, lines);
     }

@@ -11,7 +11,7 @@ use vm_pmu_arch::atomic::AtomicU64;
 #[derive(Debug)]
 struct Taker<T> {
     target: T,
-    /// Whether the interrupt line was last told to be raised.
+    /// Whether the interrupt line was last reported as raised.
     level: AtomicBool,
     failures: AtomicU64,
 }

@@ -8,8 +8,8 @@ use super::requests::Requests;
 
 /// An interrupt line that triggers something of each thread's: a `Trigger` of the crate `vm-superio`, as that crate's serial port has one.
 ///
-/// Every request triggers once. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then looks at
-/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU looks for it there.
+/// Every request triggers once. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then polls
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU polls for it there.
 ///
 /// A trigger that fails does not disturb the PMU: the request is lost, as one is that no controller takes. It is counted, and logged as a
 /// warning.

@@ -15,8 +15,8 @@
 //! | overflow interrupts | `kvm_lapic_state`, `kvm_msi`, `KVM_NMI` | [`Requests`], [`deliver`], [`message`] |
 //! | saving, restoring | `kvm_msrs` | [`save`], [`restore`] |
 //!
-//! KVM does not tell what the guest executes. Who adds to the totals, and from what, is said in the book's chapter *Attaching it to an
-//! emulator*, under *On KVM*, with an example of it all.
+//! KVM does not report what the guest executes. The book's chapter *Attaching it to an emulator* says under *On KVM* what adds to the
+//! totals, with a complete example.
 
 mod cpuid;
 mod exit;

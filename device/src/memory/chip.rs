@@ -8,7 +8,7 @@ use vm_pmu_arch::power9::nest::{Command, ControlCell, Event, Nest, Passed, Setti
 
 /// The nest of one chip.
 ///
-/// Any host thread may tell what happens ([`add`](Chip::add) takes no lock); those who let time go by take turns.
+/// Any host thread may report what happens ([`add`](Chip::add) takes no lock). Calls that advance the time take turns.
 #[derive(Debug)]
 pub struct Chip {
     id: u32,

@@ -4,9 +4,9 @@
 //! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both reach memory through
 //! [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
 //!
-//! With the feature `companion`, a `Traffic` tells the chips what moves between caches and memory; the rest an embedder adds itself.
+//! With the feature `companion`, a `Traffic` reports to the chips what moves between caches and memory; the embedder adds the rest itself.
 //!
-//! An address that memory does not have is told to the embedder ([`Passed::error`]), and what was to be added there is kept until memory
+//! An address that memory does not have is reported to the embedder ([`Passed::error`]), and what was to be added there is kept until memory
 //! takes it.
 //!
 //! ```

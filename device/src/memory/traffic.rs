@@ -108,7 +108,7 @@ impl Traffic {
     }
 
     /// Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the
-    /// nest go by. Any host thread may; none is told twice.
+    /// nest go by. Any host thread may; nothing is reported twice.
     #[inline]
     pub fn flush(&self, companion: &Companion, chips: &[Chip]) {
         if companion.has_places() {
@@ -125,7 +125,7 @@ impl Traffic {
         self.moved.iter().map(|bytes| bytes.each_ref().map(|bytes| bytes.load(Relaxed))).collect()
     }
 
-    /// Goes on from where `moved` was saved; of too few chips the rest begins anew.
+    /// Continues from where `moved` was saved. Chips beyond those that were saved start from zero.
     pub fn restore(&self, moved: &[[u64; 2]]) {
         let saved = moved.iter().copied().chain(core::iter::repeat([0; 2]));
         for (bytes, saved) in self.moved.iter().zip(saved) {

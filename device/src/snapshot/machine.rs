@@ -31,7 +31,7 @@ const REST: usize = 12 << 10;
 
 impl<L: InterruptLine> Machine<L> {
     /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes that
-    /// they share, and what packages post into memory. What the builder was told, totals and deadlines are not part of it.
+    /// they share, and what packages post into memory. The options of the builder, totals and deadlines are not part of it.
     ///
     /// An interrupt that comes due by saving is delivered before this returns: save the interrupt controllers afterwards. See
     /// [`snapshot`](crate::snapshot) for the form. (Feature `snapshot`.)

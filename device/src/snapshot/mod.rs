@@ -24,9 +24,9 @@
 //! # All or nothing
 //!
 //! A snapshot that is cut short, changed, too long, or of something else is refused with a [`SnapshotError`], and what it was to be loaded into
-//! is as it was. A checksum tells changes by accident; it is no signature. Bytes that somebody made up, with a right checksum, load or are
+//! is as it was. A checksum detects accidental changes; it is not a signature. Forged bytes with a right checksum load or are
 //! refused, and nothing worse: the work is bounded by the length of the bytes, and a length that no target of that shape could have is refused
-//! before they are looked at. Nobody runs what is saved or loaded meanwhile.
+//! before they are read. The machine must not run while it is saved or loaded.
 //!
 //! # The bytes
 //!
@@ -49,7 +49,7 @@
 //! - A field that is new has a default, which is what a machine remembers that never used what the field is for.
 //! - A field that is gone is skipped. One that is renamed is read under its old name too.
 //! - A snapshot of a later version is refused, with both numbers ([`SnapshotError::Version`]).
-//! - Of each version there are snapshots of every part beside the tests, which load them, and fail when what is written changes within a version.
+//! - The tests keep snapshots of every part in each version. They load them, and fail when what is written changes within a version.
 //! - The content of a companion has [a version of its own](crate::companion::STATE_VERSION), and is read in that version only. Whoever loads
 //!   another starts with cold caches instead: registers do not depend on it.
 

@@ -47,7 +47,7 @@ impl Arbiter {
         Arbiter { claims: Mutex::new(Claims { holders: [None; COUNTERS], wanted: vec![0; threads].into_boxed_slice() }) }
     }
 
-    /// How many bytes it takes beside itself.
+    /// How many bytes it has allocated.
     pub(super) fn footprint(&self) -> usize {
         size_of_val(&*self.claims.lock().wanted)
     }

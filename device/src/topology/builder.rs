@@ -77,17 +77,17 @@ impl Builder {
         Builder { lenient: true, ..self }
     }
 
-    /// What the emulator promises of its pace, for those that look at the horizon once a block ([`Thread::due`](super::Thread::due)).
+    /// What the emulator promises of its pace, if it compares with the horizon once per block ([`Thread::due`](super::Thread::due)).
     #[must_use]
     pub fn pace(self, pace: Pace) -> Builder {
         Builder { pace, ..self }
     }
 
-    /// The signals that the emulator, with what accompanies it, ever adds to; all of them unless this is said. Cycles and the signal of the
+    /// The signals that the emulator, with its companion, ever adds to; all of them by default. Cycles and the signal of the
     /// [pace](Builder::pace) are always among them.
     ///
-    /// Nothing waits for any other: no deadline is set for it, no demand names it, and what is counted in vain is told by
-    /// [`Thread::unsupplied`](super::Thread::unsupplied). An emulator with a companion says what either supplies.
+    /// The model waits for no other: no deadline is set for it, no demand names it, and
+    /// [`Thread::unsupplied`](super::Thread::unsupplied) lists what is counted in vain. An emulator with a companion says what either supplies.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -105,8 +105,8 @@ impl Builder {
         Builder { supply: Supply { signals, ..self.supply }, ..self }
     }
 
-    /// The kinds of records that the emulator, with what accompanies it, ever tells; all of them unless this is said. Nothing waits for any
-    /// other, and none is demanded.
+    /// The kinds of records that the emulator, with its companion, ever reports; all of them by default. The model waits for no other, and
+    /// demands no other.
     #[must_use]
     pub fn supplies_records(self, records: Records) -> Builder {
         Builder { supply: Supply { records, ..self.supply }, ..self }

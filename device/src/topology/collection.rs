@@ -186,7 +186,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         self.collector.collection.lock().post(&self.totals(), memory)
     }
 
-    /// Something that no signal tells happened in thread `thread` of the core: [`Collection::inject`].
+    /// An event without a signal happened in thread `thread` of the core: [`Collection::inject`].
     pub fn inject(&self, thread: usize, offset: u32, amount: u64) -> bool {
         self.is_running() && self.collector.collection.lock().inject(thread, offset, amount)
     }

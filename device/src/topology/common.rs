@@ -1,10 +1,10 @@
-//! What the threads of a package tell each other.
+//! What the threads of a package share.
 
 use spin::Mutex;
 use vm_pmu_arch::feed::Feed;
 use vm_pmu_arch::model::{Shared, SharedState};
 
-/// What a package has once, as the last who changed it left it.
+/// What a package has once, as the last change left it.
 #[derive(Debug)]
 pub(super) struct Common {
     state: Mutex<State>,
@@ -43,7 +43,7 @@ fn is_user(shared: Shared) -> bool {
 }
 
 impl Common {
-    /// What `threads` threads share, 255 at most as far as they tell each other.
+    /// What `threads` threads share; the first 255 of them know of each other.
     pub(super) fn new(threads: usize) -> Common {
         Common { state: Mutex::default(), threads: u8::try_from(threads).unwrap_or(u8::MAX) }
     }
@@ -65,8 +65,8 @@ impl Common {
         *self.state.lock() = state;
     }
 
-    /// A thread knew `before` and has made it `after`. Returns whether somebody must be told. It is called before the thread's PMU is
-    /// let go, so that changes are taken in the order in which they were made.
+    /// A thread changed `before` to `after`. Returns whether the other threads must be notified. It is called before the thread's PMU is
+    /// unlocked, so that changes are taken in the order in which they were made.
     pub(super) fn note(&self, before: Shared, after: Shared) -> bool {
         if before == after {
             return false;

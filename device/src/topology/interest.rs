@@ -1,4 +1,4 @@
-//! What a thread wants of the others of its package.
+//! What a thread wants of the other threads of its package.
 
 use vm_pmu_arch::feed::SignalSet;
 use vm_pmu_arch::model::{PackageScope, Requests, SharedState, Tagging};
@@ -14,10 +14,10 @@ pub(super) struct Interest {
     follows: bool,
 }
 
-/// That it wants something else than before.
+/// It wants something else than before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// It did not want to be told at once what others change, and now does.
+    /// It starts to follow what other threads change.
     pub(super) starts_to_follow: bool,
 }
 
@@ -32,7 +32,7 @@ impl Interest {
         }
     }
 
-    /// These take the place of what was wanted. What of that is new, if anything.
+    /// Replaces what was wanted. Returns what has changed, if anything.
     pub(super) fn replace(&mut self, now: Interest) -> Option<Change> {
         let before = core::mem::replace(self, now);
         (before != now).then_some(Change { starts_to_follow: now.follows && !before.follows })

@@ -9,9 +9,9 @@
 //!
 //! A part may have a register once for all threads of a package, and events that ask which of the threads run. A package is then what
 //! shares them: on POWER9 a core, of 1, 2 or 4 threads. After a write, a change of context or a reset the machine compares what the
-//! thread [shares](vm_pmu_arch::model::Shared), and tells the others if that changed, before the call returns.
+//! thread [shares](vm_pmu_arch::model::Shared), and notifies the others if that changed, before the call returns.
 //!
-//! # Counters that look beyond their thread
+//! # Counters that count beyond their thread
 //!
 //! A counter of package scope (a northbridge event) adds up the totals of every thread of the package and of its devices. What it may
 //! still count before it overflows is divided among those arrays, as a second deadline in each of them; whichever array comes to its
@@ -57,14 +57,14 @@ use common::Common;
 use extension::{Extension, Packages};
 use interest::{Change, Interest};
 
-/// What a thread, or a package's devices, did and when somebody must look.
+/// What a thread, or a package's devices, did, and the deadlines for it.
 #[derive(Debug)]
 pub struct Source {
     /// What has happened so far.
     pub totals: Totals,
     /// When to call [`Thread::service`] or [`Machine::service_devices`]. To be read: whatever changes them takes a lock.
     pub deadlines: Deadlines,
-    /// Taken by whoever changes the deadlines.
+    /// Held while the deadlines are changed.
     changing: Mutex<()>,
 }
 
@@ -78,16 +78,16 @@ impl Source {
 struct Core {
     source: Source,
     pmu: Mutex<Pmu>,
-    /// What the PMU wanted of the others of its package when it was last looked at. Its lock is only taken with the PMU's.
+    /// What the PMU last wanted of the other threads of its package. Its lock is only taken with the PMU's.
     interest: Mutex<Interest>,
     /// The number of its package, and its own within that.
     package: usize,
     member: usize,
     /// The epoch of the PMU's demand.
     epoch: AtomicU32,
-    /// What of the context must be told.
+    /// What of the context must be reported.
     sensitivity: AtomicU64,
-    /// Not 0 while contexts may be told in sums.
+    /// Not 0 while contexts may be reported in sums.
     contexts_add_up: AtomicU32,
     /// The levels of the lines that stay raised, one bit each.
     lines: AtomicU8,
@@ -97,7 +97,7 @@ const INTERRUPT: u8 = 1;
 const EVENT_BASED_BRANCH: u8 = 2;
 
 impl Core {
-    /// The PMU, which is locked, has looked at its demand anew. What it now wants of others that it did not want before.
+    /// The demand of the PMU, which is locked, may have changed. Returns what it now wants of others, if that has changed.
     fn renew(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
         self.epoch.store(pmu.demand().epoch(), Release);
         self.sensitivity.store(package.sensitivity_of(pmu), Release);
@@ -138,7 +138,7 @@ struct Package {
     requests: Members,
     /// The threads that count what others of the package are injected, or what their models make.
     observers: Members,
-    /// The threads that must be told at once what another of them changes.
+    /// The threads that must be notified at once when another of them changes what they share.
     followers: Members,
 }
 
@@ -249,7 +249,7 @@ impl<L: InterruptLine> Machine<L> {
         self.supply.signals
     }
 
-    /// The kinds of records that the embedder said it [tells](Builder::supplies_records).
+    /// The kinds of records that the embedder said it [supplies](Builder::supplies_records).
     #[must_use]
     pub fn supplied_records(&self) -> Records {
         self.supply.records
@@ -387,7 +387,7 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
-    /// Something happened in package `package` that no signal tells: whichever of its threads counts it takes it. Returns whether one
+    /// An event without a signal happened in package `package`: every thread of the package that counts it does so. Returns whether one
     /// did.
     pub fn inject_package(&self, package: usize, occurrence: Occurrence, amount: u64) -> bool {
         let first = package.saturating_mul(self.per_package);
@@ -474,7 +474,7 @@ impl<L: InterruptLine> Machine<L> {
         (0..self.threads()).filter_map(|number| self.thread(number)).for_each(|thread| thread.notify());
     }
 
-    /// Tells the line which levels the thread has: whoever ends last has told those that hold.
+    /// Reports the levels of the thread to the line. The last caller has reported those that hold.
     fn update_lines(&self, thread: usize, core: &Core) {
         loop {
             let lines = core.lines();

@@ -91,7 +91,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     }
 
     /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check). Of signals that come
-    /// [between blocks](crate::Pace::between_blocks) [`Deadlines::due_between`] tells.
+    /// [between blocks](crate::Pace::between_blocks) ask [`Deadlines::due_between`].
     #[must_use]
     #[inline(always)]
     pub fn due(&self) -> bool {
@@ -256,7 +256,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 
-    /// The thread is told what its package has once. It is read with the PMU locked: whoever comes last tells the latest.
+    /// Notifies the thread of what its package has once. That is read with the PMU locked, so the last caller has the latest.
     pub(super) fn notify(&self) {
         self.with(|pmu, view| self.notify_common(pmu, view));
     }
@@ -305,8 +305,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         *self.core.pmu.lock().context()
     }
 
-    /// Something happened to the thread `amount` times (or for `amount` cycles) that no signal tells. Returns whether a counter of its
-    /// own took it; those of other threads that count it for the package take it too. What happens to the whole package goes to
+    /// An event without a signal happened in the thread `amount` times, or for `amount` cycles. Returns whether a counter of its
+    /// own counted it; those of other threads that count it for the package do so too. What happens to the whole package goes to
     /// [`Machine::inject_package`], for whichever thread counts it.
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
         let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injection_tags()));
@@ -316,7 +316,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         taken
     }
 
-    /// The same of something that happens to the whole package, for this thread's counters alone.
+    /// The same for an event of the whole package, for this thread's counters only.
     pub(super) fn inject_own(&self, occurrence: Occurrence, amount: u64) -> bool {
         self.with(|pmu, view| pmu.inject(occurrence, amount, view))
     }
@@ -346,7 +346,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.notify_siblings(tags, effects);
     }
 
-    /// A request of this thread left its core's caches: the counters of its package that follow requests count it. It is told where the
+    /// A request of this thread left its core's caches: the counters of its package that follow requests count it. Call it where the
     /// demand asks for it, after the signals of the instruction that made it have been added.
     pub fn request(&self, request: &Request) {
         let from = u8::try_from(self.core.member).unwrap_or(u8::MAX);
@@ -385,8 +385,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         own.with(&self.package.demand.lock())
     }
 
-    /// What the thread's own counters, or those of other threads that look at the whole package, follow in vain at the moment: signals that
-    /// the embedder does not [supply](super::Builder::supplies). They count nothing, of which an emulator can tell its user.
+    /// The signals that the thread's own counters, or those of other threads that count for the whole package, follow in vain at the moment: the
+    /// embedder does not [supply](super::Builder::supplies) them. Such counters count nothing; an emulator can warn its user.
     #[must_use]
     pub fn unsupplied(&self) -> SignalSet {
         let own = self.core.pmu.lock().followed();
@@ -395,7 +395,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
 
     /// The levels of the states that the demand [asks for](Demand::levels): `holds` says whether a state holds right now, and nothing if that
     /// is not known. A counter that begins within a state takes it for no edge then. To be called before anything else happens, where
-    /// [`asks_levels`](Demand::asks_levels); it costs nothing otherwise, and who never calls it has every state at rest.
+    /// [`asks_levels`](Demand::asks_levels); it costs nothing otherwise. If it is never called, every state is at rest.
     ///
     /// ```
     /// use vm_pmu::Signal;
@@ -435,7 +435,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         [&self.core.epoch, &self.package.epoch]
     }
 
-    /// What of the context must be told when it changes: see [`LazyContexts::sensitivity`]. Only to be read; another thread may change it, as it may
+    /// What of the context must be reported when it changes: see [`LazyContexts::sensitivity`]. Only to be read; another thread may change it, as it may
     /// the demand.
     #[must_use]
     #[inline]
@@ -443,7 +443,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         &self.core.sensitivity
     }
 
-    /// Not 0 while the contexts told since a register was accessed last may be told in sums: see [`LazyContexts::contexts_add_up`]. Any call but
+    /// Not 0 while the contexts reported since the last register access may be reported in sums: see [`LazyContexts::contexts_add_up`]. Any call but
     /// [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
     #[must_use]
     #[inline]
@@ -462,7 +462,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with(|pmu, view| pmu.pin_toggles(pin, view))
     }
 
-    /// The levels of the lines that stay raised until the guest acts, as the [line](InterruptLine::lines) was told them last.
+    /// The levels of the lines that stay raised until the guest acts, as last reported to the [line](InterruptLine::lines).
     #[must_use]
     #[inline]
     pub fn lines(&self) -> Lines {
@@ -496,7 +496,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.core.pmu.lock().registers()
     }
 
-    /// Does `work` with the PMU, delivers what it has to tell, and lets its package know what its counters then want of the others.
+    /// Does `work` with the PMU, delivers its alerts, and updates what its counters want of the other threads of the package.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         self.with_locked(self.core.pmu.lock(), work)
     }

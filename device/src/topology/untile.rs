@@ -61,7 +61,7 @@ impl Builder {
         self
     }
 
-    /// How fast the clocks of the boxes go beside the CPUs', on parts with an [`untile`](Machine::untile), for
+    /// How fast the clocks of the boxes run in relation to the CPUs', on parts with an [`untile`](Machine::untile), for
     /// [`Untile::advance`](Untile::advance).
     #[must_use]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Builder {
@@ -120,8 +120,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.is_counting()
     }
 
-    /// Whether some counter of the box listens to what [happens](Untile::inject) in it: while none does, that needs not be told, nor do requests
-    /// that are [served](Stage::Served) at once. What queues hold, and requests that enter and leave, are told always.
+    /// Whether some counter of the box counts [injected](Untile::inject) events. While none does, they need not be injected, nor need requests be reported
+    /// that are [served](Stage::Served) at once. Changes of queues, and requests that enter and leave, are always reported.
     #[must_use]
     #[inline]
     pub fn listens(&self, unit: UnitId) -> bool {
@@ -153,7 +153,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// How fast the clocks go beside the CPUs', as the builder was told.
+    /// How fast the clocks run in relation to the CPUs', as the builder set it.
     #[must_use]
     pub fn frequencies(&self) -> Frequencies {
         self.boxes.frequencies()
@@ -204,13 +204,13 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 
     /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before; a state (of cycles) that begins or
-    /// ends is one more or less. To be told always, as a counter that begins later counts what is there; an embedder that did not brings the
+    /// ends is one more or less. Always report it, as a counter that starts later counts what is there; an embedder that did not brings the
     /// box up to date by [`set_queue`](Untile::set_queue). Returns whether a counter follows it.
     pub fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> bool {
         self.deliver(self.boxes.change_queue(unit, select, umask, change))
     }
 
-    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was told before. Returns whether a counter
+    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was reported before. Returns whether a counter
     /// follows it.
     ///
     /// ```
@@ -230,7 +230,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.deliver(self.boxes.set_queue(unit, select, umask, level))
     }
 
-    /// A request at a CHA; its coming and its leaving are told always. Returns whether a counter counts it.
+    /// A request at a CHA. Report always that it enters and that it leaves. Returns whether a counter counts it.
     pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
         self.deliver(self.boxes.transact(cha, transaction, stage))
     }

@@ -46,9 +46,9 @@ pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)
 }
 
 /// What the words about an event's count mean.
-const WORDS: &str = "What is *exact* is known to whoever executes instructions, and an engine here makes it; what is *approximate* something here \
-                     makes by the rule beside it: an engine, the companion or the model; what is an *embedder*'s nothing here makes, though there is a signal or a \
-                     record for it; what is *injected* no signal describes. An event has the best word of its unit masks.";
+const WORDS: &str = "Each event has one of four words. *Exact*: an engine of this project reports it, and the count is that of the part. \
+                     *Approximate*: an engine, the companion or the model makes it by the rule that follows. *Embedder*: there is a signal or a record for it, which \
+                     nothing in this project supplies. *Injected*: there is no signal for it; an embedder injects it. An event with unit masks has the best word of them.";
 
 /// A cell of a table: no bar of its own.
 fn cell(text: &str) -> String {
@@ -90,7 +90,7 @@ fn coded_events(part: Part) -> String {
     let listed = || catalogue.entries.iter().filter(|entry| entry.listed && entry.offset.is_none());
     let mut page = format!(
         "# Events of {}\n\nThe {} event codes of the {}; several codes of one name count the same on different counters. An event counts \
-         at most {} in a cycle. {WORDS}\n\n*Told by* says who reports what drives it: the *engine*, the \
+         at most {} in a cycle. {WORDS}\n\n*Reported by* names the source: the *engine*, the \
          [*companion*](companion.md), an *embedder* with a finer model, the *records* of sampled instructions, or the *model* itself.\n",
         catalogue.title,
         listed().count(),
@@ -126,9 +126,9 @@ fn selected_events(part: Part) -> String {
     let catalogue = part.catalogue();
     let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
-        "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Told by* says who in this \
-         project reports the signals: the *engine*, which executes guests, or the [*companion*](companion.md) beside it, with its clock. What \
-         neither knows is an *embedder's* with a finer model to report, and stands still without one.\n\n",
+        "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Reported by* names \
+         the source of the signals in this project: the *engine*, which executes guests, or its [*companion*](companion.md), with the companion's clock. What \
+         neither knows, an *embedder* with a finer model reports; without one the event does not count.\n\n",
         catalogue.title, catalogue.manual, most,
     );
     let restricted = placing::has_any(catalogue);
@@ -205,7 +205,7 @@ fn account(entry: &Entry, known: &Known, summary: &str) -> String {
     let driver = driver(entry);
     let period = if driver.ends_with('.') { "" } else { "." };
     let told = known.of_entry(entry);
-    let told = if told.is_empty() || told == entry.fidelity.word() { String::new() } else { format!(" Told by: {told}.") };
+    let told = if told.is_empty() || told == entry.fidelity.word() { String::new() } else { format!(" Reported by: {told}.") };
     format!("{}<br><small>{}{period}{told}</small>", cell(summary), cell(&driver))
 }
 

@@ -28,7 +28,7 @@ fn of_power9() -> String {
     format!(
         "# Metrics of POWER9\n\nThe {} metrics of the User's Guide, section 5.14, and the {nest} of its nest, tables 6-2 to 6-9 with one for each \
          unit: the table that files each, and what it is computed from. \
-         Names in a formula are events, other metrics, or *given*: what whoever computes must know. {lacking} formulas name events that the \
+         Names in a formula are events, other metrics, or *given*: numbers that you supply. {lacking} formulas name events that the \
          part does not have, left over from an earlier one; they have no value, and the events are named.\n\n\
          [`pmulab metrics`](pmulab.md#metrics) computes them from counts, and says which events to count together. Those of the nest are \
          computed from what is [posted into memory](power9-nest-events.md), each count multiplied by the unit in which it is posted, and from \

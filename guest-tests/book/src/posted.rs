@@ -19,8 +19,8 @@ pub(super) fn page() -> Option<String> {
         "# What POWER9 posts into memory\n\nNo instruction reads these counters: the chip adds them up in memory, in cells of eight bytes, \
          big-endian, each at an *offset* from the start of its region. From the POWER9 Performance Monitor Unit User's Guide 1.2, chapter 6. \
          {WORDS}\n\n\
-         *Told by* says who reports what drives it: the [*companion*](companion.md), or the *model*, which knows its clocks. What neither \
-         knows is an *embedder's* to inject. [Metrics](power9-metrics.md) of the nest are computed from these counts, each multiplied by the \
+         *Reported by* names the source: the [*companion*](companion.md), or the *model*, which knows its clocks. An \
+         *embedder* injects what neither knows. [Metrics](power9-metrics.md) of the nest are computed from these counts, each multiplied by the \
          unit in which it is posted.\n",
     );
     for unit in part.catalogue().units {

@@ -15,10 +15,10 @@ pub(super) fn page(part: Part) -> String {
     let dialect = dialect::of(part);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. Each unit has selects of its own, so a select is a number within its section. {WORDS}\n\n\
-         *Where* is the counters, if not all of the unit, and what an event is of, if not one thread or one box: a *core* or a *tile*, whoever \
-         counts it; *any* is where AnyThread means something; a *level* is added up in every clock; a *filter* register may narrow it. *Most* is \
-         the most in a clock. *Told by* says who in this project reports what drives it: the *engine*, which executes guests, the \
-         [*companion*](companion.md) beside it, or the *model*, which knows its clocks. What neither knows is an *embedder's* to report.\n",
+         *Where* names the counters that take the event, if not all of the unit do, and its scope, if that is not one thread or one box: *core* or *tile*, \
+         for every thread that counts it. *any*: AnyThread has an effect. *level*: it is added in every clock. *filter*: a filter register may narrow it. *Most* is \
+         the most in a clock. *Reported by* names the source in this project: the *engine*, which executes guests, its \
+         [*companion*](companion.md), or the *model*, which knows its clocks. An *embedder* reports what none of them knows.\n",
         catalogue.title, catalogue.manual,
     );
     let known = Known::of(part);
