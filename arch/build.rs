@@ -4,6 +4,8 @@
 mod catalogue;
 #[path = "build/drive.rs"]
 mod drive;
+#[path = "build/encoding.rs"]
+mod encoding;
 #[path = "src/counter/limits.rs"]
 #[expect(unreachable_pub, reason = "the crate exports what the build reads here")]
 mod limits;

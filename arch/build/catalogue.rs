@@ -8,6 +8,7 @@ use std::{env, fs};
 use serde::Deserialize;
 
 use crate::drive;
+use crate::encoding::{self, Tables};
 use crate::limits::MAX_SOURCES;
 use crate::placing::{self, All, Attribution, Channel, Extent, Filter, Initiator, Qualifier};
 
@@ -337,33 +338,34 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
     let mut names = BTreeSet::new();
     let mut selects = BTreeSet::new();
     let mut entries = String::new();
-    let mut index = Vec::new();
+    let mut tables = Tables::default();
+    let (mut index, mut also) = (Vec::new(), Vec::new());
     let mut position = 0usize;
     for event in &file.events {
         let rank = placing::rank(&file.units, &event.unit).map_err(|error| format!("{}: {error}", event.name))?;
         let selects_it = |select: &u32| (key(rank, *select), position, event.masks.len());
         index.extend(Some(&event.select()).filter(|_| !event.within && !event.fixed).into_iter().chain(&event.also).map(selects_it));
+        also.extend(event.also.iter().map(|select| (key(rank, *select), event.select())));
         position += 1 + event.masks.len();
         if file.alternatives {
             names.clear();
         }
         let shape = check_event(event, rank, &mut names, &mut selects).map_err(|error| format!("{}: {error}", event.name))?;
-        write_entry(&mut entries, file, event, None, shape, vocabulary).map_err(|error| format!("{}: {error}", event.name))?;
+        write_entry(&mut entries, &mut tables, file, event, None, shape, vocabulary).map_err(|error| format!("{}: {error}", event.name))?;
         for mask in &event.masks {
             let name = format!("{}.{}", event.name, mask.name);
-            write_entry(&mut entries, file, event, Some(mask), Shape::None, vocabulary).map_err(|error| format!("{name}: {error}"))?;
+            write_entry(&mut entries, &mut tables, file, event, Some(mask), Shape::None, vocabulary)
+                .map_err(|error| format!("{name}: {error}"))?;
         }
     }
     index.sort_unstable();
-    // Where in the index a small select stands, from 1; 0 where there is none.
-    let place = |select: u32| index.iter().position(|(other, _, _)| *other == select).map_or(0, |at| at + 1);
-    let direct: Vec<usize> = (0..256).map(place).collect();
-    // The entries have a name: whoever takes some of them in a constant of its own shares them, and gets no copy.
+    also.sort_unstable();
+    let constant = file.pmu.to_uppercase();
+    tables.write(out, &constant, &index, &also, file.max_per_cycle, &file.units)?;
     writeln!(
         out,
-        "static {constant}_ENTRIES: [Entry; {position}] = [\n{entries}];\n\n\
-         /// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, max_per_cycle: {max}, units: &{units:?}, direct: &{direct:?}, index: &{index:?}, entries: &{constant}_ENTRIES }};",
-        constant = file.pmu.to_uppercase(),
+        "/// The events of {title}.\npub static {constant}: Catalogue = Catalogue {{ pmu: {pmu:?}, title: {title:?}, manual: {manual:?}, \
+         max_per_cycle: {max}, units: &{units:?}, encodings: &{constant}_ENCODINGS, entries: &[\n{entries}] }};",
         pmu = file.pmu,
         title = file.title,
         manual = file.manual,
@@ -469,19 +471,19 @@ fn check_mask(event: &Event, mask: &Mask, shape: Shape) -> Result<(), String> {
 
 fn write_entry(
     out: &mut String,
+    tables: &mut Tables,
     file: &File,
     event: &Event,
     mask: Option<&Mask>,
     shape: Shape,
     vocabulary: &Vocabulary,
 ) -> Result<(), String> {
-    let own = |list: &Vec<String>| -> Result<String, String> {
-        let variants: Result<Vec<_>, _> = list
-            .iter()
-            .map(|name| vocabulary.get(name).map(|(variant, _)| format!("Signal::{variant}")).ok_or(format!("no signal is called {name}")))
-            .collect();
-        Ok(format!("&[{}]", variants?.join(", ")))
+    let variants = |list: &Vec<String>| -> Result<Vec<String>, String> {
+        let variant =
+            |name| vocabulary.get(name).map(|(variant, _)| format!("Signal::{variant}")).ok_or(format!("no signal is called {name}"));
+        list.iter().map(variant).collect()
     };
+    let list = |variants: &[String]| format!("&[{}]", variants.join(", "));
     let fidelity = mask.map_or_else(|| event.best(), |mask| event.fidelity_of(mask));
     let driven = mask.map_or(&event.signals, |mask| &mask.signals);
     let edges = mask.map_or(&event.edges, |mask| &mask.edges);
@@ -535,60 +537,70 @@ fn write_entry(
     let all = mask.and_then(|mask| mask.all).unwrap_or(event.all);
     let initiator = mask.map(|mask| mask.initiator).unwrap_or_default();
     let kind = if mask.is_some() { event.kind.of_mask(initiator) } else { event.kind };
+    let shape = match shape {
+        Shape::Fields => format!("Fields(&Fields {{ groups: &{:?}, known: &{:?} }})", event.fields, event.known),
+        Shape::Gated => format!("Gated {{ gate: {:#x} }}", event.gate),
+        shape => format!("{shape:?}"),
+    };
+    let ignored = mask.map_or(0, |mask| mask.ignore);
+    let drive = match (event.sampled.is_empty(), internal.is_empty()) {
+        (false, _) => drive::sampled(&event.sampled, &event.amount)?,
+        (true, false) => drive::internal(internal)?,
+        (true, true) => "Drive::Signals".to_owned(),
+    };
+    let reloads = match event.reloads.as_str() {
+        "" => "None",
+        "data" => "Data",
+        "instruction" => "Instruction",
+        word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
+    };
+    let since = mask.and_then(|mask| mask.since.as_deref()).unwrap_or(&event.since);
+    // What both tables have.
+    let shared = format!(
+        "shape: UnitMask::{shape}, ignored: {ignored:#x}, counters: {counters:#x}, set: {set}, attribution: Attribution::{kind:?}, \
+         initiator: Initiator::{initiator:?}, all_threads: AllThreads::{all:?}, qualifiers: {qualifiers}, channel: Channel::{channel:?}, \
+         by_line_state: {mesi}, max_per_cycle: {most}, extent: Extent::{extent:?}, any_thread: {any_thread}, level: {level}, \
+         filter: CoherenceFilter::{filter}, counts: Unit::{counts:?}, reloads: Reloads::{reloads}, drive: {drive}, since: {since:?}",
+        set = placing::set(&event.set)?,
+        qualifiers = placing::qualifiers(mask.and_then(|mask| mask.qualifiers.as_ref()).unwrap_or(&event.qualifiers)),
+        channel = event.channel,
+        mesi = event.mesi,
+        extent = event.scope,
+        any_thread = mask.and_then(|mask| mask.any_thread).unwrap_or(event.any_thread),
+        level = event.level,
+        filter = placing::filter(&event.filters)?,
+    );
+    let lists = format!(
+        "classes: {}, when: {}, prefetches: {}",
+        list(&variants(&event.classes)?),
+        drive::when(&event.when)?,
+        list(&variants(&event.prefetches)?),
+    );
+    let (signals, edges) = (variants(driven)?, variants(edges)?);
     writeln!(
         out,
-        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, offset: {offset:?}, collection: {collection}, umask: {umask}, ignored: {ignored:#x}, shape: UnitMask::{shape}, \
-         counters: {counters:#x}, set: {set}, attribution: Attribution::{kind:?}, initiator: Initiator::{initiator:?}, all_threads: AllThreads::{all:?}, \
-         qualifiers: {qualifiers}, channel: Channel::{channel:?}, by_line_state: {mesi}, max_per_cycle: {max}, scope: Scope::{scope}, counts: Unit::{counts:?}, fidelity: Fidelity::{fidelity:?}, \
-         extent: Extent::{extent:?}, any_thread: {any_thread}, fixed: {fixed}, level: {level}, filter: CoherenceFilter::{filter}, classes: {classes}, signals: {signals}, edges: {edges}, drive: {drive}, when: {when}, reloads: Reloads::{reloads}, prefetches: {prefetches}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, since: {since:?}, listed: {listed} }},",
+        "    Entry {{ name: {name:?}, aliases: &{alias:?}, unit: {unit:?}, select: {select:#x}, offset: {offset:?}, collection: {collection}, \
+         umask: {umask}, {shared}, {lists}, scope: Scope::{scope}, fidelity: Fidelity::{fidelity:?}, fixed: {fixed}, signals: {own_signals}, \
+         edges: {own_edges}, rule: {rule:?}, summary: {summary:?}, section: {section:?}, listed: {listed} }},",
         alias = mask.map_or(&event.alias, |mask| &mask.alias),
         unit = event.unit,
         select = event.select(),
         offset = event.offset,
         collection = event.collection.map_or("None".to_owned(), |collection| format!("Some(Collection::{collection:?})")),
         umask = mask.map_or("None".to_owned(), |mask| format!("Some({:#x})", mask.value)),
-        shape = match shape {
-            Shape::Fields => format!("Fields {{ groups: &{:?}, known: &{:?} }}", event.fields, event.known),
-            Shape::Gated => format!("Gated {{ gate: {:#x} }}", event.gate),
-            shape => format!("{shape:?}"),
-        },
-        ignored = mask.map_or(0, |mask| mask.ignore),
-        set = placing::set(&event.set)?,
-        qualifiers = placing::qualifiers(mask.and_then(|mask| mask.qualifiers.as_ref()).unwrap_or(&event.qualifiers)),
-        channel = event.channel,
-        mesi = event.mesi,
-        max = most,
-        drive = match (event.sampled.is_empty(), internal.is_empty()) {
-            (false, _) => drive::sampled(&event.sampled, &event.amount)?,
-            (true, false) => drive::internal(internal)?,
-            (true, true) => "Drive::Signals".to_owned(),
-        },
-        when = drive::when(&event.when)?,
-        reloads = match event.reloads.as_str() {
-            "" => "None",
-            "data" => "Data",
-            "instruction" => "Instruction",
-            word => return Err(format!("reloads are of `data` or `instruction`, not of {word}")),
-        },
-        prefetches = own(&event.prefetches)?,
         scope = match event.unit.as_str() {
             "nb" | "nest" => "Package",
             "core-imc" => "Threads",
             _ => "Thread",
         },
-        extent = event.scope,
-        any_thread = mask.and_then(|mask| mask.any_thread).unwrap_or(event.any_thread),
         fixed = event.fixed,
-        level = event.level,
-        filter = placing::filter(&event.filters)?,
-        classes = own(&event.classes)?,
-        signals = own(driven)?,
-        edges = own(edges)?,
+        own_signals = list(&signals),
+        own_edges = list(&edges),
         rule = description(rule),
         summary = description(summary),
         section = description(&event.section),
-        since = mask.and_then(|mask| mask.since.as_deref()).unwrap_or(&event.since),
         listed = mask.map_or(event.listed, |mask| mask.listed),
     )
-    .map_err(|error| error.to_string())
+    .map_err(|error| error.to_string())?;
+    tables.push(&encoding::Entry { umask: mask.map(|mask| mask.value), signals, edges, properties: shared, lists })
 }

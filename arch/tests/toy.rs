@@ -30,17 +30,7 @@ static REGISTERS: [RegisterDescription; 2] = [
 ];
 
 /// Nothing can be selected: the counter has one event.
-#[rustfmt::skip]
-static CATALOGUE: Catalogue = Catalogue {
-    pmu: "toy",
-    title: "Toy",
-    manual: "this file",
-    max_per_cycle: 1,
-    units: &[],
-    direct: &[0; 256],
-    index: &[],
-    entries: &[],
-};
+static CATALOGUE: Catalogue = Catalogue::without_events("toy", "Toy", "this file");
 // ANCHOR_END: layout
 
 // ANCHOR: state

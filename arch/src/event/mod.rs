@@ -4,6 +4,7 @@
 //! unique, every signal exists, whatever is approximate says how.
 
 mod drive;
+mod encoding;
 #[cfg(test)]
 mod itanium;
 #[cfg(test)]
@@ -16,8 +17,11 @@ mod placing;
 mod power9_nest;
 
 pub use drive::{Amount, Drive, Internal, Reloads, Test, When};
+pub(crate) use encoding::{Encoded, Encoding, Encodings, Event, Row};
 pub use metric::*;
 pub use placing::{AllThreads, Attribution, Channel, CoherenceFilter, CounterSet, Extent, Initiator, Qualifiers};
+
+use encoding::{Lists, NO_MASK, Properties};
 
 use crate::feed::{FabricCommand, Scope, Signal, Stage, Traits, Unit};
 
@@ -75,6 +79,15 @@ impl Collection {
     }
 }
 
+/// The fields of a unit mask that has one bit of each to choose.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Fields {
+    /// The groups of bits.
+    pub groups: &'static [u32],
+    /// The occurrences that the part knows: one bit of each group.
+    pub known: &'static [u32],
+}
+
 /// What the unit mask of an event means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitMask {
@@ -89,12 +102,7 @@ pub enum UnitMask {
     Ordinal,
     /// Groups of bits: an occurrence counts when the mask has one of its bits in every group, and it is one of those that the part
     /// knows.
-    Fields {
-        /// The groups.
-        groups: &'static [u32],
-        /// The occurrences: one bit of each group.
-        known: &'static [u32],
-    },
+    Fields(&'static Fields),
     /// A set whose bits leave out: an occurrence counts if the mask has none of its bits.
     Excluding,
     /// A set, and bits that qualify it: what the mask has of these, the occurrence must have too.
@@ -117,7 +125,7 @@ impl UnitMask {
             UnitMask::Ordinal => programmed == occurred,
             UnitMask::Excluding => programmed & occurred == 0,
             UnitMask::Gated { gate } => programmed & occurred & !gate != 0 && programmed & gate & !occurred == 0,
-            UnitMask::Fields { groups, known } => {
+            UnitMask::Fields(Fields { groups, known }) => {
                 known.contains(&occurred) && groups.iter().all(|group| programmed & occurred & group != 0)
             }
         }
@@ -221,11 +229,7 @@ impl Entry {
     /// ```
     #[must_use]
     pub fn is_chosen_by(&self, programmed: u32, shape: UnitMask) -> bool {
-        match (self.umask, shape) {
-            (None, _) => true,
-            (Some(own), UnitMask::Ordinal | UnitMask::Excluding) => programmed & !self.ignored == own,
-            (Some(own), _) => programmed & own == own,
-        }
+        is_chosen(self.umask, self.ignored, programmed, shape)
     }
 
     /// The event's own name, without that of a unit mask.
@@ -255,6 +259,15 @@ impl Entry {
     }
 }
 
+/// Whether `programmed` chooses the sub-event of the unit mask `own`, of which the bits `ignored` do not matter in an ordinal.
+fn is_chosen(own: Option<u32>, ignored: u32, programmed: u32, shape: UnitMask) -> bool {
+    match (own, shape) {
+        (None, _) => true,
+        (Some(own), UnitMask::Ordinal | UnitMask::Excluding) => programmed & !ignored == own,
+        (Some(own), _) => programmed & own == own,
+    }
+}
+
 /// The bits of a select; in a key of the index the number of its unit stands above them.
 const SELECT_BITS: u32 = 24;
 /// The highest select.
@@ -273,16 +286,19 @@ pub struct Catalogue {
     pub max_per_cycle: u32,
     /// The units that have selects and names of their own, the thread's first; empty where all share one space.
     pub units: &'static [&'static str],
-    /// Where in `index` the selects 0 to 255 stand, counted from 1; 0 for a select without an event.
-    pub direct: &'static [u16; 256],
-    /// Where each event stands: its select (with the number of its unit in bits 31:24), its place in `entries` and how many unit masks follow it, in the order of
-    /// the selects.
-    pub index: &'static [(u32, usize, usize)],
+    /// What the models know of the entries.
+    pub(crate) encodings: &'static Encodings,
     /// The entries.
     pub entries: &'static [Entry],
 }
 
 impl Catalogue {
+    /// The catalogue of a part that has nothing to select.
+    #[must_use]
+    pub const fn without_events(pmu: &'static str, title: &'static str, manual: &'static str) -> Catalogue {
+        Catalogue { pmu, title, manual, max_per_cycle: 1, units: &[], encodings: const { &Encodings::NONE }, entries: &[] }
+    }
+
     /// What the part's manual computes from counts; nothing where it has no such metrics.
     ///
     /// ```
@@ -312,31 +328,25 @@ impl Catalogue {
     /// ```
     #[must_use]
     pub fn select_in(&self, unit: u16, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        let unit = u32::from(u8::try_from(unit).ok()?);
-        (select <= MAX_SELECT).then_some(unit << SELECT_BITS | select).and_then(|key| self.at_key(key))
+        self.encodings.select_in(unit, select).and_then(|event| self.entries_of(event))
     }
 
     /// The event with this select, of up to 24 bits, and its unit masks; where units have selects of their own, that of the thread.
     #[must_use]
     pub fn select(&self, select: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        (select <= MAX_SELECT).then_some(select).and_then(|key| self.at_key(key))
+        self.encodings.select(select).and_then(|event| self.entries_of(event))
     }
 
     /// The select by which the event with this one is described, where several select it: of what is [injected](crate::model::Model::inject),
     /// any will do.
     #[must_use]
     pub fn first_select(&self, select: u32) -> u32 {
-        self.select(select).map_or(select, |(event, _)| event.select)
+        self.encodings.first_select(select)
     }
 
-    fn at_key(&self, key: u32) -> Option<(&'static Entry, &'static [Entry])> {
-        let at = match usize::try_from(key).ok().and_then(|key| self.direct.get(key)) {
-            Some(place) => usize::from(*place).checked_sub(1)?,
-            None => self.index.binary_search_by_key(&key, |(key, _, _)| *key).ok()?,
-        };
-        let (_, first, masks) = self.index.get(at)?;
-        let (event, rest) = self.entries.get(*first..)?.split_first()?;
-        Some((event, rest.get(..*masks)?))
+    fn entries_of(&self, event: Event) -> Option<(&'static Entry, &'static [Entry])> {
+        let (first, end) = event.span();
+        self.entries.get(first..end)?.split_first()
     }
 
     /// The event with this name, whatever the case.
@@ -434,7 +444,7 @@ mod tests {
 
     #[test]
     fn fields_admit_a_known_occurrence_with_a_bit_in_every_group() {
-        let fields = UnitMask::Fields { groups: &[0b0011, 0b1100], known: &[0b0101, 0b1010] };
+        let fields = UnitMask::Fields(&Fields { groups: &[0b0011, 0b1100], known: &[0b0101, 0b1010] });
         assert!(fields.admits(0b1111, 0b0101));
         assert!(!fields.admits(0b0111, 0b1010), "no bit of the second group");
         assert!(!fields.admits(0b1111, 0b1001), "not known");

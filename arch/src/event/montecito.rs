@@ -36,7 +36,7 @@ fn it_has_the_rows_of_table_4_42() {
     assert_eq!(MONTECITO.events().count(), 171);
     let codes: BTreeSet<u32> = MONTECITO.events().map(|event| event.select).collect();
     assert_eq!(codes.len(), 170, "two rows have code 0x08");
-    assert_eq!(MONTECITO.index.len(), 171, "and one has two codes");
+    assert_eq!(MONTECITO.encodings.rows.len(), 171, "and one has two codes");
 }
 
 #[test]

@@ -60,25 +60,44 @@ macro_rules! signals {
         }
 
         /// Every signal, in the order of its number.
-        static SIGNALS: &[Row] = &[
-            $( Row {
-                signal: Signal::$name,
-                name: $word,
-                kind: Kind::$kind,
-                unit: Unit::$unit,
-                resting: false $( || $resting )?,
-                summary: concat!($($doc),+),
-            } ),+
+        static SIGNALS: &[Signal] = &[ $( Signal::$name ),+ ];
+
+        /// Names and summaries, in the order of the numbers: apart from all else, for programs that ask for none.
+        static TEXTS: &[Text] = &[
+            $( Text { name: $word, summary: concat!($($doc),+) } ),+
         ];
+
+        impl Signal {
+            /// Whether the signal counts occurrences, cycles of a state, or a level.
+            #[must_use]
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $( Signal::$name => Kind::$kind, )+
+                }
+            }
+
+            /// The unit of the signal's total.
+            #[must_use]
+            pub const fn unit(self) -> Unit {
+                match self {
+                    $( Signal::$name => Unit::$unit, )+
+                }
+            }
+
+            /// The level of a [`Kind::State`] when nothing is said of it: `true` for a clock that runs.
+            #[must_use]
+            pub const fn resting(self) -> bool {
+                match self {
+                    $( $( Signal::$name => $resting, )? )+
+                    _ => false,
+                }
+            }
+        }
     };
 }
 
-struct Row {
-    signal: Signal,
+struct Text {
     name: &'static str,
-    kind: Kind,
-    unit: Unit,
-    resting: bool,
     summary: &'static str,
 }
 
@@ -90,7 +109,7 @@ impl Signal {
 
     /// Every signal, in the order of its number.
     pub fn all() -> impl ExactSizeIterator<Item = Signal> + Clone {
-        SIGNALS.iter().map(|row| row.signal)
+        SIGNALS.iter().copied()
     }
 
     /// The signal's number: its cell in [`Totals`](super::Totals).
@@ -103,43 +122,25 @@ impl Signal {
     /// The signal with this number, if there is one.
     #[must_use]
     pub fn from_index(index: usize) -> Option<Signal> {
-        SIGNALS.get(index).map(|row| row.signal)
+        SIGNALS.get(index).copied()
     }
 
     /// The signal's name in data and litmus files: its words joined by underscores.
     #[must_use]
     pub fn name(self) -> &'static str {
-        SIGNALS.get(self.index()).map_or("", |row| row.name)
+        TEXTS.get(self.index()).map_or("", |text| text.name)
     }
 
     /// The signal with this name, if there is one.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Signal> {
-        SIGNALS.iter().find(|row| row.name == name).map(|row| row.signal)
-    }
-
-    /// Whether the signal counts happenings, cycles of a state, or a level.
-    #[must_use]
-    pub fn kind(self) -> Kind {
-        SIGNALS.get(self.index()).map_or(Kind::Event, |row| row.kind)
-    }
-
-    /// The unit of the signal's total.
-    #[must_use]
-    pub fn unit(self) -> Unit {
-        SIGNALS.get(self.index()).map_or(Unit::Events, |row| row.unit)
-    }
-
-    /// The level of a [`Kind::State`] when nothing is said of it: `true` for a clock that runs.
-    #[must_use]
-    pub fn resting(self) -> bool {
-        SIGNALS.get(self.index()).is_some_and(|row| row.resting)
+        TEXTS.iter().position(|text| text.name == name).and_then(Signal::from_index)
     }
 
     /// Whether it is a clock: a state that holds in each of its cycles, so that its level need not be told.
     #[must_use]
-    pub fn is_clock(self) -> bool {
-        self.resting() && self != Signal::FloatingPointIdleCycles
+    pub const fn is_clock(self) -> bool {
+        self.resting() && !matches!(self, Signal::FloatingPointIdleCycles)
     }
 
     /// Whether it happens far less often than what it is added up with: a counter of several signals gives it a small share of what it
@@ -152,7 +153,7 @@ impl Signal {
     /// What the signal is, in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
-        SIGNALS.get(self.index()).map_or("", |row| row.summary).trim()
+        TEXTS.get(self.index()).map_or("", |text| text.summary).trim()
     }
 }
 
@@ -164,9 +165,9 @@ mod tests {
 
     #[test]
     fn numbers_follow_the_order_of_the_list() {
-        for (index, row) in SIGNALS.iter().enumerate() {
-            assert_eq!(row.signal.index(), index, "{}", row.name);
-            assert_eq!(Signal::from_index(index), Some(row.signal));
+        for (index, signal) in SIGNALS.iter().enumerate() {
+            assert_eq!(signal.index(), index, "{}", signal.name());
+            assert_eq!(Signal::from_index(index), Some(*signal));
         }
     }
 

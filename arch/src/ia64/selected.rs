@@ -1,8 +1,8 @@
 //! What a configuration register selects, and how its counter is connected to it.
 
 use crate::counter::{Gate, Tap, Threshold};
-use crate::event::{Attribution, Catalogue, Channel, Drive, Entry, Initiator, Internal, Qualifiers, UnitMask};
-use crate::feed::{Context, Kind, LineStates, Scope, Signal, Unit};
+use crate::event::{Attribution, Channel, Drive, Encoded, Encodings, Event, Initiator, Internal, Qualifiers, UnitMask};
+use crate::feed::{Context, Kind, LineStates, Scope, Signal};
 use crate::model::Occurrence;
 
 /// What makes a counter grow.
@@ -47,7 +47,7 @@ pub(crate) struct Choice {
     pub(crate) banked: bool,
 }
 
-/// When a selected event counts, beside what its monitor says.
+/// When a selected event counts, in addition to the conditions of its monitor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Presence {
     /// Only in the foreground.
@@ -59,7 +59,9 @@ struct Presence {
 /// What a counter counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Selected {
-    event: Option<(&'static Entry, &'static [Entry])>,
+    event: Option<Event>,
+    /// The first of the event's selects.
+    first: u32,
     choice: Choice,
     pub(crate) source: Source,
     pub(crate) qualifier: Qualifier,
@@ -82,11 +84,11 @@ impl Qualifier {
 }
 
 impl Selected {
-    /// What `choice` selects from `catalogue`.
-    pub(crate) fn new(catalogue: &'static Catalogue, choice: Choice) -> Selected {
-        let event = catalogue.select(choice.event);
-        let mut selected = Selected { event, choice, ..Selected::default() };
-        let Some(first) = selected.picked().next() else { return selected };
+    /// What `choice` selects from `encodings`.
+    pub(crate) fn new(encodings: &'static Encodings, choice: Choice) -> Selected {
+        let event = encodings.select(choice.event);
+        let mut selected = Selected { event, first: encodings.first_select(choice.event), choice, ..Selected::default() };
+        let Some(first) = selected.picked().next().map(Encoded::properties) else { return selected };
         selected.source = selected.made_by();
         selected.qualifier = Qualifier { by: first.qualifiers, channel: first.channel, tag: None, states: None };
         match selected.source {
@@ -106,26 +108,23 @@ impl Selected {
     }
 
     /// The entries that the unit mask picks.
-    fn picked(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+    fn picked(&self) -> impl Iterator<Item = Encoded> + use<> {
         let umask = self.choice.umask;
-        let (event, masks, shape) = match self.event {
-            Some((event, masks)) if masks.is_empty() => (Some(event), masks, UnitMask::None),
-            Some((event, masks)) => (None, masks, event.shape),
-            None => (None, &[] as &[Entry], UnitMask::None),
-        };
-        // A name for several bits of a set is no member of its own, unless it alone has signals.
-        let is_bit = |mask: &Entry| mask.umask.is_some_and(u32::is_power_of_two);
-        let is_told = |mask: &Entry| !mask.signals.is_empty() || mask.drive != Drive::Signals;
-        let by_bits = matches!(shape, UnitMask::Set | UnitMask::Union) && masks.iter().any(|mask| is_bit(mask) && is_told(mask));
-        let is_member = move |mask: &&Entry| !by_bits || is_bit(mask);
-        event.into_iter().chain(masks.iter().filter(is_member).filter(move |mask| mask.is_chosen_by(umask, shape)))
+        let shape = self.event.map_or(UnitMask::None, Event::shape);
+        // A name for several bits of a set is not a separate member, unless it alone has signals.
+        let is_bit = |entry: Encoded| entry.umask().is_none_or(u32::is_power_of_two);
+        let is_driven = |mask: Encoded| !mask.signals().is_empty() || mask.properties().drive != Drive::Signals;
+        let masks = || self.event.into_iter().flat_map(Event::masks);
+        let by_bits = matches!(shape, UnitMask::Set | UnitMask::Union) && masks().any(|mask| is_bit(mask) && is_driven(mask));
+        let is_picked = move |entry: &Encoded| (!by_bits || is_bit(*entry)) && entry.is_chosen_by(umask, shape);
+        self.event.into_iter().flat_map(Event::members).filter(is_picked)
     }
 
     /// What makes the count of the picked entries.
     fn made_by(&self) -> Source {
         let mut source = Source::Signals;
         for entry in self.picked() {
-            let Drive::Internal(internal) = entry.drive else { continue };
+            let Drive::Internal(internal) = entry.properties().drive else { continue };
             source = match (source, internal) {
                 (Source::Internal(Internal::PrivilegeChange(levels)), Internal::PrivilegeChange(more)) => {
                     Source::Internal(Internal::PrivilegeChange(levels | more))
@@ -147,13 +146,13 @@ impl Selected {
 
     /// Whether it counts cycles of the thread, those of a halt too: they are its own, whatever their type.
     fn is_of_a_clock(&self) -> bool {
-        let of_a_halt = || self.picked().any(|entry| entry.signals.contains(&Signal::HaltedCycles));
+        let of_a_halt = || self.picked().any(|entry| entry.signals().contains(&Signal::HaltedCycles));
         self.counts_clocks() || self.followed() == Some(Signal::Cycles) || of_a_halt()
     }
 
     /// Whether it counts the core's clock.
     fn counts_clocks(&self) -> bool {
-        self.picked().any(|entry| entry.signals.contains(&Signal::Cycles))
+        self.picked().any(|entry| entry.signals().contains(&Signal::Cycles))
     }
 
     /// The signals that the model's own count follows, where it follows one.
@@ -174,14 +173,14 @@ impl Selected {
             (true, true) if alone => Scope::Thread,
             (true, true) => Scope::Threads,
             (true, false) => self.surroundings(),
-            (false, false) if self.picked().any(|entry| entry.attribution == Attribution::Causal) => self.surroundings(),
+            (false, false) if self.picked().any(|entry| entry.properties().attribution == Attribution::Causal) => self.surroundings(),
             (false, _) => Scope::Thread,
         }
     }
 
     /// Whose doing it counts when it counts more than that of its thread: of transactions the unit mask says who may have begun them.
     fn surroundings(&self) -> Scope {
-        match self.picked().next().map(|entry| (entry.initiator, entry.attribution)) {
+        match self.picked().next().map(Encoded::properties).map(|entry| (entry.initiator, entry.attribution)) {
             Some((Initiator::Other, _)) => Scope::Devices,
             Some((Initiator::Either, _) | (Initiator::Own, Attribution::Active | Attribution::Floating)) => Scope::Threads,
             _ => Scope::Package,
@@ -190,7 +189,7 @@ impl Selected {
 
     /// What the threshold makes of it: a number of events that no cycle comes to is never exceeded.
     fn gate(&self) -> Gate {
-        let most = self.picked().map(|entry| if entry.counts == Unit::Cycles { 1 } else { entry.max_per_cycle }).max().unwrap_or(0);
+        let most = self.picked().map(|entry| if entry.is_of_cycles() { 1 } else { entry.properties().max_per_cycle }).max().unwrap_or(0);
         match self.choice.threshold {
             0 => Gate::Sum,
             threshold if u32::from(threshold) >= most => Gate::Shut,
@@ -207,7 +206,7 @@ impl Selected {
         }
         match self.followed() {
             Some(signal) => tap.connect(signal),
-            None => self.picked().flat_map(|entry| entry.signals).for_each(|signal| tap.connect(*signal)),
+            None => self.picked().flat_map(Encoded::signals).for_each(|signal| tap.connect(*signal)),
         }
     }
 
@@ -243,19 +242,19 @@ impl Selected {
         self.source != Source::Nothing && self.scope(true, false) != Scope::Thread
     }
 
-    /// Whether what happened, under the [first](Catalogue::first_select) of its event's codes, is what is selected, and if so whether it
+    /// Whether what happened, under the [first](Encodings::first_select) of its event's codes, is what is selected, and if so whether it
     /// is an event or a cycle of a state.
     pub(crate) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
-        let (event, masks) = self.event?;
-        if event.select != occurrence.select || self.source == Source::Nothing {
+        let event = self.event?;
+        if self.first != occurrence.select || self.source == Source::Nothing {
             return None;
         }
-        let admitted = match event.shape {
-            _ if masks.is_empty() => true,
+        let admitted = match event.shape() {
+            _ if !event.has_masks() => true,
             UnitMask::Ordinal => self.picked().any(|entry| entry.is_chosen_by(occurrence.umask, UnitMask::Ordinal)),
             shape => shape.admits(self.choice.umask, occurrence.umask),
         };
-        let kind = if self.picked().any(|entry| entry.counts == Unit::Cycles) { Kind::State } else { Kind::Event };
+        let kind = if self.picked().any(Encoded::is_of_cycles) { Kind::State } else { Kind::Event };
         admitted.then_some(kind)
     }
 }

@@ -21,11 +21,12 @@ pub(super) fn monitor(pmc: Pmc) -> Monitor {
 pub(super) fn selected(configuration: &Configuration, number: usize) -> Selected {
     let pmc = configuration.counter(number);
     let event = u32::from(pmc.es());
-    let is_allowed = event::ITANIUM.select(event).is_some_and(|(event, _)| event.counters >> (number & 31) & 1 == 1);
+    let is_allowed =
+        event::ITANIUM.encodings.select(event).is_some_and(|event| event.itself().properties().counters >> (number & 31) & 1 == 1);
     if !is_allowed {
         return Selected::default();
     }
     let choice =
         Choice { event, umask: u32::from(pmc.umask()), threshold: pmc.threshold(), all: false, states: LineStates::all(), banked: false };
-    Selected::new(&event::ITANIUM, choice)
+    Selected::new(event::ITANIUM.encodings, choice)
 }

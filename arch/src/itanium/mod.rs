@@ -352,7 +352,7 @@ impl Model for Itanium {
         }
         self.catch_up(feed);
         let tags = self.tags;
-        let occurrence = Occurrence { select: event::ITANIUM.first_select(occurrence.select), ..occurrence };
+        let occurrence = Occurrence { select: event::ITANIUM.encodings.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.renew_demand(feed);

@@ -5,8 +5,8 @@
 use super::Revision;
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
-use crate::event::{self, Entry, UnitMask};
-use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Supply, Unit};
+use crate::event::{self, Encoded, Event};
+use crate::feed::{Context, Kind, Scope, Signal, SignalSet, Supply};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
 
@@ -15,25 +15,23 @@ use crate::x86::{Comparison, Feeding};
 pub(super) struct Selection {
     select: PerfEvtSel,
     /// The event, unless the part has none of this number: a reserved event counts what is injected for it.
-    event: Option<(&'static Entry, &'static [Entry])>,
+    event: Option<Event>,
 }
 
 impl Selection {
     /// Looks the event up in the catalogue of this revision of the part.
     pub(super) fn new(select: PerfEvtSel, revision: Revision) -> Selection {
-        let event = event::K8.select(u32::from(select.event_select())).filter(|(event, _)| revision.has(event));
+        let event = event::K8.encodings.select(u32::from(select.event_select()));
+        let event = event.filter(|event| revision.has_since(event.itself().properties().since));
         Selection { select, event }
     }
 
     /// The entries that the unit mask picks: the event itself when it has no unit masks.
-    fn picked(&self, revision: Revision) -> impl Iterator<Item = &'static Entry> + use<> {
+    fn picked(&self, revision: Revision) -> impl Iterator<Item = Encoded> + use<> {
         let umask = u32::from(self.select.unit_mask());
-        let (event, masks) = match self.event {
-            Some((event, masks)) if masks.is_empty() => (Some(event), masks),
-            Some((_, masks)) => (None, masks),
-            None => (None, &[] as &[Entry]),
-        };
-        event.into_iter().chain(masks.iter().filter(move |mask| mask.umask.is_some_and(|bit| bit & umask != 0) && revision.has(mask)))
+        let is_picked = move |entry: &Encoded| entry.umask().is_none_or(|bit| bit & umask != 0);
+        let members = self.event.into_iter().flat_map(Event::members);
+        members.filter(move |entry| is_picked(entry) && revision.has_since(entry.properties().since))
     }
 
     /// Whether it selects an event of the northbridge, which the cores of a package share.
@@ -58,7 +56,7 @@ impl Selection {
             return;
         }
         for entry in self.picked(revision) {
-            let signals = if feeding == Feeding::Entries { entry.edges } else { entry.signals };
+            let signals = if feeding == Feeding::Entries { entry.edges() } else { entry.signals() };
             signals.iter().for_each(|signal| connection.tap.connect(*signal));
         }
     }
@@ -67,25 +65,25 @@ impl Selection {
     fn gate(&self, revision: Revision) -> (Gate, Feeding) {
         // A lone state is 0 or 1 in a cycle; several at once, or events, can be more.
         let mut picked = self.picked(revision);
-        let lone_state = picked.next().filter(|entry| entry.counts == Unit::Cycles && picked.next().is_none());
-        self.comparison().gate(lone_state.map(|entry| !entry.edges.is_empty()), event::K8.max_per_cycle)
+        let lone_state = picked.next().filter(|entry| entry.is_of_cycles() && picked.next().is_none());
+        self.comparison().gate(lone_state.map(|entry| !entry.edges().is_empty()), event::K8.encodings.max_per_cycle)
     }
 
     /// The level that the edge detector sees while nothing but states happens: the sum of those that hold, compared.
     pub(super) fn level(&self, revision: Revision, holds: impl Fn(Signal) -> bool) -> bool {
-        let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let states = self.picked(revision).flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 
     /// Whether it selects states and nothing that happens.
     pub(super) fn is_of_states(&self, revision: Revision) -> bool {
-        self.picked(revision).flat_map(|entry| entry.signals).all(|signal| signal.kind() == Kind::State)
+        self.picked(revision).flat_map(Encoded::signals).all(|signal| signal.kind() == Kind::State)
     }
 
     /// The states that it selects, but those that the context tells and the clocks, which run.
     pub(super) fn unknown_states(&self, revision: Revision) -> SignalSet {
-        let states = self.picked(revision).flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let states = self.picked(revision).flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let mut unknown = SignalSet::EMPTY;
         states.filter(|signal| !signal.is_clock() && **signal != Signal::InterruptsMaskedCycles).for_each(|signal| unknown.insert(*signal));
         unknown
@@ -97,17 +95,13 @@ impl Selection {
         if u32::from(self.select.event_select()) != occurrence.select {
             return None;
         }
-        let Some((event, masks)) = self.event else {
+        let Some(event) = self.event else {
             return (umask == occurrence.umask || umask & occurrence.umask != 0).then_some(Kind::Event);
         };
-        let kind = |entry: &Entry| if entry.counts == Unit::Cycles { Kind::State } else { Kind::Event };
-        match event.shape {
-            UnitMask::None => Some(kind(event)),
-            shape => shape.admits(umask, occurrence.umask).then(|| {
-                let sub = masks.iter().find(|mask| mask.umask.is_some_and(|bit| bit & occurrence.umask & umask != 0));
-                kind(sub.unwrap_or(event))
-            }),
-        }
+        event.shape().admits(umask, occurrence.umask).then(|| {
+            let sub = event.masks().find(|mask| mask.umask().is_some_and(|bit| bit & occurrence.umask & umask != 0));
+            sub.unwrap_or(event.itself()).kind()
+        })
     }
 }
 

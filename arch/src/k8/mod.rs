@@ -103,7 +103,12 @@ impl Revision {
     /// Whether the part counts `entry`.
     #[must_use]
     pub fn has(self, entry: &Entry) -> bool {
-        entry.since.is_empty() || entry.since <= self.letter()
+        self.has_since(entry.since)
+    }
+
+    /// Whether the part counts what came with the revision `since`; every revision counts what has none.
+    fn has_since(self, since: &str) -> bool {
+        since.is_empty() || since <= self.letter()
     }
 }
 

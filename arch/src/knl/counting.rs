@@ -5,8 +5,8 @@
 
 use super::registers::PerfEvtSel;
 use crate::counter::{Gate, Tap, Threshold};
-use crate::event::{self, Entry, Extent, UnitMask};
-use crate::feed::{Kind, Scope, Signal, SignalSet, Unit};
+use crate::event::{self, Encoded, Event, Extent, UnitMask};
+use crate::feed::{Kind, Scope, Signal, SignalSet};
 use crate::model::Occurrence;
 use crate::x86::{Comparison, Feeding};
 
@@ -44,33 +44,28 @@ impl Reach {
 pub(super) struct Selection {
     select: PerfEvtSel,
     /// The event and its unit masks, unless the part has none of this number: a reserved event counts what is injected for it.
-    event: Option<(&'static Entry, &'static [Entry])>,
+    event: Option<Event>,
 }
 
 impl Selection {
     pub(super) fn new(select: PerfEvtSel) -> Selection {
-        Selection { select, event: event::KNL.select(u32::from(select.event_select())) }
+        Selection { select, event: event::KNL.encodings.select(u32::from(select.event_select())) }
     }
 
     fn shape(&self) -> UnitMask {
-        self.event.map_or(UnitMask::None, |(event, _)| event.shape)
+        self.event.map_or(UnitMask::None, Event::shape)
     }
 
     /// The entries that the unit mask picks: the event itself when it has no unit masks. Of a name for several bits of a set the bits
     /// alone are picked.
-    fn picked(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+    fn picked(&self) -> impl Iterator<Item = Encoded> + use<> {
         let umask = u32::from(self.select.umask());
         let shape = self.shape();
-        let (event, masks) = match self.event {
-            Some((event, masks)) if masks.is_empty() => (Some(event), masks),
-            Some((_, masks)) => (None, masks),
-            None => (None, &[] as &[Entry]),
+        let is_picked = move |entry: &Encoded| match shape {
+            UnitMask::Set | UnitMask::Union => entry.umask().is_none_or(|own| own & umask != 0 && own.is_power_of_two()),
+            shape => entry.is_chosen_by(umask, shape),
         };
-        let is_picked = move |mask: &&Entry| match shape {
-            UnitMask::Set | UnitMask::Union => mask.umask.is_some_and(|own| own & umask != 0 && own.is_power_of_two()),
-            shape => mask.is_chosen_by(umask, shape),
-        };
-        event.into_iter().chain(masks.iter().filter(is_picked))
+        self.event.into_iter().flat_map(Event::members).filter(is_picked)
     }
 
     /// Whether it counts the requests that a register describes.
@@ -88,8 +83,8 @@ impl Selection {
 
     /// Whose doings it counts.
     pub(super) fn reach(&self) -> Reach {
-        let any = self.select.any_thread() && self.picked().any(|entry| entry.any_thread);
-        match self.event.map_or(Extent::Thread, |(event, _)| event.extent) {
+        let any = self.select.any_thread() && self.picked().any(|entry| entry.properties().any_thread);
+        match self.event.map_or(Extent::Thread, |event| event.itself().properties().extent) {
             Extent::Tile => Reach::Tile,
             Extent::Core => Reach::Core,
             Extent::Thread if any => Reach::CoreClock,
@@ -119,7 +114,7 @@ impl Selection {
 
     /// The most that can happen in a cycle: sub-events of a set add up, and the requests of a tile have no bound.
     fn most(&self) -> u32 {
-        let of_event = self.event.map_or(event::KNL.max_per_cycle, |(event, _)| event.max_per_cycle);
+        let of_event = self.event.map_or(event::KNL.encodings.max_per_cycle, |event| event.itself().properties().max_per_cycle);
         match (self.reach(), self.shape()) {
             (Reach::Tile, _) => u32::MAX,
             (_, UnitMask::Set | UnitMask::Gated { .. }) => of_event.saturating_mul(self.picked().count() as u32),
@@ -131,26 +126,27 @@ impl Selection {
     /// of the page tables exclude each other.
     fn lone_state(&self) -> Option<bool> {
         let mut picked = self.picked();
-        let first = picked.next().filter(|entry| entry.counts == Unit::Cycles)?;
+        let first = picked.next().filter(|entry| entry.is_of_cycles())?;
         let are_exclusive = self.select.event_select() == PAGE_WALKS;
-        picked.all(|_| are_exclusive).then_some(!first.edges.is_empty())
+        picked.all(|_| are_exclusive).then_some(!first.edges().is_empty())
     }
 
     fn sources(&self, feeding: Feeding, mut connect: impl FnMut(Signal)) {
-        if let Some((event, _)) = self.event.filter(|(event, _)| event.shape == UnitMask::Excluding) {
+        if let Some(event) = self.event.filter(|event| event.shape() == UnitMask::Excluding) {
             let umask = self.select.umask();
-            event.classes.iter().enumerate().filter(|(bit, _)| umask >> (bit & 7) & 1 == 0).for_each(|(_, class)| connect(*class));
+            let classes = event.itself().properties().lists.classes;
+            classes.iter().enumerate().filter(|(bit, _)| umask >> (bit & 7) & 1 == 0).for_each(|(_, class)| connect(*class));
             return;
         }
         for entry in self.picked() {
-            let signals = if feeding == Feeding::Entries { entry.edges } else { entry.signals };
+            let signals = if feeding == Feeding::Entries { entry.edges() } else { entry.signals() };
             signals.iter().for_each(|signal| connect(*signal));
         }
     }
 
     /// The states that it selects, but the clocks, which run.
     pub(super) fn unknown_states(&self) -> SignalSet {
-        let states = self.picked().flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let states = self.picked().flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let mut unknown = SignalSet::EMPTY;
         states.filter(|signal| !signal.is_clock()).for_each(|signal| unknown.insert(*signal));
         unknown
@@ -158,7 +154,7 @@ impl Selection {
 
     /// The level that the edge detector sees while exactly these states hold and nothing happens.
     pub(super) fn level(&self, holds: impl Fn(Signal) -> bool) -> bool {
-        let states = self.picked().flat_map(|entry| entry.signals).filter(|signal| signal.kind() == Kind::State);
+        let states = self.picked().flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
@@ -169,13 +165,12 @@ impl Selection {
         if u32::from(self.select.event_select()) != occurrence.select {
             return None;
         }
-        let Some((event, masks)) = self.event else {
+        let Some(event) = self.event else {
             return (umask == occurrence.umask || umask & occurrence.umask != 0).then_some(Kind::Event);
         };
-        let kind = |entry: &Entry| if entry.counts == Unit::Cycles { Kind::State } else { Kind::Event };
-        event.shape.admits(umask, occurrence.umask).then(|| {
-            let sub = masks.iter().find(|mask| mask.umask.is_some_and(|own| own & occurrence.umask & umask != 0));
-            kind(sub.unwrap_or(event))
+        event.shape().admits(umask, occurrence.umask).then(|| {
+            let sub = event.masks().find(|mask| mask.umask().is_some_and(|own| own & occurrence.umask & umask != 0));
+            sub.unwrap_or(event.itself()).kind()
         })
     }
 }

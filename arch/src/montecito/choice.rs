@@ -5,7 +5,7 @@
 
 use super::file::Configuration;
 use super::registers::{COUNTERS, Pmc};
-use crate::event::{self, AllThreads, CounterSet, Entry};
+use crate::event::{self, AllThreads, CounterSet, Event};
 use crate::feed::LineStates;
 use crate::ia64::{Choice, FIRST, InstructionSets, Monitor, Selected};
 
@@ -31,21 +31,22 @@ pub(super) fn monitor(pmc: Pmc) -> Monitor {
     Monitor { plm: pmc.plm(), pm: pmc.pm(), sets: InstructionSets::only(pmc.ism()) }
 }
 
-fn entry(pmc: Pmc) -> Option<&'static Entry> {
-    event::MONTECITO.select(u32::from(pmc.es())).map(|(event, _)| event)
+fn event(pmc: Pmc) -> Option<Event> {
+    event::MONTECITO.encodings.select(u32::from(pmc.es()))
 }
 
 /// What counter `number` counts: nothing where the restrictions forbid it.
 pub(super) fn selected(configuration: &Configuration, number: usize) -> Selected {
-    choice(configuration, number).map_or_else(Selected::default, |choice| Selected::new(&event::MONTECITO, choice))
+    choice(configuration, number).map_or_else(Selected::default, |choice| Selected::new(event::MONTECITO.encodings, choice))
 }
 
 /// What counter `number` selects where it may be counted, and the register that has its unit mask.
-fn placed(configuration: &Configuration, number: usize) -> Option<(&'static Entry, Pmc)> {
+fn placed(configuration: &Configuration, number: usize) -> Option<(Event, Pmc)> {
     let own = configuration.counter(number);
-    let event = entry(own)?;
-    let set_of = |number| entry(configuration.counter(number)).map(|event| event.set);
-    let master = match event.set {
+    let selected = event(own)?;
+    let properties = selected.itself().properties();
+    let set_of = |number| event(configuration.counter(number)).map(|event| event.itself().properties().set);
+    let master = match properties.set {
         CounterSet::None => own,
         set @ CounterSet::L1Data(_) => {
             (set_of(L1_DATA_MASTER) == Some(set)).then_some(())?;
@@ -57,7 +58,7 @@ fn placed(configuration: &Configuration, number: usize) -> Option<(&'static Entr
             configuration.counter(master)
         }
     };
-    (event.counters >> number & 1 == 1).then_some((event, master))
+    (properties.counters >> number & 1 == 1).then_some((selected, master))
 }
 
 /// Whether counters measure both events of which one may be measured, `own` being a register that selects the one.
@@ -77,10 +78,9 @@ fn choice(configuration: &Configuration, number: usize) -> Option<Choice> {
     let own = configuration.counter(number);
     let (event, master) = placed(configuration, number).filter(|_| !is_excluded(configuration, own))?;
     let umask = u32::from(master.umask());
-    let masks = event::MONTECITO.masks(event);
-    let picked = masks.iter().find(|mask| mask.is_chosen_by(umask, event.shape)).unwrap_or(event);
+    let picked = event.masks().find(|mask| mask.is_chosen_by(umask, event.shape())).unwrap_or(event.itself());
     let banked = number >= FIRST_BANKED;
-    let all = match picked.all_threads {
+    let all = match picked.properties().all_threads {
         AllThreads::Chosen => master.all(),
         AllThreads::Always => true,
         AllThreads::Never => false,

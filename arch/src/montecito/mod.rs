@@ -411,7 +411,7 @@ impl Model for Montecito {
         }
         self.catch_up(feed);
         let tags = self.injected();
-        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
+        let occurrence = Occurrence { select: event::MONTECITO.encodings.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.freeze(feed);
@@ -493,7 +493,7 @@ impl PackageScope for Montecito {
         }
         self.catch_up(feed);
         let tags = Tags::from_word(tags);
-        let occurrence = Occurrence { select: event::MONTECITO.first_select(occurrence.select), ..occurrence };
+        let occurrence = Occurrence { select: event::MONTECITO.encodings.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.freeze(feed);

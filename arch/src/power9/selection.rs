@@ -4,8 +4,8 @@
 
 use super::registers::{Mmcr1, Msr, ThreadControl};
 use crate::counter::{Gate, Tap};
-use crate::event::{self, Amount, Drive, Entry, Internal, Test, When};
-use crate::feed::{Kind, Scope, Signal, SignalSet, Unit};
+use crate::event::{self, Amount, Drive, Encoded, Encoding, Event, Internal, Test, When};
+use crate::feed::{Kind, Scope, Signal, SignalSet};
 use crate::model::{Occurrence, Shared};
 
 /// The bits of an event code that MMCR1 has no place for: the event is of the sampled instruction (section 5.15, MARK).
@@ -38,7 +38,7 @@ pub(super) struct Selected {
     /// The selection as an event code, with the counter's number and without the falling-edge bit.
     code: u32,
     /// The entries of the first and the second bit of the event bus; of a direct event the first alone.
-    entries: [Option<&'static Entry>; 2],
+    entries: [Option<&'static Encoding>; 2],
     combination: Combination,
     falls: bool,
     /// Some entry counts at some conditions only.
@@ -71,9 +71,9 @@ impl Selected {
         Selected::with(code, [entry, None], Combination::One, falls)
     }
 
-    fn with(code: u32, entries: [Option<&'static Entry>; 2], combination: Combination, falls: bool) -> Selected {
-        let conditional = entries.iter().flatten().any(|entry| !entry.when.is_empty());
-        Selected { code, entries, combination, falls, conditional }
+    fn with(code: u32, entries: [Option<Encoded>; 2], combination: Combination, falls: bool) -> Selected {
+        let conditional = entries.iter().flatten().any(|entry| !entry.properties().lists.when.is_empty());
+        Selected { code, entries: entries.map(|entry| entry.map(Encoded::encoding)), combination, falls, conditional }
     }
 
     /// An event of the bus, by its code without COMB.
@@ -98,7 +98,7 @@ impl Selected {
             (_, false) => Gate::Sum,
         };
         tap.rewire(gate, Scope::Thread);
-        for (entry, group) in self.entries.iter().zip(0..) {
+        for (entry, group) in self.pair().into_iter().zip(0..) {
             if group == 1 {
                 tap.begin_second();
             }
@@ -106,35 +106,42 @@ impl Selected {
             if self.combination == Combination::Add && lanes >> group & 1 == 0 {
                 continue;
             }
-            entry.signals.iter().for_each(|signal| tap.connect(*signal));
-            let prefetches = match entry.reloads {
+            entry.signals().iter().for_each(|signal| tap.connect(*signal));
+            let properties = entry.properties();
+            let prefetches = match properties.reloads {
                 event::Reloads::None => false,
                 event::Reloads::Data => mmcr1.dc_rld_qual(),
                 event::Reloads::Instruction => mmcr1.ic_rld_qual(),
             };
             if prefetches {
-                entry.prefetches.iter().for_each(|signal| tap.connect(*signal));
+                properties.lists.prefetches.iter().for_each(|signal| tap.connect(*signal));
             }
         }
     }
 
-    fn entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
-        self.entries.into_iter().flatten()
+    /// The entries, with their tables.
+    fn pair(&self) -> [Option<Encoded>; 2] {
+        self.entries.map(|entry| entry.map(|encoding| event::POWER9.encodings.encoded(encoding)))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Encoded> + use<> {
+        self.pair().into_iter().flatten()
     }
 
     /// What the model makes by itself, if that is selected. All but the ticks of the threshold counter are pulses of a cycle, apart from
     /// each other: they end as often as they come.
     pub(super) fn internal(&self) -> Option<Internal> {
-        match self.entries {
-            [Some(Entry { drive: Drive::Internal(Internal::ThresholdAccumulated), .. }), None] if self.falls => None,
-            [Some(Entry { drive: Drive::Internal(internal), .. }), None] => Some(*internal),
+        let [Some(entry), None] = self.pair() else { return None };
+        match entry.properties().drive {
+            Drive::Internal(Internal::ThresholdAccumulated) if self.falls => None,
+            Drive::Internal(internal) => Some(internal),
             _ => None,
         }
     }
 
     /// The tests and amounts of the events of the sampled instruction that are selected.
     pub(super) fn sampled(&self) -> impl Iterator<Item = (&'static [Test], Amount)> + use<> {
-        self.entries().filter_map(|entry| match entry.drive {
+        self.entries().filter_map(|entry| match entry.properties().drive {
             Drive::Sampled { tests, amount } => Some((tests, amount)),
             _ => None,
         })
@@ -157,8 +164,11 @@ impl Selected {
 
     /// The signal, if the counter grows by one signal alone.
     pub(super) fn lone_signal(&self) -> Option<Signal> {
-        match self.entries {
-            [Some(Entry { signals: [signal], .. }), None] if !self.falls => Some(*signal),
+        match (self.pair(), self.falls) {
+            ([Some(entry), None], false) => match entry.signals() {
+                [signal] => Some(*signal),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -180,12 +190,12 @@ impl Selected {
             matches!(when, Run | Hypervisor | HypervisorBit | Problem | Privileged | Supervisor | Application | Adjunct)
         };
         let is_summed = self.combination == Combination::Add && self.is_conditional();
-        is_summed || self.entries().any(|entry| !entry.when.iter().all(simple))
+        is_summed || self.entries().any(|entry| !entry.properties().lists.when.iter().all(simple))
     }
 
     /// Whether the event is PM_CYC, which counts whatever the run latch (MMCR0\[FCWAIT], note 2).
     pub(super) fn is_cycles(&self) -> bool {
-        matches!(self.entries, [Some(entry), None] if entry.name == "PM_CYC")
+        matches!(self.pair(), [Some(entry), None] if entry.signals() == [Signal::Cycles] && entry.properties().lists.when.is_empty())
     }
 
     /// Whether an overflow by this event may be a synchronous interrupt (section 2.4.1.2).
@@ -198,9 +208,10 @@ impl Selected {
         if !self.conditional {
             return 0b11;
         }
-        let holds =
-            |entry: &Option<&'static Entry>| entry.is_none_or(|entry| entry.when.iter().all(|when| holds(*when, msr, control, shared)));
-        let [first, second] = self.entries.each_ref().map(holds);
+        let holds = |entry: Option<Encoded>| {
+            entry.is_none_or(|entry| entry.properties().lists.when.iter().all(|when| holds(*when, msr, control, shared)))
+        };
+        let [first, second] = self.pair().map(holds);
         u8::from(first) | u8::from(second) << 1
     }
 
@@ -220,7 +231,7 @@ impl Selected {
 
     /// Adds the signals of what is selected to `set`.
     pub(super) fn demand(&self, set: &mut SignalSet) {
-        self.entries().flat_map(|entry| entry.signals).for_each(|signal| set.insert(*signal));
+        self.entries().flat_map(Encoded::signals).for_each(|signal| set.insert(*signal));
     }
 
     /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state, and whether it is of the second
@@ -228,14 +239,11 @@ impl Selected {
     pub(super) fn takes(&self, occurrence: Occurrence) -> Option<(Kind, bool)> {
         let occurred = occurrence.select & !MARK;
         let matches = |code: u32| occurred == code || (code & KIND == BUS && occurred == code & !COUNTER);
-        let kind = |entry: Option<&Entry>| match entry {
-            Some(entry) if entry.counts == Unit::Cycles => Kind::State,
-            _ => Kind::Event,
-        };
+        let kind = |entry: Option<Encoded>| entry.map_or(Kind::Event, Encoded::kind);
         if !self.is_on() || self.internal().is_some() {
             return None;
         }
-        let [first, second] = self.entries;
+        let [first, second] = self.pair();
         if matches(self.code) {
             Some((kind(first), false))
         } else if self.combination != Combination::One && matches(self.code | SECOND) {
@@ -250,11 +258,11 @@ impl Selected {
 const SYNCHRONOUS: core::ops::RangeInclusive<u32> = 0x1_5050..=0x1_505C;
 
 /// The event of this code, whether the list has it for one counter or for all, marked or not.
-fn find(code: u32) -> Option<&'static Entry> {
+fn find(code: u32) -> Option<Encoded> {
     [code, code | MARK, code & !COUNTER, code & !COUNTER | MARK]
         .into_iter()
-        .find_map(|code| event::POWER9.select(code))
-        .map(|(entry, _)| entry)
+        .find_map(|code| event::POWER9.encodings.select(code))
+        .map(Event::itself)
 }
 
 /// Whether a condition holds.
@@ -286,5 +294,19 @@ pub(super) fn holds(when: When, msr: Msr, control: ThreadControl, shared: Shared
         When::SingleThread => shared.threads <= 1,
         When::TwoThreads => shared.threads == 2,
         When::FourThreads => shared.threads >= 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::POWER9;
+    use crate::feed::Signal;
+
+    #[test]
+    fn the_one_event_of_a_counter_that_counts_cycles_at_no_condition_is_pm_cyc() {
+        let of_counters = || POWER9.entries.iter().filter(|entry| entry.offset.is_none());
+        let mut cycles = of_counters().filter(|entry| entry.signals == [Signal::Cycles] && entry.when.is_empty());
+        assert!(cycles.all(|entry| entry.name == "PM_CYC"));
+        assert_eq!(of_counters().filter(|entry| entry.name == "PM_CYC" && entry.signals != [Signal::Cycles]).count(), 0);
     }
 }

@@ -13,6 +13,8 @@ fn text() -> String {
 
 /// Words of placeholders.
 const PLACEHOLDERS: [&str; 1] = ["NAME"];
+/// What a command makes that the page names: a clean checkout does not have it.
+const BUILT: [&str; 1] = ["docs/book"];
 
 #[test]
 fn its_paths_are_there() {
@@ -21,7 +23,8 @@ fn its_paths_are_there() {
     let linked = text.split("](").skip(1).filter_map(|behind| behind.split([')', '#']).next());
     let is_path =
         |word: &&str| word.contains('/') && !word.contains(' ') && !PLACEHOLDERS.iter().any(|placeholder| word.contains(placeholder));
-    let missing: Vec<&str> = quoted.chain(linked).filter(is_path).filter(|path| !root().join(path).exists()).collect();
+    let is_built = |path: &&str| BUILT.contains(&path.trim_end_matches('/'));
+    let missing: Vec<&str> = quoted.chain(linked).filter(is_path).filter(|path| !is_built(path) && !root().join(path).exists()).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 

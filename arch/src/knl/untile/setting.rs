@@ -3,7 +3,7 @@
 use super::boxes::{Domain, Kind};
 use super::counter::Setting;
 use super::registers::{CounterControl, PcuCounterControl};
-use crate::event::{self, CoherenceFilter, Drive, Entry, Internal};
+use crate::event::{self, CoherenceFilter, Drive, Event, Internal};
 use crate::feed::Unit;
 
 /// The first event select of the mesh stop that every box has.
@@ -49,11 +49,12 @@ pub(super) struct Choice {
     pub(super) most: u32,
 }
 
-/// The event and the unit masks that a box of `kind` knows by `select`.
-pub(super) fn event_of(kind: Kind, select: u8) -> Option<(&'static Entry, &'static [Entry])> {
+/// The event that a box of `kind` knows by `select`.
+fn event_of(kind: Kind, select: u8) -> Option<Event> {
     let unit = if select >= FIRST_OF_MESH { "cms" } else { kind.unit() };
-    let rank = event::KNL.units.iter().position(|other| *other == unit)?;
-    event::KNL.select_in(u16::try_from(rank).ok()?, u32::from(select))
+    let encodings = event::KNL.encodings;
+    let rank = encodings.units.iter().position(|other| *other == unit)?;
+    encodings.select_in(u16::try_from(rank).ok()?, u32::from(select))
 }
 
 impl Choice {
@@ -73,17 +74,17 @@ impl Choice {
         };
         let (select, umask) = (control.ev_sel(), control.umask());
         let by_thread = control.tid_en() && kind == Kind::Cha;
-        let event = event_of(kind, select);
-        let most = event.map_or(MOST, |(event, _)| event.max_per_cycle);
+        let event = event_of(kind, select).map(|event| event.itself().properties());
+        let most = event.map_or(MOST, |event| event.max_per_cycle);
         let input = match event {
-            Some((event, _)) if event.counters >> (number & 31) & 1 == 0 => Input::Nothing,
-            Some((event, _)) if event.drive == Drive::Internal(Internal::Clock) => Input::Clock,
-            Some((event, _)) if event.level => Input::Queue,
+            Some(event) if event.counters >> (number & 31) & 1 == 0 => Input::Nothing,
+            Some(event) if event.drive == Drive::Internal(Internal::Clock) => Input::Clock,
+            Some(event) if event.level => Input::Queue,
             _ => Input::Events,
         };
         // The mesh stop is the untile's, whatever the box goes by.
         let domain = if select >= FIRST_OF_MESH { Domain::Uclk } else { kind.domain() };
-        let is_state = input == Input::Events && event.is_some_and(|(event, _)| event.counts == Unit::Cycles);
+        let is_state = input == Input::Events && event.is_some_and(|event| event.counts == Unit::Cycles);
         Choice { setting, input, select, umask, by_thread, domain, is_state, most }
     }
 
@@ -116,12 +117,12 @@ impl Choice {
             // Its events have no unit masks; a state of the cores is a number.
             return chosen == happened;
         }
-        match event_of(kind, select) {
+        match event_of(kind, select).map(|event| event.itself().properties()) {
             // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is told with its own bit.
-            Some((event, _)) if event.filter == CoherenceFilter::Opcode && happened & OF_PRQ != 0 => {
+            Some(event) if event.filter == CoherenceFilter::Opcode && happened & OF_PRQ != 0 => {
                 event.shape.admits(chosen, happened) || event.shape.admits(chosen, happened & !OF_PRQ | OF_IRQ_OR_PRQ)
             }
-            Some((event, _)) => event.shape.admits(chosen, happened),
+            Some(event) => event.shape.admits(chosen, happened),
             None => chosen == happened || chosen & happened != 0,
         }
     }

@@ -1,7 +1,7 @@
 //! What one thread of a core brings to its collection.
 
-use super::{Ldbar, THREAD, THREAD_EVENTS, deliver};
-use crate::event::Entry;
+use super::{Ldbar, Posts, THREAD_EVENTS, deliver};
+use crate::event::Encoded;
 use crate::feed::{Signal, Totals};
 use crate::memory::Memory;
 use crate::model::Shared;
@@ -32,9 +32,9 @@ impl Default for ThreadState {
 
 impl ThreadState {
     /// Whether the event counts in this state.
-    fn admits(&self, entry: &Entry) -> bool {
+    fn admits(&self, event: Encoded) -> bool {
         let (msr, control) = (Msr::of(self.machine_state), ThreadControl::of(self.control));
-        entry.when.iter().all(|when| holds(*when, msr, control, self.shared))
+        event.properties().lists.when.iter().all(|when| holds(*when, msr, control, self.shared))
     }
 }
 
@@ -42,10 +42,10 @@ impl ThreadState {
 struct Growth([u64; Signal::COUNT]);
 
 impl Growth {
-    /// How often the event happened.
-    fn of(&self, entry: &Entry) -> u64 {
+    /// How often the event occurred.
+    fn of(&self, event: Encoded) -> u64 {
         let grown = |signal: &Signal| self.0.get(signal.index()).copied().unwrap_or(0);
-        entry.signals.iter().map(grown).fold(0, u64::saturating_add)
+        event.signals().iter().map(grown).fold(0, u64::saturating_add)
     }
 }
 
@@ -105,9 +105,9 @@ impl Lane {
             *grown = total.wrapping_sub(*base);
             *base = total;
         }
-        count(super::CORE, core, &state, &growth);
+        count(Posts::Core, core, &state, &growth);
         if state.ldbar.accumulates() {
-            count(THREAD, &mut self.owed, &state, &growth);
+            count(Posts::Thread, &mut self.owed, &state, &growth);
         }
     }
 
@@ -122,16 +122,16 @@ impl Lane {
     /// Posts to the thread's memory, while its LDBAR says so.
     pub(super) fn post<M: Memory>(&mut self, memory: &M, passed: &mut Passed<M::Error>) {
         if self.state.is_some_and(|state| state.ldbar.accumulates()) {
-            deliver(THREAD, &mut self.owed, self.memory, memory, passed);
+            deliver(Posts::Thread, &mut self.owed, self.memory, memory, passed);
         }
     }
 }
 
-/// Adds to what is owed to each event how often it happened, if it counts in this state.
-fn count(entries: &[Entry], owed: &mut [u64], state: &ThreadState, growth: &Growth) {
-    for (entry, owed) in entries.iter().zip(owed) {
-        let amount = growth.of(entry);
-        if amount != 0 && state.admits(entry) {
+/// Adds to what is owed to each event how often it occurred, if it counts in this state.
+fn count(posts: Posts, owed: &mut [u64], state: &ThreadState, growth: &Growth) {
+    for ((_, event), owed) in posts.events().zip(owed) {
+        let amount = growth.of(event);
+        if amount != 0 && state.admits(event) {
             *owed = owed.saturating_add(amount);
         }
     }

@@ -53,7 +53,7 @@ pub use state::{LaneState, State};
 
 use super::Ldbar;
 use super::nest::Passed;
-use crate::event::{self, Entry};
+use crate::event::{self, Encoded, Row};
 use crate::feed::{SignalSet, Totals};
 use crate::memory::Memory;
 use crate::registry::Pmu;
@@ -80,39 +80,32 @@ pub const CORE_EVENTS: usize = 249;
 /// How many events a thread posts.
 pub const THREAD_EVENTS: usize = 61;
 
-/// What a core posts, in the order of the offsets.
-static CORE: &[Entry] = of_unit(event::POWER9.entries, b"core-imc");
-
-/// What a thread posts, in the order of the offsets.
-static THREAD: &[Entry] = of_unit(event::POWER9.entries, b"thread-imc");
-
-const fn is_called(word: &str, other: &[u8]) -> bool {
-    let (mut word, mut other) = (word.as_bytes(), other);
-    while let ([first, rest @ ..], [second, more @ ..]) = (word, other) {
-        if *first != *second {
-            return false;
-        }
-        (word, other) = (rest, more);
-    }
-    word.is_empty() && other.is_empty()
+/// The events of a unit, in the order of their offsets.
+#[derive(Clone, Copy)]
+enum Posts {
+    /// What a core posts.
+    Core,
+    /// What a thread posts.
+    Thread,
 }
 
-/// The entries of a unit, which stand together.
-const fn of_unit(entries: &'static [Entry], unit: &[u8]) -> &'static [Entry] {
-    let mut found = entries;
-    while let [first, rest @ ..] = found {
-        if is_called(first.unit, unit) {
-            break;
-        }
-        found = rest;
+impl Posts {
+    fn rows(self) -> &'static [Row] {
+        event::POWER9.encodings.of_unit(match self {
+            Posts::Core => "core-imc",
+            Posts::Thread => "thread-imc",
+        })
     }
-    while let [rest @ .., last] = found {
-        if is_called(last.unit, unit) {
-            break;
-        }
-        found = rest;
+
+    /// Each event with its offset, in bytes.
+    fn events(self) -> impl Iterator<Item = (u32, Encoded)> {
+        self.rows().iter().map(|row| (row.select(), event::POWER9.encodings.event(row).itself()))
     }
-    found
+
+    /// The position of the event with this offset.
+    fn position(self, offset: u32) -> Option<usize> {
+        self.rows().binary_search_by_key(&offset, |row| row.select()).ok()
+    }
 }
 
 /// The totals of a core's threads, by their number in the core.
@@ -168,7 +161,7 @@ impl Collection {
     #[must_use]
     pub fn signals() -> SignalSet {
         let mut signals = SignalSet::EMPTY;
-        CORE.iter().flat_map(|entry| entry.signals).for_each(|signal| signals.insert(*signal));
+        Posts::Core.events().flat_map(|(_, event)| event.signals()).for_each(|signal| signals.insert(*signal));
         signals
     }
 
@@ -249,10 +242,11 @@ impl Collection {
     /// Something that no signal tells happened `amount` times in thread `number`: the event that is posted at `offset`. Of an event that has cells for
     /// states of its own, each that applies is told. Returns whether there is such an event and the engine runs.
     pub fn inject(&mut self, number: usize, offset: u32, amount: u64) -> bool {
-        let at = |entries: &[Entry]| entries.binary_search_by_key(&Some(offset), |entry| entry.offset).ok();
-        let Some(cell) = at(CORE).and_then(|index| self.owed.get_mut(index)).filter(|_| self.running) else { return false };
+        let Some(cell) = Posts::Core.position(offset).and_then(|index| self.owed.get_mut(index)).filter(|_| self.running) else {
+            return false;
+        };
         *cell = cell.saturating_add(amount);
-        if let (Some(lane), Some(index)) = (self.lanes.get_mut(number), at(THREAD)) {
+        if let (Some(lane), Some(index)) = (self.lanes.get_mut(number), Posts::Thread.position(offset)) {
             lane.inject(index, amount);
         }
         true
@@ -285,20 +279,18 @@ impl Collection {
         passed.slots = 1;
         self.fold(totals);
         if let Some(start) = self.memory {
-            deliver(CORE, &mut self.owed, start, memory, &mut passed);
+            deliver(Posts::Core, &mut self.owed, start, memory, &mut passed);
         }
         self.lanes.iter_mut().for_each(|lane| lane.post(memory, &mut passed));
         passed
     }
 }
 
-/// Adds to the cells of `entries`, from `start` on, what is `owed` to them in whole steps. What memory refuses stays owed.
-fn deliver<M: Memory>(entries: &[Entry], owed: &mut [u64], start: u64, memory: &M, passed: &mut Passed<M::Error>) {
-    for (entry, owed) in entries.iter().zip(owed) {
+/// Adds whole steps of what is `owed` to the cells of these events, from `start` on. What memory refuses stays owed.
+fn deliver<M: Memory>(posts: Posts, owed: &mut [u64], start: u64, memory: &M, passed: &mut Passed<M::Error>) {
+    for (row, owed) in posts.rows().iter().zip(owed) {
         let steps = *owed / SCALE;
-        if let Some(offset) = entry.offset.filter(|_| steps != 0)
-            && !passed.take(memory.add(start.wrapping_add(u64::from(offset)), steps))
-        {
+        if steps != 0 && !passed.take(memory.add(start.wrapping_add(u64::from(row.select())), steps)) {
             *owed %= SCALE;
         }
     }

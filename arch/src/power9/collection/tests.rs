@@ -133,17 +133,19 @@ const TRACE: u64 = 1 << 62;
 
 #[test]
 fn the_tables_have_every_event_once_in_the_order_of_the_offsets() {
-    assert_eq!((CORE.len(), THREAD.len()), (CORE_EVENTS, THREAD_EVENTS));
-    for table in [CORE, THREAD] {
-        assert!(table.windows(2).all(|pair| pair[0].offset < pair[1].offset));
-        assert!(table.iter().all(|entry| entry.offset.is_some_and(|offset| u64::from(offset) < SIZE && offset % 8 == 0)));
+    assert_eq!((Posts::Core.rows().len(), Posts::Thread.rows().len()), (CORE_EVENTS, THREAD_EVENTS));
+    for rows in [Posts::Core.rows(), Posts::Thread.rows()] {
+        assert!(rows.windows(2).all(|pair| pair[0].select() < pair[1].select()));
+        assert!(rows.iter().all(|row| u64::from(row.select()) < SIZE && row.select() % 8 == 0));
     }
 }
 
 #[test]
 fn a_thread_posts_what_its_core_posts_at_the_same_offset() {
-    for entry in THREAD {
-        let same = CORE.iter().find(|other| other.offset == entry.offset);
+    let of = |unit: &'static str| event::POWER9.entries.iter().filter(move |entry| entry.unit == unit);
+    assert_eq!(of("thread-imc").count(), THREAD_EVENTS);
+    for entry in of("thread-imc") {
+        let same = of("core-imc").find(|other| other.offset == entry.offset);
         assert_eq!(same.map(|other| (other.name, other.signals)), Some((entry.name, entry.signals)), "{}", entry.name);
     }
 }

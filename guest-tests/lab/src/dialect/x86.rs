@@ -99,8 +99,8 @@ pub(super) fn known_bits<'a>(masks: impl IntoIterator<Item = &'a Entry>) -> u32 
 
 /// What an event lacks that wants one bit of each of several groups.
 pub(super) fn missing_group(event: &Entry, masks: &[Entry], umask: u32) -> Option<String> {
-    let UnitMask::Fields { groups, .. } = event.shape else { return None };
-    let group = groups.iter().find(|group| umask & **group == 0)?;
+    let UnitMask::Fields(fields) = event.shape else { return None };
+    let group = fields.groups.iter().find(|group| umask & **group == 0)?;
     let names: Vec<&str> =
         masks.iter().filter(|mask| mask.umask.is_some_and(|bit| bit & group != 0)).filter_map(Entry::mask_name).collect();
     Some(format!("nothing is counted without one of {}", names.join(", ")))
