@@ -1,4 +1,4 @@
-//! Addresses of registers, and what refuses an access.
+//! Addresses of registers, and the reasons to refuse an access.
 
 use core::fmt;
 
@@ -88,7 +88,7 @@ impl Facility {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fault {
-    /// No register of this PMU has the address. Who else the address may belong to, the embedder knows.
+    /// No register of this PMU has the address. The embedder knows what else may have it.
     Unclaimed,
     /// x86: a general-protection exception with error code 0, `#GP(0)`.
     GeneralProtection,

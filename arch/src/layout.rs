@@ -1,4 +1,4 @@
-//! Register layouts that are written once: accessors for the model, a table for whoever shows a register.
+//! Register layouts that are written once: accessors for the model, a table for code that shows registers.
 
 /// What a guest's write does to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,7 +9,7 @@ pub enum FieldAccess {
     Reserved,
     /// Reads as zero; an access that writes a one is refused.
     MustBeZero,
-    /// Read; what a write has there is ignored.
+    /// Read; writes are ignored.
     ReadOnly,
 }
 
@@ -173,7 +173,7 @@ macro_rules! power_layout {
             #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
             pub struct $register(u64);
             impl Debug;
-            // What these manuals write as MSR[PR] is no link, and is shown to users as it stands.
+            // Text such as MSR[PR] is no link, and is shown to users unchanged.
             $( $(#[doc = $doc])+ #[allow(rustdoc::broken_intra_doc_links)] pub $kind, $get, $set: 63 - $first $(, 63 - $last)?; )*
         }
 

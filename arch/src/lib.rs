@@ -1,12 +1,12 @@
 //! The register files of performance monitoring units, for emulators and hypervisors.
 //!
 //! This crate is the architecture: what each register holds, who may touch it, what counts, what overflows. It knows no bus, no
-//! thread, no clock, and no memory but the cells that an embedder lends it; it allocates nothing, and it has no unsafe code. The crate
+//! thread, no clock, and no memory except the cells that an embedder gives it; it allocates nothing, and it has no unsafe code. The crate
 //! `vm-pmu` attaches it to an emulator.
 //!
-//! | layer | what it knows | what it refuses to know |
+//! | layer | what it knows | what it does not know |
 //! | --- | --- | --- |
-//! | [`feed`] | what happened so far ([`Totals`](feed::Totals)), when to look ([`Deadlines`](feed::Deadlines)) | who counts it |
+//! | [`feed`] | the totals so far ([`Totals`](feed::Totals)), when the model must be serviced ([`Deadlines`](feed::Deadlines)) | who counts it |
 //! | [`event`] | what each PMU can count, and which signals drive it | registers |
 //! | [`counter`] | widths, wraps, thresholds, edges | whose counter it is |
 //! | [`k8`], [`knl`], [`power9`], [`itanium`], [`montecito`] | one part's registers and rules | who calls it |
@@ -21,7 +21,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(every_part), allow(dead_code, unused_imports, unused_macros, reason = "what parts share may serve one that is not there"))]
+#![cfg_attr(not(every_part), allow(dead_code, unused_imports, unused_macros, reason = "shared code may serve another part"))]
 
 #[cfg(all(doctest, feature = "k8"))]
 #[doc = include_str!("../README.md")]

@@ -1,11 +1,11 @@
-//! The guest's memory, for what writes itself there: in-memory collection.
+//! The guest's memory, for counters that post themselves there: in-memory collection.
 //!
-//! A model reaches memory in cells of 8 bytes whose values are big-endian, whatever the guest's byte order. Whoever implements this decides
-//! which addresses there are; a model passes none but those of the region it was given.
+//! A model reaches memory in cells of 8 bytes whose values are big-endian, whatever the guest's byte order. The implementation decides
+//! which addresses there are; a model uses only those of the region that it was given.
 
 /// Cells of 8 bytes at real addresses.
 ///
-/// Every access is atomic: who reads a cell meanwhile sees the value before or after it, and an addition loses none of another writer's.
+/// Every access is atomic: a concurrent reader sees the value before or after it, and an addition loses nothing that another writer adds.
 pub trait Memory {
     /// Why an address could not be reached.
     type Error;
@@ -31,10 +31,10 @@ pub trait Memory {
     /// The address is not there, or is no multiple of 8: nothing is added.
     fn add(&self, address: u64, amount: u64) -> Result<(), Self::Error>;
 
-    /// Adds `amounts` to the cells that follow each other from `address` on, in their order and each by itself as [`add`](Memory::add) does,
-    /// but for zeros. What was added becomes 0; what was not stays, and `refused` is told why.
+    /// Adds `amounts` to the cells that follow each other from `address` on, in their order and each by itself as [`add`](Memory::add)
+    /// does, except zeros. An amount that was added becomes 0. One that was refused stays, and `refused` is called with the error.
     ///
-    /// Who can find many cells at once at less cost than one by one does so here.
+    /// Override it where many cells are found at once at less cost than one by one.
     fn add_run(&self, address: u64, amounts: &mut [u64], mut refused: impl FnMut(Self::Error)) {
         for (place, amount) in (0..).zip(amounts).filter(|(_, amount)| **amount != 0) {
             match self.add(address.saturating_add(8 * place), *amount) {

@@ -1,4 +1,4 @@
-//! The POWER9 nest where memory is not as it should be (`docs/notes/power9-nest.md`).
+//! The POWER9 nest where memory refuses accesses (`docs/notes/power9-nest.md`).
 
 use std::cell::{Cell as Shared, RefCell};
 use std::collections::BTreeMap;
@@ -47,7 +47,8 @@ fn slots<M: Memory>(nest: &mut Nest, slots: u32, totals: &Totals, memory: &M) ->
 
 #[test]
 fn a_region_does_not_go_on_at_the_beginning_of_memory() {
-    // The last address of the first is that of the region's last cell; of the others the region begins near the end, at it, and behind it.
+    // In the first case the region's last cell is the last of memory. In the others the region does not fit: the home is too near the end
+    // of memory.
     let last = u64::MAX - 7;
     for (home, fits) in [(last - (REGION + REGION_SIZE - 8), true), (last - REGION, false), (last - REGION + 8, false), (last, false)] {
         let (memory, totals, mut nest) = (Everywhere::default(), Totals::new(), Nest::new(home));
@@ -58,7 +59,7 @@ fn a_region_does_not_go_on_at_the_beginning_of_memory() {
 }
 
 #[test]
-fn what_memory_refused_to_hear_of_the_engine_is_told_when_it_is_there() {
+fn what_memory_refused_of_the_engine_is_reported_when_it_is_there() {
     let (memory, totals, mut nest) = (Everywhere::default(), Totals::new(), Nest::new(0));
     let at = |cell: ControlCell| memory.at(cell.address(0));
     memory.is_away.set(true);
@@ -86,7 +87,7 @@ fn what_memory_refused_to_take_is_posted_when_it_is_there() {
 }
 
 #[test]
-fn a_cell_that_holds_what_the_engine_said_is_not_written_again() {
+fn a_cell_that_holds_what_the_engine_reported_is_not_written_again() {
     let (memory, totals, mut nest) = (Everywhere::default(), Totals::new(), Nest::new(0));
     slots(&mut nest, 10, &totals, &memory);
     memory.store(ControlCell::Status.address(0), 7).unwrap();

@@ -48,7 +48,7 @@ fn events_are_described_only_where_the_build_has_descriptions() {
 }
 
 #[test]
-fn what_only_some_parts_have_is_told_of_them_alone() {
+fn what_only_some_parts_have_is_reported_of_them_alone() {
     for part in NAMES.iter().filter_map(|name| Part::named(name)) {
         assert_eq!(part.shape().has_untile, part.name() == "knl");
         assert_eq!(part.shape().has_nest, part.name() == "power9");

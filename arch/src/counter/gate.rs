@@ -24,14 +24,14 @@ impl Threshold {
 /// How the events that reach a counter make it grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gate {
-    /// It grows by nothing: the selection never happens.
+    /// It grows by nothing: the selection never occurs.
     #[default]
     Shut,
     /// It grows by the sum of the sources.
     Sum,
-    /// It grows by every cycle: the comparison is the same whatever happens.
+    /// It grows by every cycle: the comparison holds in all of them.
     Always,
-    /// It grows by the cycles that pass outside the states of the sources: all cycles less the sum.
+    /// It grows by the cycles outside the states of the sources: all cycles less the sum.
     Outside,
     /// It grows by one for each cycle that meets the threshold.
     Cycles(Threshold),
@@ -58,7 +58,8 @@ impl Gate {
         matches!(self, Gate::Edges(_) | Gate::Falls | Gate::BothFall)
     }
 
-    /// Whether a cycle with so many events, `second` of them of the second group, is one that the gate counts changes to or from.
+    /// Whether a cycle with so many events, `second` of them of the second group, meets the condition whose cycles or changes the gate
+    /// counts.
     pub(super) const fn met(self, events: u64, second: u64) -> bool {
         match self {
             Gate::Shut | Gate::Sum | Gate::Always | Gate::Outside => false,
@@ -68,18 +69,18 @@ impl Gate {
         }
     }
 
-    /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) beside its sources.
+    /// Whether it needs [`Signal::Cycles`](crate::feed::Signal::Cycles) in addition to its sources.
     #[must_use]
     pub const fn needs_cycles(self) -> bool {
         self.is_per_cycle() || matches!(self, Gate::Outside | Gate::Always)
     }
 }
 
-/// Whether a counter has asked for the level that its selection had when it began, and not been told.
+/// Whether a counter still asks for the level that its selection had when it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Question {
-    /// It knows, or there is nothing to know.
+    /// It knows the level, or needs none.
     #[default]
     None,
     /// It began, and a level that holds already is no edge.
@@ -96,11 +97,11 @@ pub struct Detector {
     pub open: u64,
     /// Those among them of the second group of sources.
     pub second: u64,
-    /// Injected cycles of a state that have not passed yet.
+    /// Injected cycles of a state that have not elapsed yet.
     pub stay: u64,
     /// Whether the last ended cycle met the threshold.
     pub was_met: bool,
-    /// What was so before the first cycle ended, if that is still to be told.
+    /// Whether it still asks for the level before the first cycle.
     #[cfg_attr(feature = "serde", serde(default))]
     pub question: Question,
 }

@@ -52,7 +52,7 @@ impl Probe {
         }
     }
 
-    /// Takes back what [`arm`](Probe::arm) asked for.
+    /// Cancels what [`arm`](Probe::arm) asked for.
     pub fn disarm(&self, feed: &impl Feed) {
         if let Some(signal) = self.signal {
             feed.disarm(signal, Scope::Thread);

@@ -6,8 +6,8 @@ use crate::feed::{Feed, Kind, Scope, Signal, SignalSet, Supply};
 
 /// The connection from signals to a counter: counting is subtraction.
 ///
-/// A tap remembers, for each of its sources, the total that it has counted up to. [`fold`](Tap::fold) brings it up to now and says how
-/// much the counter grows; [`skip`](Tap::skip) brings it up to now and counts nothing, for time in which the counter stood still.
+/// A tap remembers, for each of its sources, the total that it has counted up to. [`fold`](Tap::fold) brings it up to now and returns how
+/// much the counter grows; [`skip`](Tap::skip) brings it up to now and counts nothing, for time in which the counter was stopped.
 ///
 /// ```
 /// use vm_pmu_arch::counter::{Gate, Tap};
@@ -30,9 +30,9 @@ pub struct Tap {
     second: u8,
     scope: Scope,
     gate: Gate,
-    /// The cycles are told apart in which a sum grows.
+    /// Whether the cycles in which a sum grows are counted separately.
     pulses: bool,
-    /// Those of them that nobody has taken.
+    /// The cycles counted this way and not yet taken.
     increments: u64,
     /// A bit for each signal with a deadline; some share a bit.
     reach: u64,
@@ -40,10 +40,10 @@ pub struct Tap {
     detector: Detector,
 }
 
-/// A deadline that so many events are left to is far: most stays at another level are shorter.
+/// A deadline is far with so many events left to it: most stays at another privilege level are shorter.
 const FAR: u64 = 1 << 12;
 
-/// With fewer events left to the overflow, each event that comes between blocks is served when it comes: that saves looks at the blocks.
+/// With fewer events left to the overflow, each event that comes between blocks is served when it comes: that saves checks of the blocks.
 const NEAR: u64 = 1 << 20;
 
 impl Tap {
@@ -72,7 +72,7 @@ impl Tap {
         tap
     }
 
-    /// Puts a gate at the end of a tap without sources, in the place of what was there.
+    /// Replaces the gate and the scope, and removes all sources.
     #[inline]
     pub fn rewire(&mut self, gate: Gate, scope: Scope) {
         (self.gate, self.scope, self.len, self.second) = (gate, scope, 0, u8::MAX);
@@ -81,7 +81,7 @@ impl Tap {
         self.detector = Detector::default();
     }
 
-    /// Looks at `scope` from now on; what its sources did so far is to be [skipped](Tap::skip).
+    /// Follows `scope` from now on. The caller must [skip](Tap::skip) what its sources did so far.
     pub fn set_scope(&mut self, scope: Scope) {
         self.scope = scope;
     }
@@ -96,13 +96,13 @@ impl Tap {
         }
     }
 
-    /// The sources added from now on are the second group, for gates that tell two apart.
+    /// The sources added from now on are the second group, for gates that distinguish two.
     pub fn begin_second(&mut self) {
         self.second = self.len;
     }
 
-    /// Tells apart the cycles in which a sum grows, from the next fold on, or no longer: a counter is incremented once in each, by all that
-    /// happens in it.
+    /// Starts or stops counting the cycles in which a sum grows, from the next fold on: a counter is incremented once in each of them, by
+    /// all events of the cycle.
     pub fn track_increments(&mut self, pulses: bool, feed: &impl Feed) {
         let pulses = pulses && self.gate == Gate::Sum;
         if pulses != self.pulses {
@@ -114,7 +114,7 @@ impl Tap {
         }
     }
 
-    /// How often the counter was incremented since the last call; `None` unless [that is told](Tap::track_increments).
+    /// How often the counter was incremented since the last call; `None` unless [increments are tracked](Tap::track_increments).
     pub fn take_increments(&mut self) -> Option<u64> {
         self.pulses.then(|| core::mem::take(&mut self.increments))
     }
@@ -128,10 +128,10 @@ impl Tap {
 
     /// Whether it must see the single cycles to come: events of its sources may fall into them, or have fallen into the open one.
     ///
-    /// One none of whose sources is [supplied](Feed::supplies) looks on until nothing is left in its detector. From there on every cycle is like
-    /// the one before.
+    /// A tap none of whose sources is [supplied](Feed::supplies) must see cycles until nothing is left in its detector. From then on
+    /// every cycle is like the one before.
     #[must_use]
-    pub fn looks_at_cycles(&self, feed: &impl Feed) -> bool {
+    pub fn needs_single_cycles(&self, feed: &impl Feed) -> bool {
         self.is_per_cycle() && (self.is_supplied(feed.supply()) || !self.is_settled())
     }
 
@@ -172,7 +172,7 @@ impl Tap {
         self.gate
     }
 
-    /// Whose cycles are looked at: the own thread's, or, of what threads that take turns do together, those of each.
+    /// Whose cycles are read: the thread's own, or those of all threads that take turns where the tap follows them together.
     fn clock(&self) -> Scope {
         if self.scope == Scope::Threads { Scope::Threads } else { Scope::Thread }
     }
@@ -181,7 +181,7 @@ impl Tap {
         self.signals.get(..usize::from(self.len)).unwrap_or(&[])
     }
 
-    /// How much each source has grown since it was last asked.
+    /// How much each source has grown since it was last read.
     #[inline]
     fn grown(&mut self, feed: &impl Feed, mut each: impl FnMut(usize, Signal, u64)) {
         let scope = self.scope;
@@ -199,7 +199,7 @@ impl Tap {
         sum
     }
 
-    /// Brings the tap up to now without counting what went by, and forgets the open cycle. `level` is whether the selection holds
+    /// Brings the tap up to now without counting, and forgets the open cycle. `level` is whether the selection holds
     /// right now: the edge detector sees it as settled.
     #[inline]
     pub fn settle(&mut self, feed: &impl Feed, level: bool) {
@@ -207,13 +207,13 @@ impl Tap {
         self.detector = Detector { was_met: level, ..Detector::default() };
     }
 
-    /// Forgets the events of the open cycle, but not whether the last one met the threshold: what has gone by was another's, on the same
-    /// connection.
+    /// Forgets the events of the open cycle, but not whether the last one met the threshold: those events belong to a level or state that
+    /// is not counted.
     pub fn forget_open(&mut self) {
         (self.detector.open, self.detector.second, self.detector.stay) = (0, 0, 0);
     }
 
-    /// The level that the selection has at the moment decides whether there is an edge, and is to be [learnt](Tap::learn).
+    /// Asks for the level that the selection has now, which decides whether there is an edge. It is supplied by [`learn`](Tap::learn).
     pub fn ask(&mut self, question: Question) {
         self.detector.question = question;
     }
@@ -231,7 +231,7 @@ impl Tap {
         self.len != 0
     }
 
-    /// The states among its sources, but the clocks, which run.
+    /// The states among its sources, except clocks, which always run.
     #[must_use]
     pub fn unknown_states(&self) -> SignalSet {
         let mut unknown = SignalSet::EMPTY;
@@ -240,7 +240,7 @@ impl Tap {
         unknown
     }
 
-    /// Whether the selection holds while exactly these states do, and nothing happens.
+    /// Whether the selection holds while exactly these states hold and no event occurs.
     pub fn level(&self, holds: impl Fn(Signal) -> bool) -> bool {
         let border = usize::from(self.second);
         let (mut events, mut second) = (0, 0);
@@ -257,7 +257,7 @@ impl Tap {
         self.detector.learn(level)
     }
 
-    /// Brings the tap up to now without counting what went by.
+    /// Brings the tap up to now without counting.
     #[inline]
     pub fn skip(&mut self, feed: &impl Feed) {
         if self.is_lone() {
@@ -300,7 +300,7 @@ impl Tap {
         }
     }
 
-    /// What has come since the tap was last brought up to now.
+    /// What the sources have grown by since the tap was last brought up to now.
     #[must_use]
     pub fn pending(&self, feed: &impl Feed) -> Pending {
         let mut pending = Pending::default();
@@ -313,7 +313,7 @@ impl Tap {
         pending
     }
 
-    /// What `pending` says comes on top of what comes from now on: it is what [`pending`](Tap::pending) told of another tap.
+    /// Adds `pending`, which [`pending`](Tap::pending) returned for another tap, to what is counted from now on.
     pub fn owe(&mut self, pending: &Pending) {
         for (base, grown) in self.bases.iter_mut().zip(pending.sources) {
             *base = base.wrapping_sub(grown);
@@ -321,8 +321,8 @@ impl Tap {
         self.cycles = self.cycles.wrapping_sub(pending.cycles);
     }
 
-    /// Brings the tap up to now, leaving out what its sources brought: only cycles pass. Returns how much the counter grows, by the end
-    /// of a cycle that was open.
+    /// Brings the tap up to now without the growth of its sources: only cycles elapse. Returns how much the counter grows because an open
+    /// cycle ends.
     pub fn discard(&mut self, feed: &impl Feed) -> u64 {
         self.grown(feed, |_, _, _| {});
         match self.gate {
@@ -368,7 +368,7 @@ impl Tap {
         if passed == 0 {
             return (0, sum);
         }
-        // Nobody said what was before: it was at rest.
+        // The level before was not supplied: it was at rest.
         self.detector.question = Question::None;
         self.detector.stay = self.detector.stay.saturating_sub(passed);
         begins.sort_unstable();
@@ -386,7 +386,7 @@ impl Tap {
         (grown, sum)
     }
 
-    /// Something of the selection happened that no signal told: `amount` events, or cycles of a state. Returns how much the counter
+    /// Adds `amount` events, or cycles of a state, of the selection that no signal reported. Returns how much the counter
     /// grows at once.
     pub fn inject(&mut self, kind: Kind, amount: u64) -> u64 {
         self.inject_into(kind, amount, false)
@@ -418,13 +418,13 @@ impl Tap {
         }
     }
 
-    /// What the tap remembers beside its bases.
+    /// What the tap remembers in addition to its bases.
     #[must_use]
     pub fn detector(&self) -> Detector {
         self.detector
     }
 
-    /// Puts back what [`detector`](Tap::detector) gave.
+    /// Restores what [`detector`](Tap::detector) returned.
     pub fn set_detector(&mut self, detector: Detector) {
         self.detector = detector;
     }
@@ -467,11 +467,11 @@ impl Tap {
     }
 
     fn arm_all(&self, feed: &impl Feed, remaining: Option<u64>) {
-        if self.looks_at_cycles(feed) {
+        if self.needs_single_cycles(feed) {
             feed.arm(Signal::Cycles, self.clock(), self.cycles, 1);
         }
         match (self.gate, remaining) {
-            // Where it does not look at single cycles, each that is to come is one of its own or none is.
+            // Where it follows no single cycles, either every cycle to come is counted or none is.
             (Gate::Cycles(threshold), Some(remaining)) if threshold.met(0) => {
                 feed.arm(Signal::Cycles, self.clock(), self.cycles, remaining)
             }
@@ -499,14 +499,15 @@ impl Tap {
         self.signals().iter().copied().zip(self.bases)
     }
 
-    /// Whether each event of a source is served when it comes, so that the source needs no share of what remains. That is free for a source that never
-    /// grows within a block. Far from the overflow the services would be wasted.
+    /// Whether each event of a source is served when it comes, so that the source needs no share of what remains. That is free for a
+    /// source that never grows within a block. Far from the overflow the services would be wasted.
     fn is_served_singly(&self, feed: &impl Feed, signal: Signal, remaining: u64) -> bool {
         remaining < NEAR && self.scope == Scope::Thread && feed.comes_between_blocks(signal)
     }
 
-    /// Divides what remains among the sources that are supplied and not served singly: a sixteenth for each rare one, the rest among the others; all
-    /// alike where there are only rare ones. No more than what remains is given away, but for the one event that each source has at least.
+    /// Divides what remains among the sources that are supplied and not served singly: a sixteenth for each rare one, the rest among the
+    /// others; all alike where there are only rare ones. The shares add up to no more than what remains, except that each source has at
+    /// least one event.
     fn shares(&self, feed: &impl Feed, remaining: u64) -> Shares {
         let (mut rare, mut common, mut grown) = (0u64, 0u64, 0u64);
         for (signal, base) in self.sources().filter(|(signal, _)| feed.supplies(*signal)) {
@@ -535,40 +536,40 @@ impl Tap {
         self.is_per_cycle() || self.gate == Gate::Outside || self.len > 1 || self.scope != Scope::Thread
     }
 
-    /// Whether its deadlines may stay while the counter stands still, with so much `remaining` to count: when it has gone on by
-    /// [skipping](Tap::skip) what went by they are nearer than they must be, never further. Near ones had better be taken back: somebody would soon
-    /// look for nothing.
+    /// Whether its deadlines may stay while the counter is stopped with `remaining` events left to count. When it continues, after a
+    /// [skip](Tap::skip), they are nearer than they must be, never further. Near deadlines are better cancelled: they would soon cause a
+    /// service for nothing.
     ///
-    /// It holds where what remains to be counted is all that they wait for, and of its own thread. Whatever a source has grown by since the deadlines
-    /// were set is taken off the way to its own, counted or not; only what was counted is taken off what remains.
+    /// This holds where the deadlines wait only for the events that remain, in the tap's own thread. All growth of a source brings its
+    /// deadline nearer, counted or not. Only what was counted reduces what remains.
     #[must_use]
     #[inline]
     pub fn may_linger(&self, remaining: u64) -> bool {
         remaining >= FAR && matches!(self.gate, Gate::Sum) && !self.pulses && self.scope == Scope::Thread
     }
 
-    /// Whether it counts the sum of what its own thread does, so that the order in which that comes makes no difference.
+    /// Whether it counts the sum of what its own thread does, so that the order of events makes no difference.
     #[must_use]
     #[inline]
     pub fn adds_up(&self) -> bool {
         matches!(self.gate, Gate::Sum | Gate::Shut) && !self.pulses && self.scope == Scope::Thread
     }
 
-    /// Whether a signal's deadline may be both this tap's wish and `other`'s. It may say so wrongly, but not keep silent wrongly.
+    /// Whether this tap and `other` may have asked for a deadline of the same signal. It may wrongly be true, but never wrongly false.
     #[must_use]
     #[inline]
     pub fn may_share(&self, other: &Tap) -> bool {
         self.reach & other.reach != 0
     }
 
-    /// A bit for each signal whose deadline may be this tap's wish; some share a bit.
+    /// A bit for each signal of which this tap may ask for a deadline; some share a bit.
     #[must_use]
     #[inline]
     pub fn reach(&self) -> u64 {
         self.reach
     }
 
-    /// Takes back every wish of [`arm`](Tap::arm).
+    /// Cancels everything that [`arm`](Tap::arm) asked for.
     #[inline]
     pub fn disarm(&self, feed: &impl Feed) {
         if self.is_lone() {
@@ -585,13 +586,13 @@ impl Tap {
     }
 }
 
-/// What has come to a tap and has not been counted yet.
+/// What the sources of a tap have grown by and the tap has not counted yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pending {
     /// How much each source has grown, in their order.
     pub sources: [u64; MAX_SOURCES],
-    /// The cycles that have passed, where the gate needs them.
+    /// The cycles that have elapsed, where the gate needs them.
     pub cycles: u64,
 }
 
@@ -601,7 +602,7 @@ const fn reach(signal: Signal) -> u64 {
     1 << (signal.index() % 64)
 }
 
-/// What each source of a tap may still bring.
+/// How much each source of a tap may grow before the next service.
 struct Shares {
     rare: u64,
     common: u64,

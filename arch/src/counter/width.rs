@@ -1,4 +1,4 @@
-//! A number of so many bits that wraps.
+//! A number of a fixed width that wraps.
 
 /// How many bits a counter has, 1 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ impl Width {
     }
 }
 
-/// The value of a counter: it grows, wraps at its width, and says how often it did.
+/// The value of a counter: it grows, wraps at its width, and returns how often it did.
 ///
 /// ```
 /// use vm_pmu_arch::counter::{Counter, Width};
@@ -45,7 +45,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter at the bits of `value` that fit into `width`.
+    /// A counter with the bits of `value` that fit into `width`.
     #[must_use]
     pub const fn new(value: u64, width: Width) -> Counter {
         Counter { value: value & width.mask() }
@@ -66,7 +66,7 @@ impl Counter {
         (sum >> width.bits()) as u64
     }
 
-    /// How many more events until it wraps to zero: at least 1. `u64::MAX` stands for 2^64 too.
+    /// How many more events until it wraps to zero: at least 1. `u64::MAX` is returned for 2^64 too.
     #[must_use]
     #[inline]
     pub const fn until_overflow(&self, width: Width) -> u64 {

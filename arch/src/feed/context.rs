@@ -1,6 +1,6 @@
 //! The state of the processor that decides what is counted and which accesses are allowed.
 
-/// What a model must know of a hardware thread's state. It changes by a call, not with every event.
+/// What a model must know of a hardware thread's state. It is changed by a call, not with every event.
 ///
 /// The words `machine_state` and `control` are the processor's own registers, so an embedder hands over what it has and the model
 /// reads the bits its manual names:
@@ -24,15 +24,15 @@
 pub struct Context {
     /// The privilege level: 0 is the most privileged.
     pub privilege: u8,
-    /// The thread's clock stands still (HLT, STPCLK): nothing of it counts.
+    /// The thread's clock is stopped (HLT, STPCLK): the thread counts nothing.
     pub halted: bool,
-    /// The thread is the one its core executes, where threads take turns.
+    /// The core executes this thread, where threads take turns.
     pub foreground: bool,
     /// RFLAGS, MSR or PSR.
     pub machine_state: u64,
     /// CR4, CTRL or DCR.
     pub control: u64,
-    /// What the guest's time base reads, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks). That total is
+    /// The value of the guest's time base, less the total of [`Signal::TimeBaseTicks`](crate::feed::Signal::TimeBaseTicks). That total is
     /// always kept, demanded or not. An embedder that leaves ticks out sets the context again before it adds more.
     pub time_base: u64,
 }

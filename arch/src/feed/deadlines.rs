@@ -5,14 +5,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::{Signal, SignalSet, Totals};
 use crate::atomic::AtomicU64;
 
-/// The signal that sets an embedder's pace, and what it promises of the others.
+/// The signal that sets an embedder's pace, and what the embedder promises of the others.
 ///
-/// With such a promise one comparison a block is enough, however many signals are counted: see [`Deadlines::due`].
+/// With such a promise one comparison per block is enough, however many signals are counted: see [`Deadlines::due`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// The signal: an embedder keeps its total always, demanded or not.
+    /// The signal. The embedder always keeps its total, demanded or not.
     pub signal: Signal,
-    /// The most that any signal grows while this one grows by one; 3 is taken as 4, as the next power of two.
+    /// The most that any signal grows while this one grows by one, rounded up to a power of two: 3 is taken as 4.
     pub most: u32,
     /// The signals that never grow by more than this one does, which is itself one of them.
     pub single: SignalSet,
@@ -21,14 +21,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A pace of `signal`, while which grows by one nothing grows by more than `most`.
+    /// A pace of `signal`: while it grows by one, no signal grows by more than `most`.
     #[must_use]
     pub const fn new(signal: Signal, most: u32) -> Pace {
         Pace { signal, most, single: SignalSet::only(signal), between_blocks: SignalSet::EMPTY }
     }
 
-    /// These signals never grow by more than the pace does either: a deadline of theirs is the horizon itself, and no fraction of the way to it.
-    /// Where an instruction costs a cycle or more, retired instructions are one.
+    /// Adds signals that never grow by more than the pace does: the horizon is then such a signal's deadline itself, not a fraction of
+    /// the way to it. Where an instruction costs a cycle or more, retired instructions are such a signal.
     ///
     /// ```
     /// use vm_pmu_arch::feed::{Deadlines, Pace, Signal, SignalSet, Totals};
@@ -43,9 +43,9 @@ impl Pace {
         Pace { single: self.single.union(&signals), ..self }
     }
 
-    /// These signals never grow within a block: interrupts and exceptions, say. The horizon does not wait for them, so a counter of instructions and
-    /// interrupts together, as the K8's event C0h, has its deadline as the horizon. In return the embedder asks [`Deadlines::due_between`] each time
-    /// it has added to one.
+    /// Adds signals that never grow within a block, such as interrupts and exceptions. The horizon ignores them, so a counter of
+    /// instructions and interrupts together, such as the K8's event C0h, has its deadline as the horizon. In return the embedder calls
+    /// [`Deadlines::due_between`] each time it has added to one of them.
     ///
     /// ```
     /// use vm_pmu_arch::feed::{Deadlines, Pace, Signal, SignalSet, Totals};
@@ -65,7 +65,7 @@ impl Pace {
         Pace { between_blocks: self.between_blocks.union(&signals), ..self }
     }
 
-    /// How far the pace can go while `signal` grows by less than `distance`, or by just that.
+    /// How far the pace can go while `signal` grows by at most `distance`.
     #[inline]
     fn until(&self, signal: Signal, distance: u64) -> u64 {
         // A deadline that has been reached already is due, whether anything is added or not.
@@ -86,24 +86,24 @@ impl Pace {
 }
 
 impl Default for Pace {
-    /// Cycles, and at most four events of any kind in one: what an emulator that counts a cycle or more an instruction can promise.
+    /// Cycles, and at most four events of any kind per cycle: an emulator that counts a cycle or more per instruction can promise this.
     fn default() -> Self {
         Pace::new(Signal::Cycles, 4)
     }
 }
 
-/// The total of each [`Signal`] at which the model must be serviced, one cell a signal in the order of [`Totals`].
+/// The total of each [`Signal`] at which the model must be serviced, one cell per signal in the order of [`Totals`].
 ///
 /// A signal without a deadline holds [`Deadlines::NEVER`]. There are two ways to honour deadlines, and both are exact:
 ///
 /// - **Each signal**: after an instruction, compare the total of every demanded signal with its deadline ([`reached`](Self::reached)).
-/// - **One comparison a block**: compare the total of the [`Pace`] with the *horizon*, before which no deadline can come
-///   ([`due`](Self::due), or [`room`](Self::room) before a block is entered). When it is due, [`update_horizon`](Self::update_horizon) finds whether a
-///   deadline has been reached and moves the horizon on. A translated block that does not fit into the room is executed
+/// - **One comparison per block**: compare the total of the [`Pace`] with the *horizon*, before which no deadline can come
+///   ([`due`](Self::due), or [`room`](Self::room) before a block is entered). When it is due, [`update_horizon`](Self::update_horizon)
+///   finds whether a deadline has been reached and moves the horizon on. A translated block that does not fit into the room is executed
 ///   instruction by instruction, in the first way.
 ///
-/// A cell is the nearer of two wishes: the thread's own, and that of counters elsewhere whose scope covers this thread. They are
-/// kept apart so that each can be changed alone. Reads are free for all; writers take turns (a lone thread, or a lock around the
+/// A cell is the nearer of two deadlines: the thread's own, and that of counters elsewhere whose scope covers this thread. They are kept
+/// separately so that each can be changed alone. Any host thread may read. Writers take turns (a lone thread, or a lock around the
 /// topology).
 ///
 /// ```
@@ -122,9 +122,9 @@ pub struct Deadlines {
     horizon: AtomicU64,
     pace: Pace,
     cells: [AtomicU64; Signal::COUNT],
-    /// The further of the two wishes.
+    /// The further of the two deadlines.
     further: [AtomicU64; Signal::COUNT],
-    /// The signals of which the wish from elsewhere is the nearer one, one bit each.
+    /// The signals whose deadline from elsewhere is the nearer one, one bit each.
     wide_is_nearer: [AtomicU64; SignalSet::WORDS],
     armed: [AtomicU64; SignalSet::WORDS],
 }
@@ -133,10 +133,10 @@ impl Deadlines {
     /// The deadline of a signal that nothing waits for.
     pub const NEVER: u64 = u64::MAX;
 
-    /// Where the horizon lies, in bytes from the start: for generated code that compares with it.
+    /// The offset of the horizon, in bytes from the start: for generated code that compares with it.
     pub const HORIZON_OFFSET: usize = core::mem::offset_of!(Deadlines, horizon);
 
-    /// Where the deadlines lie, in bytes from the start: that of signal `n` is `8 * n` bytes on.
+    /// The offset of the deadlines, in bytes from the start: that of signal `n` is `8 * n` bytes further.
     pub const CELLS_OFFSET: usize = core::mem::offset_of!(Deadlines, cells);
 
     /// No deadline for any signal, for an embedder of this pace.
@@ -159,14 +159,14 @@ impl Deadlines {
         read(&self.cells, signal)
     }
 
-    /// Whether the total of `signal` has come to its deadline.
+    /// Whether the total of `signal` has reached its deadline.
     #[must_use]
     #[inline(always)]
     pub fn reached(&self, signal: Signal, totals: &Totals) -> bool {
         totals.get(signal) >= self.get(signal)
     }
 
-    /// How much more of `signal` may happen before the model must be serviced; [`Deadlines::NEVER`] when nothing waits for it.
+    /// How much `signal` may grow before the model must be serviced; [`Deadlines::NEVER`] when nothing waits for it.
     #[must_use]
     #[inline]
     pub fn distance(&self, signal: Signal, totals: &Totals) -> u64 {
@@ -189,22 +189,22 @@ impl Deadlines {
         self.pace.between_blocks.contains(signal)
     }
 
-    /// Whether the horizon has been reached: some deadline may have been; [`update_horizon`](Self::update_horizon) finds out.
+    /// Whether the horizon has been reached. A deadline may have been reached too; [`update_horizon`](Self::update_horizon) finds out.
     #[must_use]
     #[inline(always)]
     pub fn due(&self, totals: &Totals) -> bool {
         totals.get(self.pace.signal) >= self.horizon.load(Relaxed)
     }
 
-    /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due) does not tell. Ask
-    /// after each addition to one of them. [`update_horizon`](Self::update_horizon) sees all deadlines.
+    /// Whether one of the signals that come [between blocks](Pace::between_blocks) has reached its deadline, which [`due`](Self::due)
+    /// does not check. Call it after each addition to one of them. [`update_horizon`](Self::update_horizon) checks all deadlines.
     #[must_use]
     #[inline]
     pub fn due_between(&self, totals: &Totals) -> bool {
         self.armed().intersection(&self.pace.between_blocks).iter().any(|signal| self.reached(signal, totals))
     }
 
-    /// [`due`](Self::due) for an embedder that has the total of its pace at hand, as [`Totals::add`] returned it: one comparison.
+    /// [`due`](Self::due) for an embedder that already has the total of its pace, as [`Totals::add`] returned it: one comparison.
     #[must_use]
     #[inline(always)]
     pub fn due_at(&self, pace_total: u64) -> bool {
@@ -218,7 +218,7 @@ impl Deadlines {
         self.horizon.load(Relaxed).saturating_sub(totals.get(self.pace.signal))
     }
 
-    /// Whether any signal has come to its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
+    /// Whether any signal has reached its deadline; if none has, the horizon moves on. Only the thread that owns the totals may call it.
     pub fn update_horizon(&self, totals: &Totals) -> bool {
         let pace = totals.get(self.pace.signal);
         let (mut horizon, mut reached) = (Self::NEVER, false);
@@ -231,7 +231,7 @@ impl Deadlines {
         reached
     }
 
-    /// The pace's total before which `signal` does not grow by `distance`, from a pace of `pace` on.
+    /// The total of the pace before which `signal` cannot grow by `distance`, if the pace is at `pace` now.
     fn horizon_at(&self, signal: Signal, distance: u64, pace: u64) -> u64 {
         match distance {
             Self::NEVER => Self::NEVER,
@@ -265,7 +265,7 @@ impl Deadlines {
         }
     }
 
-    /// As [`set_own`](Self::set_own), where at most one of the two wishes for the signal is there, and it may be the wide one.
+    /// As [`set_own`](Self::set_own), where the signal has at most one of its two deadlines, which may be the wide one.
     fn settle_alone(&self, signal: Signal, total: u64, totals: &Totals) {
         if self.is_wide_nearer(signal) {
             self.settle(signal, total, self.wide(signal), totals);
@@ -278,7 +278,7 @@ impl Deadlines {
         }
     }
 
-    /// The thread's own deadline of `signal`, for whoever could change it.
+    /// The thread's own deadline of `signal`, for code that changes it.
     #[must_use]
     #[inline]
     pub fn own(&self, signal: Signal) -> u64 {
@@ -294,13 +294,13 @@ impl Deadlines {
         self.settle(signal, self.own(signal), total, totals);
     }
 
-    /// The deadline of `signal` for counters elsewhere that cover this thread, for whoever could change it.
+    /// The deadline of `signal` for counters elsewhere that cover this thread, for code that changes it.
     #[must_use]
     pub fn wide(&self, signal: Signal) -> u64 {
         read(if self.is_wide_nearer(signal) { &self.cells } else { &self.further }, signal)
     }
 
-    /// The nearer wish is the deadline; a nearer deadline brings the horizon nearer.
+    /// Sets both deadlines. The nearer one is the signal's deadline, and may bring the horizon nearer.
     fn settle(&self, signal: Signal, own: u64, wide: u64, totals: &Totals) {
         let deadline = own.min(wide);
         write(&self.cells, signal, deadline);
@@ -310,10 +310,10 @@ impl Deadlines {
         self.bring_near(signal, totals);
     }
 
-    /// The horizon is no further than the deadline of `signal`.
+    /// Brings the horizon nearer if it is beyond the deadline of `signal`.
     #[inline]
     fn bring_near(&self, signal: Signal, totals: &Totals) {
-        // The pace first: what another thread's totals grow by meanwhile brings the horizon nearer, never further.
+        // The pace is read first: if another thread's totals grow meanwhile, the horizon is nearer than it must be, never further.
         let pace = totals.get(self.pace.signal);
         let horizon = self.horizon_at(signal, self.distance(signal, totals), pace);
         if horizon < self.horizon.load(Relaxed) {
@@ -374,12 +374,12 @@ mod tests {
     fn no_deadline_comes_before_the_horizon_while_the_promise_is_kept() {
         let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 3)), Totals::new());
         deadlines.set_own(Signal::Loads, 1000, &totals);
-        let mut looks = 0;
+        let mut checks = 0;
         loop {
             totals.add(Signal::Loads, 3);
             totals.add(Signal::Cycles, 1);
             if deadlines.due(&totals) {
-                looks += 1;
+                checks += 1;
                 if deadlines.update_horizon(&totals) {
                     break;
                 }
@@ -387,33 +387,33 @@ mod tests {
             assert!(!deadlines.reached(Signal::Loads, &totals), "the deadline was passed unseen");
         }
         assert_eq!(totals.get(Signal::Loads), 1002, "the first instruction at or past 1000, in steps of three");
-        assert!(looks <= 8, "{looks} looks");
+        assert!(checks <= 8, "{checks} checks");
     }
 
-    /// How often whoever adds these signals together, one each a time, looks until the deadline of 100,000 is there.
-    fn looks_until_100_000(pace: Pace, counted: Signal, added: &[Signal]) -> u32 {
+    /// How often an embedder that adds one of each of these signals at a time checks deadlines until that of 100,000 is reached.
+    fn checks_until_100_000(pace: Pace, counted: Signal, added: &[Signal]) -> u32 {
         let (deadlines, totals) = (Deadlines::new(pace), Totals::new());
         deadlines.set_own(counted, 100_000, &totals);
-        let mut looks = 0;
+        let mut checks = 0;
         loop {
             added.iter().for_each(|signal| {
                 totals.add(*signal, 1);
             });
             if deadlines.due(&totals) {
-                looks += 1;
+                checks += 1;
                 if deadlines.update_horizon(&totals) {
                     break;
                 }
             }
         }
         assert_eq!(totals.get(counted), 100_000);
-        looks
+        checks
     }
 
     #[test]
     fn the_deadline_of_the_pace_itself_is_the_horizon() {
         assert_eq!(
-            looks_until_100_000(Pace::new(Signal::InstructionsRetired, 4), Signal::InstructionsRetired, &[Signal::InstructionsRetired]),
+            checks_until_100_000(Pace::new(Signal::InstructionsRetired, 4), Signal::InstructionsRetired, &[Signal::InstructionsRetired]),
             1
         );
     }
@@ -423,9 +423,9 @@ mod tests {
         let added = [Signal::Cycles, Signal::InstructionsRetired];
         let pace = Pace::new(Signal::Cycles, 4);
         let single = pace.single(SignalSet::only(Signal::InstructionsRetired));
-        assert_eq!(looks_until_100_000(single, Signal::InstructionsRetired, &added), 1);
+        assert_eq!(checks_until_100_000(single, Signal::InstructionsRetired, &added), 1);
         // A quarter of the way each time: 100,000 x (3/4)^n is below 4 from n = 36 on.
-        assert!(looks_until_100_000(pace, Signal::InstructionsRetired, &added) > 30);
+        assert!(checks_until_100_000(pace, Signal::InstructionsRetired, &added) > 30);
     }
 
     #[test]
@@ -450,28 +450,28 @@ mod tests {
         assert_eq!(deadlines.room(&totals), 250);
         totals.add(Signal::Cycles, 250);
         assert!(!deadlines.update_horizon(&totals));
-        // 250 to the deadline of the cycles, and as many within which 1000 loads may come.
+        // 250 to the deadline of the cycles, and 250 in which 1000 loads may come.
         assert_eq!(deadlines.room(&totals), 250);
         totals.add(Signal::Cycles, 250);
         assert!(deadlines.update_horizon(&totals));
     }
 
     #[test]
-    fn the_horizon_of_a_slow_signal_is_reached_in_few_looks() {
+    fn the_horizon_of_a_slow_signal_is_reached_in_few_checks() {
         let (deadlines, totals) = (Deadlines::new(Pace::new(Signal::Cycles, 1)), Totals::new());
         deadlines.set_own(Signal::Loads, 1_000_000, &totals);
-        let mut looks = 0u32;
+        let mut checks = 0u32;
         for cycle in 1u64.. {
             totals.add(Signal::Cycles, 1);
             totals.add(Signal::Loads, u64::from(cycle % 4 == 0));
             if deadlines.due(&totals) {
-                looks += 1;
+                checks += 1;
                 if deadlines.update_horizon(&totals) {
                     break;
                 }
             }
         }
         assert_eq!(totals.get(Signal::Loads), 1_000_000);
-        assert!(looks < 64, "{looks} looks for a million events");
+        assert!(checks < 64, "{checks} checks for a million events");
     }
 }

@@ -13,7 +13,7 @@ use super::{Signal, SignalSet, Supply};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Records {
-    /// The one instruction at which a deadline is reached: sampling draws in advance which that will be.
+    /// The one instruction at which a deadline is reached: sampling chooses it in advance.
     pub at_deadline: bool,
     /// Every taken branch.
     pub taken_branches: bool,
@@ -27,21 +27,22 @@ pub struct Records {
     pub every: bool,
     /// Every [`Request`](super::Request) that left a core's own caches. They are reported by themselves, not with instructions.
     pub requests: bool,
-    /// The accesses whose addresses a register keeps in continuous sampling (POWER9's SDAR), each as the record of its instruction. No demand
-    /// has it by itself. An embedder that reports records at deadlines allows by it that deadlines are set for these accesses too, as often as they
-    /// come.
+    /// The accesses whose addresses a register keeps in continuous sampling (POWER9's SDAR), each as the record of its instruction. No
+    /// demand asks for it. With it, an embedder that reports records at deadlines accepts deadlines for these accesses too, as often as
+    /// they come.
     pub sampled_addresses: bool,
-    /// What became of the instructions that random sampling chooses (POWER9's SIER): the records at deadlines say where data came from, what was
-    /// mispredicted and what was translated, as far as the embedder knows. An embedder that has no caches reports the same records without it.
+    /// What became of the instructions that random sampling chooses (POWER9's SIER): the records at deadlines say where data came from,
+    /// what was mispredicted and what was translated, as far as the embedder knows. An embedder that has no caches reports the same
+    /// records without it.
     pub sampled_outcomes: bool,
 }
 
-/// What an instruction did for which its record may be wanted.
+/// What an instruction did that may cause its record to be wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Occasion {
     /// It is a control transfer.
     pub branch: bool,
-    /// It is one that was taken.
+    /// It was taken.
     pub taken: bool,
     /// It accessed memory.
     pub memory: bool,
@@ -100,7 +101,7 @@ impl Records {
     /// What became of the instructions that random sampling chooses.
     pub const SAMPLED_OUTCOMES: Records = Records { sampled_outcomes: true, ..Records::NONE };
 
-    /// Every record, whatever asks for it.
+    /// Every record.
     pub const ALL: Records = Records {
         at_deadline: true,
         taken_branches: true,
@@ -128,7 +129,7 @@ impl Records {
             || self.sampled_outcomes)
     }
 
-    /// Whether an instruction is wanted that reached a deadline, or not, and did what `occasion` says.
+    /// Whether the record of an instruction is wanted. `at_deadline` says whether it reached a deadline, and `occasion` what it did.
     #[must_use]
     #[inline]
     pub const fn wants(self, at_deadline: bool, occasion: Occasion) -> bool {
@@ -140,7 +141,7 @@ impl Records {
             || self.fetches && occasion.fetch
     }
 
-    /// What either wants.
+    /// The records that either asks for.
     #[must_use]
     pub const fn with(self, more: Records) -> Records {
         Records {
@@ -156,8 +157,8 @@ impl Records {
         }
     }
 
-    /// The part of these records that an embedder reports which reports `told`. An embedder that reports [every](Records::every) instruction reports all of them, and one that
-    /// reports all branches reports taken ones.
+    /// The part of these records that an embedder reports if it supplies `supplied`. An embedder that reports [every](Records::every)
+    /// instruction reports all of them, and one that reports all branches reports taken ones.
     ///
     /// ```
     /// use vm_pmu_arch::feed::Records;
@@ -168,22 +169,22 @@ impl Records {
     /// assert_eq!(Records::EVERY.within(Records::BRANCHES), Records::NONE);
     /// ```
     #[must_use]
-    pub const fn within(self, told: Records) -> Records {
+    pub const fn within(self, supplied: Records) -> Records {
         Records {
-            at_deadline: self.at_deadline && (told.at_deadline || told.every),
-            taken_branches: self.taken_branches && (told.taken_branches || told.branches || told.every),
-            branches: self.branches && (told.branches || told.every),
-            memory: self.memory && (told.memory || told.every),
-            fetches: self.fetches && (told.fetches || told.every),
-            every: self.every && told.every,
-            requests: self.requests && told.requests,
-            sampled_addresses: self.sampled_addresses && (told.sampled_addresses || told.every),
-            sampled_outcomes: self.sampled_outcomes && told.sampled_outcomes,
+            at_deadline: self.at_deadline && (supplied.at_deadline || supplied.every),
+            taken_branches: self.taken_branches && (supplied.taken_branches || supplied.branches || supplied.every),
+            branches: self.branches && (supplied.branches || supplied.every),
+            memory: self.memory && (supplied.memory || supplied.every),
+            fetches: self.fetches && (supplied.fetches || supplied.every),
+            every: self.every && supplied.every,
+            requests: self.requests && supplied.requests,
+            sampled_addresses: self.sampled_addresses && (supplied.sampled_addresses || supplied.every),
+            sampled_outcomes: self.sampled_outcomes && supplied.sampled_outcomes,
         }
     }
 }
 
-/// What currently counts: the embedder may leave out the rest.
+/// What is currently counted: the embedder may leave out the rest.
 ///
 /// The epoch changes whenever anything else in the demand does, so a translator compares one number to know that code generated for
 /// an older demand no longer reports enough.
@@ -239,9 +240,9 @@ impl Demand {
         self.per_cycle
     }
 
-    /// The states whose levels a counter that has just started must know: a state that holds already is no edge. The embedder reports them by
-    /// [`Levels::supply_levels`](crate::model::Levels::supply_levels) before anything else happens; states that are not reported are at rest. The set is
-    /// empty at all other times, and the epoch changes when it fills.
+    /// The states whose levels a counter that has just started must know: a state that holds already is no edge. The embedder reports
+    /// them by [`Levels::supply_levels`](crate::model::Levels::supply_levels) before anything else happens; states that are not reported
+    /// are at rest. The set is empty at all other times, and the epoch changes when it fills.
     #[must_use]
     pub fn levels(&self) -> &SignalSet {
         &self.levels
@@ -254,8 +255,8 @@ impl Demand {
         self.records
     }
 
-    /// What this demand and `more` want together, for a thread that other threads observe too. The epochs are added, so the sum changes when either
-    /// does.
+    /// What this demand and `more` want together, for a thread that other threads observe too. The epochs are added, so the sum changes
+    /// when either does.
     #[must_use]
     pub fn with(&self, more: &Demand) -> Demand {
         Demand {
@@ -275,7 +276,7 @@ impl Demand {
         self.ask(now.levels);
     }
 
-    /// Something else that generated code depends on has changed: the epoch changes. For the author of a model.
+    /// Changes the epoch: something else that generated code depends on has changed. For the author of a model.
     pub fn renew(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
@@ -287,8 +288,8 @@ impl Demand {
         }
     }
 
-    /// As [`replace`](Demand::replace), for the signals that counters follow and the records that they use, as far as `supply` has them. For the author of a
-    /// model.
+    /// As [`replace`](Demand::replace), for the signals that counters follow and the records that they use, as far as `supply` has them.
+    /// For the author of a model.
     pub fn follow(&mut self, signals: SignalSet, per_cycle: bool, records: Records, supply: &Supply) {
         self.replace(supply.of(&signals), per_cycle, records.within(supply.records));
     }
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_followed_in_vain_is_not_demanded_and_moves_no_epoch() {
+    fn what_is_followed_but_not_supplied_is_not_demanded_and_moves_no_epoch() {
         let supply = Supply { signals: SignalSet::only(Signal::Cycles), records: Records::NONE };
         let mut demand = Demand::default();
         demand.follow(SignalSet::from_iter([Signal::Cycles, Signal::Loads]), false, Records::EVERY, &supply);
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_epoch_moves_when_a_level_is_asked_for_and_not_when_it_has_been_told() {
+    fn the_epoch_moves_when_a_level_is_asked_for_and_not_when_it_has_been_supplied() {
         let mut demand = Demand::default();
         let mut levels = SignalSet::EMPTY;
         levels.insert(Signal::DispatchStallCycles);

@@ -6,11 +6,11 @@
 //!
 //! # Steps and cycles
 //!
-//! What happened between two calls of the model is one *step*: `c` cycles passed, and each signal grew by some amount. Plain counting needs
+//! The time between two calls of the model is one *step*: `c` cycles elapsed, and each signal grew by some amount. Plain counting needs
 //! nothing else. Counter masks, inversion and edge detection depend on single cycles, and an emulator that is not cycle-accurate has
 //! none. So a step has this fixed meaning:
 //!
-//! 1. One cycle is open when the step begins. The events of the step ([`Kind::Event`] and [`Kind::Level`]) happen in that cycle.
+//! 1. One cycle is open when the step begins. The events of the step ([`Kind::Event`] and [`Kind::Level`]) occur in that cycle.
 //! 2. The cycles of the step then end, one after the other. The first one has the events; the others have none.
 //! 3. A step of no cycles leaves its events in the open cycle, which the next step ends.
 //! 4. The `n` cycles of a state ([`Kind::State`]) are the last `n` of the step's.
@@ -54,7 +54,7 @@ pub enum Scope {
     Threads,
     /// Its package's own units only.
     Devices,
-    /// Some threads of its package: those whose numbers are bits of this, of the first 32.
+    /// Some of the first 32 threads of its package, one bit each.
     Members(u32),
 }
 
@@ -66,13 +66,13 @@ pub trait Feed {
     fn total(&self, signal: Signal, scope: Scope) -> u64;
 
     /// Asks to be serviced when `signal` has grown by `allowance` since its total over `scope` was `base`; the nearest of several
-    /// wishes holds. An allowance of a wide scope is divided among the arrays it covers, so that they cannot overrun it together.
+    /// requests applies. An allowance of a wide scope is divided among the arrays it covers, so that they cannot overrun it together.
     fn arm(&self, signal: Signal, scope: Scope, base: u64, allowance: u64);
 
-    /// Takes back what was asked for `signal` within `scope`.
+    /// Cancels what was asked for `signal` within `scope`.
     fn disarm(&self, signal: Signal, scope: Scope);
 
-    /// What is ever reported: a model waits for nothing else.
+    /// What the embedder reports at all: a model waits for nothing else.
     #[inline]
     fn supply(&self) -> &Supply {
         const { &Supply::ALL }
@@ -103,14 +103,14 @@ pub trait Feed {
 /// ```
 #[derive(Debug, Default)]
 pub struct Lone {
-    /// What has happened so far.
+    /// The totals so far.
     pub totals: Totals,
     /// When the model must be serviced.
     pub deadlines: Deadlines,
 }
 
 impl Lone {
-    /// A thread to which nothing has happened.
+    /// A thread whose totals are zero and that has no deadline.
     #[must_use]
     pub const fn new() -> Lone {
         Lone { totals: Totals::new(), deadlines: Deadlines::new(Pace::new(Signal::Cycles, 4)) }

@@ -26,17 +26,17 @@ pub enum BranchKind {
 }
 
 impl BranchKind {
-    /// Whether it is no branch of the program's flow: nothing predicts it.
+    /// Whether it is not a branch of the program, and so is not predicted.
     #[must_use]
     pub const fn is_far(self) -> bool {
         matches!(self, BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck)
     }
 }
 
-/// What the predictor made of a control transfer.
+/// How a control transfer was predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Prediction {
-    /// It was not predicted, or nobody knows.
+    /// It was not predicted, or this is not known.
     #[default]
     None,
     /// Direction and target were right.
@@ -56,12 +56,12 @@ pub struct Branch {
     pub taken: bool,
     /// Where it went, or would have gone.
     pub target: u64,
-    /// What the predictor made of it.
+    /// How it was predicted.
     pub prediction: Prediction,
 }
 
 impl Branch {
-    /// A transfer of which the predictor's part is not known.
+    /// A transfer whose prediction is not known.
     #[must_use]
     pub fn new(kind: BranchKind, taken: bool, target: u64) -> Branch {
         Branch { kind, taken, target, prediction: Prediction::None }
@@ -71,7 +71,7 @@ impl Branch {
 /// Where the data of a load came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DataSource {
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unknown,
     /// The store buffer of the same thread.
@@ -99,7 +99,7 @@ pub enum DataSource {
 /// What address translation cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Translation {
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unknown,
     /// The translation buffer of this level had it; the level counts from 1.
@@ -121,7 +121,7 @@ pub struct Memory {
     pub load: bool,
     /// It wrote.
     pub store: bool,
-    /// From issue to data, in cycles of the thread's clock; 0 when nobody knows.
+    /// From issue to data, in cycles of the thread's clock; 0 if not known.
     pub latency: u32,
     /// Where the data came from.
     pub source: DataSource,
@@ -148,13 +148,13 @@ impl Memory {
 pub struct Fetch {
     /// The effective (virtual) address that was fetched.
     pub address: u64,
-    /// The first-level instruction cache missed; what a streaming buffer beside it has is no miss.
+    /// The first-level instruction cache missed; a hit in a streaming buffer next to it is no miss.
     pub cache_miss: bool,
     /// The line was on its way already: its request address buffer had it.
     pub pending: bool,
-    /// It was no demand but a prefetch, of an address that may lie anywhere.
+    /// It was a prefetch, not a demand fetch; its address may be anywhere.
     pub prefetch: bool,
-    /// From the request to the instructions, in cycles of the thread's clock; 0 when nobody knows.
+    /// From the request to the instructions, in cycles of the thread's clock; 0 if not known.
     pub latency: u32,
     /// What the translation cost.
     pub translation: Translation,

@@ -1,11 +1,11 @@
-//! One request that left a core's own caches, and what answered it.
+//! One request that left a core's own caches, and how it was served.
 
 /// What a request asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RequestKind {
     /// A line to read data from, for a load.
     DataRead,
-    /// The same for a prefetch of the first-level data cache's own.
+    /// The same, for a prefetch by the first-level data cache itself.
     DataReadPrefetch,
     /// A line for a prefetch instruction that reads.
     SoftwarePrefetch,
@@ -29,9 +29,9 @@ pub enum RequestKind {
     FullStreamingStore,
     /// Part of a line that was combined from streaming stores.
     PartialStreamingStore,
-    /// A line that a cache gave up, modified: it is written back.
+    /// A modified line that a cache gave up and writes back.
     WriteBack,
-    /// A line to execute, for a prefetch of the first-level instruction cache's own: code that is fetched ahead.
+    /// A line to execute, for a prefetch by the first-level instruction cache itself: code that is fetched ahead.
     CodeReadPrefetch,
 }
 
@@ -100,17 +100,17 @@ pub enum HeldAs {
     Exclusive,
     /// Shared.
     Shared,
-    /// Shared, and the one that answers for it (forward).
+    /// Shared, and the cache that supplies it (forward).
     Forward,
 }
 
-/// Who supplied the data of a request.
+/// Where the data of a request came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Supplier {
-    /// There is no data, or nobody knows.
+    /// There is no data, or its source is not known.
     #[default]
     Unknown,
-    /// A cache of the same cluster (on Knights Landing: tile), which had the line so.
+    /// A cache of the same cluster (on Knights Landing: tile), which had the line in this state.
     OwnCluster(HeldAs),
     /// A cache of another cluster.
     OtherCluster {
@@ -122,7 +122,7 @@ pub enum Supplier {
         /// It is far away: in another quadrant of the mesh.
         far: bool,
     },
-    /// Memory beside the package (DDR).
+    /// Memory outside the package (DDR).
     Memory {
         /// It is far away: in another quadrant of the mesh.
         far: bool,
@@ -131,15 +131,15 @@ pub enum Supplier {
     Device,
 }
 
-/// What other caches were asked for a request.
+/// How other caches were snooped for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Snoop {
-    /// No other cache was asked.
+    /// No other cache was snooped.
     #[default]
     None,
-    /// No other cache had to be asked.
+    /// No other cache had to be snooped.
     NotNeeded,
-    /// A cache of another cluster had the line and passed it on.
+    /// A cache of another cluster had the line and forwarded it.
     Forwarded,
     /// A cache of another cluster had the line modified.
     Modified,
@@ -158,11 +158,11 @@ pub enum Snoop {
 pub struct Request {
     /// What it asked for.
     pub kind: RequestKind,
-    /// Who supplied the data.
+    /// Where the data came from.
     pub supplier: Supplier,
-    /// What other caches were asked.
+    /// How other caches were snooped.
     pub snoop: Snoop,
-    /// From the request to the data, in cycles of the thread's clock; 0 when nobody knows.
+    /// From the request to the data, in cycles of the thread's clock; 0 if not known.
     pub latency: u32,
     /// The physical address of the line.
     pub physical: u64,

@@ -5,14 +5,14 @@ use bitflags::bitflags;
 /// The unit that executed an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ExecutionUnit {
-    /// Nobody said: the record's branch and memory access tell, and what has neither is fixed point.
+    /// Not reported: it follows from the record's branch or memory access; with neither, it is fixed point.
     #[default]
     Unknown,
     /// The load/store unit; on IA-64 an M slot.
     LoadStore,
     /// The branch unit; on IA-64 a B slot.
     Branch,
-    /// Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle but brl.
+    /// Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle except brl.
     FixedPoint,
     /// Vector and scalar floating point, decimal; on IA-64 an F slot.
     VectorScalar,
@@ -21,7 +21,7 @@ pub enum ExecutionUnit {
 }
 
 bitflags! {
-    /// What else an instruction was, and what befell it.
+    /// Further properties of an instruction and of its execution.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Traits: u32 {
         /// A no-op that exists to be sampled: on POWER `and 0,0,0` and `and 1,1,1`.
@@ -78,12 +78,12 @@ bitflags! {
         const FLOATING_POINT = 1 << 25;
         /// An atomic read and write: on IA-64 cmpxchg, xchg, fetchadd.
         const SEMAPHORE = 1 << 26;
-        /// An access of the register stack engine, which no instruction's address belongs to.
+        /// An access by the register stack engine, which has no instruction's address.
         const REGISTER_STACK = 1 << 27;
-        /// An access of the hardware page walker.
+        /// An access by the hardware page walker.
         const PAGE_WALKER = 1 << 28;
-        /// A branch that the first stage of the prediction served: on the first Itanium the target address registers. One with neither
-        /// this nor the next was the last stage's.
+        /// A branch that the first stage of the prediction served: on the first Itanium the target address registers. A branch with
+        /// neither this nor the next was served by the last stage.
         const PREDICTED_FIRST = 1 << 29;
         /// A branch that the second stage of the prediction served: on the first Itanium the target address cache and the prediction
         /// tables.
@@ -109,7 +109,7 @@ bitflags! {
 /// Where an instruction was fetched from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FetchSource {
-    /// Nobody said, which is taken for the first level.
+    /// Not reported, which is taken as the first level.
     #[default]
     Unknown,
     /// The first-level instruction cache.
@@ -125,7 +125,7 @@ pub enum FetchSource {
 /// What became of a store in the second-level cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StoreOutcome {
-    /// It is no store, or nobody said.
+    /// It is no store, or this is not reported.
     #[default]
     None,
     /// No machine of the second level was needed.
@@ -139,7 +139,7 @@ pub enum StoreOutcome {
 /// A command to the fabric between caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FabricCommand {
-    /// None was needed, or nobody said.
+    /// None was needed, or this is not reported.
     #[default]
     None,
     /// Read.
@@ -159,7 +159,7 @@ pub struct Fabric {
     pub command: FabricCommand,
     /// Times that it was answered with a retry.
     pub retries: u8,
-    /// Another cache that held the line in state T gave it.
+    /// Another cache that held the line in state T supplied it.
     pub tagged_intervention: bool,
     /// 3 bits: the scope, as the processor's manual encodes it (POWER9: Table A-7).
     pub scope: u8,
@@ -260,7 +260,7 @@ impl Stages {
 pub struct Sample {
     /// The unit that executed it.
     pub unit: ExecutionUnit,
-    /// What else it was.
+    /// Its further properties.
     pub traits: Traits,
     /// Where it was fetched from.
     pub fetch_source: FetchSource,
@@ -270,15 +270,15 @@ pub struct Sample {
     pub walk_source: Option<u8>,
     /// What became of a store.
     pub store_outcome: StoreOutcome,
-    /// The binary logarithm of the page's size in bytes; 0 when nobody knows.
+    /// The binary logarithm of the page's size in bytes; 0 if not known.
     pub page_bits: u8,
-    /// What it asked of the fabric.
+    /// Its command to the fabric.
     pub fabric: Fabric,
     /// When it reached each stage, if the embedder has a pipeline.
     pub stages: Option<Stages>,
     /// Cycles in which it was next to complete and something held it up.
     pub stall: u32,
-    /// 4 bits: what that was (POWER9: SIER\[FIN_STALL_REASON]).
+    /// 4 bits: the reason (POWER9: SIER\[FIN_STALL_REASON]).
     pub stall_reason: u8,
     /// The real address of its data.
     pub real_address: u64,

@@ -36,7 +36,7 @@ impl SignalSet {
     /// The set without a signal.
     pub const EMPTY: SignalSet = SignalSet { words: [0; SignalSet::WORDS] };
 
-    /// Every signal there is.
+    /// Every signal.
     ///
     /// ```
     /// use vm_pmu_arch::feed::{Signal, SignalSet};

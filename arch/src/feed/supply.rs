@@ -33,7 +33,8 @@ impl Supply {
         signals.intersection(&self.signals)
     }
 
-    /// The level of a state that is not reported: at [rest](Signal::resting). A state that nobody supplies never holds, except clocks, which run.
+    /// The level of a state that is not reported: at [rest](Signal::resting). A state that is not supplied never holds. A clock runs even
+    /// so.
     #[must_use]
     pub fn resting(&self, state: Signal) -> bool {
         state.resting() && (state.is_clock() || self.signals.contains(state))

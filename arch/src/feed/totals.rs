@@ -1,13 +1,13 @@
-//! What has happened so far: one growing number a signal.
+//! The totals so far: one growing number per signal.
 
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::Signal;
 use crate::atomic::AtomicU64;
 
-/// One hardware thread's running totals, one cell a [`Signal`].
+/// One hardware thread's running totals, one cell per [`Signal`].
 ///
-/// The embedder owns the array and adds to it where it executes, inline in generated code if it likes: cell `n` lies `8 * n` bytes
+/// The embedder owns the array and adds to it where it executes, inline in generated code if it wants to: cell `n` lies `8 * n` bytes
 /// from the start. A total never shrinks and never wraps: at ten events a nanosecond, 64 bits last for decades. One thread of the host
 /// writes an array, any may read it, so a cell is a relaxed atomic and an addition is a plain load and store.
 ///
@@ -26,7 +26,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Totals that all stand at zero.
+    /// Totals that are all zero.
     #[must_use]
     pub const fn new() -> Totals {
         Totals { cells: [const { AtomicU64::new(0) }; Signal::COUNT] }

@@ -1,12 +1,12 @@
 //! Who may access which register.
 //!
 //! Itanium Architecture Software Developer's Manual, volume 2, section 7.2.1, and volume 3, the instructions `mov` to and from indirect
-//! registers. Index registers never fault for PMC and PMD: what there is not reads as zero and ignores writes.
+//! registers. Index registers never fault for PMC and PMD: a register that does not exist reads as zero and ignores writes.
 
 use crate::access::{Address, Fault};
 use crate::feed::Context;
 
-/// A register as an access finds it.
+/// A register that an access names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Register {
     /// PMC of this number.
@@ -20,7 +20,7 @@ pub(crate) enum Register {
 /// The register that `address` names, if an access is allowed at all.
 ///
 /// # Errors
-/// [`Fault::PrivilegedOperation`] above level 0, but for reads of PMDs; [`Fault::Unclaimed`] for the registers of other architectures.
+/// [`Fault::PrivilegedOperation`] above level 0, except for reads of PMDs; [`Fault::Unclaimed`] for the registers of other architectures.
 pub(crate) fn decode(address: Address, write: bool, context: &Context) -> Result<Register, Fault> {
     let register = match address {
         Address::Pmc(number) => Register::Pmc(number),

@@ -1,7 +1,7 @@
 //! The breakpoint registers: monitors match addresses with them.
 //!
-//! Itanium Architecture Software Developer's Manual, volume 2, section 7.1.1. Pairs of registers: the even one holds an address, the
-//! odd one the bits of it that count, privilege levels, and what a debugger is told.
+//! Itanium Architecture Software Developer's Manual, volume 2, section 7.1.1. Pairs of registers: the even one holds an address, the odd
+//! one the address bits that are compared, privilege levels, and the debug faults to raise.
 
 use crate::access::{Address, Fault};
 use crate::feed::Context;
@@ -38,7 +38,7 @@ layout! {
     }
 }
 
-/// The breakpoint registers of a thread: they are the processor's, and the monitors' too.
+/// The breakpoint registers of a thread: the processor uses them, and its monitors too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Breakpoints {

@@ -40,8 +40,8 @@ struct Unit {
 }
 
 impl Unit {
-    /// Whether instructions of the core's other threads count too, as far as they are tagged.
-    fn hears_others(&self) -> bool {
+    /// Whether it counts tagged instructions of the core's other threads too.
+    fn observes_others(&self) -> bool {
         !self.open && !self.alone && self.selected.counts_all()
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct Counters<const N: usize> {
     counting: Mask,
     pub(crate) overflow: Overflow,
     pub(crate) alerts: Alerts,
-    /// Those whose overflow freezes everything, before it has.
+    /// Those whose overflow is about to freeze everything.
     asked: Mask,
     watched: Mask,
 }
@@ -107,11 +107,12 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// PMD`number` counts what `setting` says from now on. While `alone`, no other thread of the core runs. What went by has been counted.
+    /// Makes PMD`number` count what `setting` selects from now on. While `alone`, no other thread of the core runs. Everything up to now
+    /// has been counted.
     pub(crate) fn set(&mut self, number: usize, setting: Setting, alone: bool, feed: &impl Feed) {
         let Some(unit) = Self::index(number).and_then(|index| self.units.get_mut(index)) else { return };
         (unit.monitor, unit.oi, unit.ev) = (setting.monitor, setting.oi, setting.ev);
-        // Who else runs matters to counters of both threads only.
+        // Whether another thread runs matters only to counters of both threads.
         let alone = alone || !setting.selected.counts_all();
         let connection = (setting.selected, setting.open, alone);
         if connection != (unit.selected, unit.open, unit.alone) {
@@ -141,13 +142,13 @@ impl<const N: usize> Counters<N> {
         self.counting
     }
 
-    /// Counts up to now what nothing constrains. Whether that froze everything.
+    /// Brings the unconstrained counters up to now. Returns whether that froze everything.
     pub(crate) fn count(&mut self, feed: &impl Feed) -> bool {
         self.fold(feed);
         self.freeze_if_asked()
     }
 
-    /// Counts up to now what nothing constrains.
+    /// Brings the unconstrained counters up to now.
     fn fold(&mut self, feed: &impl Feed) {
         if self.counting == 0 {
             return;
@@ -161,7 +162,7 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// Freezes everything if an overflow asks for it. What happened together with it has been counted. Several overflows ask for one
+    /// Freezes everything if an overflow asks for it. Events of the same moment have been counted. Several overflows ask for one
     /// interrupt.
     fn freeze_if_asked(&mut self) -> bool {
         let asked = core::mem::take(&mut self.asked);
@@ -179,15 +180,15 @@ impl<const N: usize> Counters<N> {
         self.asked != 0 && self.count(feed)
     }
 
-    /// Counts what has happened since the instruction before for those that are constrained, as far as `verdict` admits the instruction
-    /// that it belongs to.
+    /// Brings the constrained counters up to now: they count the events since the previous instruction if `verdict` admits the
+    /// instruction to which these belong.
     pub(crate) fn judge(&mut self, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
         self.judge_those(|_| true, verdict, feed);
     }
 
-    /// The same for an instruction of another thread of the core, which only those look at that count both.
+    /// The same for an instruction of another thread of the core, for counters of both threads only.
     pub(crate) fn judge_other(&mut self, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
-        self.judge_those(Unit::hears_others, verdict, feed);
+        self.judge_those(Unit::observes_others, verdict, feed);
     }
 
     fn judge_those(&mut self, which: impl Fn(&Unit) -> bool, verdict: impl Fn(Qualifier) -> bool, feed: &impl Feed) {
@@ -201,12 +202,12 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// The model itself has counted: `amount` says for each that counts so how much.
+    /// Counts internal events of the model, of which `amount` returns how many there are of each kind.
     pub(crate) fn occur(&mut self, amount: impl Fn(Internal) -> u64) {
         self.occur_those(|_| true, amount);
     }
 
-    /// The same of what the model of another thread of the core has counted, for counters of both threads.
+    /// The same for internal events of another thread's model, for counters of both threads.
     pub(crate) fn occur_elsewhere(&mut self, amount: impl Fn(Internal) -> u64) {
         self.occur_those(|unit| unit.selected.counts_all(), amount);
     }
@@ -228,19 +229,19 @@ impl<const N: usize> Counters<N> {
         self.occur(|internal| internal.changes(levels));
     }
 
-    /// Something that no signal tells happened, to the instruction that `verdict` judges. Whether a counter took it.
+    /// Counts an occurrence that no signal reports, in the instruction that `verdict` judges. Returns whether a counter counted it.
     pub(crate) fn inject(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
         self.inject_those(|_| true, occurrence, amount, verdict)
     }
 
-    /// The same of something that happened to another thread of the core: counters that look beyond their own take it.
-    pub(crate) fn overhear(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
-        self.inject_those(|unit| unit.selected.looks_beyond(), occurrence, amount, verdict)
+    /// The same for an occurrence in another thread of the core, for counters that count beyond their own.
+    pub(crate) fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, verdict: impl Fn(Qualifier) -> bool) -> bool {
+        self.inject_those(|unit| unit.selected.counts_siblings(), occurrence, amount, verdict)
     }
 
-    /// Whether one that can count looks beyond its thread.
-    pub(crate) fn look_beyond(&self) -> bool {
-        !self.overflow.is_frozen() && self.units.iter().any(|unit| unit.monitor.can_count() && unit.selected.looks_beyond())
+    /// Whether a counter that can count counts beyond its thread.
+    pub(crate) fn any_counts_beyond(&self) -> bool {
+        !self.overflow.is_frozen() && self.units.iter().any(|unit| unit.monitor.can_count() && unit.selected.counts_siblings())
     }
 
     fn inject_those(
@@ -270,7 +271,7 @@ impl<const N: usize> Counters<N> {
         taken
     }
 
-    /// The counter of this index grows: its overflow is remembered, shown and asked for.
+    /// Makes the counter of this index grow. An overflow is recorded, shown outside and asks to freeze, as far as that is enabled.
     #[inline]
     fn grow(&mut self, index: usize, amount: u64) {
         if amount == 0 {
@@ -295,8 +296,8 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// The context, a register or what threads share has changed: those that counted and no longer do have been counted up to now, those
-    /// that now do begin here.
+    /// Stops and begins counters after the context, a register or what threads share has changed. Those that stop have been counted up to
+    /// now.
     pub(crate) fn resume(&mut self, context: &Context, feed: &impl Feed) {
         let counting = self.admitted(context);
         let started = counting & !self.counting;
@@ -319,13 +320,13 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// Takes back every deadline.
+    /// Cancels every deadline.
     pub(crate) fn disarm(&self, feed: &impl Feed) {
         self.units.iter().for_each(|unit| unit.tap.disarm(feed));
     }
 
-    /// What must be reported while nothing is frozen, whatever the context: signals, whether single cycles are looked at, and whether
-    /// every instruction is.
+    /// What must be reported while nothing is frozen, whatever the context: signals, whether single cycles are needed, and whether every
+    /// instruction is.
     pub(crate) fn demand(&self, signals: &mut SignalSet, supply: &Supply) -> (bool, bool) {
         let (mut per_cycle, mut every) = (false, false);
         for unit in self.units.iter().filter(|unit| unit.monitor.can_count() && unit.selected.is_tapped()) {
@@ -339,15 +340,15 @@ impl<const N: usize> Counters<N> {
         (per_cycle, every)
     }
 
-    /// Whether one that can count counts this of the model's own doing.
+    /// Whether a counter that can count counts an internal event that is `wanted`.
     pub(crate) fn wants(&self, wanted: impl Fn(Internal) -> bool) -> bool {
         self.units.iter().any(|unit| unit.monitor.can_count() && unit.selected.internal().is_some_and(&wanted))
     }
 
-    /// Whether one that can count looks at the instructions of the core's other threads.
-    pub(crate) fn hear_others(&self) -> bool {
+    /// Whether a counter that can count counts instructions of the core's other threads.
+    pub(crate) fn any_observes_others(&self) -> bool {
         let can_count = |unit: &&Unit| unit.monitor.can_count() && unit.selected.is_tapped() && unit.tap.gate() != Gate::Shut;
-        !self.overflow.is_frozen() && self.units.iter().filter(can_count).any(Unit::hears_others)
+        !self.overflow.is_frozen() && self.units.iter().filter(can_count).any(Unit::observes_others)
     }
 
     /// The signals that are followed beyond the thread.
@@ -361,7 +362,7 @@ impl<const N: usize> Counters<N> {
         signals
     }
 
-    /// Wishes for a deadline at every overflow of these counters that is shown outside.
+    /// Asks for a deadline at every overflow of these counters that is shown outside.
     pub(crate) fn watch(&mut self, pins: Mask) {
         self.watched = pins;
     }
@@ -381,7 +382,7 @@ impl<const N: usize> Counters<N> {
         self.units.map(|unit| (unit.tap.detector(), unit.shown))
     }
 
-    /// What has come since the last instruction to counters that wait for the next to say whether they count it.
+    /// What has occurred since the last instruction, for counters that count it only if the next instruction admits it.
     pub(crate) fn pending(&self, feed: &impl Feed) -> [Pending; N] {
         let mut pending = [Pending::default(); N];
         for ((number, unit), pending) in (FIRST..).zip(&self.units).zip(&mut pending) {
@@ -392,7 +393,7 @@ impl<const N: usize> Counters<N> {
         pending
     }
 
-    /// Puts back what [`memory`](Self::memory) and [`pending`](Self::pending) gave, into counters that begin here.
+    /// Restores what [`memory`](Self::memory) and [`pending`](Self::pending) returned, into counters that begin here.
     pub(crate) fn remember(&mut self, memory: &[(Detector, u64); N], pending: &[Pending; N]) {
         for ((unit, (detector, shown)), pending) in self.units.iter_mut().zip(memory).zip(pending) {
             unit.tap.set_detector(*detector);

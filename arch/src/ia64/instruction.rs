@@ -20,7 +20,7 @@ impl Types {
         self.m && self.i && self.f && self.b
     }
 
-    /// Whether it takes the slot of `record`. Of a slot whose type nobody told, the branch and the access to memory tell it.
+    /// Whether it takes the slot of `record`. A type that is not reported follows from the branch and the access to memory.
     pub(crate) fn takes(self, record: &Record) -> bool {
         match record.sample.unit {
             ExecutionUnit::LoadStore => self.m,

@@ -1,22 +1,22 @@
-//! Which loads the data event-address registers look at.
+//! Which loads the data event-address registers follow.
 
 use crate::feed::{DataSource, Memory, Record, Traits};
 
-/// What the choice of loads begins with after a reset: any number but 0.
+/// The seed of the choice of loads after a reset: any number except 0.
 const SEED: u16 = 0xACE1;
 
 /// The machine that follows one load at a time.
 ///
-/// While it follows one, other loads are passed over. When any were, it then passes over none to three more, drawn by a shift register,
-/// so that a loop with overlapping loads does not always show the same of them.
+/// While it follows one, it skips other loads. If it has skipped any, it then skips none to three more, chosen by a shift register, so
+/// that a loop with overlapping loads does not always show the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoadTracker {
     /// Cycles until it knows what became of the load that it follows.
     pub busy: u64,
-    /// Loads were passed over meanwhile.
+    /// Loads were skipped meanwhile.
     pub overlapped: bool,
-    /// Loads yet to be passed over.
+    /// Loads yet to be skipped.
     pub skip: u8,
     /// The shift register.
     pub random: u16,
@@ -34,17 +34,17 @@ impl LoadTracker {
         LoadTracker { random: if self.random == 0 { SEED } else { self.random }, ..self }
     }
 
-    /// `cycles` go by.
+    /// Advances by `cycles`.
     pub(crate) fn advance(&mut self, cycles: u64) {
         self.busy = self.busy.saturating_sub(cycles);
     }
 
-    /// What was followed has ended: nobody told for how long nothing was looked at.
+    /// Stops following a load: it is not known how long monitoring was frozen.
     pub(crate) fn release(&mut self) {
         self.busy = 0;
     }
 
-    /// The access of `record` if it is a load that is followed and that the first-level cache missed. Every load is shown to it.
+    /// The access of `record` if it is a load that is followed and that the first-level cache missed. Call it for every load.
     pub(crate) fn follow<'a>(&mut self, record: &'a Record) -> Option<&'a Memory> {
         // The hardware page walker's loads are not monitored.
         record.memory.filter(|memory| memory.load && !record.sample.traits.contains(Traits::PAGE_WALKER))?;
@@ -70,7 +70,7 @@ impl LoadTracker {
         true
     }
 
-    /// A step of a shift register of 16 bits that comes to every value but 0.
+    /// A step of a shift register of 16 bits that takes every value except 0.
     fn shift(&mut self) -> u16 {
         let low = self.random & 1;
         self.random >>= 1;

@@ -25,7 +25,7 @@ pub(crate) enum InstructionSets {
     Any,
     /// None: the mask has a value that is not to be used.
     None,
-    /// Both kinds, told apart by PSR.is: \[IA-64, IA-32\].
+    /// Both kinds, distinguished by PSR.is: \[IA-64, IA-32\].
     Of([bool; 2]),
 }
 
@@ -70,8 +70,8 @@ impl Monitor {
     }
 }
 
-/// What a read of a data register shows that holds `value` and is governed by a monitor whose field pm is `pm`: at a level above 0
-/// zero while PSR.sp is set or the monitor is privileged.
+/// What a read returns of a data register that holds `value` and is governed by a monitor whose field pm is `pm`. At a level above 0 it
+/// is zero while PSR.sp is set or the monitor is privileged.
 pub(crate) fn read_data(value: u64, pm: bool, context: &Context) -> u64 {
     let hidden = context.privilege != 0 && (pm || Psr::of(context.machine_state).sp());
     if hidden { 0 } else { value }

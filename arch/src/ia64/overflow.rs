@@ -10,7 +10,7 @@ pub struct Overflow(u64);
 const FREEZE: u64 = 1;
 
 impl Overflow {
-    /// The register that holds those bits of `value` that it has: fr and those in `counters`.
+    /// The register with those bits of `value` that it keeps: fr and those in `counters`.
     #[must_use]
     pub const fn written(value: u64, counters: u64) -> Overflow {
         Overflow(value & (FREEZE | counters))

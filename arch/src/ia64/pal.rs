@@ -6,7 +6,7 @@ const WORDS: usize = 4;
 /// What PAL_PERF_MON_INFO returns (Itanium Architecture Software Developer's Manual, volume 2, chapter 11): a firmware call with which
 /// an operating system learns what there is before it touches a register.
 ///
-/// An embedder that has no PAL of its own answers the call with [`pm_info`](Self::pm_info) as the second return value and
+/// An embedder that has no PAL answers the call with [`pm_info`](Self::pm_info) as the second return value and
 /// [`buffer`](Self::buffer) in the 128 bytes that the caller points to.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The processor status register, as far as performance monitors look at it.
+//! The processor status register, as far as performance monitors use it.
 
 use crate::layout::layout;
 
@@ -36,7 +36,7 @@ layout! {
 }
 
 impl Psr {
-    /// The register that holds `bits`, those of no interest here too.
+    /// The register that holds `bits`, including those that do not matter here.
     #[must_use]
     pub const fn of(bits: u64) -> Psr {
         Psr(bits)

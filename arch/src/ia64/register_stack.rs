@@ -5,7 +5,7 @@ use crate::feed::Signal;
 /// The signals of an instruction that affects the register stack, and how much each grows: the event itself, and the numbers of stacked
 /// registers just before it, in the three fields of each in which counters add them up (Montecito manual, section 4.12).
 ///
-/// `frame` is the number of registers of the current frame, `dirty` of those that memory does not have yet; both are 96 at most on
+/// `frame` is the number of registers of the current frame, `dirty` the number of those that are not in memory yet; both are 96 at most on
 /// Montecito, and taken modulo 128.
 ///
 /// ```

@@ -238,7 +238,7 @@ impl Selected {
     }
 
     /// Whether it counts what happens to another thread of the core: to both, or to none in particular.
-    pub(crate) fn looks_beyond(&self) -> bool {
+    pub(crate) fn counts_siblings(&self) -> bool {
         self.source != Source::Nothing && self.scope(true, false) != Scope::Thread
     }
 

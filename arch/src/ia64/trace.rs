@@ -1,4 +1,4 @@
-//! How a buffer of branches is written: sources, and targets that sources may take the place of.
+//! How a buffer of branches is written: sources, and targets, which sources may replace.
 
 use crate::feed::Record;
 
@@ -16,21 +16,21 @@ pub enum Last {
     /// Nothing that matters.
     #[default]
     Nothing,
-    /// A branch in this slot of this bundle, which was not taken: another of the bundle makes no entry of its own.
+    /// A branch in this slot of this bundle, which was not taken: another of the bundle makes no new entry.
     NotTaken {
         /// The bundle's address.
         bundle: u64,
         /// The slot.
         slot: u8,
     },
-    /// This bundle, as a target: a source in it takes the entry.
+    /// This bundle, as a target: a source in it takes over the entry.
     Target {
         /// The bundle's address.
         bundle: u64,
     },
 }
 
-/// A buffer of entries, in turn, with bits beside each where the part has them.
+/// A circular buffer of entries, with extra bits for each where the part has them.
 pub(crate) trait Buffer {
     /// Writes the next entry.
     fn push(&mut self, entry: u64, extension: u8);
@@ -51,11 +51,11 @@ pub(crate) struct Source {
     pub(crate) mispredicted: bool,
     /// It was taken, to this address.
     pub(crate) target: Option<u64>,
-    /// The bits beside its entry.
+    /// The extra bits of its entry.
     pub(crate) extension: u8,
 }
 
-/// Enters the branch of `record` and, if it was taken, its target. Returns how many entries that brought.
+/// Enters the branch of `record` and, if it was taken, its target. Returns how many entries that added.
 pub(crate) fn enter(source: Source, record: &Record, last: &mut Last, buffer: &mut impl Buffer) -> u64 {
     let slot = if source.target.is_some() { u64::from(record.slot.min(2)) << 2 } else { NOT_TAKEN };
     let entry = source.bundle << 4 | slot | if source.mispredicted { MISPREDICTED } else { 0 } | SOURCE;
@@ -69,7 +69,7 @@ pub(crate) fn enter(source: Source, record: &Record, last: &mut Last, buffer: &m
     entries + 1
 }
 
-/// Enters a source: in place of the target that it lies in, into the entry of its bundle, or behind the last.
+/// Enters a source: in place of the target in whose bundle it is, into the entry of its bundle, or after the last.
 fn enter_source(source: u64, extension: u8, record: &Record, last: Last, buffer: &mut impl Buffer) -> u64 {
     match last {
         Last::Target { bundle } if bundle == record.address & !0xF => {

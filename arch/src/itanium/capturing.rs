@@ -1,4 +1,4 @@
-//! What an instruction's record makes the PMU capture and count.
+//! What the PMU captures and counts of an instruction's record.
 
 use super::tagging::Tags;
 use super::{Itanium, choice, data_capture, fetch_capture, trace};
@@ -6,7 +6,7 @@ use crate::event::Internal;
 use crate::feed::{Feed, Record, Records, Scope, Signal, SignalSet};
 use crate::ia64::{InstructionSets, Last, Monitor, Psr};
 
-/// What one instruction brought.
+/// What was captured of one instruction.
 #[derive(Clone, Copy, Default)]
 struct Captured {
     data: bool,
@@ -36,7 +36,7 @@ impl Itanium {
         !pmc11.tlb() && data_capture::captures_anything(pmc11) && self.data_monitor().can_count()
     }
 
-    /// What captures ask for while nothing is frozen.
+    /// The signals and records that captures need while nothing is frozen.
     pub(super) fn demand_of_captures(&self, signals: &mut SignalSet) -> Records {
         let configuration = &self.configuration;
         let mut records = Records::NONE;
@@ -55,7 +55,7 @@ impl Itanium {
         records
     }
 
-    /// Time is looked at from now on, if anything needs it and did not.
+    /// Follows time from now on, if anything needs it and did not before.
     pub(super) fn begin_time(&mut self, feed: &impl Feed) {
         let follows = !self.is_frozen() && self.follows_loads();
         if follows && !self.timed {
@@ -64,7 +64,7 @@ impl Itanium {
         self.timed = follows;
     }
 
-    /// Lets the time go by that has gone by.
+    /// Advances the captures by the cycles that have elapsed.
     pub(super) fn advance(&mut self, feed: &impl Feed) {
         if self.timed {
             let now = feed.total(Signal::Cycles, Scope::Thread);
@@ -73,15 +73,15 @@ impl Itanium {
         }
     }
 
-    /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
-    pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) -> bool {
+    /// Captures and counts what the instruction of `record` did. Returns whether deadlines must be set anew.
+    pub(super) fn take_record(&mut self, record: &Record, feed: &impl Feed) -> bool {
         if self.is_frozen() {
             return false;
         }
         self.advance(feed);
         let tags = self.tagger().tags(record, &self.context);
         if self.demand.records().every {
-            // Else only some instructions are told, and which they are must not show.
+            // Otherwise only some instructions are reported, and which ones must not be visible.
             self.tags = tags;
         }
         let captured = self.capture(record, tags);
@@ -94,7 +94,7 @@ impl Itanium {
         });
         let froze = self.counters.count_if_asked(feed);
         if froze {
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
         froze
     }

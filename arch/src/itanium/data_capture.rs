@@ -11,7 +11,7 @@ const MOST_LATENCY: u32 = (1 << 12) - 1;
 const SOURCES: u8 = 0b1110;
 
 /// The least latency of a cache miss that `umask` captures, if it captures any: the codes of public drivers. There is a gap below 512
-/// cycles, so 7, which no driver uses, is taken for the code that continues the row.
+/// cycles, so 7, which no driver uses, is taken as the code that continues the row.
 const fn least_latency(umask: u8) -> Option<u32> {
     match umask {
         0..=7 => Some(4 << umask),
@@ -32,7 +32,7 @@ struct Capture {
     level: u8,
 }
 
-/// Captures what `pmc11` asks for of an access that its monitor and the data tag admit. Whether it did.
+/// Captures what `pmc11` asks for of an access that its monitor and the data tag admit. Returns whether it did.
 pub(super) fn capture(pmc11: Pmc11, record: &Record, tracker: &mut LoadTracker, captures: &mut Captures) -> bool {
     let found = if pmc11.tlb() { translation_miss(pmc11.umask(), record) } else { cache_miss(pmc11.umask(), record, tracker) };
     let Some(found) = found else { return false };

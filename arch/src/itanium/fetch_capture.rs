@@ -17,7 +17,7 @@ pub(super) fn captures_anything(pmc10: Pmc10) -> bool {
     if pmc10.tlb() { pmc10.umask() & (WALKER | SOFTWARE) != 0 } else { pmc10.umask() <= LAST_STEP }
 }
 
-/// Captures what `pmc10` asks for of a demand fetch that its monitor and the address range admit. Whether it did.
+/// Captures what `pmc10` asks for of a demand fetch that its monitor and the address range admit. Returns whether it did.
 pub(super) fn capture(pmc10: Pmc10, fetch: &Fetch, captures: &mut Captures) -> bool {
     if fetch.prefetch || !captures_anything(pmc10) {
         return false;

@@ -1,4 +1,4 @@
-//! The register file: every PMC and PMD but PMC0 and the counts, and what a write leaves in each.
+//! The register file: every PMC and PMD except PMC0 and the counts, and what a write leaves in each.
 
 use super::registers::{
     COUNTERS, ENTRIES, NarrowPmc, OpcodeMatcher, Pmc, Pmc10, Pmc11, Pmc12, Pmc13, Pmd0, Pmd1, Pmd3, Pmd16, Pmd17, TraceEntry,
@@ -65,7 +65,7 @@ impl Configuration {
         }
     }
 
-    /// PMC`number` is written.
+    /// Writes PMC`number`.
     pub(super) fn write(&mut self, number: u8, value: u64) {
         let [pmc8, pmc9] = &mut self.matchers;
         let [pmc4, pmc5, pmc6, pmc7] = &mut self.counters;
@@ -129,7 +129,7 @@ impl Captures {
         }
     }
 
-    /// PMD`number` is written.
+    /// Writes PMD`number`.
     pub(super) fn write(&mut self, number: u8, value: u64) {
         match number {
             0 => self.fetch_address = Pmd0::written(implemented(value)),
@@ -165,7 +165,7 @@ impl Captures {
 }
 
 impl Buffer for Captures {
-    /// The entry is written where the index points; the index moves on. No bits are beside it on this part.
+    /// Writes the entry where the index points, and advances the index. This part has no extra bits.
     fn push(&mut self, entry: u64, _extension: u8) {
         let at = self.index.bbi();
         self.put(at, entry);

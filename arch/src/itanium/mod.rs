@@ -1,11 +1,12 @@
 //! The PMU of the first Itanium ("Merced"): four counters, event-address registers, a branch trace buffer.
 //!
-//! From the Intel Itanium Processor Reference Manual for Software Development, chapter 6. Of that a part is at hand; the rest follows the
-//! Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md` records.
+//! From the Intel Itanium Processor Reference Manual for Software Development, chapter 6. Only a part of that is available; the rest
+//! follows the Itanium Architecture Software Developer's Manual and what operating systems' drivers rely on, as `docs/decisions.md`
+//! records.
 //!
 //! - A counter is 32 bits and is read with its bit 31 copied to the bits above. The carry out of bit 31 sets its bit in PMC0; with oi it
 //!   freezes every monitor and asks for one interrupt, of the vector in PMV.
-//! - A monitor counts while PMC0.fr is 0, its plm has the privilege level, its ism leaves the instruction set that is executed, and
+//! - A monitor counts while PMC0.fr is 0, its plm has the privilege level, its ism admits the instruction set that is executed, and
 //!   PSR.up or, of a privileged monitor, PSR.pp is 1.
 //! - Events that come more than three times a cycle are counted by PMC/PMD4 and 5 only.
 //! - Four address ranges together, two opcode matchers and four data ranges together tag instructions; most events can be counted for
@@ -39,7 +40,7 @@
 //!     }
 //! }
 //! assert_eq!(pmu.take_alerts().interrupts, 1 << 4);
-//! // PMD4 has overflowed, and everything stands still.
+//! // PMD4 has overflowed, and everything is frozen.
 //! assert_eq!(pmu.read(Address::Pmc(0), &thread), Ok(0x11));
 //! ```
 
@@ -78,7 +79,7 @@ const WIDTH: Width = Width::new(32);
 
 /// What PAL_PERF_MON_INFO returns.
 ///
-/// Firmware of the time gave PMC4 alone for retired instructions, which Linux corrects; both counters that have them are given here.
+/// Firmware of the time named PMC4 alone for retired instructions, which Linux corrects. Both counters that can count them are named here.
 pub const PERF_MON_INFO: PerfMonInfo = PerfMonInfo {
     retired: 0x08,
     cycles: 0x12,
@@ -145,7 +146,7 @@ pub struct Itanium {
     context: Context,
     /// Loads are followed, which needs the time.
     timed: bool,
-    /// The total of cycles up to which time has been passed on.
+    /// The total of cycles up to which captures have advanced.
     seen: u64,
     demand: Demand,
 }
@@ -176,7 +177,7 @@ impl Itanium {
         self.revision
     }
 
-    /// Whether a change to `context` is one of privilege that something counts.
+    /// Whether a change to `context` changes the privilege level and a counter counts that.
     fn moves(&self, context: &Context) -> bool {
         context.privilege != self.context.privilege && self.counters.wants(|internal| matches!(internal, Internal::PrivilegeChange(_)))
     }
@@ -193,7 +194,7 @@ impl Itanium {
     fn catch_up(&mut self, feed: &impl Feed) {
         self.advance(feed);
         if self.counters.count(feed) {
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
     }
 
@@ -208,10 +209,10 @@ impl Itanium {
         }
     }
 
-    /// A register or the context has changed: what counts and what is waited for follow.
+    /// Updates what counts, the demand and the deadlines, after a register or the context has changed.
     fn changed(&mut self, feed: &impl Feed) {
         self.counters.resume(&self.context, feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
         self.begin_time(feed);
         self.rearm(feed);
     }
@@ -237,7 +238,7 @@ impl Itanium {
         (signals, per_cycle, records)
     }
 
-    fn renew_demand(&mut self, feed: &impl Feed) {
+    fn update_demand(&mut self, feed: &impl Feed) {
         self.counters.alerts.renewed = true;
         let (signals, per_cycle, records) = self.wanted(feed.supply());
         self.demand.follow(signals, per_cycle, records, feed.supply());
@@ -247,7 +248,7 @@ impl Itanium {
         if number != 0 {
             self.configuration.write(number, value);
             if number == 12 {
-                // While nothing is captured, branches need not be told.
+                // While nothing is captured, branches need not be reported.
                 self.last = Last::Nothing;
             }
             self.connect(feed);
@@ -256,7 +257,7 @@ impl Itanium {
         let was_frozen = self.is_frozen();
         self.counters.overflow = Overflow::written(value, Counters::<COUNTERS>::overflow_bits());
         if was_frozen && !self.is_frozen() {
-            // What was traced and followed before a freeze has no bearing on what comes.
+            // What was traced and followed before a freeze does not affect what follows.
             self.last = Last::Nothing;
             self.tracker.release();
         }
@@ -332,7 +333,7 @@ impl Model for Itanium {
             return;
         }
         let moves = self.moves(&context);
-        // What went by went by in the old state.
+        // Everything up to now belongs to the old state.
         self.catch_up(feed);
         if moves {
             self.counters.change_privilege(1 << (self.context.privilege & 3) | 1 << (context.privilege & 3));
@@ -355,14 +356,14 @@ impl Model for Itanium {
         let occurrence = Occurrence { select: event::ITANIUM.encodings.first_select(occurrence.select), ..occurrence };
         let taken = self.counters.inject(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
         self.rearm(feed);
         taken
     }
 
     fn record(&mut self, record: &Record, feed: &impl Feed) {
-        if self.look_at(record, feed) {
+        if self.take_record(record, feed) {
             self.rearm(feed);
         }
     }
@@ -405,7 +406,7 @@ impl Model for Itanium {
 }
 
 impl LazyContexts for Itanium {
-    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, _observed: bool, _feed: &impl Feed) -> bool {
         let same = !self.moves(context) && self.counters.admitted(context) == self.counters.counting();
         if same {
             self.context = *context;

@@ -22,7 +22,7 @@ pub struct State {
     pub counts: [u64; COUNTERS],
     /// What each counter knows of single cycles, and how often its overflows were notified outside.
     pub memory: [(Detector, u64); COUNTERS],
-    /// What has come since the last instruction to counters that wait for the next to say whether they count it.
+    /// What has occurred since the last instruction, for counters that count it only if the next instruction admits it.
     pub pending: [Pending; COUNTERS],
     /// PMD0-3 and 8-17.
     pub captures: Captures,
@@ -39,8 +39,8 @@ pub struct State {
 }
 
 impl Itanium {
-    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
-    /// embedder takes the alerts before it saves the interrupt controller.
+    /// What the PMU remembers, with everything counted up to now. Alerts that this raises are reported here, not by the restored PMU: the
+    /// embedder takes them before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
         self.service(feed);
         let mut counts = [0; COUNTERS];
@@ -64,7 +64,7 @@ impl Itanium {
         }
     }
 
-    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
+    /// The PMU that remembers `state`, attached to `feed`: it counts from now on. Bits that no register keeps are
     /// dropped.
     #[must_use]
     pub fn from_state(state: &State, feed: &impl Feed) -> Itanium {
@@ -84,7 +84,7 @@ impl Itanium {
         pmu.connect(feed);
         pmu.counters.resume(&pmu.context, feed);
         pmu.counters.remember(&state.memory, &state.pending);
-        pmu.renew_demand(feed);
+        pmu.update_demand(feed);
         pmu.begin_time(feed);
         pmu.rearm(feed);
         pmu

@@ -1,7 +1,7 @@
 //! Which instructions are tagged: address ranges, opcodes, data ranges.
 //!
-//! Sections 6.2.4 to 6.2.6. Tags are computed where an instruction's record comes; hardware computes them early in the pipeline and
-//! passes some inaccuracy on, which this does not.
+//! Sections 6.2.4 to 6.2.6. Tags are computed when an instruction's record comes. Hardware computes them early in the pipeline, with some
+//! inaccuracy that is not modelled.
 
 use super::file::{Configuration, implemented};
 use super::registers::OpcodeMatcher;
@@ -16,7 +16,7 @@ const BUNDLE: u64 = !0xF;
 /// The bits of an encoding that a matcher has: 27 of them.
 const MATCHED: u32 = (1 << 27) - 1;
 
-/// The bits of an encoding that matchers look at, as their fields have them: 40:27 above 12:0.
+/// The bits of an encoding that matchers compare, as their fields have them: 40:27 above 12:0.
 const fn matched_bits(encoding: u64) -> u32 {
     ((encoding >> 27 & 0x3FFF) << 13 | encoding & 0x1FFF) as u32
 }
@@ -29,12 +29,12 @@ pub struct Tags {
     pub range: bool,
     /// Tag(PMC8) in bit 0 and Tag(PMC9) in bit 1: it is in the range, and that opcode matcher takes it.
     pub opcodes: u8,
-    /// DBRRangeTag: its access to memory is one of those that data ranges and the first matcher leave.
+    /// DBRRangeTag: data ranges and the first matcher admit its access to memory.
     pub data: bool,
 }
 
 impl Tags {
-    /// Whether the instruction is one of those that `qualifier` leaves.
+    /// Whether `qualifier` admits the instruction.
     pub(super) fn admit(self, qualifier: Qualifier) -> bool {
         let by = qualifier.by;
         match qualifier.tag {
@@ -65,7 +65,7 @@ impl Tagger<'_> {
         self.configuration.pmc13.ta() && types(matcher).is_all() && matcher.mask() == MATCHED
     }
 
-    /// Whether nothing that `qualifier` looks at constrains anything.
+    /// Whether nothing that `qualifier` depends on constrains anything.
     pub(super) fn leaves_all(self, qualifier: Qualifier) -> bool {
         let by = qualifier.by;
         match qualifier.tag {
@@ -98,7 +98,7 @@ impl Tagger<'_> {
         self.is_open(number) || range && is_match && !Psr::of(context.machine_state).is()
     }
 
-    /// DBRRangeMatch (section 6.2.6): r, w and plm do not matter. What accesses no memory is in no range.
+    /// DBRRangeMatch (section 6.2.6): r, w and plm do not matter. An instruction without an access is in no range.
     fn data_match(self, record: &Record, context: &Context) -> bool {
         let is_in_range = |address, pair| {
             let pair = self.breakpoints.data(pair);
@@ -108,8 +108,8 @@ impl Tagger<'_> {
         !Psr::of(context.machine_state).db() && record.memory.is_some_and(|memory| is_in_any(memory.address))
     }
 
-    /// DBRRangeTag (section 6.2.6) of an access whose Tag(PMC8) is `tagged`. Accesses of the register stack engine and the walker are no
-    /// instruction's where data ranges constrain.
+    /// DBRRangeTag (section 6.2.6) of an access whose Tag(PMC8) is `tagged`. Accesses of the register stack engine and the walker belong
+    /// to no instruction where data ranges constrain.
     fn data_tag(self, record: &Record, tagged: bool, context: &Context) -> bool {
         let by_itself = record.sample.traits.intersects(Traits::REGISTER_STACK | Traits::PAGE_WALKER);
         if self.configuration.pmc11.pt() { tagged } else { (tagged || by_itself) && self.data_match(record, context) }
@@ -128,8 +128,8 @@ fn types(matcher: OpcodeMatcher) -> Types {
     Types { m: matcher.m(), i: matcher.i(), f: matcher.f(), b: matcher.b() }
 }
 
-/// Whether `address` and what a pair of breakpoint registers has are the same under the pair's mask. Bit 50 of the address stands for
-/// its bits 60:51; those above 55 are compared whatever the mask.
+/// Whether `address` equals that of a pair of breakpoint registers under the pair's mask. Bits 60:51 of the address are taken from its
+/// bit 50. Bits above 55 are always compared.
 const fn matches(address: u64, value: u64, mask: u64) -> bool {
     (implemented(address) ^ value) & (mask | ABOVE_MASK) == 0
 }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_51_to_55_stand_under_the_mask_and_56_to_60_do_not() {
+    fn bits_51_to_55_are_masked_and_56_to_60_are_not() {
         assert!(matches(1 << 50, 0x3FF << 51 | 1 << 50, EXACT));
         assert!(!matches(1 << 50, 0x1F << 56 | 1 << 50, EXACT));
         // The mask leaves 55:51 out: they may be anything, those above may not.
@@ -320,7 +320,7 @@ mod tests {
             let mut record = load(0x9000, 0x1008);
             record.sample.traits = traits;
             assert!(registers.tags(&record, 0).data);
-            // With tags passed on, the instruction that caused the access decides.
+            // With pt set, the instruction that caused the access decides.
             registers.0.write(11, 1 << 28);
             assert!(!registers.tags(&record, 0).data);
             registers.0.write(11, 0);

@@ -348,7 +348,7 @@ fn changes_of_the_privilege_level_belong_to_the_level_that_is_left() {
 }
 
 #[test]
-fn firmware_tells_of_four_pairs_of_32_bits() {
+fn firmware_reports_four_pairs_of_32_bits() {
     assert_eq!(PERF_MON_INFO.pm_info(), 0x0812_2004);
     let buffer = PERF_MON_INFO.buffer();
     assert_eq!([0, 4, 8, 12].map(|word| buffer[word]), [0x3FFF, 0x3_FFFF, 0xF0, 0x30]);

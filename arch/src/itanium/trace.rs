@@ -5,9 +5,9 @@ use super::registers::Pmc12;
 use crate::feed::{Branch, Prediction, Record, Traits};
 use crate::ia64::{Last, Source, enter};
 
-/// ptm and ppm of this value each leave what was predicted wrongly; both together every branch of which anything was.
+/// ptm or ppm of this value admits wrong predictions of its kind; both together admit every branch with a wrong prediction.
 const WRONG: u8 = 0b01;
-/// ptm of this value does not look at the target's prediction.
+/// ptm of this value ignores the target's prediction.
 const EITHER: u8 = 0b11;
 
 /// Whether the settings of `pmc12` leave anything to capture, at the levels that it names.
@@ -15,8 +15,8 @@ pub(super) fn captures_anything(pmc12: Pmc12) -> bool {
     pmc12.tm() != 0 && pmc12.ptm() != 0 && pmc12.ppm() != 0 && (pmc12.tar() || pmc12.bpt() || pmc12.bac())
 }
 
-/// Whether the predictor that served the branch of `record` is one of those that `pmc12` names. The last stage serves what nobody tells
-/// of.
+/// Whether the predictor that served the branch of `record` is one of those that `pmc12` names. A branch without a reported stage was
+/// served by the last.
 fn is_predicted_by(pmc12: Pmc12, record: &Record) -> bool {
     let traits = record.sample.traits;
     if traits.contains(Traits::PREDICTED_FIRST) {
@@ -28,7 +28,7 @@ fn is_predicted_by(pmc12: Pmc12, record: &Record) -> bool {
     }
 }
 
-/// Whether ptm and ppm leave what the prediction came to. Of a wrong path no target was predicted.
+/// Whether ptm and ppm admit the outcome of the prediction. With a wrong path no target was predicted.
 fn is_prediction_wanted(pmc12: Pmc12, prediction: Prediction) -> bool {
     let (ptm, ppm) = (pmc12.ptm(), pmc12.ppm());
     if ptm == WRONG && ppm == WRONG {
@@ -45,8 +45,8 @@ fn is_wrong(prediction: Prediction) -> bool {
     matches!(prediction, Prediction::WrongTarget | Prediction::WrongDirection)
 }
 
-/// Captures a branch of IA-64 that the monitor of `pmc12` admits and the first opcode matcher tags, if its settings leave it. Whether
-/// it did. Other changes of the flow of instructions are not captured.
+/// Captures a branch of IA-64 that the monitor of `pmc12` admits and the first opcode matcher tags, if its settings admit it. Returns
+/// whether it did. Other changes of the flow of instructions are not captured.
 pub(super) fn capture(pmc12: Pmc12, record: &Record, branch: &Branch, last: &mut Last, captures: &mut Captures) -> bool {
     let taken = pmc12.tm() >> u8::from(branch.taken) & 1 == 1;
     let wanted = taken && is_prediction_wanted(pmc12, branch.prediction) && is_predicted_by(pmc12, record);

@@ -66,7 +66,7 @@ impl Model for K8 {
     }
 
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
-        self.happened(|_| true, occurrence, amount, feed)
+        self.count_occurrence(|_| true, occurrence, amount, feed)
     }
 
     fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
@@ -106,8 +106,8 @@ impl Model for K8 {
         self.context = Context::RESET;
         self.alerts = Alerts::default();
         (self.counting, self.following, self.early) = (0, 0, 0);
-        self.renew_admits();
-        self.renew_demand(feed);
+        self.update_admits();
+        self.update_demand(feed);
     }
 
     fn catalogue(&self) -> &'static Catalogue {
@@ -121,7 +121,7 @@ impl Model for K8 {
 
 impl LazyContexts for K8 {
     #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, _observed: bool, feed: &impl Feed) -> bool {
         let counting = self.admitted_in(context);
         let quiet = counting == self.counting || self.switch_quietly(context, counting, feed);
         if quiet {
@@ -131,7 +131,7 @@ impl LazyContexts for K8 {
     }
 
     fn sensitivity(&self) -> u64 {
-        // Whatever the grants are: another core can change those.
+        // Grants do not matter here: another core can change them.
         let depends = self.units.iter().any(|unit| unit.select.en() && unit.select.usr() != unit.select.os());
         if depends { u64::MAX } else { 0 }
     }
@@ -171,7 +171,7 @@ impl PackageScope for K8 {
     }
 
     fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, _tags: u64, feed: &impl Feed) -> bool {
-        self.happened(|selection| selection.is_northbridge(), occurrence, amount, feed)
+        self.count_occurrence(|selection| selection.is_northbridge(), occurrence, amount, feed)
     }
 
     fn package_demand(&self) -> SignalSet {
@@ -198,10 +198,10 @@ impl Arbitration for K8 {
         if (self.granted, self.blocked) != (granted & ALL, blocked & ALL) {
             self.granted = granted & ALL;
             self.blocked = blocked & ALL;
-            self.renew_admits();
+            self.update_admits();
             self.fold_stopping(self.admitted(), feed);
             self.resume(feed);
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
     }
 }
@@ -219,7 +219,7 @@ impl Pins for K8 {
             }
         }
         self.arm(feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
     }
 
     fn pin_toggles(&mut self, pin: u32, feed: &impl Feed) -> u64 {

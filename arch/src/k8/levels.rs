@@ -1,11 +1,11 @@
-//! Changes of the privilege level, of which there are many: what counters are connected to, and mostly their deadlines, stay.
+//! Changes of the privilege level, which are frequent: the connections of counters stay, and mostly their deadlines too.
 
 use super::{K8, WIDTH, slots};
 use crate::feed::{Context, Feed};
 
 impl K8 {
-    /// Another state makes these the counters that count, if all that takes is to count and to skip: deadlines are there or need not be, and nothing
-    /// is seen outside.
+    /// Makes `counting` the counters that count, if counting and skipping is all that takes: no deadline must be set or cancelled, and
+    /// nothing is visible outside.
     #[inline]
     pub(super) fn switch_quietly(&mut self, context: &Context, counting: u32, feed: &impl Feed) -> bool {
         let (stopped, started) = (self.counting & !counting, counting & !self.counting);
@@ -32,7 +32,7 @@ impl K8 {
         true
     }
 
-    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums.
+    /// Whether every counter that counts at some level waits for its overflow at every level, and counts only sums.
     #[inline]
     pub(super) fn levels_add_up(&self) -> bool {
         let [level_0, above] = self.admits;
@@ -41,8 +41,8 @@ impl K8 {
         quiet && (level_0 | above) & !waiting == 0 && slots(level_0 | above).all(|slot| self.units[slot.index()].connection.tap.adds_up())
     }
 
-    /// The level has changed: counters that no longer count have been folded, those that now do begin here. Deadlines stay where they do no harm, as
-    /// levels change more often than deadlines come.
+    /// The level has changed: counters that no longer count have been folded, those that now count begin here. Deadlines stay where they
+    /// do no harm, because levels change more often than deadlines come.
     pub(super) fn resume_at_level(&mut self, counting: u32, feed: &impl Feed) {
         let before = self.active();
         let admitted = counting & !self.counting;
@@ -50,7 +50,7 @@ impl K8 {
         let stopped = before & !self.active();
         for slot in slots(stopped) {
             let unit = &self.units[slot.index()];
-            // Whoever sleeps until the next deadline had better find no other.
+            // A halted thread sleeps until its next deadline: it should find none of a stopped counter.
             if !self.context.halted && unit.connection.tap.may_linger(unit.counter.until_overflow(WIDTH)) {
                 self.early |= slot.bit();
             } else {

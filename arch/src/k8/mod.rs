@@ -6,11 +6,11 @@
 //! - A counter is 48 bits; bits 63:48 read as zero and ignore what is written. It overflows when it wraps to zero, by counting only:
 //!   a write never overflows.
 //! - It counts while EN is set, the clock runs, and USR (privilege levels above 0) or OS (level 0) admits the level.
-//! - An overflow with INT set asks the local APIC for its performance-counter interrupt, once; nothing freezes, and clearing EN or INT
-//!   later takes no request back.
+//! - An overflow with INT set requests the local APIC's performance-counter interrupt, once. Nothing freezes, and clearing EN or INT
+//!   later does not withdraw the request.
 //! - Reserved bits of PerfEvtSel (21 and 63:32) read as zero and ignore what is written.
 //! - Event selects E0h and above count the northbridge, which the cores of a package share. While one core's PerfEvtSel selects such
-//!   an event with EN set, the counter of that number is of no use to the other cores: it keeps its value and can be read and written.
+//!   an event with EN set, the counter of that number does not count on the other cores: it keeps its value and can be read and written.
 //!
 //! ```
 //! use vm_pmu_arch::access::Address;
@@ -52,7 +52,7 @@ use counting::{Connection, Selection};
 /// The width of a counter.
 const WIDTH: Width = Width::new(48);
 
-/// The first event select of the northbridge; drivers tell its events by bits 7:5 all set.
+/// The first event select of the northbridge; drivers recognise its events by bits 7:5 all set.
 const FIRST_NORTHBRIDGE_EVENT: u8 = 0xE0;
 
 /// A revision of the part: later ones have more events.
@@ -88,8 +88,8 @@ impl Revision {
         Revision::ALL.into_iter().find(|revision| revision.letter().eq_ignore_ascii_case(letter))
     }
 
-    /// What CPUID shows of a part of this revision: AMD, family 0Fh, and the extended model by which software tells the revisions apart
-    /// (0 up to C, 1 for D, 2 for E). No feature bit announces the PMU, and those of later ones must be clear.
+    /// What CPUID shows of a part of this revision: AMD, family 0Fh, and the extended model by which software distinguishes the revisions
+    /// (0 up to C, 1 for D, 2 for E). No feature bit announces the PMU, and those of later PMUs must be clear.
     #[must_use]
     pub const fn cpuid(self) -> Option<CpuidIdentity> {
         let signature = match self {
@@ -140,15 +140,15 @@ pub struct K8 {
     counting: u32,
     /// The counters enabled for edges, one bit each: their detectors follow the selection at every privilege level.
     following: u32,
-    /// The counters whose deadlines may be too early, one bit each: a change of the level that stops a counter leaves its deadlines, and when it goes
-    /// on they are nearer than they must be. Those that stand still and are not among them have none.
+    /// The counters whose deadlines may be too early, one bit each: a change of level that stops a counter leaves its deadlines set, and
+    /// when it continues they are nearer than they must be. Other stopped counters have no deadlines.
     early: u32,
     alerts: Alerts,
 }
 
 impl K8 {
-    /// A PMU as power-on leaves it: every register zero, at privilege level 0. A core that shares its northbridge with nobody holds all
-    /// of it.
+    /// A PMU as power-on leaves it: every register zero, at privilege level 0. A core that does not share its northbridge holds all its
+    /// counters.
     #[must_use]
     pub fn new(revision: Revision) -> K8 {
         K8 {
@@ -202,8 +202,8 @@ impl K8 {
         }
     }
 
-    /// A select or a grant is another: which counters count at which level may be, too.
-    fn renew_admits(&mut self) {
+    /// Finds which counters count at which level, after a select or a grant has changed.
+    fn update_admits(&mut self) {
         self.admits = [0; 2];
         for slot in Slot::ALL {
             let select = self.units[slot.index()].select;
@@ -220,13 +220,13 @@ impl K8 {
         select.en() && select.event_select() >= FIRST_NORTHBRIDGE_EVENT
     }
 
-    /// Whether no other core's claim stands in the way.
+    /// Whether no other core's claim blocks it.
     fn is_usable(&self, slot: Slot) -> bool {
         let northbridge = self.units[slot.index()].select.event_select() >= FIRST_NORTHBRIDGE_EVENT;
         self.blocked & slot.bit() == 0 && (!northbridge || self.granted & slot.bit() != 0)
     }
 
-    /// Counts up to now. Whether something was seen outside, so that the counter waits for the next.
+    /// Counts up to now. Returns whether that was visible outside, so that the counter needs its next deadline.
     fn fold(&mut self, slot: Slot, feed: &impl Feed) -> bool {
         if self.active() & slot.bit() == 0 {
             return false;
@@ -235,19 +235,19 @@ impl K8 {
         self.counting & slot.bit() != 0 && self.grow(slot, grown)
     }
 
-    /// The counters whose connections are kept up to date, one bit each: those that count, and those that look out for edges.
+    /// The counters whose connections are kept up to date, one bit each: those that count, and those that detect edges.
     fn active(&self) -> u32 {
         self.counting | self.following
     }
 
-    /// Counts up to now, and sets the next deadline when the last one has gone by.
+    /// Counts up to now, and sets the next deadline if the last one was reached.
     fn catch_up(&mut self, slot: Slot, feed: &impl Feed) {
         if self.fold(slot, feed) {
             self.rearm(slot, feed);
         }
     }
 
-    /// The counter grows by `amount`: wrap, pin, interrupt. Whether that was seen outside.
+    /// The counter grows by `amount`: wrap, pin, interrupt. Returns whether that was visible outside.
     #[inline]
     fn grow(&mut self, slot: Slot, amount: u64) -> bool {
         let watched = self.watched & slot.bit() != 0;
@@ -255,7 +255,7 @@ impl K8 {
         let overflows = if amount == 0 { 0 } else { unit.counter.add(amount, WIDTH) };
         let toggles = match (unit.select.pc(), watched) {
             (true, _) => overflows,
-            // What comes in one clock is one increment.
+            // All events of one clock are one increment.
             (false, true) => unit.connection.tap.take_increments().unwrap_or(amount),
             (false, false) => 0,
         };
@@ -274,7 +274,7 @@ impl K8 {
         overflows != 0 || (watched && toggles != 0)
     }
 
-    /// A select or a grant has changed: counters that no longer count have been folded, those that now do begin here.
+    /// A select or a grant has changed: counters that no longer count have been folded, those that now count begin here.
     fn resume(&mut self, feed: &impl Feed) {
         let before = self.active();
         let counting = self.admitted();
@@ -284,7 +284,7 @@ impl K8 {
         self.begin(before, admitted, feed);
     }
 
-    /// Those that are active now and were not `before` begin here, and so do those that only looked out for edges and are now `admitted`.
+    /// Begins the counters that are active now and were not `before`, and those that only detected edges and are now `admitted`.
     fn begin(&mut self, before: u32, admitted: u32, feed: &impl Feed) {
         let started = self.active() & !before;
         for slot in slots(started | admitted) {
@@ -306,25 +306,25 @@ impl K8 {
         }
     }
 
-    /// The counters that look out for edges, whatever the privilege level, one bit each.
+    /// The counters that detect edges at every privilege level, one bit each.
     fn followed_edges(&self) -> u32 {
         let follows = |slot: &&Slot| self.units[slot.index()].connection.tap.gate().is_edge() && self.is_followed(**slot);
         Slot::ALL.iter().filter(follows).fold(0, |following, slot| following | slot.bit())
     }
 
-    /// The states whose levels decide whether what the counter selects holds, and that nobody has told.
+    /// The states whose levels decide whether what the counter selects holds, and that must be supplied.
     fn asked(&self, slot: Slot, feed: &impl Feed) -> SignalSet {
         feed.supply().of(&self.selection(slot).unknown_states(self.revision))
     }
 
-    /// Counts what the counters outside `counting` have seen, before they stop; those that only look out for edges see it too.
+    /// Brings the counters outside `counting` up to date before they stop, and with them those that detect edges.
     fn fold_stopping(&mut self, counting: u32, feed: &impl Feed) {
         for slot in slots(self.counting & !counting | self.following) {
             self.fold(slot, feed);
         }
     }
 
-    /// The level of what the counter selects, as far as states decide it that nobody need tell.
+    /// The level of what the counter selects, as far as states that need no report decide it.
     fn level(&self, slot: Slot, feed: &impl Feed) -> bool {
         self.selection(slot).level(self.revision, |signal| counting::holds(signal, &self.context, feed.supply()))
     }
@@ -342,8 +342,8 @@ impl K8 {
         select.en() && (select.usr() || select.os()) && self.is_usable(slot)
     }
 
-    /// A select has been written, or a grant: what is claimed and what must be reported may be something else.
-    fn renew_demand(&mut self, feed: &impl Feed) {
+    /// Updates the claims and the demand after a select or a grant has been written.
+    fn update_demand(&mut self, feed: &impl Feed) {
         self.alerts.renewed = true;
         let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
@@ -364,8 +364,8 @@ impl K8 {
         self.demand.ask(levels);
     }
 
-    /// Sets the deadlines of a counter that counts. They are told from the totals that it was last folded at, so that setting them
-    /// again changes nothing.
+    /// Sets the deadlines of a counter that counts. They start from the totals at which it was last folded, so setting them again changes
+    /// nothing.
     fn arm_one(&self, slot: Slot, feed: &impl Feed) {
         self.units[slot.index()].connection.tap.arm(feed, self.remaining(slot, feed));
     }
@@ -384,7 +384,7 @@ impl K8 {
         self.active() | self.early
     }
 
-    /// Takes back the deadlines of the counters of `stopped`, and sets those again that other counters need.
+    /// Cancels the deadlines of the counters of `stopped`, and sets those again that other counters need.
     fn disarm_those(&mut self, stopped: u32, feed: &impl Feed) {
         self.early &= !stopped;
         let mut reach = 0;
@@ -400,7 +400,7 @@ impl K8 {
         }
     }
 
-    /// Takes back the deadlines of `tap`, and sets those again that other counters need.
+    /// Cancels the deadlines of `tap`, and sets those again that other counters need.
     fn disarm(&self, tap: &Tap, feed: &impl Feed) {
         tap.disarm(feed);
         for slot in Slot::ALL {
@@ -410,8 +410,8 @@ impl K8 {
         }
     }
 
-    /// Something that no signal tells happened: `which` of the counters take it.
-    fn happened(&mut self, which: impl Fn(&Selection) -> bool, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
+    /// Counts an occurrence that no signal reports, in the counters that `which` chooses.
+    fn count_occurrence(&mut self, which: impl Fn(&Selection) -> bool, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
         let mut taken = false;
         for slot in Slot::ALL {
             if self.counting & slot.bit() == 0 || amount == 0 {
@@ -431,19 +431,19 @@ impl K8 {
         taken
     }
 
-    /// How much the counter may grow until something of it is seen outside.
+    /// How much the counter may grow until something is visible outside.
     fn remaining(&self, slot: Slot, feed: &impl Feed) -> Option<u64> {
         let unit = &self.units[slot.index()];
         let watched = self.watched & slot.bit() != 0;
         let (at_overflow, at_increment) = (watched && unit.select.pc(), watched && !unit.select.pc());
-        if at_increment && !unit.connection.tap.looks_at_cycles(feed) {
+        if at_increment && !unit.connection.tap.needs_single_cycles(feed) {
             Some(1)
         } else {
             (unit.select.int() || at_overflow).then(|| unit.counter.until_overflow(WIDTH))
         }
     }
 
-    /// What a counter remains to count has changed: its old deadlines go, and come back where another counter needs them.
+    /// Replaces the deadlines of a counter, because what remains for it to count has changed.
     fn rearm(&mut self, slot: Slot, feed: &impl Feed) {
         if self.waiting() & slot.bit() != 0 {
             self.disarm(&self.units[slot.index()].connection.tap, feed);
@@ -466,16 +466,16 @@ impl K8 {
             self.reconnect(slot, written, feed);
         } else {
             self.unit(slot).select = written;
-            self.renew_admits();
+            self.update_admits();
             self.track_increments(slot, feed);
             self.resume(feed);
             // INT and PC decide what the counter waits for.
             self.rearm(slot, feed);
         }
-        self.renew_demand(feed);
+        self.update_demand(feed);
     }
 
-    /// A pin that toggles at every increment must know the clocks apart, while it is watched.
+    /// A pin that toggles at every increment must see single clocks while it is watched.
     fn track_increments(&mut self, slot: Slot, feed: &impl Feed) {
         let watched = self.watched & slot.bit() != 0;
         let unit = self.unit(slot);
@@ -483,7 +483,7 @@ impl K8 {
         unit.connection.tap.track_increments(pulses, feed);
     }
 
-    /// The counter follows something else from now on.
+    /// Connects the counter to what its new select chooses.
     fn reconnect(&mut self, slot: Slot, written: PerfEvtSel, feed: &impl Feed) {
         let was_counting = self.counting & slot.bit() != 0;
         let was_level = written.e() && self.level_now(slot, feed);
@@ -494,7 +494,7 @@ impl K8 {
             self.disarm(&self.units[slot.index()].connection.tap, feed);
         }
         self.unit(slot).select = written;
-        self.renew_admits();
+        self.update_admits();
         let revision = self.revision;
         Selection::new(written, revision).connect(revision, &mut self.unit(slot).connection);
         self.track_increments(slot, feed);
@@ -509,7 +509,7 @@ impl K8 {
                 self.rearm(slot, feed);
             }
         } else {
-            // Whether there is an edge its level will tell.
+            // Its level will decide whether there is an edge.
             let tap = &mut self.unit(slot).connection.tap;
             tap.settle(feed, false);
             tap.ask(Question::Changed);
@@ -531,7 +531,7 @@ fn slots(mask: u32) -> impl Iterator<Item = Slot> {
 /// Every counter, one bit each.
 const ALL: u32 = 0b1111;
 
-/// What a select connects its counter to: everything but the enables, the pin and the interrupt.
+/// What a select connects its counter to: everything except the enables, the pin and the interrupt.
 fn connection(select: PerfEvtSel) -> (u8, u8, bool, bool, u8) {
     (select.event_select(), select.unit_mask(), select.e(), select.inv(), select.cnt_mask())
 }
@@ -546,7 +546,7 @@ mod tests {
     const CLOCKS: u64 = 0x0052_0076;
 
     #[test]
-    fn whoever_finds_an_overflow_sets_the_next_deadline() {
+    fn what_finds_an_overflow_sets_the_next_deadline() {
         let looks: [fn(&mut K8, &Lone); 4] = [
             |pmu, thread| assert_eq!(pmu.read(Address::Rdpmc(0), thread), Ok(1)),
             |pmu, thread| assert_eq!(pmu.write(Address::Msr(0xC001_0000), CLOCKS, thread), Ok(())),

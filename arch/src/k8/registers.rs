@@ -116,7 +116,7 @@ impl Register {
     /// The register that `address` names, if the privilege and control bits of `context` allow the access.
     ///
     /// # Errors
-    /// [`Fault::Unclaimed`] for another's address; [`Fault::GeneralProtection`] for RDMSR, WRMSR at a level above 0, for RDPMC there
+    /// [`Fault::Unclaimed`] for any other address; [`Fault::GeneralProtection`] for RDMSR, WRMSR at a level above 0, for RDPMC there
     /// while CR4.PCE is clear, and for an RDPMC index above 3: all 32 bits of ECX are the index.
     pub fn decode(address: Address, context: &Context) -> Result<Register, Fault> {
         match address {
@@ -141,7 +141,7 @@ macro_rules! describe {
     };
 }
 
-/// The registers, for whoever shows them.
+/// The registers, for listings.
 pub(super) static REGISTERS: &[RegisterDescription] = describe![
     "PerfEvtSel0" 0xC001_0000 PerfEvtSel,
     "PerfEvtSel1" 0xC001_0001 PerfEvtSel,

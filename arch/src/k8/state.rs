@@ -31,8 +31,8 @@ pub struct State {
 }
 
 impl K8 {
-    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
-    /// embedder takes the alerts before it saves the interrupt controller.
+    /// What the PMU remembers, with everything counted up to now. Alerts that this raises are reported here, not by the restored PMU: the
+    /// embedder takes them before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
         self.service(feed);
         let units = &self.units;
@@ -49,7 +49,7 @@ impl K8 {
         }
     }
 
-    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
+    /// The PMU that remembers `state`, attached to `feed`: it counts from now on. Bits that no register keeps are
     /// dropped.
     #[must_use]
     pub fn from_state(state: &State, feed: &impl Feed) -> K8 {
@@ -69,10 +69,10 @@ impl K8 {
             unit.connection.tap.set_detector(*detector);
             unit.toggles = *toggles;
         }
-        pmu.renew_admits();
+        pmu.update_admits();
         pmu.counting = pmu.admitted();
         pmu.following = pmu.followed_edges();
-        pmu.renew_demand(feed);
+        pmu.update_demand(feed);
         pmu.arm(feed);
         pmu
     }

@@ -1,7 +1,7 @@
-//! Counters of the thread alone, looked at apart from the others.
+//! Counters of the thread alone, handled apart from the others.
 //!
-//! A change of level or an access to one counter is about few of them. While no other thread's level or clock decides about any, the rest stays as
-//! it is.
+//! A change of level or an access to one counter concerns few of them. While no counter depends on another thread's level or clock, the
+//! rest stays as it is.
 
 use super::{Knl, Reach, Unit, WIDTH, bit};
 use crate::counter::Gate;
@@ -19,9 +19,9 @@ impl Knl {
         }
     }
 
-    /// Enables or connections have changed: which counters count at which level may be another.
-    pub(super) fn renew_admits(&mut self) {
-        let (mut admits, mut looks_around) = ([0; 2], false);
+    /// Finds which counters count at which level, after enables or connections have changed.
+    pub(super) fn update_admits(&mut self) {
+        let (mut admits, mut depends_on_others) = ([0; 2], false);
         for (number, unit) in self.units.iter().enumerate() {
             let (enabled, os, usr) = self.enables(number);
             let [level_0, above] = &mut admits;
@@ -29,13 +29,13 @@ impl Knl {
                 *level_0 |= u8::from(os) << number;
                 *above |= u8::from(usr) << number;
             }
-            looks_around |= enabled && (os || usr) && unit.reach != Reach::Own;
+            depends_on_others |= enabled && (os || usr) && unit.reach != Reach::Own;
         }
-        (self.admits, self.looks_around) = (admits, looks_around);
+        (self.admits, self.depends_on_others) = (admits, depends_on_others);
     }
 
-    /// Stops and starts the counters as `context` has it, if no deadline must be set or taken back for that and nothing overflows. Returns whether it
-    /// did; if not, nothing has changed but that counters have counted, with their overflows.
+    /// Stops and starts the counters for `context`, if no deadline must be set or cancelled for that and nothing overflows. Returns
+    /// whether it did. If not, nothing has changed except that counters have counted, with their overflows.
     pub(super) fn switch_quietly(&mut self, context: &Context, feed: &impl Feed) -> bool {
         let (before, after) = (self.own_admitted(&self.context), self.own_admitted(context));
         let (stopped, started) = (before & !after, after & !before);
@@ -64,8 +64,8 @@ impl Knl {
         true
     }
 
-    /// Whether every counter that counts at some level waits for its overflow at every level, and looks at nothing but sums. It never holds for a thread with
-    /// others in its package: their counters may depend on its level.
+    /// Whether every counter that counts at some level waits for its overflow at every level, and counts only sums. It never holds for a
+    /// thread with others in its package: their counters may depend on its level.
     #[inline]
     pub(super) fn levels_add_up(&self) -> bool {
         let [level_0, above] = self.admits;
@@ -73,10 +73,11 @@ impl Knl {
         let is_ready = |(number, unit): (usize, &Unit)| {
             enabled >> number & 1 == 0 || (unit.counts() || self.early >> number & 1 == 1) && unit.tap.adds_up()
         };
-        self.shared.threads == 1 && !self.looks_around && !self.context.halted && self.units.iter().enumerate().all(is_ready)
+        self.shared.threads == 1 && !self.depends_on_others && !self.context.halted && self.units.iter().enumerate().all(is_ready)
     }
 
-    /// Those of `which` whose deadlines may stay while they stand still, one bit each: of counters of sums, those that have none or a far one.
+    /// The counters of `which` whose deadlines may stay while they are stopped, one bit each: counters of sums that have no deadline or a
+    /// far one.
     fn lingering(&self, which: u8) -> u8 {
         let lingers = |number: usize, unit: &Unit| {
             unit.tap.gate() == Gate::Sum && (!self.interrupts(number) || unit.tap.may_linger(unit.counter.until_overflow(WIDTH)))
@@ -85,7 +86,8 @@ impl Knl {
         chosen.fold(0, |mask, (number, _)| mask | 1 << number)
     }
 
-    /// The counters of `changed`, one bit each, which are of the thread alone, stop or begin with its context, and have counted up to now.
+    /// Stops or begins the counters of `changed`, one bit each, for the new context. They are of the thread alone and have counted up to
+    /// now.
     pub(super) fn switch(&mut self, changed: u8, feed: &impl Feed) {
         let (own, counting) = (bit(self.shared.thread), self.own_admitted(&self.context));
         // A halted thread sleeps until its next deadline: none may be too near.
@@ -117,7 +119,7 @@ impl Knl {
         self.arm_sharing(reach, feed);
     }
 
-    /// Whether the counter can be looked at apart from the others: it is of the thread alone, and its deadline stays where it is.
+    /// Whether the counter can be handled apart from the others: it is of the thread alone, and its deadline does not move.
     pub(super) fn is_apart(&self, number: usize) -> bool {
         self.units.get(number).is_some_and(|unit| unit.reach == Reach::Own && !unit.tap.is_restless())
     }
@@ -133,7 +135,7 @@ impl Knl {
         let overflowed = wrapped != 0 && self.catch_up_with(wrapped, feed);
         self.set_counter(number, value);
         if overflowed || !self.is_apart(number) {
-            // A deadline of what overflowed is still there.
+            // The deadline of what overflowed is still set.
             self.rearm(feed);
             return;
         }
@@ -145,7 +147,7 @@ impl Knl {
         }
     }
 
-    /// The counter alone, as a mask, if it can be looked at so; else all.
+    /// The counter alone, as a mask, if it can be handled apart; else all.
     pub(super) fn apart(&self, number: usize) -> u8 {
         if self.is_apart(number) { 1 << (number & 7) } else { u8::MAX }
     }

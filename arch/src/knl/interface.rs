@@ -19,7 +19,7 @@ use crate::model::{
 impl Model for Knl {
     const SHAPE: Shape = Shape {
         package_threads: Some(&[1, 2, 3, 4, 5, 6, 7, 8]),
-        // A tile has a CHA.
+        // Each tile has a CHA.
         most_packages: Some(super::untile::CHAS as usize),
         has_untile: true,
         ..Shape::ANY
@@ -74,7 +74,7 @@ impl Model for Knl {
         }
         let loaded = match register {
             Register::Counter(number) => Some((number, value)),
-            // Bits 31:0, their sign above them.
+            // Bits 31:0, sign-extended.
             Register::Legacy(number) => Some((number, i64::from(value as u32 as i32) as u64)),
             _ => None,
         };
@@ -98,7 +98,7 @@ impl Model for Knl {
             Register::Counter(_) | Register::Legacy(_) | Register::LastBranch | Register::GlobalStatus | Register::PerfCapabilities => {}
         }
         self.changed(feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
         self.rearm(feed);
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Model for Knl {
 
     fn set_context(&mut self, context: Context, feed: &impl Feed) {
         let changed = self.own_admitted(&context) ^ self.own_admitted(&self.context);
-        if !self.looks_around {
+        if !self.depends_on_others {
             let wrapped = self.fold_those(changed, feed);
             if wrapped == 0 {
                 self.context = context;
@@ -128,7 +128,7 @@ impl Model for Knl {
         self.show();
         self.resume(feed);
         if overflowed {
-            // The deadline that found it is still there.
+            // The deadline that found it is still set.
             self.rearm(feed);
         }
     }
@@ -138,7 +138,7 @@ impl Model for Knl {
     }
 
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool {
-        self.happened(occurrence, amount, true, self.shared.thread, feed)
+        self.count_occurrence(occurrence, amount, true, self.shared.thread, feed)
     }
 
     fn record(&mut self, _record: &Record, _feed: &impl Feed) {}
@@ -182,7 +182,7 @@ impl Model for Knl {
         self.context = Context::RESET;
         self.show();
         self.changed(feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
     }
 
     fn catalogue(&self) -> &'static Catalogue {
@@ -196,10 +196,10 @@ impl Model for Knl {
 
 impl LazyContexts for Knl {
     #[inline]
-    fn change_quietly(&mut self, context: &Context, hears: bool, feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, observed: bool, feed: &impl Feed) -> bool {
         let shows = (context.halted, context.privilege == 0) != (self.context.halted, self.context.privilege == 0);
         let same = self.own_admitted(context) == self.own_admitted(&self.context);
-        let quiet = !(self.looks_around || hears && shows) && (same || self.switch_quietly(context, feed));
+        let quiet = !(self.depends_on_others || observed && shows) && (same || self.switch_quietly(context, feed));
         if quiet {
             self.context = *context;
             self.show();
@@ -244,7 +244,7 @@ impl PackageScope for Knl {
     }
 
     fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
-        self.happened(occurrence, amount, false, tags as u8, feed)
+        self.count_occurrence(occurrence, amount, false, tags as u8, feed)
     }
 
     fn injection_tags(&self) -> u64 {
@@ -317,7 +317,7 @@ impl SharedState for Knl {
             }
         }
         self.changed(feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
         if overflowed {
             self.rearm(feed);
         }

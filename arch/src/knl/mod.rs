@@ -7,8 +7,8 @@
 //!   enable is, and USR (privilege levels above 0) or OS (level 0) admits the level.
 //! - A counter that wraps to zero sets its bit of IA32_PERF_GLOBAL_STATUS, which stays until IA32_PERF_GLOBAL_OVF_CTRL clears it. With
 //!   its interrupt enabled it asks the local APIC for one, and with FREEZE_PERFMON_ON_PMI clears IA32_PERF_GLOBAL_CTRL at that event.
-//! - With ANY a counter of retired instructions, core clocks or reference clocks counts for every thread of the core; elsewhere the bit
-//!   means nothing. CORE_REJECT_L2Q counts for the core, OFFCORE_RESP for the tile: whoever counts them sees them all.
+//! - With ANY a counter of retired instructions, core clocks or reference clocks counts for every thread of the core; with other events
+//!   the bit means nothing. CORE_REJECT_L2Q counts for the whole core and OFFCORE_RESP for the whole tile, whichever thread counts them.
 //! - A reserved bit that is written as one is refused with a general-protection exception.
 //!
 //! ```
@@ -71,7 +71,7 @@ pub const THREADS_PER_TILE: u8 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
-    /// Stepping B0, which was sold.
+    /// Stepping B0, the one that was sold.
     #[default]
     B0,
 }
@@ -127,9 +127,9 @@ pub struct Knl {
     context: Context,
     /// The counters of the thread alone that count at level 0 and above it, while the clock runs, one bit each.
     admits: [u8; 2],
-    /// Whether a counter is enabled that other threads' levels and clocks decide about too.
-    looks_around: bool,
-    /// The counters whose deadlines stayed while they stood still at some level, one bit each: those may be nearer than they must be.
+    /// Whether a counter is enabled that depends on the levels and clocks of other threads too.
+    depends_on_others: bool,
+    /// The counters whose deadlines stayed set while they were stopped at some level, one bit each: these may be nearer than they must be.
     early: u8,
     shared: Shared,
     demand: Demand,
@@ -137,7 +137,7 @@ pub struct Knl {
 }
 
 impl Knl {
-    /// A PMU as power-on leaves it: every register zero but IA32_PERF_GLOBAL_CTRL, which lets the general counters count, at privilege
+    /// A PMU as power-on leaves it: every register zero except IA32_PERF_GLOBAL_CTRL, which lets the general counters count, at privilege
     /// level 0.
     #[must_use]
     pub fn new(revision: Revision) -> Knl {
@@ -156,7 +156,7 @@ impl Knl {
             offcore: [0; GENERAL],
             context: Context::RESET,
             admits: [0; 2],
-            looks_around: false,
+            depends_on_others: false,
             early: 0,
             shared: Shared { running: 1, ..Shared::ALONE },
             demand: Demand::default(),
@@ -172,14 +172,14 @@ impl Knl {
         self.revision
     }
 
-    /// The bits of the threads of the own core among those of the package.
+    /// The bits of the threads of this core among those of the package.
     fn core(&self) -> u32 {
         let first = self.shared.thread - self.shared.thread % THREADS_PER_CORE;
         let core = 0b1111u32.checked_shl(u32::from(first)).unwrap_or(0);
         core & u32::MAX.checked_shr(32u32.saturating_sub(u32::from(self.shared.threads))).unwrap_or(u32::MAX)
     }
 
-    /// Which clock a counter of every thread of the core follows: alone, the thread's own is the core's.
+    /// The clock that a counter of every thread of the core follows: for a thread alone, its own is the core's.
     fn core_clock(&self) -> Clock {
         if self.core().count_ones() > 1 { Clock::Core } else { Clock::Thread }
     }
@@ -208,7 +208,7 @@ impl Knl {
         }
     }
 
-    /// The threads whose doings the counter counts at the moment, one bit each.
+    /// The threads for which the counter counts at the moment, one bit each.
     fn admitted(&self, number: usize) -> u32 {
         let (enabled, os, usr) = self.enables(number);
         if !enabled {
@@ -237,12 +237,13 @@ impl Knl {
         }
     }
 
-    /// Every counter counts up to now. Returns those that wrapped to zero, one bit each, which must be told to [`overflow`](Knl::overflow).
+    /// Every counter counts up to now. Returns those that wrapped to zero, one bit each, which must be passed to
+    /// [`overflow`](Knl::overflow).
     fn fold(&mut self, feed: &impl Feed) -> u32 {
         self.fold_those(u8::MAX, feed)
     }
 
-    /// The same of the counters of `which`, one bit each.
+    /// The same for the counters of `which`, one bit each.
     fn fold_those(&mut self, which: u8, feed: &impl Feed) -> u32 {
         let mut wrapped = 0;
         for (number, unit) in self.units.iter_mut().enumerate().filter(|(number, _)| which >> number & 1 == 1) {
@@ -250,7 +251,7 @@ impl Knl {
                 let grown = unit.tap.fold(feed);
                 if unit.counts() && unit.grow(grown) {
                     wrapped |= 1 << number;
-                    // What is there beyond zero came after the event at which an interrupt was due.
+                    // What it has counted beyond zero came after the event at which an interrupt was due.
                     unit.late = unit.counter.value();
                 }
             }
@@ -258,14 +259,14 @@ impl Knl {
         wrapped
     }
 
-    /// Every counter counts up to now, with what follows from their overflows. Returns whether one overflowed.
+    /// Every counter counts up to now, and their overflows take effect. Returns whether one overflowed.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
         let wrapped = self.fold(feed);
         self.overflow(wrapped, feed);
         wrapped != 0
     }
 
-    /// The counters of `wrapped`, one bit each, have wrapped to zero, and every counter has counted what happened with that.
+    /// Handles the overflow of the counters of `wrapped`, one bit each. Every counter has counted the events of the same moment.
     fn overflow(&mut self, wrapped: u32, feed: &impl Feed) {
         if wrapped == 0 {
             return;
@@ -288,7 +289,7 @@ impl Knl {
         }
     }
 
-    /// What others see of the thread's context.
+    /// Updates what other threads see of the thread's context.
     fn show(&mut self) {
         let own = bit(self.shared.thread);
         let Context { halted, privilege, .. } = self.context;
@@ -296,10 +297,10 @@ impl Knl {
         self.shared.user = if privilege == 0 { self.shared.user & !own } else { self.shared.user | own };
     }
 
-    /// An enable, a connection or what others are has changed, and everything has been counted up to now: counters stop and begin.
+    /// Stops and starts counters after an enable, a connection or the other threads have changed. Everything has been counted up to now.
     fn changed(&mut self, feed: &impl Feed) {
-        self.renew_admits();
-        // A counter that stands still may be disabled now.
+        self.update_admits();
+        // A stopped counter may be disabled now.
         for (_, unit) in self.units.iter().enumerate().filter(|(number, _)| self.early >> number & 1 == 1) {
             unit.tap.disarm(feed);
         }
@@ -307,13 +308,13 @@ impl Knl {
         self.resume(feed);
     }
 
-    /// The context or what lets counters count has changed, and everything has been counted up to now: counters stop and begin.
+    /// Stops and starts counters after the context or an enable has changed. Everything has been counted up to now.
     fn resume(&mut self, feed: &impl Feed) {
         self.resume_those(u8::MAX, feed);
         self.arm(feed);
     }
 
-    /// The same of the counters of `which`, one bit each, without new deadlines.
+    /// The same for the counters of `which`, one bit each, without new deadlines.
     fn resume_those(&mut self, which: u8, feed: &impl Feed) {
         for number in (0..COUNTERS).filter(|number| which >> number & 1 == 1) {
             let (admitted, enabled) = (self.admitted(number), self.is_enabled(number));
@@ -353,7 +354,7 @@ impl Knl {
         }
     }
 
-    /// Every counter counts up to now where those of `wrapped`, one bit each, have wrapped already, with what follows. Returns whether one did.
+    /// As [`catch_up`](Knl::catch_up), where the counters of `wrapped`, one bit each, have wrapped already.
     fn catch_up_with(&mut self, wrapped: u32, feed: &impl Feed) -> bool {
         let wrapped = wrapped | self.fold(feed);
         self.overflow(wrapped, feed);
@@ -370,13 +371,13 @@ impl Knl {
         self.units.iter().enumerate().filter(|(number, unit)| unit.is_active() || self.early >> number & 1 == 1)
     }
 
-    /// Sets the deadlines of every counter that waits. They are told from the totals that it was last folded at, so that setting them
-    /// again changes nothing.
+    /// Sets the deadlines of every counter that waits. They start from the totals at which it was last folded, so setting them again
+    /// changes nothing.
     fn arm(&self, feed: &impl Feed) {
         self.waiting().for_each(|(number, unit)| self.arm_one(number, unit, feed));
     }
 
-    /// Every deadline is set anew, and none stays of a counter that stands still.
+    /// Sets every deadline anew. A stopped counter keeps none.
     fn rearm(&mut self, feed: &impl Feed) {
         self.early = 0;
         for unit in &self.units {
@@ -389,7 +390,7 @@ impl Knl {
         self.selects.get(number).map(|select| Selection::new(*select))
     }
 
-    /// The counter follows what its control says from now on; everything has been counted up to now.
+    /// Connects the counter to what its control selects. Everything has been counted up to now.
     fn connect(&mut self, number: usize, feed: &impl Feed) {
         self.early &= !(1 << (number & 7));
         if let Some(unit) = self.units.get(number) {
@@ -409,22 +410,22 @@ impl Knl {
                 Some(selection) => unit.select(&selection, clock),
                 None => unit.fix(number - GENERAL, any_thread, clock),
             }
-            // Before any thread is admitted too: all of them must report what it follows.
+            // Even before a thread is admitted: all of them must report what it follows.
             if matches!(unit.reach, Reach::CoreSum | Reach::CoreClock) {
                 unit.tap.set_scope(Scope::Members(core));
             }
         }
     }
 
-    /// Every counter is connected anew: the core has other threads than before.
+    /// Connects every counter anew, because the threads of the core have changed.
     fn connect_all(&mut self, feed: &impl Feed) {
         for number in 0..COUNTERS {
             self.connect(number, feed);
         }
     }
 
-    /// What must be reported, whatever the context.
-    fn renew_demand(&mut self, feed: &impl Feed) {
+    /// Updates what must be reported, whatever the context.
+    fn update_demand(&mut self, feed: &impl Feed) {
         self.alerts.renewed = true;
         let mut levels = SignalSet::EMPTY;
         let mut per_cycle = false;
@@ -476,7 +477,7 @@ impl Knl {
         }
     }
 
-    /// Something that counter `number` counts has happened, and no signal told it. Returns its bit if it wrapped to zero.
+    /// Adds an occurrence that counter `number` counts and no signal reported. Returns its bit if it wrapped to zero.
     fn take(&mut self, number: usize, kind: Kind, amount: u64) -> u32 {
         let Some(unit) = self.units.get_mut(number) else { return 0 };
         let amount = if unit.counts_entries { 1 } else { amount };
@@ -484,26 +485,26 @@ impl Knl {
         if unit.grow(grown) { 1 << number } else { 0 }
     }
 
-    /// An interrupt has been asked for.
+    /// An interrupt has been requested: freezes the counters, if that is enabled.
     fn freeze_on_pmi(&mut self, feed: &impl Feed) {
         if self.debug_ctl.freeze_perfmon_on_pmi() {
             self.global_ctrl = GlobalCtrl::default();
             self.changed(feed);
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
     }
 
-    /// What happened to a thread of the package, `here` to this one; `user` at a level above 0. Counters of this thread take it.
-    fn happened(&mut self, occurrence: Occurrence, amount: u64, here: bool, thread: u8, feed: &impl Feed) -> bool {
+    /// Counts an occurrence in thread `thread` of the package, which is this one if `here`. Returns whether a counter counted it.
+    fn count_occurrence(&mut self, occurrence: Occurrence, amount: u64, here: bool, thread: u8, feed: &impl Feed) -> bool {
         let mut wrapped = self.fold(feed);
         let mut taken = false;
         for number in 0..COUNTERS {
             let Some(unit) = self.units.get(number) else { continue };
-            let is_heard = match unit.reach {
+            let is_observed = match unit.reach {
                 Reach::Own => here,
                 _ => true,
             };
-            if amount == 0 || !is_heard || unit.admitted & bit(thread) == 0 {
+            if amount == 0 || !is_observed || unit.admitted & bit(thread) == 0 {
                 continue;
             }
             let kind = match self.selection(number) {
@@ -533,7 +534,7 @@ fn bit(thread: u8) -> u32 {
     1u32.checked_shl(u32::from(thread)).unwrap_or(0)
 }
 
-/// The bit of counter `number` in IA32_PERF_GLOBAL_STATUS and its kin.
+/// The bit of counter `number` in IA32_PERF_GLOBAL_STATUS and similar registers.
 const fn status_bit(number: usize) -> u64 {
     if number < GENERAL { 1 << number } else { 1 << ((30 + number) & 63) }
 }

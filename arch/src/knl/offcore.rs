@@ -1,6 +1,6 @@
 //! Requests beyond the tile: MSR_OFFCORE_RESP0 and 1, and which requests they choose.
 //!
-//! Section 1.2.4 and table 1-1 of the manual; what the bits refuse follows the masks of Linux's driver.
+//! Section 1.2.4 and table 1-1 of the manual; which bits are refused follows the masks of Linux's driver.
 
 use crate::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 use crate::layout::layout;
@@ -8,8 +8,8 @@ use crate::layout::layout;
 layout! {
     /// MSR_OFFCORE_RESP0-1, 1A6h and 1A7h: the requests that OFFCORE_RESP.OFFCORE_RESP_0 and .OFFCORE_RESP_1 count.
     ///
-    /// Every bit up to 38 keeps what is written, in both registers: tools write those that the manual reserves, and Linux turns bit 4 over
-    /// to see whether the register is there. One that has no meaning in a register chooses nothing there.
+    /// Every bit up to 38 keeps what is written, in both registers: tools write those that the manual reserves, and Linux inverts bit 4
+    /// to see whether the register is there. A bit that has no meaning in a register chooses nothing there.
     ///
     /// ```
     /// use vm_pmu_arch::knl::OffcoreResp;
@@ -116,7 +116,7 @@ const OUTSTANDING: u64 = 1 << 38;
 /// The kinds that only MSR_OFFCORE_RESP1 has, for IA32_PMC1.
 const SECOND_ONLY: u64 = 1 << 8 | 1 << 11 | 1 << 14;
 
-/// The bits of the request types that a request is of; none for what the table has no type for.
+/// The bits of the request types that a request is of; none for a kind that the table does not have.
 const fn types(kind: RequestKind) -> u64 {
     match kind {
         RequestKind::DataRead => 1 << 0,
@@ -136,7 +136,7 @@ const fn types(kind: RequestKind) -> u64 {
     }
 }
 
-/// The bits of the supplier and of the snoop response. Memory that is near snoops nobody, and memory that is far needs no snoop.
+/// The bits of the supplier and of the snoop response. For near memory no core is snooped, and for far memory no snoop is needed.
 const fn response(request: &Request) -> u64 {
     let snoop = match request.snoop {
         Snoop::None => 1 << 31,
@@ -161,10 +161,10 @@ const fn response(request: &Request) -> u64 {
 }
 
 /// How much `request` adds to general counter `counter`, which counts what the bits `chosen` of register `register` choose: one, or in the
-/// mode of weighted cycles those that it was outstanding.
+/// mode of weighted cycles the cycles that it was outstanding.
 pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Request) -> u64 {
     let types = types(request.kind);
-    // What has no meaning in this register, or is not for this counter, chooses nothing.
+    // A type that has no meaning in this register, or is not for this counter, chooses nothing.
     let types = if register == 0 || counter == 0 { types & !SECOND_ONLY } else { types };
     if chosen & (types | ANY_REQUEST) == 0 {
         return 0;
@@ -175,7 +175,7 @@ pub(super) fn amount(chosen: u64, register: usize, counter: usize, request: &Req
     u64::from(is_answered(chosen, request))
 }
 
-/// Whether the response is one of those chosen. What brings no data has none but any.
+/// Whether the response is one of those chosen. A request without data has only the response "any".
 fn is_answered(chosen: u64, request: &Request) -> bool {
     if chosen & ANY_RESPONSE != 0 {
         return true;

@@ -178,7 +178,7 @@ layout! {
 }
 
 layout! {
-    /// IA32_DEBUGCTL, 1D9h. What is no matter of counting is kept and does nothing here.
+    /// IA32_DEBUGCTL, 1D9h. Bits that do not concern counting are kept and do nothing here.
     pub struct DebugCtl {
         /// last branches are recorded; the part is shown without such records
         "LBR" => lbr / set_lbr: bool = 0;
@@ -201,13 +201,13 @@ layout! {
         /// other parts' switch for interrupts of the untile; it switches nothing here
         "ENABLE_UNCORE_PMI" => enable_uncore_pmi / set_enable_uncore_pmi: bool = 13;
         refused 5..2;
-        // Bit 14 is there where IA32_PERF_CAPABILITIES[12] is set.
+        // Bit 14 exists where IA32_PERF_CAPABILITIES[12] is set.
         refused 63..14;
     }
 }
 
 layout! {
-    /// IA32_MISC_ENABLE, 1A0h: what the part has and what is switched on. Only the bits that speak of monitoring mean something here; the
+    /// IA32_MISC_ENABLE, 1A0h: what the part has and what is switched on. Only the bits about monitoring mean something here; the
     /// others keep what is written.
     pub struct MiscEnable {
         /// fast strings
@@ -242,7 +242,7 @@ layout! {
 }
 
 impl MiscEnable {
-    /// What reads as one whatever is written: PERFMON, BTS Unavailable, PEBS Unavailable.
+    /// The bits that always read as one: PERFMON, BTS Unavailable, PEBS Unavailable.
     pub const SHOWN: u64 = 1 << 7 | 1 << 11 | 1 << 12;
     /// Fast strings, thermal control, speed steps and MONITOR are on.
     pub(super) const RESET: u64 = 1 << 0 | 1 << 3 | 1 << 16 | 1 << 18;
@@ -291,8 +291,8 @@ pub enum Register {
     MiscEnable,
     /// IA32_PERF_CAPABILITIES.
     PerfCapabilities,
-    /// MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and the eight records: they read as zero and ignore what is written, for Linux clears them at
-    /// every start of a processor, whatever the part says that it has.
+    /// MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and the eight records: they read as zero and ignore what is written, because Linux clears them
+    /// at every start of a processor, whatever the part reports.
     LastBranch,
 }
 
@@ -321,7 +321,7 @@ impl Register {
     /// The register that `address` names, if the privilege and control bits of `context` allow the access.
     ///
     /// # Errors
-    /// [`Fault::Unclaimed`] for another's address; [`Fault::GeneralProtection`] for RDMSR, WRMSR at a level above 0, for RDPMC there
+    /// [`Fault::Unclaimed`] for any other address; [`Fault::GeneralProtection`] for RDMSR, WRMSR at a level above 0, for RDPMC there
     /// while CR4.PCE is clear, and for an RDPMC index other than 0, 1, and 0 to 2 with bit 30 set: all 32 bits of ECX are the index.
     pub fn decode(address: Address, context: &Context) -> Result<Register, Fault> {
         match address {
@@ -353,7 +353,7 @@ macro_rules! describe {
     };
 }
 
-/// The registers, for whoever shows them.
+/// The registers, for listings.
 pub(super) static REGISTERS: &[RegisterDescription] = describe![
     "IA32_PMC0" 0xC1 Pmc,
     "IA32_PMC1" 0xC2 Pmc,
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_bits_are_those_that_nobody_names() {
+    fn refused_bits_are_those_that_no_field_names() {
         assert_eq!(PerfEvtSel::REFUSED, 0xFFFF_FFFF_0000_0000);
         assert_eq!(FixedCtrCtrl::REFUSED, !0xFFF);
         assert_eq!(GlobalCtrl::REFUSED, !0x7_0000_0003);

@@ -25,7 +25,7 @@ pub struct State {
     pub global_status: u64,
     /// IA32_DEBUGCTL.
     pub debug_ctl: u64,
-    /// IA32_MISC_ENABLE, without what only reads.
+    /// IA32_MISC_ENABLE, without its read-only bits.
     pub misc_enable: u64,
     /// MSR_OFFCORE_RESP0-1.
     pub offcore: [u64; GENERAL],
@@ -36,8 +36,8 @@ pub struct State {
 }
 
 impl Knl {
-    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
-    /// embedder takes the alerts before it saves the interrupt controller.
+    /// What the PMU remembers, with everything counted up to now. Alerts that this raises are reported here, not by the restored PMU: the
+    /// embedder takes them before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
         self.service(feed);
         State {
@@ -56,7 +56,7 @@ impl Knl {
         }
     }
 
-    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
+    /// The PMU that remembers `state`, attached to `feed`: it counts from now on. Bits that no register keeps are
     /// dropped.
     #[must_use]
     pub fn from_state(state: &State, feed: &impl Feed) -> Knl {
@@ -80,7 +80,7 @@ impl Knl {
             unit.tap.set_detector(*detector);
         }
         pmu.arm(feed);
-        pmu.renew_demand(feed);
+        pmu.update_demand(feed);
         pmu
     }
 }

@@ -15,9 +15,9 @@ pub(super) struct Unit {
     pub(super) reach: Reach,
     /// The sources count how often a state is entered, so a stay of any length is one.
     pub(super) counts_entries: bool,
-    /// The threads whose doings count at the moment, one bit each.
+    /// The threads for which it counts at the moment, one bit each.
     pub(super) admitted: u32,
-    /// How many events ago it wrapped to zero, until that is told.
+    /// How many events ago it wrapped to zero, until that is reported.
     pub(super) late: u64,
     /// It is enabled for edges: its detector follows the selection at every privilege level.
     pub(super) follows_edges: bool,
@@ -29,12 +29,12 @@ impl Unit {
         self.admitted != 0
     }
 
-    /// Whether its connection is kept up to date: it counts, or it looks out for edges.
+    /// Whether its connection is kept up to date: it counts, or it detects edges.
     pub(super) fn is_active(&self) -> bool {
         self.counts() || self.follows_edges
     }
 
-    /// What happens is its own thread's or its core's, told in the own thread's totals.
+    /// Whether it counts its own thread or core, as the thread's own totals report them.
     pub(super) fn is_near(&self) -> bool {
         matches!(self.reach, Reach::Own | Reach::Core)
     }
@@ -82,13 +82,13 @@ const fn fixed(number: usize) -> Signal {
     }
 }
 
-/// Whether what happened is what fixed counter `number` counts. Tools name those by event select 00h and unit masks from 1 up.
+/// How fixed counter `number` counts `occurrence`, if it does. Tools name such occurrences by event select 00h and unit masks from 1 up.
 pub(super) fn fixed_admits(number: usize, occurrence: Occurrence) -> Option<Kind> {
     let is_own = occurrence.select == 0 && usize::try_from(occurrence.umask).is_ok_and(|umask| umask == number + 1);
     is_own.then(|| fixed(number).kind())
 }
 
-/// What a select connects its counter to: everything but the enables and the interrupt.
+/// What a select connects its counter to: everything except the enables and the interrupt.
 pub(super) fn connection(select: PerfEvtSel) -> (u8, u8, bool, bool, bool, u8) {
     (select.event_select(), select.umask(), select.e(), select.any_thread(), select.inv(), select.cmask())
 }

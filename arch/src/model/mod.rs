@@ -1,6 +1,6 @@
 //! What a PMU model can do, whatever its registers.
 //!
-//! Every part implements [`Model`]. What only some parts have is a capability, a trait of its own:
+//! Every part implements [`Model`]. What only some parts have is a capability, a separate trait:
 //!
 //! | capability | what the part has | which parts |
 //! | --- | --- | --- |
@@ -15,7 +15,8 @@
 //! | [`Pins`] | pins that toggle with a counter | K8, Itanium, Montecito |
 //! | [`InstructionMatching`] | a register that instructions are compared with | POWER9 |
 //!
-//! [`Pmu`](crate::registry::Pmu), a PMU of whichever part, implements all of them. For a part without a capability it does nothing and returns what stands for nothing.
+//! [`Pmu`](crate::registry::Pmu), a PMU of whichever part, implements all of them. For a part without a capability it does nothing and
+//! returns a neutral value.
 
 mod arbitration;
 mod contexts;
@@ -47,7 +48,7 @@ use crate::event::Catalogue;
 use crate::feed::{Context, Demand, Feed, Record, SignalSet};
 use crate::layout::Field;
 
-/// Something that happened, named as a guest would select it.
+/// An occurrence, named as a guest would select it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Occurrence {
     /// The event select.
@@ -56,7 +57,7 @@ pub struct Occurrence {
     pub umask: u32,
 }
 
-/// How an x86 part shows itself by CPUID: drivers find a PMU that no feature bit announces by this.
+/// How an x86 part shows itself by CPUID: by this, drivers find a PMU that no feature bit announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CpuidIdentity {
     /// The vendor, as functions 0 and 8000_0000h spell it in EBX, EDX and ECX.
@@ -72,7 +73,7 @@ pub struct CpuidIdentity {
 pub enum Reset {
     /// Power came on.
     Cold,
-    /// The power stayed on: what the part keeps then, it keeps.
+    /// The power stayed on: registers that survive such a reset keep their values.
     Warm,
 }
 
@@ -114,16 +115,16 @@ pub trait Model {
     /// The [`Fault`] that the access raises; then nothing is written.
     fn write(&mut self, address: Address, value: u64, feed: &impl Feed) -> Result<(), Fault>;
 
-    /// Counts what has happened up to now, and sets new deadlines.
+    /// Counts up to now, and sets new deadlines.
     fn service(&mut self, feed: &impl Feed);
 
-    /// Sets the thread's new state. What happened before this call happened in the old one.
+    /// Sets the thread's new state. Everything before this call belongs to the old one.
     fn set_context(&mut self, context: Context, feed: &impl Feed);
 
     /// The thread's state as the model knows it.
     fn context(&self) -> &Context;
 
-    /// An event without a signal happened `amount` times, or for `amount` cycles. Returns whether a counter counted it.
+    /// An event without a signal occurred `amount` times, or for `amount` cycles. Returns whether a counter counted it.
     fn inject(&mut self, occurrence: Occurrence, amount: u64, feed: &impl Feed) -> bool;
 
     /// One instruction, where [`Demand::records`] asks for it: after its signals have been added, before [`service`](Model::service) if a
@@ -133,10 +134,10 @@ pub trait Model {
     /// What must be reported at the moment. It may hold more than is counted for a while, where a freeze is likely to end soon.
     fn demand(&self) -> &Demand;
 
-    /// The signals that counters follow, whether anybody [supplies](Feed::supply) them or not. The demand names only those that are supplied.
+    /// The signals that counters follow, whether they are [supplied](Feed::supply) or not. The demand names only those that are supplied.
     fn followed(&self) -> SignalSet;
 
-    /// The model replaces one with this demand: the epoch of its own continues from there.
+    /// The model replaces one whose demand was `before`: the epoch of its own demand continues from there.
     fn succeed_demand(&mut self, before: &Demand);
 
     /// The interrupts and other changes since the last call.

@@ -3,7 +3,8 @@ use crate::model::Model;
 
 /// A part whose counters follow requests that leave the caches of a core.
 pub trait Requests: Model {
-    /// Thread `from` of the package, which may be this one, made a request that left its core's caches. Counters that follow requests count it.
+    /// Thread `from` of the package, which may be this one, made a request that left its core's caches. Counters that follow requests
+    /// count it.
     fn request(&mut self, request: &Request, from: u8, feed: &impl Feed);
 
     /// Whether counters of this thread follow requests of the package's other threads, so that all of them must report theirs.

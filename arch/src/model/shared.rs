@@ -13,8 +13,8 @@ pub struct Shared {
     pub threads: u8,
     /// The threads that run, one bit each: on POWER those with their run latch set.
     pub running: u32,
-    /// One more fact that others must know of a thread, one bit each: on x86 that it is at a privilege level above 0, on Montecito that its ranges or opcodes
-    /// constrain something.
+    /// One more fact that others must know of a thread, one bit each: on x86 that it is at a privilege level above 0, on Montecito that
+    /// its ranges or opcodes constrain something.
     pub user: u32,
 }
 
@@ -37,8 +37,8 @@ pub trait SharedState: Model {
     /// Another thread of the package has changed what they share.
     fn set_shared(&mut self, shared: Shared, feed: &impl Feed);
 
-    /// Whether the thread must be notified at once when another thread of the package changes what they [share](SharedState::shared). A thread that says no is
-    /// notified when it starts to say yes.
+    /// Whether the thread must be notified at once when another thread of the package changes what they [share](SharedState::shared). A
+    /// thread that says no is notified when it starts to say yes.
     fn follows_siblings(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use super::{Montecito, WIDTH};
 use crate::ia64::{read_data, sign_extended};
 
 impl Montecito {
-    /// What a read of PMD`number` shows: what it holds, or zero to those from whom it is hidden.
+    /// What a read of PMD`number` returns: its value, or zero where it is hidden.
     pub(super) fn visible_data(&self, number: u8) -> u64 {
         let value = match number {
             4..=15 => sign_extended(self.counters.count_of(usize::from(number)), WIDTH.bits()),

@@ -1,4 +1,4 @@
-//! What an instruction's record makes the PMU capture and count.
+//! What the PMU captures and counts of an instruction's record.
 
 use super::made::Made;
 use super::tagging::Tags;
@@ -37,7 +37,7 @@ impl Montecito {
         self.configuration.pmc42.mode() == retired::RETIRED && context.foreground && self.retirement_monitor().is_enabled(context)
     }
 
-    /// What captures ask for while nothing is frozen.
+    /// The signals and records that captures need while nothing is frozen.
     pub(super) fn demand_of_captures(&self, signals: &mut SignalSet) -> Records {
         let mut records = Records::NONE;
         if self.data_monitor().can_count() {
@@ -61,7 +61,7 @@ impl Montecito {
         records
     }
 
-    /// Time is looked at from now on, if anything needs it and did not.
+    /// Follows time from now on, if anything needs it and did not before.
     pub(super) fn begin_time(&mut self, feed: &impl Feed) {
         let mut signals = SignalSet::EMPTY;
         self.demand_of_captures(&mut signals);
@@ -72,7 +72,7 @@ impl Montecito {
         self.timed = captures;
     }
 
-    /// Lets the time go by that has gone by.
+    /// Advances the captures by the cycles that have elapsed.
     pub(super) fn advance(&mut self, feed: &impl Feed) {
         if !self.timed {
             return;
@@ -83,11 +83,11 @@ impl Montecito {
         let captured = self.retirement.is_on();
         self.retirement.advance(cycles, &mut self.captures);
         if captured && !self.retirement.is_on() {
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
     }
 
-    /// The capture of retired instruction pointers begins or ends as the context and freezing say.
+    /// Begins or ends the capture of retired instruction pointers, by the context and freezing.
     pub(super) fn follow_retirement(&mut self) {
         let delay = self.configuration.pmc42.delay();
         let enabled = self.captures_retirement(&self.context);
@@ -100,15 +100,15 @@ impl Montecito {
         }
     }
 
-    /// Monitoring goes on after a freeze: what it captured before has no bearing on what comes.
+    /// Monitoring continues after a freeze: what it captured before does not affect what follows.
     pub(super) fn thaw(&mut self) {
         self.retirement.stop();
         self.tracker.release();
         self.last = Last::Nothing;
     }
 
-    /// Captures and counts what the instruction of `record` brings. Whether deadlines must be set anew.
-    pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) -> bool {
+    /// Captures and counts what the instruction of `record` did. Returns whether deadlines must be set anew.
+    pub(super) fn take_record(&mut self, record: &Record, feed: &impl Feed) -> bool {
         self.made = Made::default();
         let frozen = self.is_frozen();
         if frozen && !self.retirement.is_on() {
@@ -117,7 +117,7 @@ impl Montecito {
         self.advance(feed);
         let tags = self.tagger().tags(record, &self.context);
         if self.demand.records().every {
-            // Else only some instructions are told, and which they are must not show.
+            // Otherwise only some instructions are reported, and which ones must not be visible.
             self.tags = tags;
         }
         let entries = self.retirement.retire(record, &mut self.captures);
@@ -150,7 +150,7 @@ impl Montecito {
         }
         if let Some(branch) = &record.branch
             && self.traces()
-            // Of IA-32 code no branch is traced.
+            // Branches of IA-32 code are not traced.
             && !Psr::of(context.machine_state).is()
             && self.trace_monitor().is_enabled(&context)
         {

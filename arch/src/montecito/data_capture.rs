@@ -5,7 +5,7 @@ use super::registers::{Pmc40, Pmd33, Pmd36};
 use crate::feed::{Record, Traits, Translation};
 use crate::ia64::LoadTracker;
 
-/// A captured miss keeps others away for so many cycles (section 3.3.9.1).
+/// After a captured miss no other is captured for so many cycles (section 3.3.9.1).
 const SPACING: u64 = 7;
 /// Latencies from here on do not fit.
 const LATENCY_LIMIT: u32 = 1 << 13;
@@ -29,18 +29,18 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// The same with a choice of loads that can go on.
+    /// The same with a valid load tracker.
     pub(super) fn cleaned(self) -> Tracker {
         Tracker { loads: self.loads.cleaned(), ..self }
     }
 
-    /// Monitoring was frozen, nobody told for how long.
+    /// Monitoring was frozen for an unknown time.
     pub(super) fn release(&mut self) {
         self.loads.release();
         self.since_capture = SPACING;
     }
 
-    /// `cycles` go by.
+    /// Advances by `cycles`.
     pub(super) fn advance(&mut self, cycles: u64) {
         self.loads.advance(cycles);
         self.since_capture = self.since_capture.saturating_add(cycles).min(SPACING);
@@ -54,7 +54,8 @@ struct Capture {
     stat: u8,
 }
 
-/// Captures what `pmc40` asks for of an instruction that its monitor and the constraints of the memory pipeline admit. Whether it did.
+/// Captures what `pmc40` asks for of an instruction that its monitor and the constraints of the memory pipeline admit. Returns whether it
+/// did.
 pub(super) fn capture(pmc40: Pmc40, record: &Record, tracker: &mut Tracker, captures: &mut Captures) -> bool {
     let found = match pmc40.mode() {
         0b00 => cache_miss(pmc40.umask(), record, tracker),
@@ -96,8 +97,8 @@ fn cache_miss(umask: u8, record: &Record, tracker: &mut Tracker) -> Option<Captu
     Some(Capture { address: memory.address, latency: memory.latency, stat: 0b01 })
 }
 
-/// Loads and stores that the first-level translation buffer misses; of stores and floating-point loads, which do not use it, what the
-/// second level misses (section 3.3.9.2).
+/// Loads and stores that miss the first-level translation buffer. Stores and floating-point loads do not use it: theirs are the misses of
+/// the second level (section 3.3.9.2).
 fn translation_miss(umask: u8, record: &Record) -> Option<Capture> {
     let memory = record.memory.filter(|memory| memory.load || memory.store)?;
     let bypasses = memory.store || record.sample.traits.contains(Traits::FLOATING_POINT);
@@ -112,8 +113,8 @@ fn translation_miss(umask: u8, record: &Record) -> Option<Capture> {
 
 /// A check of an advanced load that found no entry.
 fn failed_check(record: &Record) -> Option<Capture> {
-    // A check is an access or goes to its recovery code: no other instruction is asked for.
-    let told = record.memory.is_some() || record.branch.is_some();
-    let failed = told && record.sample.traits.contains(Traits::ADVANCED_CHECK_FAILED);
+    // A check is an access or goes to its recovery code: no other record is asked for.
+    let reported = record.memory.is_some() || record.branch.is_some();
+    let failed = reported && record.sample.traits.contains(Traits::ADVANCED_CHECK_FAILED);
     failed.then(|| Capture { address: record.memory.map_or(0, |memory| memory.address), latency: 0, stat: 0b01 })
 }

@@ -7,7 +7,7 @@ use crate::feed::{Fetch, Translation};
 /// Latencies from here on do not fit.
 const LATENCY_LIMIT: u32 = 1 << 12;
 
-/// Captures what `pmc37` asks for of a demand fetch that its monitor and the address range of channel 0 admit. Whether it did.
+/// Captures what `pmc37` asks for of a demand fetch that its monitor and the address range of channel 0 admit. Returns whether it did.
 pub(super) fn capture(pmc37: Pmc37, fetch: &Fetch, captures: &mut Captures) -> bool {
     if fetch.prefetch {
         return false;
@@ -39,7 +39,7 @@ pub(super) fn capture(pmc37: Pmc37, fetch: &Fetch, captures: &mut Captures) -> b
     true
 }
 
-/// Whether a miss is among those that the unit mask wants (Table 3-16). Masks that the table does not have want none.
+/// Whether the unit mask chooses the miss (Table 3-16). Masks that are not in the table choose none.
 fn is_slow(umask: u8, fetch: &Fetch) -> bool {
     let least = match umask {
         0x40..=0x7F => return true,

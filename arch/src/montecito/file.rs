@@ -1,4 +1,4 @@
-//! The register file: every PMC and PMD but the counts, and what a write leaves in each.
+//! The register file: every PMC and PMD except the counts, and what a write leaves in each.
 
 use super::registers::{
     COUNTERS, ENTRIES, OpcodeMatch, Pmc, Pmc32, Pmc34, Pmc36, Pmc37, Pmc38, Pmc39, Pmc40, Pmc41, Pmc42, Pmd33, Pmd34, Pmd35, Pmd38,
@@ -82,7 +82,7 @@ impl Configuration {
         }
     }
 
-    /// PMC`number` is written: bits that no field names keep what they have.
+    /// Writes PMC`number`. Bits that no field names keep their values.
     pub(super) fn write(&mut self, number: u8, value: u64) {
         match number {
             4..=15 => {
@@ -153,7 +153,7 @@ impl Captures {
         }
     }
 
-    /// PMD`number` is written.
+    /// Writes PMD`number`.
     pub(super) fn write(&mut self, number: u8, value: u64) {
         match number {
             32 => self.data_address = value,
@@ -193,7 +193,7 @@ impl Captures {
 }
 
 impl Buffer for Captures {
-    /// The entry is written where the index points, with its four bits of PMD39; the index moves on.
+    /// Writes the entry where the index points, with its four bits of PMD39, and advances the index.
     fn push(&mut self, entry: u64, extension: u8) {
         let at = self.index.ebi();
         self.put(at, entry, extension);

@@ -1,10 +1,11 @@
-//! What the PMU itself makes of a record or of a change of the context, and counters of either thread of the core may count.
+//! Events that the PMU itself derives from a record or from a change of the context, and that counters of either thread of the core may
+//! count.
 //!
 //! Montecito manual, Table 3-6 (all); 4.15, CPU_CPL_CHANGES, DATA_EAR_EVENTS, ETB_EVENT, L1I_EAR_EVENTS.
 
 use crate::event::Internal;
 
-/// What came of one record, or of one change of the context.
+/// The events of one record, or of one change of the context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made {
     /// The data event-address registers captured an access.
@@ -18,13 +19,13 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// What a change of the context from one privilege level to another makes.
+    /// The events of a change from one privilege level to another.
     pub(super) fn change_of_level(from: u8, to: u8) -> Made {
         let levels = if from == to { 0 } else { 1 << (from & 3) | 1 << (to & 3) };
         Made { levels, ..Made::default() }
     }
 
-    /// What of it a counter of `internal` counts.
+    /// How many of them a counter of `internal` counts.
     pub(super) fn amount(self, internal: Internal) -> u64 {
         match internal {
             Internal::DataAddressCapture => u64::from(self.data),
@@ -34,12 +35,12 @@ impl Made {
         }
     }
 
-    /// The same as a word, for the core's other thread; 0 if it is nothing.
+    /// The events as a word, for the core's other thread; 0 if there are none.
     pub(super) fn to_word(self) -> u64 {
         u64::from_le_bytes([u8::from(self.data), u8::from(self.fetch), self.entries.min(255) as u8, self.levels, 0, 0, 0, 0])
     }
 
-    /// That of which [`to_word`](Self::to_word) made `word`.
+    /// The events of which [`to_word`](Self::to_word) made `word`.
     pub(super) fn from_word(word: u64) -> Made {
         let [data, fetch, entries, levels, ..] = word.to_le_bytes();
         Made { data: data != 0, fetch: fetch != 0, entries: u64::from(entries), levels }

@@ -6,7 +6,7 @@
 //! - A counter is 47 bits and is read with its bit 46 copied to the bits above. The carry out of bit 46 sets its bit in PMC0; with oi it
 //!   freezes every monitor of the thread and asks for one interrupt, of the vector in PMV.
 //! - A monitor counts while PMC0.fr is 0, its plm has the privilege level, and PSR.up or, of a privileged monitor, PSR.pp is 1.
-//! - Two threads take turns in a core: PMC/PMD4-9 count what comes about for a thread in the background too, PMC/PMD10-15 stand still.
+//! - Two threads take turns in a core: PMC/PMD4-9 count events of a thread in the background too, PMC/PMD10-15 are stopped then.
 //! - Address ranges, opcodes and data ranges tag instructions; most events can be counted for tagged ones only.
 //! - Misses of fetches and data are captured with their address and latency (PMD32-36), changes of the flow of instructions or retired
 //!   instruction pointers in a buffer of sixteen entries (PMD38, 39, 48-63). All that is valid while PMC0.fr is 1.
@@ -38,7 +38,7 @@
 //!     }
 //! }
 //! assert_eq!(pmu.take_alerts().interrupts, 1 << 4);
-//! // PMD4 has overflowed, and everything stands still.
+//! // PMD4 has overflowed, and everything is frozen.
 //! assert_eq!(pmu.read(Address::Pmc(0), &thread), Ok(0x11));
 //! ```
 
@@ -147,13 +147,13 @@ pub struct Montecito {
     retirement: Retirement,
     /// The tags of the last instruction while records of all are wanted: what is injected belongs to it.
     tags: Tags,
-    /// What the last record, or the last change of the context, made that counters of the other thread may count.
+    /// The events of the last record, or of the last change of the context, that counters of the other thread may count.
     made: Made,
     context: Context,
     shared: Shared,
-    /// Something captured needs the time.
+    /// A capture needs the time.
     timed: bool,
-    /// The total of cycles up to which time has been passed on.
+    /// The total of cycles up to which captures have advanced.
     seen: u64,
     demand: Demand,
 }
@@ -200,7 +200,7 @@ impl Montecito {
         self.shared.running & !own_bit(self.shared) == 0
     }
 
-    /// Counts and captures up to now. Whether that froze everything.
+    /// Counts and captures up to now. Returns whether that froze everything.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
         self.advance(feed);
         let froze = self.counters.count(feed);
@@ -210,18 +210,18 @@ impl Montecito {
         froze
     }
 
-    /// Monitoring has frozen.
+    /// Acts on a freeze of monitoring.
     fn freeze(&mut self, feed: &impl Feed) {
         self.retirement.freeze(self.configuration.pmc42.delay(), &mut self.captures);
-        self.renew_demand(feed);
+        self.update_demand(feed);
     }
 
-    /// Whether nothing constrains what happens to other threads of the core.
+    /// Whether no other thread of the core constrains anything.
     fn others_are_open(&self) -> bool {
         self.shared.user & !own_bit(self.shared) == 0
     }
 
-    /// What the package knows of the thread, as its registers and its context say.
+    /// `shared` with the thread's own part, from its registers and its context.
     fn with_own(&self, shared: Shared) -> Shared {
         let own = own_bit(shared);
         let marked = |bits: u32, mark: bool| if mark { bits | own } else { bits & !own };
@@ -241,7 +241,7 @@ impl Montecito {
         for number in (FIRST..).take(COUNTERS) {
             let pmc = self.configuration.counter(number);
             let selected = choice::selected(&self.configuration, number);
-            // What happens to another thread is constrained by that thread's registers.
+            // Events of another thread are constrained by that thread's registers.
             let elsewhere = others || !selected.counts_all() || selected.qualifier.is_free();
             let open = elsewhere && self.tagger().leaves_all(selected.qualifier);
             let setting = Setting { monitor: choice::monitor(pmc), oi: pmc.oi(), ev: pmc.ev(), selected, open };
@@ -249,11 +249,11 @@ impl Montecito {
         }
     }
 
-    /// A register, the context or what threads share has changed: what counts, what captures and what is waited for follow.
+    /// Updates what counts, what captures and the deadlines, after a register, the context or what threads share has changed.
     fn changed(&mut self, feed: &impl Feed) {
         self.counters.resume(&self.context, feed);
         self.follow_retirement();
-        self.renew_demand(feed);
+        self.update_demand(feed);
         self.begin_time(feed);
         self.rearm(feed);
     }
@@ -286,7 +286,7 @@ impl Montecito {
         (signals, per_cycle, records)
     }
 
-    fn renew_demand(&mut self, feed: &impl Feed) {
+    fn update_demand(&mut self, feed: &impl Feed) {
         self.counters.alerts.renewed = true;
         let (signals, per_cycle, records) = self.wanted(feed.supply());
         self.demand.follow(signals, per_cycle, records, feed.supply());
@@ -308,7 +308,7 @@ impl Montecito {
                     self.retirement.stop();
                 }
                 if matches!(number, 39 | 42) {
-                    // While nothing is captured, branches need not be told.
+                    // While nothing is captured, branches need not be reported.
                     self.last = Last::Nothing;
                 }
                 self.connect(feed);
@@ -388,7 +388,7 @@ impl Model for Montecito {
             self.context = context;
             return;
         }
-        // What went by went by in the old state.
+        // Everything up to now belongs to the old state.
         self.catch_up(feed);
         if levels != 0 {
             self.counters.change_privilege(levels);
@@ -421,7 +421,7 @@ impl Model for Montecito {
     }
 
     fn record(&mut self, record: &Record, feed: &impl Feed) {
-        if self.look_at(record, feed) {
+        if self.take_record(record, feed) {
             self.rearm(feed);
         }
     }
@@ -465,7 +465,7 @@ impl Model for Montecito {
 }
 
 impl LazyContexts for Montecito {
-    fn change_quietly(&mut self, context: &Context, _hears: bool, _feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, _observed: bool, _feed: &impl Feed) -> bool {
         // A change of level is an event, which others may count.
         let same = context.privilege == self.context.privilege
             && context.halted == self.context.halted
@@ -484,7 +484,7 @@ impl PackageScope for Montecito {
     }
 
     fn observes_siblings(&self) -> bool {
-        self.counters.look_beyond()
+        self.counters.any_counts_beyond()
     }
 
     fn inject_from_sibling(&mut self, occurrence: Occurrence, amount: u64, tags: u64, feed: &impl Feed) -> bool {
@@ -494,7 +494,7 @@ impl PackageScope for Montecito {
         self.catch_up(feed);
         let tags = Tags::from_word(tags);
         let occurrence = Occurrence { select: event::MONTECITO.encodings.first_select(occurrence.select), ..occurrence };
-        let taken = self.counters.overhear(occurrence, amount, |qualifier| tags.admit(qualifier));
+        let taken = self.counters.inject_from_sibling(occurrence, amount, |qualifier| tags.admit(qualifier));
         if self.counters.count_if_asked(feed) {
             self.freeze(feed);
         }
@@ -509,7 +509,7 @@ impl PackageScope for Montecito {
 
 impl Tagging for Montecito {
     fn wants_package_records(&self) -> bool {
-        self.counters.hear_others()
+        self.counters.any_observes_others()
     }
 
     fn tag(&mut self, record: &Record) -> u64 {
@@ -528,7 +528,7 @@ impl Tagging for Montecito {
                 self.counters.judge_other(|qualifier| tags.admit(qualifier), feed);
             }
             None => {
-                // What went by went by before the change.
+                // Everything up to now came before the change.
                 self.catch_up(feed);
                 self.rearm(feed);
             }

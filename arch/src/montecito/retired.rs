@@ -49,7 +49,7 @@ impl Retirement {
         self.phase != Phase::Off
     }
 
-    /// It begins.
+    /// Begins to capture.
     pub(super) fn begin(&mut self) {
         *self = Retirement { phase: Phase::On, ..Retirement::default() };
     }
@@ -62,7 +62,7 @@ impl Retirement {
         }
     }
 
-    /// `cycles` go by. A freeze that falls among them has its last entry.
+    /// Advances by `cycles`. If the delay of a freeze ends in them, the last entry is written.
     pub(super) fn advance(&mut self, cycles: u64, captures: &mut Captures) {
         if self.phase == Phase::Off {
             return;
@@ -76,7 +76,7 @@ impl Retirement {
         }
     }
 
-    /// The delay is over: one last entry, of which the processor need not retire anything.
+    /// The delay is over: one last entry, for which the processor need not retire anything.
     fn end_if_due(&mut self, captures: &mut Captures) {
         if self.phase == Phase::Delayed(0) {
             let address = self.last.map_or(0, |(bundle, _)| bundle);
@@ -99,19 +99,19 @@ impl Retirement {
         self.phase = Phase::Off;
     }
 
-    /// It ends without a word: its mode has been changed.
+    /// Ends without an entry.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Off;
     }
 
-    /// An instruction retires. Returns how many entries that brought: one for each bundle.
+    /// An instruction retires. Returns how many entries that added: one for each bundle.
     pub(super) fn retire(&mut self, record: &Record, captures: &mut Captures) -> u64 {
         if self.phase == Phase::Off {
             return 0;
         }
         let bundle = record.address & !0xF;
         let goes_on = self.last.is_some_and(|(last, slot)| last == bundle && slot < record.slot);
-        // What the engine of the register stack or the page walker does retires nothing.
+        // Accesses of the register stack engine or the page walker retire nothing.
         let engine = record.sample.traits.intersects(Traits::REGISTER_STACK | Traits::PAGE_WALKER);
         let retires = !engine && record.branch.is_none_or(|branch| branch.kind != BranchKind::Exception);
         let entries = u64::from(retires && !goes_on);

@@ -1,7 +1,7 @@
 //! Which instructions are tagged: address ranges, opcodes, data ranges.
 //!
-//! Montecito manual, sections 3.3.5 to 3.3.7. Tags are computed where an instruction's record comes; hardware computes them early in the
-//! pipeline and passes some inaccuracy on, which this does not.
+//! Montecito manual, sections 3.3.5 to 3.3.7. Tags are computed when an instruction's record comes. Hardware computes them early in the
+//! pipeline, with some inaccuracy that is not modelled.
 
 use super::file::Configuration;
 use crate::event::{Channel, Qualifiers};
@@ -23,7 +23,7 @@ pub struct Tags {
     pub addresses: u8,
     /// Those of them whose opcode matcher has it too.
     pub instructions: u8,
-    /// Its access to memory is within what constrains the memory pipeline.
+    /// The constraints of the memory pipeline admit its access.
     pub data: bool,
     /// The line that was fetched or prefetched with it is in the range of channel 1.
     pub prefetch: bool,
@@ -60,7 +60,7 @@ impl Tags {
         }
     }
 
-    /// Whether the instruction is one of those that `qualifier` leaves (section 3.2.3.1).
+    /// Whether `qualifier` admits the instruction (section 3.2.3.1).
     pub(super) fn admit(self, qualifier: Qualifier) -> bool {
         let states = qualifier.states.is_none_or(|states| states.bits() & self.states != 0);
         states && self.admit_instruction(qualifier)
@@ -137,7 +137,7 @@ impl Tagger<'_> {
         self.ignores_addresses(channel) && self.ignores_opcodes(channel)
     }
 
-    /// Whether nothing that `qualifier` looks at constrains anything.
+    /// Whether nothing that `qualifier` depends on constrains anything.
     pub(super) fn leaves_all(self, qualifier: Qualifier) -> bool {
         if qualifier.states.is_some() {
             return false;
@@ -233,7 +233,7 @@ impl Tagger<'_> {
         (address ^ pair.address) & (pair.mask.mask() | ABOVE_MASK) == 0
     }
 
-    /// Whether what constrains the memory pipeline leaves this access.
+    /// Whether the constraints of the memory pipeline admit this access.
     fn data_tag(self, instructions: u8, record: &Record) -> bool {
         let constraint = |pair| self.configuration.pmc41.constraint(pair);
         let data = |pair| record.memory.is_some_and(|memory| self.data_match(pair, memory.address));
@@ -268,7 +268,7 @@ impl Tagger<'_> {
     }
 }
 
-/// Whether a bundle lies in a fine range, both limits as offsets within 64 KiB: neither is in it, as section 3.3.5.1 prints it.
+/// Whether a bundle lies in a fine range, both limits as offsets within 64 KiB: neither limit is in it, as section 3.3.5.1 prints it.
 const fn lies_between(offset: u64, lower: u64, upper: u64) -> bool {
     offset > lower && offset < upper
 }

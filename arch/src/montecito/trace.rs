@@ -14,9 +14,9 @@ pub(super) fn captures_anything(pmc39: Pmc39) -> bool {
     pmc39.plm() != 0 && !pmc39.ds()
 }
 
-/// Whether the filters of `pmc39` leave the branch (the equation of section 3.3.10.1.1, and brt).
+/// Whether the filters of `pmc39` admit the branch (the equation of section 3.3.10.1.1, and brt).
 ///
-/// Of a branch whose path was mispredicted no target prediction is recorded: only ptm 11, which does not look at it, leaves it.
+/// For a branch whose path was mispredicted no target prediction is recorded: only ptm 11, which ignores it, admits the branch.
 fn is_wanted(pmc39: Pmc39, branch: &Branch) -> bool {
     let taken = pmc39.tm() >> u8::from(branch.taken) & 1 == 1;
     let (path, target) = match branch.prediction {
@@ -34,7 +34,7 @@ fn is_wanted(pmc39: Pmc39, branch: &Branch) -> bool {
 }
 
 /// Captures a control transfer that the monitor of `pmc39` admits; `tagged` says whether the instruction is within address range and
-/// opcode match of channel 0, which matter for branches only. Returns how many entries that brought.
+/// opcode match of channel 0, which matter for branches only. Returns how many entries that added.
 pub(super) fn capture(pmc39: Pmc39, record: &Record, branch: &Branch, tagged: bool, last: &mut Last, captures: &mut Captures) -> u64 {
     let far = branch.kind.is_far();
     let wanted = far || tagged && is_wanted(pmc39, branch);

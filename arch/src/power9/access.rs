@@ -1,4 +1,4 @@
-//! Who may touch which register, and what refuses it.
+//! Who may access which register, and how an access is refused.
 //!
 //! POWER9 PMU User's Guide, Table 1-1 and MMCR0\[PMCC] in appendix A.3. What the guide leaves to Power ISA 3.0 Book III, and where
 //! the two differ, is in decisions P1 to P11 of `docs/decisions.md`.
@@ -38,7 +38,7 @@ pub enum Register {
     Imc,
 }
 
-/// Which bits of BESCR a write means, and what it does to them (Power ISA 3.0 Book II, section 6.2).
+/// Which bits of BESCR a write affects, and what it does to them (Power ISA 3.0 Book II, section 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bits {
     /// BESCR: all of them take the value.
@@ -100,7 +100,7 @@ pub(super) fn grant(address: Address, write: bool, context: &Context, mmcr0: Mmc
     }
 }
 
-/// The index of the counter that privileged software names by `address`, where nothing withholds it: the commonest access by far.
+/// The index of the counter that privileged software names by `address`, where nothing withholds it: by far the most common access.
 #[inline(always)]
 pub(super) fn counter_of_privileged(address: Address, context: &Context) -> Option<usize> {
     let Address::Spr(number @ spr::PMC1..=spr::PMC6) = address else { return None };
@@ -130,7 +130,7 @@ fn by_number(number: u16) -> Option<Register> {
 }
 
 impl Accessor {
-    /// HFSCR withholds a facility from everybody below the hypervisor.
+    /// HFSCR withholds a facility from every state below the hypervisor.
     #[inline(always)]
     fn hypervisor_allows(&self, withheld: bool, facility: Facility) -> Result<(), Fault> {
         if withheld && !self.hypervisor { Err(Fault::HypervisorFacilityUnavailable(facility)) } else { Ok(()) }

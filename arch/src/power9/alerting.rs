@@ -1,4 +1,4 @@
-//! Enabled conditions and events, and what comes of them.
+//! Enabled conditions and events, and their effects.
 //!
 //! POWER9 PMU User's Guide, appendix A.3: PMAE, FCECE, TRIGGER, PMC1CE, PMCjCE, TBEE, EBE, PMAO, PMAOQ; section 2.4.1.2 for synchronous
 //! interrupts.
@@ -18,10 +18,10 @@ impl Power9 {
         enabled & negative
     }
 
-    /// Acts on the conditions that hold and on an enabled `event`, which has been counted. Whether a register has changed.
+    /// Acts on the conditions that hold and on an enabled `event`, which has been counted. Returns whether a register has changed.
     ///
-    /// A condition is a level: it alerts, freezes or releases as long as it is there and that is enabled. Only what released the trigger
-    /// does not freeze, until it has gone away.
+    /// A condition is a level: it alerts, freezes or releases as long as it holds and that is enabled. Only a condition that released the
+    /// trigger does not freeze, until it has ended.
     pub(super) fn judge(&mut self, event: bool, feed: &impl Feed) -> bool {
         let conditions = self.conditions();
         let exists = conditions != 0 || event;
@@ -42,7 +42,7 @@ impl Power9 {
         let changed = released || freezes || alerts;
         let pauses = freezes && !released && self.pause_at_alert(feed);
         if changed && !pauses {
-            self.renew_ways();
+            self.update_ways();
             self.resume(feed);
         }
         self.lateness = 0;

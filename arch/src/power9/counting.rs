@@ -52,13 +52,12 @@ impl Power9 {
         counting & !self.suspended
     }
 
-    /// The counters that look out for falling edges of a signal, whatever the thread's state: those that some register, and not the thread's
-    /// state, freezes do not.
+    /// The counters that follow falling edges of a signal, whatever the thread's state: not those that a register freezes.
     pub(super) fn following_edges(&self, freezes: &Freezes) -> Mask {
         let mut following = 0;
         for (index, unit) in self.units.iter().enumerate() {
-            let looks_out = unit.tap.gate().is_edge() && unit.tap.is_connected() && !self.is_stopped(freezes, index);
-            if looks_out && unit.selected.admits(unit.selected.lanes(freezes.msr, freezes.control, self.shared)) {
+            let follows = unit.tap.gate().is_edge() && unit.tap.is_connected() && !self.is_stopped(freezes, index);
+            if follows && unit.selected.admits(unit.selected.lanes(freezes.msr, freezes.control, self.shared)) {
                 following |= bit(index);
             }
         }
@@ -70,7 +69,7 @@ impl Power9 {
         (0..COUNTERS).filter(|index| !self.is_stopped(freezes, *index)).fold(0, |mask, index| mask | bit(index))
     }
 
-    /// Whether a counter is stopped whatever the thread's state; what waits for the trigger is not.
+    /// Whether a counter is stopped whatever the thread's state; a counter that waits for the trigger is not.
     fn is_stopped(&self, freezes: &Freezes, index: usize) -> bool {
         freezes.stopped(index) && !self.mmcr0.trigger()
     }
@@ -97,14 +96,14 @@ impl Power9 {
         transitions != 0 && self.mmcr0.tbee()
     }
 
-    /// The cycle after a write of MMCR1 is over: what fell into it is not counted.
+    /// The cycle after a write of MMCR1 is over: its events are not counted.
     fn end_suspension(&mut self, feed: &impl Feed) {
         if self.suspended != 0 && feed.total(Signal::Cycles, Scope::Thread) != self.suspended_at {
             self.lift_suspension(feed);
         }
     }
 
-    /// PMC1-4 count again. Whether they did not.
+    /// Lets PMC1-4 count again. Returns whether they were suspended.
     pub(super) fn lift_suspension(&mut self, feed: &impl Feed) -> bool {
         let suspended = core::mem::take(&mut self.suspended) != 0;
         if suspended {
@@ -140,9 +139,9 @@ impl Power9 {
         if amount == 0 {
             return;
         }
-        // Only an alert can be late, and nobody waited for the others.
+        // Only an alert can be late: for the others no deadline is set.
         let enabled = self.conditions_enabled();
-        // Four counters in a ring have no beginning: what is brought in goes round once.
+        // Four counters in a ring have no beginning: an amount goes round once.
         for _ in 0..COUNTERS {
             if amount == 0 {
                 return;
@@ -151,7 +150,7 @@ impl Power9 {
             let Some(unit) = self.units.get_mut(index) else { return };
             let sum = u64::from(unit.value).saturating_add(amount);
             if sum >= WRAP {
-                // It was not negative for a while: what it is excused for is over.
+                // It was not negative for a while, which ends the excuse.
                 self.excused &= !bit(index);
             }
             let half = |value: u64| value.saturating_add(NEGATIVE) >> 32;
@@ -173,8 +172,8 @@ impl Power9 {
         }
     }
 
-    /// How much the counter of this index may grow until something is seen of it: it turns negative where that matters, carries into one
-    /// of which that holds, or is what the threshold counter waits for.
+    /// How much the counter of this index may grow until that has an effect: it turns negative where that matters, carries into a counter
+    /// for which this holds, or reaches what the threshold counter waits for.
     pub(super) fn remaining(&self, index: usize) -> Option<u64> {
         let mut least = self.threshold_waits_for(index);
         let mut nearer = |distance: Option<u64>| least = [least, distance].into_iter().flatten().min();
@@ -186,7 +185,7 @@ impl Power9 {
             let needed = |counts: u64| until_count.saturating_add(counts.saturating_sub(1).saturating_mul(events_per_count));
             let Some(next) = self.follower(at) else {
                 if self.matters(at) {
-                    // From 80000000h on it is the next crossing but one carry.
+                    // From 80000000h on that is after one carry.
                     let counts = (WRAP + NEGATIVE - value) & (WRAP - 1);
                     let counts = if counts == 0 { WRAP } else { counts };
                     nearer(Some(if at == index { counts } else { needed(counts) }));
@@ -207,7 +206,7 @@ impl Power9 {
         least
     }
 
-    /// Whether anything happens when the counter turns negative.
+    /// Whether it has an effect when the counter turns negative.
     fn matters(&self, index: usize) -> bool {
         let released = index == 0 && self.mmcr0.trigger();
         let enabled = self.mmcr0.pmae() || self.mmcr0.fcece() || self.mmcr0.trigger();
@@ -222,7 +221,7 @@ impl Power9 {
         (first | others) & members
     }
 
-    /// Counters that counted and no longer do have been counted up to now; those that now do begin here.
+    /// Stops and begins counters. Those that stop have counted up to now.
     pub(super) fn resume(&mut self, feed: &impl Feed) {
         let counting = self.admitted();
         let (started, stopped) = (counting & !self.counting, self.counting & !counting);
@@ -249,7 +248,7 @@ impl Power9 {
             } else if started & bit(index) != 0 {
                 unit.tap.settle(feed, false);
             }
-            // What ended with the thread's state, and not by a freeze, has a falling edge there.
+            // A condition that ended with the thread's state, and not by a freeze, has a falling edge there.
             let fell = stopped & bit(index) != 0 && unit.selected.falls() && unit.tap.detector().was_met;
             if fell && freezes.admits(index, unit.selected.is_cycles()) {
                 fallen |= bit(index);
@@ -264,14 +263,14 @@ impl Power9 {
             if started & bit(index) == 0 {
                 unit.tap.settle(feed, false);
             }
-            // Where the thread's state kept it shut, it was at rest; what a register let go may be within a state.
+            // A counter that the thread's state had stopped was at rest; one that a register has released may be within a state.
             if runnable & bit(index) == 0 && !feed.supply().of(&unit.tap.unknown_states()).is_empty() {
                 unit.tap.ask(Question::Began);
             }
         }
     }
 
-    /// Takes back every deadline.
+    /// Cancels every deadline.
     pub(super) fn disarm(&mut self, feed: &impl Feed) {
         self.early = 0;
         for tap in self.units.iter().map(|unit| &unit.tap).chain([&self.eligible]) {
@@ -306,19 +305,19 @@ impl Power9 {
         self.arm_pause(feed);
     }
 
-    /// What must be reported, after a freeze that is not soon over, or a change that is none.
-    pub(super) fn renew_demand_unless_pausing(&mut self, feed: &impl Feed) {
+    /// Updates what must be reported, unless the demand is kept during a freeze.
+    pub(super) fn update_demand_unless_pausing(&mut self, feed: &impl Feed) {
         if !self.is_pausing(feed) {
-            self.renew_demand(feed);
+            self.update_demand(feed);
         }
     }
 
-    /// What must be reported, whatever the thread's state.
-    pub(super) fn renew_demand(&mut self, feed: &impl Feed) {
+    /// Updates what must be reported, whatever the thread's state.
+    pub(super) fn update_demand(&mut self, feed: &impl Feed) {
         self.pause = None;
         self.alerts.renewed = true;
         let (mut signals, records) = self.follows();
-        self.demand_of_told_addresses(&mut signals, feed);
+        self.demand_of_reported_addresses(&mut signals, feed);
         let (mut levels, mut per_cycle) = (SignalSet::EMPTY, false);
         let freezes = self.freezes();
         let supply = feed.supply();
@@ -332,13 +331,13 @@ impl Power9 {
         self.demand.ask(supply.of(&levels));
     }
 
-    /// The signals that are followed and the records that are looked at, whatever the thread's state and whoever supplies them.
+    /// The signals that are followed and the records that are used, whatever the thread's state, supplied or not.
     pub(super) fn follows(&self) -> (SignalSet, Records) {
         let mut signals = SignalSet::EMPTY;
         let freezes = self.freezes();
         let mut time_base = self.mmcr0.tbee();
         for (index, unit) in self.units.iter().enumerate() {
-            // What waits for the trigger counts soon.
+            // A counter that waits for the trigger counts soon.
             if self.is_stopped(&freezes, index) {
                 continue;
             }

@@ -1,15 +1,14 @@
 //! Event codes to the registers that count them, and back.
 //!
 //! From the POWER9 PMU User's Guide: section 5.15 says where each field of a code goes, section 5.16 which events cannot be counted
-//! together, appendix A what is reserved. Linux's driver (`arch/powerpc/perf/isa207-common.c`) takes the same codes. For those that
-//! both accept it makes the same MMCR1, but for RELOAD_QUAL, and the same MMCRA, but for SDAR_MODE. Where the two differ, the guide
-//! is followed:
+//! together, appendix A what is reserved. Linux's driver (`arch/powerpc/perf/isa207-common.c`) takes the same codes. For codes that both
+//! accept, it makes the same MMCR1 except RELOAD_QUAL, and the same MMCRA except SDAR_MODE. Where the two differ, the guide is followed:
 //!
 //! | rule | here, by the guide | Linux |
 //! | --- | --- | --- |
-//! | bits 40 and 44 | reserved: refused | not looked at, and part of the counter's number |
+//! | bits 40 and 44 | reserved: refused | not checked, and part of the counter's number |
 //! | bits 0 to 3 | reserved: refused | its own: branch history, its filter, event-based branches |
-//! | RELOAD_QUAL | used with RELOAD_QUAL_EN only | used always; RELOAD_QUAL_EN is not looked at |
+//! | RELOAD_QUAL | used with RELOAD_QUAL_EN only | used always; RELOAD_QUAL_EN is ignored |
 //! | SDAR_MODE | as the codes say | zero becomes 2, and any marked event makes it 0 |
 //! | events of unit 6 | PMC4 counts one with the same selector, leaving aside the bit for edges | that bit must agree as well |
 //! | events of units 8 and 9 | PMC1 counts an event of the memory management unit | the rule of unit 6 |
@@ -18,10 +17,10 @@
 //! | reserved SAMPLE, THRESH_SEL, PMCxSEL and units | refused | refused for SAMPLE 0Ch only |
 //! | threshold without a marked event | refused | accepted; it counts nothing |
 //!
-//! The guide wants PMC4 to have the fourth event of a group of L2 or L3 events. A group is taken to be the events of one selector:
-//! table 5-24 has events of one selector in each of its groups, and fills PMC4 with codes that it calls RESERVED where the group has
-//! no fourth event. It asks too that PMC1 be programmed on all four threads for events of the memory management unit:
-//! one thread's registers can show it for that thread only.
+//! The guide wants PMC4 to have the fourth event of a group of L2 or L3 events. A group is taken to be the events of one selector: table
+//! 5-24 has events of one selector in each of its groups, and fills PMC4 with codes that it calls RESERVED where the group has no fourth
+//! event. It also wants PMC1 programmed on all four threads for events of the memory management unit: one thread's registers can show
+//! that for that thread only.
 //!
 //! ```
 //! use vm_pmu_arch::power9::encode::{EventCode, Options, encode};
@@ -49,7 +48,7 @@ pub const RUN_INSTRUCTIONS: EventCode = EventCode::from_bits(0x5_00FA);
 /// The code of run cycles, which PMC6 counts and nothing else.
 pub const RUN_CYCLES: EventCode = EventCode::from_bits(0x6_00F4);
 
-/// Where and whether counters count, beside what the event codes say.
+/// Where and whether counters count, in addition to what the event codes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Do not count in problem state: `MMCR2[FCnP]` of every counter in use.
@@ -65,9 +64,9 @@ pub struct Options {
 /// The registers that count a set of events, and what counts where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Encoding {
-    /// MMCR0: counters that nothing was asked of are frozen by FC1-4 or FC5-6, where they share that bit with none in use.
+    /// MMCR0: unused counters are frozen by FC1-4 or FC5-6, if no counter that shares the bit is in use.
     pub mmcr0: u64,
-    /// MMCR1: what PMC1 to PMC4 count. A programmable counter that nothing was asked of is suspended.
+    /// MMCR1: what PMC1 to PMC4 count. An unused programmable counter is suspended.
     pub mmcr1: u64,
     /// MMCR2: the states in which each counter is frozen.
     pub mmcr2: u64,
@@ -88,12 +87,12 @@ impl Encoding {
 
 /// The registers that count `events` together.
 ///
-/// A code whose PMC is zero goes to the free counter of the lowest number, but for the first event of the memory management unit,
+/// A code whose PMC is zero goes to the free counter of the lowest number, except the first event of the memory management unit,
 /// which goes to PMC1 if it can, and the first of the L2 and L3 caches, which goes to PMC4: section 5.16 wants them there.
 ///
-/// A field that all counters share is set by the events that have a use for it: SAMPLE by those that are marked or have it other than
-/// zero, the three threshold fields by those that have any of them other than zero, SDAR_MODE by those that have it other than zero,
-/// RELOAD_QUAL by those with RELOAD_QUAL_EN. Those must agree.
+/// A field that all counters share is set by the events that use it: SAMPLE by those that are marked or whose SAMPLE is not zero, the
+/// three threshold fields by those in which any of them is not zero, SDAR_MODE by those in which it is not zero, RELOAD_QUAL by those
+/// with RELOAD_QUAL_EN. These events must agree.
 ///
 /// # Errors
 /// The first rule that is broken, and the events that break it.
@@ -112,9 +111,9 @@ pub fn encode(events: &[EventCode], options: Options) -> Result<Encoding, Refusa
 
 /// The event codes that MMCR1 holds for PMC1 to PMC4, in that order, with what MMCR1 and MMCRA hold for all of them.
 ///
-/// Each code names its counter. Whether the event is a marked one is not in the registers: every code is marked if sampling is
-/// enabled, and [`EventCode::selection`] is what finds the event in a table. [`encode`] makes the same MMCR1 and MMCRA of the codes,
-/// leaving out what event codes have no field for.
+/// Each code names its counter. Whether the event is a marked one is not in the registers: every code is marked if sampling is enabled,
+/// and [`EventCode::selection`] finds the event in a table. [`encode`] makes the same MMCR1 and MMCRA from the codes, without the fields
+/// that event codes do not have.
 #[must_use]
 pub fn decode(mmcr1: u64, mmcra: u64) -> [EventCode; PROGRAMMABLE] {
     let (one, a) = (Mmcr1::written(mmcr1), Mmcra::written(mmcra));

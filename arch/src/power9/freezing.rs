@@ -1,4 +1,4 @@
-//! When a counter stands still.
+//! When a counter is frozen.
 //!
 //! POWER9 PMU User's Guide, appendix A: MMCR0 with Table A-1, MMCR2, MMCRC. A counter counts while none of its freezes holds.
 
@@ -14,7 +14,7 @@ const TS_TRANSACTIONAL: u8 = 0b10;
 /// MMCR0\[PMCC]: PMC5 and PMC6 do not belong to the performance monitor.
 pub(super) const FOUR_COUNTERS: u8 = 0b11;
 
-/// All that freezes look at.
+/// All that freezes depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Freezes {
     pub(super) mmcr0: Mmcr0,
@@ -75,7 +75,7 @@ impl Freezes {
             || (own.fcwait() && waits)
     }
 
-    /// Whether the branch history stands still, which MMCR0 freezes by privilege alone.
+    /// Whether the branch history is frozen, which MMCR0 freezes by privilege alone.
     pub(super) fn history(&self) -> bool {
         let mmcr0 = self.mmcr0;
         self.by_privilege(mmcr0.fcs(), mmcr0.fcp(), mmcr0.fcpc(), mmcr0.fch())

@@ -1,7 +1,7 @@
 //! The branch history rolling buffer, BHRB.
 //!
 //! The guide has its filters (MMCRA, appendix A.6) and nothing else; entries and filtering modes are those of Power ISA 3.0B, Book III,
-//! sections 9.4.7 and 9.5, the depth is what Linux reads of a POWER9.
+//! sections 9.4.7 and 9.5, the depth is what Linux reads from a POWER9.
 
 use super::Mmcra;
 use crate::feed::{Branch, BranchKind, Prediction, Record};
@@ -35,11 +35,11 @@ impl History {
     pub const ENTRIES: usize = 32;
 
     /// Enters a completed branch if it was taken and no filter keeps it out. Whether the thread's state lets the buffer record at all is
-    /// not asked here.
+    /// not checked here.
     ///
     /// A branch whose encoding gives its target makes one entry, its own address. One to a register's content makes two, its own and then
-    /// the newer one of its target. P of the branch's entry says that the branch, of the target's that the target was predicted wrongly;
-    /// where the direction was wrong, so was the target.
+    /// the newer one of its target. P of the branch's entry means that the branch was predicted wrongly, P of the target's entry that the
+    /// target was. If the direction was wrong, so was the target.
     pub(super) fn enter(&mut self, record: &Record, mmcra: Mmcra) {
         let Some(branch) = record.branch.filter(|branch| branch.taken) else { return };
         let Some(form) = Form::of(record, &branch) else { return };
@@ -83,14 +83,14 @@ fn prediction(wrong: bool) -> u64 {
     if wrong { MISPREDICTED } else { 0 }
 }
 
-/// What of a branch is entered.
+/// Which entries a branch makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
     branch: bool,
     target: bool,
 }
 
-/// What an instruction does as a branch, each of them one of these.
+/// What an instruction does as a branch: exactly one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// It writes the link register.
@@ -101,7 +101,7 @@ enum Purpose {
     Jump,
 }
 
-/// What the filters look at in a branch.
+/// What the filters check of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     /// The target is a register's content: an XL-form instruction. The others are of I-form or B-form.
@@ -116,8 +116,8 @@ struct Form {
 }
 
 impl Form {
-    /// From the encoding, if it is that of a branch; else from the kind, which is taken for the plain instruction of its name. A branch
-    /// that is conditional and goes to a register's content can be told only by its encoding. `None` for what is no near branch.
+    /// From the encoding, if it is that of a branch; else from the kind, as the plain instruction of that name. A conditional branch to a
+    /// register's content is recognised only by its encoding. `None` if it is no near branch.
     fn of(record: &Record, branch: &Branch) -> Option<Form> {
         if branch.kind.is_far() {
             return None;
@@ -129,7 +129,7 @@ impl Form {
         let word = u32::try_from(encoding).ok()?;
         let links = word & 1 == 1;
         let options = word >> 21 & 0x1F;
-        // 1z1zz branches always; 1xxxx does not look at the condition register; x01at has a hint where a, the bit of value 2, is set.
+        // 1z1zz branches always; 1xxxx does not depend on the condition register; x01at has a hint where a, the bit of value 2, is set.
         let always = options & 0b10100 == 0b10100;
         let foreseen = options & 0b10000 != 0 || options & 0b00110 == 0b00110;
         let purpose = if links { Purpose::Call } else { Purpose::Jump };
@@ -162,11 +162,11 @@ impl Form {
         }
     }
 
-    /// What the filters of `mmcra` leave of it.
+    /// What the filters of `mmcra` keep of it.
     ///
-    /// Of the four modes of IFM the guide prints two, without their codes: everything, and neither jumps nor returns, which is mode 01
-    /// of the ISA, calls alone. A jump is what is neither call nor return, so that the two say the same. Modes 10 and 11 leave out
-    /// what a reader can work out or expect, but keep the target of what goes to a register's content.
+    /// Of the four modes of IFM the guide prints two, without their codes: everything, and neither jumps nor returns, which is mode 01 of
+    /// the ISA, calls alone. A jump is any branch that is neither call nor return, so the two are the same. Modes 10 and 11 leave out
+    /// branches that a reader can work out or expect, but keep the target of a branch to a register's content.
     fn kept(&self, mmcra: Mmcra) -> Kept {
         const NOTHING: Kept = Kept { branch: false, target: false };
         let purpose = match self.purpose {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn encoded(encoding: u64, mmcra: u64) -> Vec<u64> {
-        // The kind tells nothing that the encoding does not.
+        // The kind adds nothing to the encoding.
         left(record(encoding, BranchKind::Conditional, Prediction::Right), mmcra)
     }
 
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_tells_where_the_encoding_is_not_known() {
+    fn the_kind_decides_where_the_encoding_is_not_known() {
         use BranchKind::{Conditional, DirectCall, DirectJump, IndirectCall, IndirectJump, Return};
         for direct in [Conditional, DirectJump, DirectCall] {
             assert_eq!(of_kind(direct, 0), [AT], "{direct:?}");

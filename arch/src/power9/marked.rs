@@ -22,7 +22,7 @@ pub(super) struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    /// The life that `record` tells, sampled as `mmcra` says.
+    /// The life that `record` describes, sampled as `mmcra` says.
     pub(super) fn new(record: &'a Record, mmcra: Mmcra) -> Life<'a> {
         let instruction_sampling = mmcra.rand_samp_mode() == INSTRUCTION_SAMPLING;
         Life { record, instruction_sampling, reload_source: reload_source(record) }
@@ -103,7 +103,7 @@ impl<'a> Life<'a> {
         self.record.branch.is_some_and(|branch| branch.taken)
     }
 
-    /// What the predictor made of it.
+    /// How it was predicted.
     pub(super) fn prediction(&self) -> Prediction {
         self.record.branch.map_or(Prediction::None, |branch| branch.prediction)
     }
@@ -136,7 +136,7 @@ impl<'a> Life<'a> {
         Some((reached().min()?, reached().max()?))
     }
 
-    /// Whether `test` holds of it.
+    /// Whether `test` holds for it.
     pub(super) fn holds(&self, test: &Test) -> bool {
         let sample = &self.record.sample;
         match *test {
@@ -169,7 +169,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// What `amount` comes to for it.
+    /// The value of `amount` for it.
     pub(super) fn amount(&self, amount: Amount) -> u64 {
         let sample = &self.record.sample;
         let cycles = match amount {
@@ -239,7 +239,7 @@ impl<'a> Life<'a> {
     }
 }
 
-/// The code of what reloaded the data cache: as stated, else what the source of the data comes to. A store reloads nothing, and neither
+/// The code of what reloaded the data cache: as reported, else derived from the source of the data. A store reloads nothing, and neither
 /// the first level, an older store nor a device fills a line.
 fn reload_source(record: &Record) -> Option<u8> {
     let memory = record.memory.filter(|memory| memory.load)?;
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_tests_look_at_what_was_stated() {
+    fn the_other_tests_check_what_was_reported() {
         let fabric = Fabric { command: FabricCommand::Claim, tagged_intervention: true, ..Fabric::default() };
         let sample = Sample {
             fabric,
@@ -542,7 +542,7 @@ mod tests {
         for (asked, expected) in rows {
             assert_eq!(amount(&missed, asked), expected, "{asked:?}");
         }
-        // What takes longer than its access keeps the access's own latency.
+        // An instruction that takes longer than its access keeps the access's own latency.
         assert_eq!(amount(&Record { cycles: 400, ..missed }, Amount::Latency), 250);
         assert_eq!(amount(&access(true, DataSource::Cache(1)), Amount::Latency), 0);
     }

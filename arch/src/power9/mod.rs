@@ -5,10 +5,10 @@
 //!
 //! - A counter is 32 bits and never saturates. While its bit 0 is 1 it is *negative*, which is a condition that stays, not an event.
 //! - A negative counter with its condition enabled (PMC1CE, PMCjCE), or the chosen bit of the time base turning to 1 (TBEE), freezes
-//!   every counter with FCECE, lets PMC2-6 go with TRIGGER, and with PMAE is an *alert*: PMAE turns 0, PMAO 1, and the sampling
+//!   every counter with FCECE, releases PMC2-6 with TRIGGER, and with PMAE is an *alert*: PMAE turns 0, PMAO 1, and the sampling
 //!   registers keep what they have.
 //! - PMAO asks for a performance monitor interrupt, or with EBE for an event-based branch, until software clears it:
-//!   [`Lines`] tells both levels.
+//!   [`Lines`] has both levels.
 //! - PMC5 counts run instructions, PMC6 run cycles; PMC1-4 what MMCR1 selects.
 //! - The threads of a core share MMCRC and see each other's run latches.
 //!
@@ -32,7 +32,7 @@
 //!     }
 //! }
 //! assert!(pmu.take_alerts().lines.is_some_and(|lines| lines.interrupt));
-//! // FC, FCECE, PMCjCE and PMAO: an alert has occurred and everything stands still.
+//! // FC, FCECE, PMCjCE and PMAO: an alert has occurred and everything is frozen.
 //! assert_eq!(pmu.read(Address::Spr(spr::MMCR0), &thread), Ok(0x8200_4080));
 //! ```
 
@@ -76,7 +76,7 @@ use pausing::Pause;
 use plain::Ways;
 use selection::Selected;
 
-/// A revision of the part. The guide describes one PMU; what differs between revisions is what drivers avoid.
+/// A revision of the part. The guide describes one PMU; revisions differ in what drivers avoid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Revision {
@@ -147,24 +147,24 @@ pub struct Power9 {
     ways: Ways,
     /// The counters that count in the present state.
     counting: Mask,
-    /// The counters whose detectors look out for falling edges, also while the thread's state freezes them.
+    /// The counters whose detectors follow falling edges, also while the thread's state freezes them.
     following: Mask,
     /// The counters that no register stops, whatever the thread's state.
     runnable: Mask,
-    /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines, and when it goes on they are nearer
-    /// than they must be. Those that stand still and are not among them have none.
+    /// The counters whose deadlines may be too early: a change of state that stops a counter leaves its deadlines set, and when it
+    /// continues they are nearer than they must be. Other stopped counters have no deadlines.
     early: Mask,
-    /// All counters are frozen, and what they demand is kept for a while.
+    /// All counters are frozen, and their demand is kept for a while.
     pause: Option<Pause>,
     /// The counters that counted in some state since a register was written.
     counted: Mask,
-    /// PMC1-4 stand still until the cycle after a write of MMCR1 is over.
+    /// The counters of PMC1-4 that are stopped until the cycle after a write of MMCR1 is over.
     suspended: Mask,
     /// The total of cycles at that write.
     suspended_at: u64,
-    /// The enabled conditions that released the trigger and have not gone away since: they do not freeze.
+    /// The enabled conditions that released the trigger and have held since: they do not freeze.
     excused: Mask,
-    /// The total of time-base ticks last looked at.
+    /// The total of time-base ticks last read.
     ticks_seen: u64,
     sampler: Sampler,
     threshold: ThresholdCounter,
@@ -185,8 +185,8 @@ pub struct Power9 {
     alerts: Alerts,
     /// Events since the oldest counter in `alerts` turned negative.
     lateness: u64,
-    /// The levels last told.
-    told: Lines,
+    /// The levels last reported.
+    reported: Lines,
 }
 
 impl Power9 {
@@ -237,7 +237,7 @@ impl Power9 {
             demand: Demand::default(),
             alerts: Alerts::default(),
             lateness: 0,
-            told: Lines::default(),
+            reported: Lines::default(),
         }
     }
 
@@ -261,18 +261,18 @@ impl Power9 {
         collection::ThreadState { machine_state, control, ldbar: self.ldbar, shared: self.shared }
     }
 
-    /// Counts up to now and acts on what that brings. Whether anything changed that deadlines depend on.
+    /// Counts up to now and acts on the result. Returns whether anything changed that deadlines depend on.
     fn catch_up(&mut self, feed: &impl Feed) -> bool {
         let event = self.count(feed);
         self.judge(event, feed)
     }
 
-    /// A register, the context or what threads share has changed: what counts, what holds and what is waited for follow.
+    /// Updates what counts, what holds, the demand and the deadlines, after a register, the context or what threads share has changed.
     fn changed(&mut self, feed: &impl Feed) {
-        self.renew_ways();
+        self.update_ways();
         self.resume(feed);
         self.judge(false, feed);
-        self.renew_demand(feed);
+        self.update_demand(feed);
         self.rearm(feed);
     }
 
@@ -289,7 +289,7 @@ impl Power9 {
             Register::Siar => self.siar,
             Register::Sdar => self.sdar,
             Register::Bescr(_) => self.bescr.bits(),
-            // While entries are being written, what is read is not defined; zero ends the list for whoever reads it.
+            // While entries are being written, reads are not defined; zero ends the list for the reader.
             Register::Bhrb(_) if self.mmcr0.pmae() => 0,
             Register::Bhrb(index) => self.history.read(usize::from(index)),
             Register::Imc => self.imc,
@@ -360,7 +360,7 @@ impl Model for Power9 {
         let moved = self.catch_up(feed);
         let lifted = self.lift_suspension(feed);
         if moved {
-            self.renew_demand_unless_pausing(feed);
+            self.update_demand_unless_pausing(feed);
         }
         if moved || lifted {
             self.rearm(feed);
@@ -393,7 +393,7 @@ impl Model for Power9 {
 
     fn service(&mut self, feed: &impl Feed) {
         if self.catch_up(feed) || self.pause.is_some() {
-            self.renew_demand_unless_pausing(feed);
+            self.update_demand_unless_pausing(feed);
         }
         self.rearm(feed);
     }
@@ -412,7 +412,7 @@ impl Model for Power9 {
         if same {
             return;
         }
-        // What went by went by in the old state.
+        // Everything up to now belongs to the old state.
         self.context = before;
         self.present = None;
         self.catch_up(feed);
@@ -433,14 +433,14 @@ impl Model for Power9 {
             self.catch_up(feed);
             self.add_injected(occurrence, amount);
             self.judge(false, feed);
-            self.renew_demand(feed);
+            self.update_demand(feed);
             self.rearm(feed);
         }
         taken
     }
 
     fn record(&mut self, record: &Record, feed: &impl Feed) {
-        self.look_at(record, feed);
+        self.take_record(record, feed);
         self.rearm(feed);
     }
 
@@ -456,15 +456,15 @@ impl Model for Power9 {
 
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
-        // The match array may be another, which no demand shows.
+        // The match array may differ, which the demand does not show.
         self.demand.renew();
     }
 
     fn take_alerts(&mut self) -> Alerts {
         let lines = self.lines();
         let mut alerts = core::mem::take(&mut self.alerts);
-        if lines != self.told {
-            self.told = lines;
+        if lines != self.reported {
+            self.reported = lines;
             alerts.lines = Some(lines);
         }
         alerts
@@ -474,12 +474,12 @@ impl Model for Power9 {
         self.service(feed);
         let fresh = Power9::new(self.revision);
         self.disarm(feed);
-        // What is matched is another, which no demand shows.
+        // The match array may change, which the demand does not show.
         self.demand.renew();
-        // The time base is not the PMU's: what it reads, the embedder says.
-        let kept = (self.demand, self.told, Shared { register: 0, running: 0, ..self.shared }, self.context.time_base);
+        // The time base is not the PMU's: the embedder reports its value.
+        let kept = (self.demand, self.reported, Shared { register: 0, running: 0, ..self.shared }, self.context.time_base);
         *self = fresh;
-        (self.demand, self.told, self.shared, self.context.time_base) = kept;
+        (self.demand, self.reported, self.shared, self.context.time_base) = kept;
         self.ticks_seen = feed.total(Signal::TimeBaseTicks, Scope::Thread);
         self.changed(feed);
     }
@@ -495,7 +495,7 @@ impl Model for Power9 {
 
 impl LazyContexts for Power9 {
     #[inline]
-    fn change_quietly(&mut self, context: &Context, _hears: bool, feed: &impl Feed) -> bool {
+    fn change_quietly(&mut self, context: &Context, _observed: bool, feed: &impl Feed) -> bool {
         if self.is_indifferent_to(context) {
             self.context = *context;
             return true;
@@ -557,7 +557,7 @@ impl Power9 {
         if ThreadControl::of(self.context.control).run() { self.shared.running | own } else { self.shared.running & !own }
     }
 
-    /// Adds what no signal tells to the counters that select it.
+    /// Adds an occurrence that no signal reports to the counters that select it.
     fn add_injected(&mut self, occurrence: Occurrence, amount: u64) {
         let mut grown = [0u64; COUNTERS];
         for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {

@@ -1,8 +1,9 @@
-//! A freeze that is soon over.
+//! Freezes that soon end.
 //!
-//! An alert freezes all counters, and its handler lets them go a few hundred instructions later (MMCR0\[FC], appendix A.3). The demand and the deadlines
-//! would change twice, and an emulator would look at both changes. So the demand outlives the freeze for a while: the embedder goes on reporting
-//! what nobody counts. If the counters are not let go before, a deadline takes the demand back.
+//! An alert freezes all counters, and its handler releases them a few hundred instructions later (MMCR0\[FC], appendix A.3). The demand
+//! and the deadlines would change twice, and an emulator would have to handle both changes. So the demand is kept for a while during the
+//! freeze: the embedder continues to report what no counter counts. If the counters are still frozen after that, a deadline removes the
+//! demand.
 
 use super::Power9;
 use super::access::Register;
@@ -10,17 +11,18 @@ use super::freezing::FOUR_COUNTERS;
 use super::registers::Mmcr0;
 use crate::feed::{Feed, Scope, Signal};
 
-/// For how many events the demand outlives a freeze: longer than a handler, and no time for a guest that has stopped counting.
+/// For how many events the demand is kept during a freeze: longer than a handler takes, but short for a guest that has stopped counting.
 const PATIENCE: u64 = 1 << 20;
 
-/// Since when all counters have been frozen with the demand kept: a signal that is reported, and its total then.
+/// When all counters were frozen with the demand kept: a signal that is reported, and its total then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
     signal: Signal,
     since: u64,
 }
 
-/// The bits of MMCR0 that decide what the counters count while FC is 0, and what is demanded for them. The upper 32 bits of MMCR0 are not defined.
+/// The bits of MMCR0 that decide what the counters count while FC is 0, and what is demanded for them. The upper 32 bits of MMCR0 are not
+/// defined.
 pub(super) fn lasting(mmcr0: Mmcr0) -> u32 {
     let mut kept = mmcr0;
     kept.set_fc(false);
@@ -33,8 +35,8 @@ pub(super) fn lasting(mmcr0: Mmcr0) -> u32 {
 }
 
 impl Power9 {
-    /// Writes MMCR0 if no more than a freeze comes or goes with it. Returns whether it was written; if not, nothing has changed but that counters
-    /// have counted.
+    /// Writes MMCR0 if the write does no more than freeze or release the counters. Returns whether it was written. If not, nothing has
+    /// changed except that counters have counted.
     pub(super) fn write_mmcr0_plainly(&mut self, value: u64, feed: &impl Feed) -> bool {
         let (before, after) = (self.mmcr0, Mmcr0::written(value));
         let has_six = before.pmcc() != FOUR_COUNTERS && after.pmcc() != FOUR_COUNTERS;
@@ -57,7 +59,7 @@ impl Power9 {
             self.excused = 0;
             self.counted = 0;
             if self.waiting_plainly() != waiting {
-                // No deadline stays that nobody would move.
+                // A deadline that nothing would move must not stay.
                 self.rearm(feed);
             }
         } else {
@@ -66,7 +68,7 @@ impl Power9 {
         is_done
     }
 
-    /// Stops all counters and keeps the demand. Returns false, and does nothing, if the demand has nothing to go by.
+    /// Stops all counters and keeps the demand. Returns false, and does nothing, if the demand has no signal to measure time by.
     fn pause(&mut self, feed: &impl Feed) -> bool {
         let reported = |signal: &Signal| self.demand.wants(*signal);
         let Some(signal) = [Signal::InstructionsRetired, Signal::Cycles].into_iter().find(reported) else { return false };
@@ -77,14 +79,14 @@ impl Power9 {
         true
     }
 
-    /// Keeps the demand when an alert or an enabled condition has set FC and every counter has been counted. Returns false if it does not; then
-    /// nothing has changed.
+    /// Keeps the demand when an alert or an enabled condition has set FC and every counter has counted. Returns false if it does not;
+    /// then nothing has changed.
     pub(super) fn pause_at_alert(&mut self, feed: &impl Feed) -> bool {
         let may_be = self.is_plain() && self.mmcr0.fc() && self.mmcr0.pmcc() != FOUR_COUNTERS;
         may_be && self.pause(feed)
     }
 
-    /// Lets the counters go on as they were before FC. Returns false if they count something else now; then nothing has changed.
+    /// Lets the counters continue as before FC. Returns false if they count something else now; then nothing has changed.
     fn unfreeze(&mut self, before: Mmcr0, feed: &impl Feed) -> bool {
         if self.pause.is_none() || lasting(self.mmcr0) != self.ways.made_of {
             return false;
@@ -101,7 +103,7 @@ impl Power9 {
         true
     }
 
-    /// Arms the deadline that takes the demand back.
+    /// Arms the deadline that removes the demand.
     pub(super) fn arm_pause(&self, feed: &impl Feed) {
         if let Some(Pause { signal, since }) = self.pause {
             feed.arm(signal, Scope::Thread, since, PATIENCE);

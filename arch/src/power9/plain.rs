@@ -1,8 +1,8 @@
-//! The short way, for what most guests program.
+//! The fast path, for what most guests program.
 //!
-//! What decides whether a counter counts is in many places (appendix A: MMCR0, MMCR2, MMCRC, MSR, CTRL and the conditions of events), and mostly few
-//! of them matter. While counters count apart from each other, and privilege alone freezes them, a change of state or an access to one counter is
-//! about few counters, and leaves the others as they are.
+//! Whether a counter counts depends on many things (appendix A: MMCR0, MMCR2, MMCRC, MSR, CTRL and the conditions of events), of which
+//! mostly few matter. While counters do not depend on each other, and privilege alone freezes them, a change of state or an access to one
+//! counter concerns few counters and leaves the others unchanged.
 
 use super::counting::{Mask, NEGATIVE, WRAP, bit};
 use super::freezing::FOUR_COUNTERS;
@@ -13,20 +13,20 @@ use super::{Power9, access};
 use crate::counter::Gate;
 use crate::feed::{Context, Feed};
 
-/// What follows from the registers, until one of them that decides what counts is written.
+/// What follows from the registers that decide what counts, until one of them is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     /// The bits of MSR on which anything depends.
     sensitive: u64,
     /// The bits of MMCR0 from which it follows, as [`lasting`] has them.
     pub(super) made_of: u32,
-    /// Counters count apart from each other, at no condition but privilege and the run latch, and nothing is followed beside them.
+    /// Counters do not depend on each other, nor on any condition except privilege and the run latch, and nothing else is followed.
     plain: bool,
-    /// The counters that then count, by MSR\[HV, PR] and CTRL\[RUN], once somebody asked.
+    /// The counters that then count, by MSR\[HV, PR] and CTRL\[RUN], once they have been found.
     known: [Mask; 8],
 }
 
-/// Nobody asked yet: there are not so many counters.
+/// Not found yet: there are not so many counters.
 const UNKNOWN: Mask = Mask::MAX;
 
 impl Ways {
@@ -35,8 +35,8 @@ impl Ways {
 }
 
 impl Power9 {
-    /// A register that decides what counts has been written.
-    pub(super) fn renew_ways(&mut self) {
+    /// Updates what follows from the registers, after one that decides what counts has been written.
+    pub(super) fn update_ways(&mut self) {
         let mmcr0 = self.mmcr0;
         let any = CounterFreezes::of((0..COUNTERS).fold(0, |bits, index| bits | self.mmcr2.freezes(index).bits()));
         let privilege = |fcs: bool, fcp: bool, fcpc: bool, fch: bool| fcs || fcp || fcpc || fch;
@@ -47,7 +47,7 @@ impl Power9 {
         other.set_ta(mmcr0.fcta() || mmcr0.fcti() || any.fcta() || any.fcti());
         other.set_ts(if mmcr0.fcnts() || mmcr0.fcss() || mmcr0.fctm() { 0b11 } else { 0 });
         let conditional = self.units.iter().any(|unit| unit.selected.is_conditional());
-        let beyond = self.units.iter().any(|unit| unit.selected.looks_beyond_privilege());
+        let beyond = self.units.iter().any(|unit| unit.selected.depends_on_more_than_privilege());
         let apart = self.units.iter().all(|unit| matches!(unit.tap.gate(), Gate::Sum | Gate::Shut) && unit.selected.internal().is_none());
         let alone = !self.eligible.is_connected() && ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled;
         self.ways = Ways {
@@ -58,7 +58,7 @@ impl Power9 {
         };
     }
 
-    /// Whether nothing but what software may read follows from a change to `context`.
+    /// Whether a change to `context` affects nothing except what software may read.
     #[inline]
     pub(super) fn is_indifferent_to(&self, context: &Context) -> bool {
         let own = &self.context;
@@ -66,7 +66,7 @@ impl Power9 {
             && (context.control, context.time_base) == (own.control, own.time_base)
     }
 
-    /// The bits of MSR that decide what counts, or that a sample keeps or is kept by.
+    /// The bits of MSR that decide what counts, that a sample keeps, or that stop sampling.
     pub(super) fn sensitive_state(&self) -> u64 {
         let mut kept = privileged();
         kept.set_se(true);
@@ -75,8 +75,8 @@ impl Power9 {
         self.ways.sensitive | if samples { kept.bits() } else { 0 }
     }
 
-    /// Whether every counter that counts in one of the states told since a register was written waits for its turning negative in all of them, and
-    /// looks at nothing but sums.
+    /// Whether every counter that counts in one of the states reported since a register was written waits to turn negative in all of
+    /// them, and counts only sums.
     #[inline]
     pub(super) fn states_add_up(&self) -> bool {
         let counting = self.counting | self.early;
@@ -86,12 +86,12 @@ impl Power9 {
             && self.units.iter().all(|unit| unit.tap.adds_up())
     }
 
-    /// Whether counters can be looked at one by one.
+    /// Whether counters can be handled one by one.
     pub(super) fn is_plain(&self) -> bool {
         self.ways.plain && self.suspended == 0
     }
 
-    /// The counters that count in a state, where that is plain.
+    /// The counters that count in a state, where counters are [plain](Self::is_plain).
     pub(super) fn admitted_plainly(&mut self, context: &Context) -> Mask {
         if self.mmcr0.fc() && self.mmcr0.pmcc() != FOUR_COUNTERS {
             return 0;
@@ -113,7 +113,8 @@ impl Power9 {
         }
     }
 
-    /// Counts up to now with the counters of `which`, apart from the others. Whether none of them turned negative, which may have to be acted on.
+    /// Counts up to now with the counters of `which`, apart from the others. Returns whether none of them turned negative, which may need
+    /// further action.
     pub(super) fn count_plainly(&mut self, which: Mask, feed: &impl Feed) -> bool {
         let mut is_quiet = true;
         for index in indices(which) {
@@ -130,7 +131,7 @@ impl Power9 {
         is_quiet
     }
 
-    /// Takes back the deadlines of the counters of `which`; others that need one of them set it again.
+    /// Cancels the deadlines of the counters of `which`; others that need one of them set it again.
     fn disarm_plainly(&self, which: Mask, feed: &impl Feed) {
         let mut reach = 0;
         let waiting = self.waiting_plainly();
@@ -157,12 +158,13 @@ impl Power9 {
         }
     }
 
-    /// The counters of which something is seen when they turn negative.
+    /// The counters that have a visible effect when they turn negative.
     pub(super) fn waiting_plainly(&self) -> Mask {
         if self.mmcr0.pmae() || self.mmcr0.fcece() { self.conditions_enabled() } else { 0 }
     }
 
-    /// The thread's state changes, and with it the counters that count. Whether that is all; if not, nothing has changed but that some have counted.
+    /// Changes the thread's state, and with it the counters that count. Returns whether that was all. If not, nothing has changed except
+    /// that some have counted.
     pub(super) fn change_plainly(&mut self, context: &Context, feed: &impl Feed) -> bool {
         if !self.is_plain() || (context.control, context.time_base) != (self.context.control, self.context.time_base) {
             return false;
@@ -184,7 +186,7 @@ impl Power9 {
         true
     }
 
-    /// The counters of `stopped`, which have been counted, stand still.
+    /// Stops the counters of `stopped`, which have counted up to now.
     pub(super) fn stop_plainly(&mut self, stopped: Mask, feed: &impl Feed) {
         self.counting &= !stopped;
         // Deadlines stay where they do no harm: states change more often than deadlines come.
@@ -196,7 +198,7 @@ impl Power9 {
         }
     }
 
-    /// The counters of `started` go on.
+    /// Lets the counters of `started` continue.
     pub(super) fn start_plainly(&mut self, started: Mask, feed: &impl Feed) {
         self.counting |= started;
         for index in indices(started) {
@@ -209,7 +211,7 @@ impl Power9 {
         }
     }
 
-    /// The value of a register up to now, where it can be had apart from the counters that it does not concern.
+    /// The present value of a register, where it can be found without the counters that it does not concern.
     pub(super) fn read_plainly(&mut self, register: access::Register, feed: &impl Feed) -> Option<u64> {
         if !self.is_plain() {
             return None;
@@ -217,18 +219,18 @@ impl Power9 {
         if let access::Register::Pmc(index) = register {
             return self.read_counter_plainly(index, feed);
         }
-        // What an alert changes is current unless one is due.
+        // A register that an alert changes is current unless an alert is due.
         self.count_plainly(self.counting & self.waiting_plainly(), feed).then(|| self.value(register))
     }
 
-    /// The value of a counter up to now, where it can be had apart from the others.
+    /// The present value of a counter, where it can be found without the others.
     #[inline]
     pub(super) fn read_counter_plainly(&mut self, index: usize, feed: &impl Feed) -> Option<u64> {
         let is_quiet = self.is_plain() && self.count_plainly(self.counting & bit(index), feed);
         self.units.get(index).filter(|_| is_quiet).map(|unit| u64::from(unit.value))
     }
 
-    /// Software writes a register. Returns whether it was written; if not, nothing has changed but that counters have counted.
+    /// Software writes a register. Returns whether it was written; if not, nothing has changed except that counters have counted.
     pub(super) fn write_plainly(&mut self, register: access::Register, value: u64, feed: &impl Feed) -> bool {
         match register {
             access::Register::Pmc(index) => self.write_counter_plainly(index, value, feed),
@@ -254,7 +256,7 @@ impl Power9 {
     }
 }
 
-/// How far a counter is from turning negative. From 80000000h on it is the next crossing but one carry.
+/// How far a counter is from turning negative. From 80000000h on that is after one carry.
 fn until_negative(value: u32) -> u64 {
     (NEGATIVE.wrapping_sub(u64::from(value)).wrapping_sub(1) & (WRAP - 1)) + 1
 }

@@ -1,6 +1,6 @@
 //! The registers of the POWER9 PMU: layouts and numbers. Bits are numbered as the manual numbers them, 0 being the most significant.
 //!
-//! POWER9 PMU User's Guide, section 1.3.1 and appendix A. Who may touch them is in `access.rs`.
+//! POWER9 PMU User's Guide, section 1.3.1 and appendix A. Who may access them is in `access.rs`.
 
 use crate::access::Address;
 use crate::layout::{Field, FieldAccess, power_layout};
@@ -245,7 +245,7 @@ power_layout! {
 }
 
 power_layout! {
-    /// LDBAR, the register by which a thread of the core posts into memory of its own (Linux, `imc-pmu.c`; the guide does not have it).
+    /// LDBAR, the register by which a thread of the core posts into its own memory (Linux, `imc-pmu.c`; the guide does not have it).
     ///
     /// ```
     /// use vm_pmu_arch::power9::Ldbar;
@@ -271,7 +271,7 @@ power_layout! {
 }
 
 impl Ldbar {
-    /// Where the memory begins, in bytes: what of COUNTER_ADDRESS an address of real memory has, bits 14 to 50.
+    /// Where the memory begins, in bytes: the part of COUNTER_ADDRESS that a real address has, bits 14 to 50.
     #[must_use]
     pub const fn memory(&self) -> u64 {
         self.0 & super::collection::ADDRESS
@@ -372,9 +372,9 @@ power_layout! {
 }
 
 power_layout! {
-    /// What the model must know of a thread beside its MSR: the word `control` of a [`Context`](crate::feed::Context).
+    /// What the model must know of a thread in addition to its MSR: the word `control` of a [`Context`](crate::feed::Context).
     ///
-    /// The embedder makes it of registers of its own; only CTRL\[RUN] is where CTRL has it. All bits clear is a thread whose run latch
+    /// The embedder makes it from its own registers; only CTRL\[RUN] is where CTRL has it. All bits clear is a thread whose run latch
     /// is off, with hashed translation, no interrupt pending, priority 0 and every facility available.
     ///
     /// ```
@@ -411,7 +411,7 @@ power_layout! {
 }
 
 power_layout! {
-    /// What the model looks at in the MSR (Power ISA 3.0 Book III, section 3.2.1; the guide's Table 1-1).
+    /// The bits of the MSR that the model uses (Power ISA 3.0 Book III, section 3.2.1; the guide's Table 1-1).
     pub struct Msr {
         /// tags active
         "TA" => ta / set_ta: bool = 1;
@@ -478,7 +478,7 @@ pub mod spr {
     pub const BESCRRU: u16 = 803;
     /// BESCR.
     pub const BESCR: u16 = 806;
-    /// What lies between a register's number in problem state and its privileged one.
+    /// The difference between a register's number in problem state and its privileged one.
     pub const PRIVILEGED: u16 = 16;
 }
 
@@ -498,7 +498,7 @@ macro_rules! describe {
     };
 }
 
-/// The registers, for whoever shows them: by their privileged numbers, then by those of problem state.
+/// The registers, for listings: by their privileged numbers, then by those of problem state.
 pub(super) static REGISTERS: &[RegisterDescription] = describe![
     "PMC1" Address::Spr(787), Pmc::FIELDS;
     "PMC2" Address::Spr(788), Pmc::FIELDS;

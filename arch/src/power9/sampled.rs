@@ -24,14 +24,14 @@ fn address_signal(mmcra: Mmcra) -> Option<Signal> {
     }
 }
 
-/// What the threshold counter and its events brought at one instant.
+/// What the threshold counter and its events add at one instant.
 #[derive(Clone, Copy, Default)]
 struct Pulses {
     crossings: Crossings,
     not_met: bool,
 }
 
-/// What the counters that count wait for of the threshold counter.
+/// The events of the threshold counter that the counters that count wait for.
 struct Wanted {
     levels: u8,
     met: bool,
@@ -48,14 +48,14 @@ fn came(grown: &[u64; COUNTERS], event: ThresholdEvent) -> bool {
     matches!(event, ThresholdEvent::Counter(number) if by(grown, number) != 0)
 }
 
-/// Whether the records of instructions at deadlines are told: without them a deadline of sampling stays reached.
-fn are_told(feed: &impl Feed) -> bool {
+/// Whether the records of instructions at deadlines are reported: without them a deadline of sampling stays reached.
+fn are_reported(feed: &impl Feed) -> bool {
     Records::AT_DEADLINE.within(feed.supply().records).at_deadline
 }
 
-/// Whether those of continuous sampling's accesses are told too.
-fn addresses_are_told(feed: &impl Feed) -> bool {
-    are_told(feed) && Records::SAMPLED_ADDRESSES.within(feed.supply().records).sampled_addresses
+/// Whether those of continuous sampling's accesses are reported too.
+fn addresses_are_reported(feed: &impl Feed) -> bool {
+    are_reported(feed) && Records::SAMPLED_ADDRESSES.within(feed.supply().records).sampled_addresses
 }
 
 impl Power9 {
@@ -76,7 +76,7 @@ impl Power9 {
         self.connect_sampling(feed);
     }
 
-    /// Software writes the threshold counter's two fields: it goes on from there.
+    /// Software writes the threshold counter's two fields: it continues from there.
     fn write_threshold(&mut self, mmcra: Mmcra) {
         self.threshold.write(mmcra.thresh_ctr_exp(), mmcra.thresh_ctr_mantissa());
         if ThresholdSource::of(mmcra) == ThresholdSource::Disabled {
@@ -100,7 +100,7 @@ impl Power9 {
         self.addresses = Probe::at(address_signal(self.mmcra), feed);
     }
 
-    /// What sampling wants to be told.
+    /// What must be reported for sampling.
     pub(super) fn demand_of_sampling(&self, signals: &mut SignalSet) -> Records {
         self.eligible.demand(signals);
         self.ticks.demand(signals);
@@ -109,22 +109,22 @@ impl Power9 {
         Records { at_deadline: samples || pmae, taken_branches: pmae, sampled_outcomes: samples, ..Records::NONE }
     }
 
-    /// What continuous sampling looks at for the addresses that it keeps, whoever tells them.
+    /// The signals that continuous sampling follows for the addresses that it keeps, whether their records are reported or not.
     pub(super) fn demand_of_addresses(&self, signals: &mut SignalSet) {
         if self.mmcr0.pmae() {
             self.addresses.demand(signals);
         }
     }
 
-    /// The same, if they are told.
-    pub(super) fn demand_of_told_addresses(&self, signals: &mut SignalSet, feed: &impl Feed) {
-        if addresses_are_told(feed) {
+    /// The same, if their records are reported.
+    pub(super) fn demand_of_reported_addresses(&self, signals: &mut SignalSet, feed: &impl Feed) {
+        if addresses_are_reported(feed) {
             self.demand_of_addresses(signals);
         }
     }
 
     pub(super) fn arm_sampling(&self, feed: &impl Feed) {
-        if let Some(left) = self.sampler.until_sample().filter(|_| are_told(feed)) {
+        if let Some(left) = self.sampler.until_sample().filter(|_| are_reported(feed)) {
             self.eligible.arm(feed, Some(u64::from(left)));
         }
         self.arm_addresses(feed);
@@ -135,12 +135,12 @@ impl Power9 {
 
     /// Sets the deadline of continuous sampling, whose next occurrence has an address to keep.
     pub(super) fn arm_addresses(&self, feed: &impl Feed) {
-        if self.mmcr0.pmae() && addresses_are_told(feed) {
+        if self.mmcr0.pmae() && addresses_are_reported(feed) {
             self.addresses.arm(feed, Some(1));
         }
     }
 
-    /// What threshold events the counters that count select.
+    /// Which threshold events the counters that count select.
     fn wanted(&self) -> Wanted {
         let mut wanted = Wanted { levels: 0, met: false, accumulating: false };
         for (index, unit) in self.units.iter().enumerate() {
@@ -178,12 +178,12 @@ impl Power9 {
         if source == ThresholdSource::Counter(own) { self.until_threshold() } else { None }
     }
 
-    /// Brings what sampling follows up to now; what the threshold counter counts of it is counted.
+    /// Brings sampling up to now, and the threshold counter with it.
     pub(super) fn pass_sampling(&mut self, feed: &impl Feed) {
         let occurrences = self.eligible.fold(feed);
         self.sampler.advance(occurrences);
         if !self.mmcr0.pmae() {
-            // What continuous sampling follows is lost while it stands still.
+            // What continuous sampling follows is lost while it is stopped.
             self.addresses.fold(feed);
         }
         let ticks = self.ticks.fold(feed);
@@ -193,7 +193,7 @@ impl Power9 {
         }
     }
 
-    /// The counters have grown: what the threshold counter counts of it, then what starts or ends it.
+    /// Applies the growth of the counters to the threshold counter: first what it counts, then what starts or ends it.
     pub(super) fn follow_threshold(&mut self, grown: [u64; COUNTERS]) {
         let crossings = self.tick_by_counter(&grown);
         self.start_or_end(&grown, crossings);
@@ -210,7 +210,7 @@ impl Power9 {
         }
     }
 
-    /// The counters have grown, and the threshold counter has counted what it had to of it: what starts or ends it.
+    /// Starts or ends the threshold counter, after the counters have grown and it has counted its part of that.
     fn start_or_end(&mut self, grown: &[u64; COUNTERS], crossings: Crossings) {
         if ThresholdSource::of(self.mmcra) == ThresholdSource::Disabled {
             return;
@@ -236,13 +236,13 @@ impl Power9 {
                 Some(Internal::ThresholdAccumulated) => pulses.crossings.accumulated,
                 _ => 0,
             };
-            // What counts events of the threshold counter neither starts nor feeds it.
+            // A counter of the threshold counter's events neither starts nor feeds it.
             self.grow(index, amount, &mut [0; COUNTERS]);
         }
     }
 
     /// One instruction's record: branch history, the address that continuous sampling keeps, the sampled instruction's events.
-    pub(super) fn look_at(&mut self, record: &Record, feed: &impl Feed) {
+    pub(super) fn take_record(&mut self, record: &Record, feed: &impl Feed) {
         let pmae = self.mmcr0.pmae();
         if pmae && !self.freezes().history() && record.branch.is_some_and(|branch| branch.taken) {
             self.history.enter(record, self.mmcra);
@@ -259,7 +259,7 @@ impl Power9 {
             self.sample(&life);
         }
         if self.judge(event, feed) {
-            self.renew_demand_unless_pausing(feed);
+            self.update_demand_unless_pausing(feed);
         }
         self.sampling = false;
     }
@@ -333,12 +333,12 @@ impl Power9 {
         unit.is_some_and(|unit| unit.selected.sampled().any(|(tests, amount)| test(tests, amount)))
     }
 
-    /// Lets the threshold counter follow the sampled instruction through its stages, and count what that adds to the counters. Whether the
-    /// value to compare was reached.
+    /// Lets the threshold counter follow the sampled instruction through its stages, and counts what that adds to the counters. Returns
+    /// whether the value to compare was reached.
     fn measure(&mut self, life: &Life<'_>, grown: &[u64; COUNTERS]) -> bool {
         let source = ThresholdSource::of(self.mmcra);
-        // From an alert on, until software enables the next, the counter is the handler's to read: what is sampled meanwhile leaves it
-        // alone, as it does SIAR, SDAR and SIER.
+        // From an alert until software enables the next, the counter is kept for the handler to read: samples leave it unchanged, as they
+        // do SIAR, SDAR and SIER.
         let handled = self.mmcr0.pmao() && !self.mmcr0.pmae();
         if source == ThresholdSource::Disabled || handled {
             return false;
@@ -376,7 +376,7 @@ impl Power9 {
         self.threshold.met
     }
 
-    /// What a counter counts between two stages of one instruction, as far as its event tells: all cycles, the instruction itself, or
+    /// What a counter counts between two stages of one instruction, as far as its event shows: all cycles, the instruction itself, or
     /// what the instruction adds as the sampled one.
     fn ticks_of_counter(&self, number: u8, cycles: u64, completes: bool, grown: &[u64; COUNTERS]) -> u64 {
         let index = usize::from(number.wrapping_sub(1));
@@ -388,13 +388,13 @@ impl Power9 {
         }
     }
 
-    /// Whether instructions or branches are traced, when continuous sampling stands still (section 2.3).
+    /// Whether instructions or branches are traced, which stops continuous sampling (section 2.3).
     fn traces(&self) -> bool {
         let msr = Msr::of(self.context.machine_state);
         msr.se() || msr.be()
     }
 
-    /// An alert in continuous sampling: the sampling registers keep the instruction at which it came, if its record is at hand.
+    /// An alert in continuous sampling: the sampling registers keep the instruction at which it came, if its record is available.
     pub(super) fn keep_continuous_sample(&mut self) {
         if self.mmcra.sample_enable() || self.traces() {
             return;

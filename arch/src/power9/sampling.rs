@@ -35,7 +35,7 @@ pub(super) enum Eligible {
     MispredictedTarget,
     /// Mode 10, 011: taken branches.
     Taken,
-    /// Mode 10, 100: branches that do not what they did the last time.
+    /// Mode 10, 100: branches whose outcome differs from the last time.
     NonRepeating,
     /// Mode 10, 101: branches that need a prediction.
     Predicted,
@@ -67,8 +67,8 @@ impl Eligible {
         }
     }
 
-    /// The signals whose sum grows by at least one with every eligible instruction. [`Eligible::admits`] decides about the one at hand:
-    /// the signals may count more than what is eligible, and one instruction twice.
+    /// The signals whose sum grows by at least one with every eligible instruction. [`Eligible::admits`] decides about a single
+    /// instruction: the signals may count more than the eligible ones, and one instruction twice.
     pub(super) fn signals(self) -> &'static [Signal] {
         match self {
             Eligible::Nothing => &[],
@@ -90,7 +90,7 @@ impl Eligible {
                 &[Signal::IndirectJumpsMispredicted, Signal::IndirectCallsMispredicted, Signal::NearReturnsMispredicted]
             }
             Eligible::Taken => &[Signal::BranchesTaken],
-            // No signal tells repeating branches from others: every branch comes up, and its record decides.
+            // No signal distinguishes repeating branches from others: every branch is a candidate, and its record decides.
             Eligible::NonRepeating => &[Signal::BranchesRetired],
             Eligible::Predicted => &[
                 Signal::ConditionalBranchesTaken,
@@ -126,7 +126,7 @@ impl Eligible {
     }
 
     /// Whether every eligible instruction is sampled, and no choice is made: software puts ProbeNops, and instructions that match, where
-    /// it wants a sample (section 2.4.1; Table 2-1 has random sampling of matches as a case of its own).
+    /// it wants a sample (section 2.4.1; Table 2-1 has random sampling of matches as a separate case).
     fn without_choice(self) -> bool {
         matches!(self, Eligible::Probes | Eligible::Matched)
     }
@@ -148,15 +148,15 @@ pub enum Machine {
 
 /// The choice of the instruction that is sampled.
 ///
-/// The manual does not say how the hardware chooses; here the number of eligible instructions up to the next sample is drawn evenly
+/// The manual does not say how the hardware chooses; here the number of eligible instructions up to the next sample is drawn uniformly
 /// from 1 to 64. So no period of the guest's code falls in step with the samples, and a sample comes every 32 instructions or so. The
-/// numbers follow from the generator's state alone: the same run takes the same samples, and a restored one goes on with them.
+/// numbers follow from the generator's state alone: the same run takes the same samples, and a restored run continues with them.
 ///
 /// An instruction is executed at once and reported with its whole life, so that no state is needed in which one is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler {
-    /// The state of the generator; 0 is taken for [`Sampler::SEED`].
+    /// The state of the generator; 0 is taken as [`Sampler::SEED`].
     pub random: u64,
     /// The machine.
     pub machine: Machine,
@@ -206,9 +206,9 @@ impl Sampler {
         }
     }
 
-    /// So many eligible instructions went by. Whether the chosen one is the last of them, or was among them.
+    /// Advances by `occurrences` eligible instructions. Returns whether the chosen one was among them.
     ///
-    /// If the instruction that comes up is not admitted after all, nothing changes: the next one that is will be the sample.
+    /// If the chosen instruction is not admitted after all, nothing changes: the next one that is admitted will be the sample.
     pub(super) fn advance(&mut self, occurrences: u64) -> bool {
         let Machine::Start { left } = &mut self.machine else { return false };
         *left = left.saturating_sub(u32::try_from(occurrences).unwrap_or(u32::MAX));

@@ -184,7 +184,7 @@ impl Selected {
     }
 
     /// Whether a condition is about more than privilege and the run latch, or decides what is added up.
-    pub(super) fn looks_beyond_privilege(&self) -> bool {
+    pub(super) fn depends_on_more_than_privilege(&self) -> bool {
         let simple = |when: &When| {
             use When::{Adjunct, Application, Hypervisor, HypervisorBit, Privileged, Problem, Run, Supervisor};
             matches!(when, Run | Hypervisor | HypervisorBit | Problem | Privileged | Supervisor | Application | Adjunct)

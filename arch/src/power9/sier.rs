@@ -14,7 +14,7 @@ pub(super) fn continuous(msr: Msr) -> Sier {
 
 /// SIER of the sampled instruction `life`, whose thread is in the state `msr` and whose threshold was reached or not.
 ///
-/// What the manual gives no code for, and what nobody stated, is the code 0, which is reserved in most fields.
+/// What has no code in the manual, and what was not reported, has the code 0, which is reserved in most fields.
 pub(super) fn sier(life: &Life<'_>, msr: Msr, mmcra: Mmcra, threshold_reached: bool) -> Sier {
     let mut sier = continuous(msr);
     let record = life.record();
@@ -74,8 +74,8 @@ pub(super) fn sier(life: &Life<'_>, msr: Msr, mmcra: Mmcra, threshold_reached: b
     if mmcra.sier_ctrl() { with_real_address(sier, sample.real_address) } else { sier }
 }
 
-/// TYPE: what reads or writes memory is a load or a store whatever unit executed it, else the unit tells. A load/store unit that does
-/// neither has no code.
+/// TYPE: an instruction that reads or writes memory is a load or a store whatever unit executed it, else the unit decides. A load/store
+/// unit that does neither has no code.
 fn kind(life: &Life<'_>) -> u8 {
     match life.unit() {
         _ if life.load() => 1,
@@ -107,9 +107,9 @@ fn reload(code: u8) -> (u8, u8) {
 
 /// LDST and DATA_SRC.
 ///
-/// A load from an older store counts as one that the first level answered: it reloaded nothing. A store is in the cache hierarchy once
-/// it has completed, as the first level is written through; only one whose line the embedder says is in the first level, and of which
-/// nothing more is known, has not missed it.
+/// A load from an older store counts as one that the first level answered: it reloaded nothing. A store is in the cache hierarchy once it
+/// has completed, as the first level is written through; only a store whose line is in the first level, as the embedder reports, and of
+/// which nothing more is known, has not missed it.
 fn data(life: &Life<'_>) -> (u8, u8) {
     let Some(memory) = life.record().memory else { return (0, 0) };
     if memory.load {

@@ -37,13 +37,13 @@ pub struct State {
     pub ldbar: u64,
     /// MMCRC, and what is known of the core's other threads.
     pub shared: Shared,
-    /// The thread's context, with what the time base reads as its `time_base`: the totals of another machine begin elsewhere.
+    /// The thread's context, with the value of the time base as its `time_base`: the totals of another machine begin elsewhere.
     pub context: Context,
     /// What each of PMC1-4 knows of single cycles.
     pub detectors: [Detector; 4],
-    /// The counters that stand still until the present cycle is over, one bit each.
+    /// The counters that are stopped until the present cycle is over, one bit each.
     pub suspended: u8,
-    /// The enabled conditions that released the trigger and have not gone away since, one bit a counter.
+    /// The enabled conditions that released the trigger and have held since, one bit per counter.
     pub excused: u8,
     /// The machine of random sampling.
     pub sampler: Sampler,
@@ -58,8 +58,8 @@ pub struct State {
 }
 
 impl Power9 {
-    /// What the PMU remembers, with everything counted up to now. What that makes due is told here, not by the PMU restored: the
-    /// embedder takes the alerts before it saves the interrupt controller.
+    /// What the PMU remembers, with everything counted up to now. Alerts that this raises are reported here, not by the restored PMU: the
+    /// embedder takes them before it saves the interrupt controller.
     pub fn state(&mut self, feed: &impl Feed) -> State {
         self.service(feed);
         let mut detectors = [Detector::default(); 4];
@@ -92,8 +92,8 @@ impl Power9 {
         }
     }
 
-    /// The PMU that remembers `state`, attached to `feed`: it counts what happens there from now on. Bits that no register keeps are
-    /// dropped. What is raised is told anew, with the first alerts.
+    /// The PMU that remembers `state`, attached to `feed`: it counts from now on. Bits that no register keeps are
+    /// dropped. Lines that are raised are reported anew, with the first alerts.
     #[must_use]
     pub fn from_state(state: &State, feed: &impl Feed) -> Power9 {
         let mut pmu = Power9::new(state.revision);
@@ -131,8 +131,8 @@ impl Power9 {
         pmu.counting = pmu.admitted();
         (pmu.following, pmu.runnable) = (pmu.following_edges(&freezes), pmu.runnable(&freezes));
         pmu.connect_sampling(feed);
-        pmu.renew_ways();
-        pmu.renew_demand(feed);
+        pmu.update_ways();
+        pmu.update_demand(feed);
         pmu.rearm(feed);
         pmu
     }

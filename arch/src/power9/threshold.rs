@@ -81,12 +81,12 @@ impl ThresholdSource {
 
 /// The value that the counter is compared with: MMCRA\[THRESH_CMP_MANTISSA] times 4 to the power of MMCRA\[THRESH_CMP_EXP].
 ///
-/// The counter comes no farther than exponent 5 (Table 3-1): a normalised value of exponent 6 or 7 is never reached.
+/// The counter reaches no exponent above 5 (Table 3-1): a normalised value of exponent 6 or 7 is never reached.
 pub(super) fn compare_value(mmcra: Mmcra) -> u64 {
     u64::from(mmcra.thresh_cmp_mantissa()) << (2 * u32::from(mmcra.thresh_cmp_exp() & 7))
 }
 
-/// The counts whose passing is an event of its own (section 3.1.1); bit n of a mask of levels is the level of index n.
+/// The counts that are events when they are reached (section 3.1.1); bit n of a mask of levels is the level of index n.
 pub(super) const LEVELS: [u16; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /// The bit of a mask of levels for one of [`LEVELS`], 0 for another number.
@@ -94,28 +94,28 @@ pub(super) fn level_bit(level: u16) -> u8 {
     LEVELS.iter().position(|known| *known == level).map_or(0, |index| 1 << index)
 }
 
-/// What happened while the threshold counter counted.
+/// What occurred while the threshold counter counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Crossings {
-    /// It came to the value to compare.
+    /// It reached the value to compare.
     pub(super) met: bool,
-    /// The levels that it came to, a bit for each of [`LEVELS`].
+    /// The levels that it reached, a bit for each of [`LEVELS`].
     pub(super) exceeded: u8,
-    /// How many events it took, which are fewer than there were once it stands at its maximum.
+    /// How many events it counted, which are fewer than there were once it is at its maximum.
     pub(super) accumulated: u64,
 }
 
 /// The threshold counter.
 ///
-/// The hardware has a mantissa of 7 bits, an exponent of 3 and a hidden prescaler of 10. All three follow from the number of events
-/// since the start, so that number is the state, with the least exponent that software has written: from what is written the counter goes
-/// on as the hardware's parts do.
+/// The hardware has a mantissa of 7 bits, an exponent of 3 and a hidden prescaler of 10. All three follow from the number of events since
+/// the start, so that number is the state, with the least exponent that software has written: after a write the counter continues as the
+/// hardware's parts do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThresholdCounter {
     /// It counts: a start has come, and no end since.
     pub running: bool,
-    /// It has come to the value to compare since the start.
+    /// It has reached the value to compare since the start.
     pub met: bool,
     /// Events since the start, or what software has written, mantissa times 4 to the power of the exponent. Counting ends at
     /// [`ThresholdCounter::MAXIMUM`]; with exponents 6 and 7 what is written may lie above it.
@@ -142,8 +142,8 @@ impl ThresholdCounter {
         *self = ThresholdCounter { running: true, ..ThresholdCounter::default() };
     }
 
-    /// Software writes the two fields: they read as written until the counter counts on from there. What the counter shows already leaves
-    /// its prescaler as it is.
+    /// Software writes the two fields: they read as written until the counter continues from there. Writing what the counter already
+    /// shows leaves its prescaler unchanged.
     pub(super) fn write(&mut self, exponent: u8, mantissa: u8) {
         let (exponent, mantissa) = (exponent & 7, mantissa & 0x7F);
         if (self.exponent(), self.mantissa()) != (exponent, mantissa) {
@@ -157,15 +157,15 @@ impl ThresholdCounter {
         self.ticks >= Self::MAXIMUM || self.exponent() > 5
     }
 
-    /// The end event: the counter stops and keeps its value. Whether that is an end below the value to compare.
+    /// The end event: the counter stops and keeps its value. Returns whether that is an end below the value to compare.
     pub(super) fn end(&mut self, compare: u64) -> bool {
         let below = self.running && !self.met && self.ticks < compare;
         self.running = false;
         below
     }
 
-    /// What comes at one instant: a start takes precedence, an end at the same instant is lost. Whether it is an end below the value to
-    /// compare.
+    /// A start or an end arrives, or both at one instant: then the start takes precedence and the end is lost. Returns whether it is an
+    /// end below the value to compare.
     pub(super) fn arrive(&mut self, start: bool, end: bool, compare: u64) -> bool {
         match (start, end) {
             (true, _) => {
@@ -182,10 +182,9 @@ impl ThresholdCounter {
         self.running = false;
     }
 
-    /// `events` more of what it counts came.
+    /// Counts `events` more.
     ///
-    /// At the instant of a start nothing is met or exceeded; as no event lies between a start and its own instant, a value to compare of
-    /// 0 is met by the first event after the start.
+    /// At the instant of a start nothing is met or exceeded, so a value to compare of 0 is met by the first event after the start.
     pub(super) fn tick(&mut self, events: u64, compare: u64) -> Crossings {
         if !self.running || events == 0 || self.is_at_its_end() {
             return Crossings::default();
@@ -204,7 +203,7 @@ impl ThresholdCounter {
         Crossings { met, exceeded, accumulated: after.saturating_sub(before) }
     }
 
-    /// Events until somebody has something to count: the value to compare is met if `compare` is asked for, one of `levels` is reached,
+    /// Events until a counter has something to count: the value to compare is met if `compare` is asked for, one of `levels` is reached,
     /// or, with `accumulating`, the very next event. `None` if nothing can come.
     pub(super) fn until_next(&self, levels: u8, compare: Option<u64>, accumulating: bool) -> Option<u64> {
         if !self.running || self.is_at_its_end() {
@@ -212,7 +211,7 @@ impl ThresholdCounter {
         }
         let compare = compare.filter(|compare| !self.met && *compare <= Self::MAXIMUM);
         let exceeded = LEVELS.iter().enumerate().filter(|(index, _)| levels >> index & 1 == 1).map(|(_, level)| u64::from(*level));
-        // A value to compare that lies behind the counter, since it was written late, is met by the next event.
+        // A value to compare that the counter has already passed, because it was written late, is met by the next event.
         let next = self.ticks.saturating_add(1);
         let met = compare.map(|compare| compare.max(next));
         let passed = exceeded.filter(|level| *level > self.ticks).min();
@@ -220,8 +219,8 @@ impl ThresholdCounter {
         [met, passed, one].into_iter().flatten().min().map(|count| count.saturating_sub(self.ticks))
     }
 
-    /// MMCRA\[THRESH_CTR_EXP]: how often the count must be divided by 4 to fit the mantissa, 0 to 5, or what software has written if that is
-    /// more.
+    /// MMCRA\[THRESH_CTR_EXP]: how often the count must be divided by 4 to fit the mantissa, 0 to 5, or what software has written if that
+    /// is more.
     pub(super) fn exponent(&self) -> u8 {
         let bits = u64::BITS.saturating_sub(self.ticks.leading_zeros());
         let exponent = bits.saturating_sub(7).div_ceil(2);

@@ -47,7 +47,7 @@ impl Power9 {
         transitions
     }
 
-    /// Whether a transition of the time base is an enabled event that anything comes of.
+    /// Whether a transition of the time base is an enabled event that has an effect.
     pub(super) fn waits_for_time_base(&self) -> bool {
         self.mmcr0.tbee() && (self.mmcr0.pmae() || self.mmcr0.fcece() || self.mmcr0.trigger())
     }

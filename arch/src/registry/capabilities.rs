@@ -1,4 +1,4 @@
-//! Which parts have which capability. A PMU of a part that is not named does nothing, and returns what stands for nothing.
+//! Which parts have which capability. A PMU of a part that is not named does nothing, and returns a neutral value.
 #![cfg_attr(
     not(all(feature = "k8", feature = "knl", feature = "power9", feature = "itanium", feature = "montecito")),
     allow(unused_variables, reason = "a capability that no part of this build has does nothing")
@@ -25,7 +25,7 @@ macro_rules! having {
     (InstructionMatching, $($rest:tt)*) => { dispatch!([Power9 "power9"], $($rest)*) };
 }
 
-/// What the model of one of these parts does, or what stands for nothing.
+/// What the model of one of these parts does, or a neutral value.
 macro_rules! dispatch {
     ([$($variant:ident $feature:literal),+], $pmu:expr, $model:ident => $body:expr, else $nothing:expr) => {
         match $pmu {

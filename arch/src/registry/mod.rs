@@ -1,4 +1,5 @@
-//! The parts: one line each, which is compiled if the feature of the part's name is on. What a part has in addition to [`Model`] is listed in `capabilities.rs`.
+//! The parts: one line each, which is compiled if the feature of the part's name is on. What a part has in addition to [`Model`] is
+//! listed in `capabilities.rs`.
 
 mod capabilities;
 
@@ -30,7 +31,7 @@ macro_rules! parts {
             $( $(#[doc = $doc])+ #[cfg(feature = $name)] $variant($state), )+
         }
 
-        /// A part to build: its name and its revision. Whoever must know every part is told of a new one by the compiler.
+        /// A part to build: its name and its revision. Code that must handle every part does not compile until it handles a new one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Part {
             $( $(#[doc = $doc])+ #[cfg(feature = $name)] $variant($revision), )+

@@ -31,8 +31,8 @@ impl Comparison {
         }
     }
 
-    /// The gate, and what feeds it. `lone_state` says of a selection that is one state, 0 or 1 in a cycle, whether signals tell how often
-    /// it is entered; no cycle has more than `most` events of any other selection.
+    /// The gate, and what feeds it. `lone_state` says of a selection that is one state, 0 or 1 in a cycle, whether signals report how
+    /// often it is entered; no cycle has more than `most` events of any other selection.
     pub(crate) fn gate(self, lone_state: Option<bool>, most: u32) -> (Gate, Feeding) {
         let most = if lone_state.is_some() { 1 } else { most };
         let gate = match (self.threshold(), self.edge) {

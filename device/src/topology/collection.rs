@@ -51,9 +51,9 @@ impl Collector {
 
 /// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
 ///
-/// The embedder lets the core's cycles go by ([`advance`](CoreCollection::advance)) or posts when it likes ([`post`](CoreCollection::post)). Whatever
-/// changes the state of a thread is counted apart by itself. While the engine runs, every thread of the core is asked to report the signals that
-/// its events follow.
+/// The embedder advances the core by its cycles ([`advance`](CoreCollection::advance)) or posts when it likes
+/// ([`post`](CoreCollection::post)). Whatever changes the state of a thread is counted apart by itself. While the engine runs, every
+/// thread of the core is asked to report the signals that its events follow.
 ///
 /// Counts that were made for one address in a thread's LDBAR and not posted when another address is written there are dropped: an embedder that wants
 /// to keep them posts before it passes on a write of LDBAR.
@@ -176,7 +176,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         self.collector.collection.lock().until_posting()
     }
 
-    /// Lets `cycles` of the core go by, and posts if that comes due: [`Collection::advance`].
+    /// Advances the core by `cycles`, and posts if that comes due: [`Collection::advance`].
     pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
         self.collector.collection.lock().advance(cycles, &self.totals(), memory)
     }

@@ -154,8 +154,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// Lets `cycles` go by, all of `states` holding in each of them: adds to their totals and services the PMU at every deadline on the
-    /// way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
+    /// Advances the thread by `cycles`, with all of `states` holding in each of them: adds to their totals and services the PMU at every
+    /// deadline on the way. For an emulator whose instructions take several cycles; [`Signal::Cycles`] is one of the states.
     pub fn advance(&self, cycles: u64, states: &[Signal]) {
         let mut left = cycles;
         while left != 0 {

@@ -159,8 +159,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.frequencies()
     }
 
-    /// Lets `clocks` of a clock go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are delivered there, before the rest
-    /// goes by.
+    /// Advances a clock by `clocks`, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own
+    /// clock: interrupts are delivered there, before the clock advances further.
     pub fn tick(&self, domain: Domain, clocks: u64) {
         let mut left = clocks;
         while left != 0 {
@@ -170,7 +170,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// Lets `clocks` of all three clocks go by, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
+    /// Advances all three clocks by `clocks`, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
     /// whose clocks run equally fast.
     ///
     /// ```

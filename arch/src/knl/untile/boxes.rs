@@ -171,11 +171,11 @@ impl UnitId {
         Kind::ALL.into_iter().flat_map(|kind| (0..kind.count()).map(move |number| UnitId { kind, number }))
     }
 
-    /// The box that is called so: its unit's name and its number, which may be left out where there is one.
+    /// The box of this name: its unit's name and its number, which may be left out where there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<UnitId> {
         let digits = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
-        // `m2pcie` has a digit of its own, but none at its end.
+        // `m2pcie` contains a digit, but does not end with one.
         let (unit, number) = name.split_at_checked(digits)?;
         let kind = Kind::ALL.into_iter().find(|kind| kind.unit().eq_ignore_ascii_case(unit))?;
         match number {
@@ -218,7 +218,7 @@ impl UnitId {
         }
     }
 
-    /// Where its registers are in PCI configuration space: bus, device and function, the bus being 0 for the IRP's and 1 for the others'.
+    /// Where its registers are in PCI configuration space: bus, device and function. The bus is 0 for the IRP and 1 for the others.
     #[must_use]
     pub const fn pci(self) -> Option<PciFunction> {
         let (device, function, id) = match self.kind {
@@ -254,7 +254,7 @@ pub struct PciFunction {
     pub id: u16,
 }
 
-/// The functions 0 beside those of the boxes: an operating system looks at a device's other functions only if it finds that.
+/// The functions 0 in addition to those of the boxes: an operating system probes a device's other functions only if it finds function 0.
 pub const FIRST_FUNCTIONS: [PciFunction; 12] = {
     const fn at(of_irp: bool, device: u8, id: u16) -> PciFunction {
         PciFunction { of_irp, device, function: 0, id }
@@ -410,7 +410,7 @@ pub fn at_offset(kind: Kind, offset: u16) -> Option<(UnitRegister, bool)> {
     (in_controls < 4 * counters).then_some((UnitRegister::CounterControl((in_controls / 4) as u8), false))
 }
 
-/// Where `register` of the box is: a model-specific register's number, or the offset in the box's function. Nothing where it has no such
+/// Where `register` of the box is: a model-specific register's number, or the offset in the box's function. `None` if it has no such
 /// register.
 #[must_use]
 pub fn address_of(unit: UnitId, register: UnitRegister) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use super::boxes::Domain;
 
-/// What each of the three clocks has come to.
+/// The counts of the three clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Clocks {
     /// UCLK, the untile's.
@@ -24,7 +24,7 @@ impl Clocks {
         }
     }
 
-    /// How much further than `before` each has come; none runs back.
+    /// How far each has advanced since `before`; none runs backwards.
     pub(super) const fn since(&self, before: &Clocks) -> Clocks {
         Clocks {
             uclk: self.uclk.saturating_sub(before.uclk),
@@ -33,7 +33,7 @@ impl Clocks {
         }
     }
 
-    /// So much further.
+    /// Each advanced by `passed`.
     pub(super) const fn plus(&self, passed: &Clocks) -> Clocks {
         Clocks {
             uclk: self.uclk.saturating_add(passed.uclk),

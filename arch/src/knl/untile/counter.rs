@@ -8,7 +8,7 @@ use crate::counter::{Counter, Width};
 /// The width of a counter.
 pub(super) const WIDTH: Width = Width::new(48);
 
-/// What a counter does with what reaches it.
+/// How a counter treats its increments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) enabled: bool,
@@ -41,11 +41,11 @@ impl Setting {
 pub(super) struct BoxCounter {
     pub(super) setting: Setting,
     pub(super) count: Counter,
-    /// What is there to add in every clock: 1 of a clock, the entries of a queue, 0 of what happens now and then.
+    /// What is there to add in every clock: 1 for a clock, the entries of a queue, 0 for single events.
     pub(super) level: u64,
     /// The most that can be added in a clock.
     pub(super) most: u32,
-    /// The clocks to come in which something happens beside the level that satisfies the threshold.
+    /// The clocks to come whose events, on top of the level, satisfy the threshold.
     pub(super) busy: u64,
     /// What the edge detector saw last.
     pub(super) was: bool,
@@ -57,14 +57,14 @@ impl BoxCounter {
         self.level.min(u64::from(self.most))
     }
 
-    /// Lets `clocks` go by, in which the counter counts or stands still. Returns whether it wrapped.
+    /// Advances the counter by `clocks`, in which it counts or is stopped. Returns whether it wrapped.
     pub(super) fn advance(&mut self, clocks: u64, counts: bool) -> bool {
         let busy = self.busy.min(clocks);
         let quiet = clocks - busy;
         self.busy -= busy;
         let setting = self.setting;
         if setting.adds() {
-            // A wrap is found however far it goes beyond.
+            // A wrap is found however far beyond it the count goes.
             let grown = u128::from(self.rate()) * u128::from(clocks);
             return counts && self.grow_wide(grown);
         }
@@ -80,17 +80,17 @@ impl BoxCounter {
             }
             return counts && self.grow(edges);
         }
-        // What happens in busy clocks was counted when it happened.
+        // The events of busy clocks were counted when they were injected.
         counts && rest && self.grow(quiet)
     }
 
-    /// Something happens: `each` in every one of the next `clocks` clocks. Returns whether the counter wrapped.
+    /// Injects `each` events in every one of the next `clocks` clocks. Returns whether the counter wrapped.
     pub(super) fn inject(&mut self, each: u64, clocks: u64, counts: bool) -> bool {
         let setting = self.setting;
         if setting.adds() {
             return counts && self.grow_wide(u128::from(each) * u128::from(clocks));
         }
-        // What is too much for a clock takes more of them, of which the last has what is left.
+        // Events that are too many for a clock take more clocks, of which the last has the rest.
         let most = u64::from(self.most);
         let (each, clocks, rest) = if each > most {
             let total = each.saturating_mul(clocks);
@@ -115,12 +115,12 @@ impl BoxCounter {
         counts && self.grow(grown)
     }
 
-    /// The level in every clock is `level` from now on.
+    /// Sets the level of every clock from now on.
     pub(super) fn set_level(&mut self, level: u64) {
         self.level = level;
     }
 
-    /// Begins to detect edges: what holds now has risen long ago.
+    /// Begins to detect edges: a level that holds now is no new edge.
     pub(super) fn settle(&mut self) {
         self.busy = 0;
         self.was = self.setting.is_met(self.rate()) != self.setting.inverts();
@@ -136,7 +136,7 @@ impl BoxCounter {
         wraps || amount >= span
     }
 
-    /// How many clocks until the counter wraps or must be looked at, if nothing else happens; nothing if it never does.
+    /// How many clocks until the counter wraps, if nothing else happens; `None` if it never does.
     pub(super) fn clocks_to_wrap(&self) -> Option<u64> {
         let setting = self.setting;
         let remaining = self.count.until_overflow(WIDTH);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_something_happened_in_counts_once_whatever_the_level_becomes() {
+    fn a_clock_with_an_event_counts_once_whatever_the_level_becomes() {
         let mut counter = counter(1, false, false);
         counter.inject(1, 10, true);
         counter.advance(2, true);

@@ -1,4 +1,4 @@
-//! What happens in a box, what its queues hold, and the requests at a CHA.
+//! Events in a box, the contents of its queues, and the requests at a CHA.
 
 use super::boxes::Kind;
 use super::clocks::Clocks;
@@ -11,26 +11,26 @@ use super::unit::Unit;
 /// CHA: entries of a queue (11h), and how many came into it (13h).
 const INGRESS_OCCUPANCY: u8 = 0x11;
 const INGRESS_INSERTS: u8 = 0x13;
-/// CHA: looks into the snoop filter.
+/// CHA: look-ups of the snoop filter.
 const FILTER_LOOKUP: u8 = 0x34;
 /// CHA: what came into the table of requests (35h), and what is in it (36h).
 const TABLE_INSERTS: u8 = 0x35;
 const TABLE_OCCUPANCY: u8 = 0x36;
-/// The bits of their unit masks that choose what a cache answered and what memory did.
+/// The bits of their unit masks that choose requests that a cache answered, and those that memory answered.
 const TABLE_HIT: u8 = 0x10;
 const TABLE_MISS: u8 = 0x20;
 
-/// The bit of SF_LOOKUP's unit mask that stands for any kind.
+/// The bit of SF_LOOKUP's unit mask that means any kind.
 const LOOKUP_ANY: u8 = 0x10;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// It comes into the table of requests.
+    /// It enters the table of requests.
     Enters,
     /// It leaves the table.
     Leaves,
-    /// It comes, and will have left after so many clocks: for an embedder that does not follow it.
+    /// It enters, and leaves after so many clocks: for an embedder that does not follow it.
     Served {
         /// The clocks.
         clocks: u64,
@@ -38,11 +38,11 @@ pub enum Stage {
 }
 
 impl Unit {
-    /// Does `each` to every counter that `chooses` it, `now`; returns whether one did.
+    /// Applies `each` to every counter that `chooses` selects, at `now`. Returns whether one of them counts.
     fn each(&mut self, now: &Clocks, chooses: impl Fn(&Choice, (u8, u8)) -> bool, each: impl Fn(&mut BoxCounter, bool) -> bool) -> bool {
         self.advance(now);
         let runs = !self.is_frozen();
-        let (mut taken, mut told) = (false, 0);
+        let (mut taken, mut overflowed) = (false, 0);
         for number in 0..self.kind.counters() {
             let bit = self.status_bit(number);
             let (Some(choice), Some(queue), Some(counter)) =
@@ -56,24 +56,24 @@ impl Unit {
             let counts = runs && choice.setting.enabled;
             taken |= counts;
             if each(counter, counts) && choice.setting.ov_en {
-                told |= bit;
+                overflowed |= bit;
             }
         }
-        if told != 0 {
-            self.overflow(told);
+        if overflowed != 0 {
+            self.overflow(overflowed);
         }
         taken
     }
 
-    /// Something of event `select` and sub-event `umask` happens: `each` in every one of the next `clocks` clocks. Nobody's thread did it: a
-    /// counter that asks for one's (tid_en) counts [requests](Unit::transact) only. A look into the snoop filter finds the line in one of
-    /// the states that filter 0 names. Returns whether a counter counts it.
+    /// Injects events of select `select` and sub-event `umask`: `each` in every one of the next `clocks` clocks. They belong to no
+    /// thread: a counter with a thread filter (tid_en) counts [requests](Unit::transact) only. A look-up of the snoop filter is taken to
+    /// find the line in one of the states that filter 0 names. Returns whether a counter counts them.
     pub fn inject(&mut self, select: u8, umask: u8, each: u64, clocks: u64, now: &Clocks) -> bool {
         let kind = self.kind;
         let states = ChaFilter0::written(self.filters[0]);
         let in_a_state = states.sf_s() || states.sf_e() || states.sf_m();
         let admits = |choice: &Choice| match (kind, select) {
-            (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && looks_for(choice.umask, umask),
+            (Kind::Cha, FILTER_LOOKUP) => choice.select == select && in_a_state && counts_lookup(choice.umask, umask),
             _ => choice.admits(kind, select, umask),
         };
         self.each(
@@ -83,9 +83,9 @@ impl Unit {
         )
     }
 
-    /// The queue of event `select` and sub-event `umask` has `change` entries more than before; it never has fewer than none. A state that
-    /// begins or ends is one entry more or less. To be told always: a counter that begins later counts the entries that are there. Returns
-    /// whether a counter follows it.
+    /// The queue of event `select` and sub-event `umask` has `change` entries more than before; it never has fewer than none. A state
+    /// that begins or ends is one entry more or less. Report every change: a counter that begins later counts the entries that are there.
+    /// Returns whether a counter follows the queue.
     pub fn change_queue(&mut self, select: u8, umask: u8, change: i64, now: &Clocks) -> bool {
         self.held.change((select, umask), change);
         let kind = self.kind;
@@ -99,8 +99,8 @@ impl Unit {
         )
     }
 
-    /// The queue of event `select` and sub-event `umask` has `level` entries: for an embedder that did not tell of it before. Returns whether
-    /// a counter follows it.
+    /// The queue of event `select` and sub-event `umask` has `level` entries: for an embedder that did not report its changes before.
+    /// Returns whether a counter follows the queue.
     pub fn set_queue(&mut self, select: u8, umask: u8, level: u64, now: &Clocks) -> bool {
         let most = i64::MAX.unsigned_abs();
         let before = self.held.level((select, umask));
@@ -108,14 +108,14 @@ impl Unit {
         self.change_queue(select, umask, change, now)
     }
 
-    /// How much of what `choice` chooses goes on in the box, where it follows `queue`.
+    /// The level in the box of what `choice` chooses, where it follows `queue`.
     pub(super) fn level_of(&self, choice: &Choice, queue: (u8, u8)) -> u64 {
         if !choice.has_level() {
             return 0;
         }
-        let told = self.held.queues().filter(|held| !choice.by_thread && follows(self.kind, choice, queue, held.select, held.umask));
-        let told = told.fold(0, |sum: u64, held| sum.saturating_add(held.level));
-        told.saturating_add(self.entries(choice, queue))
+        let reported = self.held.queues().filter(|held| !choice.by_thread && follows(self.kind, choice, queue, held.select, held.umask));
+        let reported = reported.fold(0, |sum: u64, held| sum.saturating_add(held.level));
+        reported.saturating_add(self.entries(choice, queue))
     }
 
     /// The entries of the table that counter `number` follows.
@@ -136,8 +136,8 @@ impl Unit {
         self.held.table().filter(chosen).count() as u64
     }
 
-    /// A request at a CHA; any other box has none. Its coming and its leaving are to be told always, with the same words: a counter that
-    /// begins in between counts the entries that are there. Returns whether a counter counts it.
+    /// A request at a CHA; any other box has none. Always report both that it enters and that it leaves, with the same `transaction`: a
+    /// counter that begins in between counts the entries that are there. Returns whether a counter counts it.
     pub fn transact(&mut self, transaction: &Transaction, stage: Stage, now: &Clocks) -> bool {
         if self.kind != Kind::Cha {
             return false;
@@ -154,7 +154,7 @@ impl Unit {
         let arrives = |choice: &Choice| match choice.select {
             INGRESS_OCCUPANCY => choice.umask == transaction.source.ingress_bit() && choice.umask != 0,
             INGRESS_INSERTS => choice.umask & transaction.source.ingress_bit() != 0,
-            FILTER_LOOKUP => looks_for(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
+            FILTER_LOOKUP => counts_lookup(choice.umask, 1 | transaction.lookup.bits()) && transaction.is_in_state(filter0),
             TABLE_INSERTS => is_chosen(choice.umask),
             _ => false,
         };
@@ -185,9 +185,10 @@ fn is_chosen(transaction: &Transaction, umask: u8, filter1: ChaFilter1) -> bool 
     umask & transaction.source.table_bits() != 0 && umask & answer != 0 && transaction.passes(filter1)
 }
 
-/// Whether a look of the kind `happened` is what SF_LOOKUP with unit mask `chosen` counts: bit 0 must be set, and a kind or any (table 5-16).
-fn looks_for(chosen: u8, happened: u8) -> bool {
-    chosen & 1 != 0 && chosen & (happened | LOOKUP_ANY) & !1 != 0
+/// Whether SF_LOOKUP with unit mask `chosen` counts a look-up of unit mask `lookup`: bit 0 must be set, and the kind's bit or that of
+/// any kind (table 5-16).
+fn counts_lookup(chosen: u8, lookup: u8) -> bool {
+    chosen & 1 != 0 && chosen & (lookup | LOOKUP_ANY) & !1 != 0
 }
 
 /// Whether the queue of `select` and `umask` is the one that a counter follows.

@@ -1,5 +1,5 @@
-//! What a box's queues hold, and which states hold in it, whether a counter follows them or not: the valid entries that a counter counts
-//! which begins while they are there.
+//! What a box's queues hold, and which of its states hold, whether a counter follows them or not: a counter that begins while entries are
+//! there counts them.
 
 use super::transaction::Transaction;
 
@@ -13,11 +13,11 @@ const TABLE: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HeldQueue {
-    /// The event select that it is told by.
+    /// The event select that it is reported by.
     pub select: u8,
-    /// The unit mask that it is told by.
+    /// The unit mask that it is reported by.
     pub umask: u8,
-    /// Its entries; 0 is a place that is free.
+    /// Its entries; 0 marks a free place.
     pub level: u64,
 }
 
@@ -51,12 +51,12 @@ impl Held {
         self.table.iter().flatten()
     }
 
-    /// The entries of the queue that is told so.
+    /// The entries of the queue of this select and unit mask.
     pub(super) fn level(&self, (select, umask): (u8, u8)) -> u64 {
         self.queues().find(|queue| (queue.select, queue.umask) == (select, umask)).map_or(0, |queue| queue.level)
     }
 
-    /// The queue that is told so has `change` entries more. What there is no place for is forgotten.
+    /// The queue of this select and unit mask has `change` entries more. A queue for which there is no place is forgotten.
     pub(super) fn change(&mut self, (select, umask): (u8, u8), change: i64) {
         let is_it = |queue: &HeldQueue| queue.level != 0 && (queue.select, queue.umask) == (select, umask);
         let place = self.queues.iter().position(is_it).or_else(|| self.queues.iter().position(|queue| queue.level == 0));
@@ -66,7 +66,7 @@ impl Held {
         }
     }
 
-    /// A request comes into the table. One for which there is no place waits and is forgotten.
+    /// A request enters the table. One for which there is no place would wait, and is forgotten.
     pub(super) fn enter(&mut self, transaction: &Transaction) {
         if let Some(place) = self.table.iter_mut().find(|place| place.is_none()) {
             *place = Some(*transaction);
@@ -80,7 +80,7 @@ impl Held {
         }
     }
 
-    /// The same with its free places behind the others, as it is saved.
+    /// The same with the free places moved to the end, as it is saved.
     pub(super) fn packed(&self) -> Held {
         let mut packed = Held::EMPTY;
         for (place, queue) in packed.queues.iter_mut().zip(self.queues()) {

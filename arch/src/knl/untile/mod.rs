@@ -1,17 +1,17 @@
-//! The boxes of Knights Landing's untile: counters of what no thread does, shared by all of them.
+//! The boxes of Knights Landing's untile: counters of events that belong to no thread, shared by all threads.
 //!
-//! Chapters 3 to 8 of the manual say what they count. A [`Unit`] is one box, whatever its kind: a control that freezes and resets, up to four
-//! counters of 48 bits with their controls, a status, in some boxes a fixed counter of their clock and in a CHA two filters. [`UnitId`]
-//! is the table of the 66 boxes there are, and where each has its registers: in model-specific registers or in PCI configuration space.
-//! The [`Ubox`] holds them all: it keeps which overflowed, freezes the others and interrupts the chosen tiles.
+//! Chapters 3 to 8 of the manual say what they count. A [`Unit`] is one box, whatever its kind: a control that freezes and resets, up to
+//! four counters of 48 bits with their controls, a status, in some boxes a fixed counter of their clock and in a CHA two filters.
+//! [`UnitId`] is the table of the 66 boxes there are, and where each has its registers: in model-specific registers or in PCI
+//! configuration space. The [`Ubox`] controls them all: it keeps which overflowed, freezes the others and interrupts the chosen tiles.
 //!
 //! # What drives them
 //!
-//! A box counts by the clock of its [`Domain`], and what its mesh stop does by UCLK; the embedder keeps these [`Clocks`].
-//! [`Unit::deadline`] says when something becomes due by clocks alone. What happens in a box ([`Unit::inject`]), what its queues hold
-//! ([`Unit::change_queue`]) and the requests at a CHA ([`Unit::transact`]) are told as they come, by the embedder or its companion, with the
-//! manual's event selects and unit masks. What queues hold is told whether anybody counts it or not, as a counter counts the entries that
-//! are there when it begins.
+//! A box counts by the clock of its [`Domain`], and events of its mesh stop by UCLK; the embedder keeps these [`Clocks`].
+//! [`Unit::deadline`] says when something becomes due by clocks alone. Events in a box ([`Unit::inject`]), changes of its queues
+//! ([`Unit::change_queue`]) and the requests at a CHA ([`Unit::transact`]) are reported as they occur, by the embedder or its companion,
+//! with the manual's event selects and unit masks. Changes of queues are reported whether they are counted or not, because a counter
+//! counts the entries that are there when it begins.
 //!
 //! The crate `vm-pmu` shares them between threads, routes addresses and delivers interrupts.
 

@@ -25,7 +25,7 @@ layout! {
         "edge_det" => edge_det / set_edge_det: bool = 18;
         /// count what the thread in filter 0 does
         "tid_en" => tid_en / set_tid_en: bool = 19;
-        /// overflow is told to the UBox
+        /// overflow is reported to the UBox
         "ov_en" => ov_en / set_ov_en: bool = 20;
         /// the counter counts
         "en" => en / set_en: bool = 22;
@@ -51,7 +51,7 @@ layout! {
         "edge_det" => edge_det / set_edge_det: bool = 18;
         /// kept; the UBox filters no threads
         "tid_en" => tid_en / set_tid_en: bool = 19;
-        /// overflow is told
+        /// overflow is reported
         "ov_en" => ov_en / set_ov_en: bool = 20;
         /// the counter counts
         "en" => en / set_en: bool = 22;
@@ -80,7 +80,7 @@ layout! {
         "edge_det" => edge_det / set_edge_det: bool = 18;
         /// kept; nothing of the unit belongs to a thread
         "tid_en" => tid_en / set_tid_en: bool = 19;
-        /// overflow is told to the UBox
+        /// overflow is reported to the UBox
         "ov_en" => ov_en / set_ov_en: bool = 20;
         /// the counter counts
         "en" => en / set_en: bool = 22;
@@ -105,7 +105,7 @@ layout! {
     pub struct FixedControl {
         /// the counter counts
         "en" => en / set_en: bool = 0;
-        /// overflow is told to the UBox
+        /// overflow is reported to the UBox
         "ov_en" => ov_en / set_ov_en: bool = 20;
         /// kept; on this part bit 0 enables
         "en_server" => en_server / set_en_server: bool = 22;
@@ -119,7 +119,7 @@ layout! {
 layout! {
     /// U_MSR_PMON_FIXED_CTL, 703h: the control of the UBox's fixed counter, which counts the untile's clock.
     pub struct UboxFixedControl {
-        /// overflow is told
+        /// overflow is reported
         "ov_en" => ov_en / set_ov_en: bool = 20;
         /// the counter counts
         "en" => en / set_en: bool = 22;
@@ -170,8 +170,8 @@ layout! {
 layout! {
     /// PERF_UNIT_CTL_1_CHA_n, filter 1 of a CHA (table 1-2): which entries of the table of requests count.
     ///
-    /// Its bits come in groups: nodes (0 and 1), memory (4 and 5), opcodes (3, and the two codes), and the last two by themselves. A group
-    /// that is all zero leaves everything through.
+    /// Its bits come in groups: nodes (0 and 1), memory (4 and 5), opcodes (3, and the two codes), and the last two by themselves. A
+    /// group that is all zero lets everything through.
     pub struct ChaFilter1 {
         /// requests of a remote node; the part has none
         "Remote Node" => remote_node / set_remote_node: bool = 0;
@@ -243,7 +243,7 @@ layout! {
 }
 
 layout! {
-    /// The status of a box: its counters that overflowed while they were to tell. Writing a one clears a bit.
+    /// The status of a box: its counters that overflowed with ov_en set. Writing a one clears a bit.
     pub struct BoxStatus {
         /// one bit a counter; in a box with a fixed counter that has bit 0, and the others follow
         "ov" => ov / set_ov: u8 = 4..0;

@@ -25,15 +25,15 @@ pub struct UnitState {
     pub fixed: u64,
     /// The filters.
     pub filters: [u64; 2],
-    /// How many entries the queue has that each counter follows, since it was last emptied.
+    /// How many entries the queue that each counter follows has, since it was last emptied.
     pub levels: [u64; COUNTERS],
     /// The queue that each counter followed last: a select and a unit mask.
     pub queues: [(u8, u8); COUNTERS],
-    /// For how many clocks to come each counter has something beside the level.
+    /// For how many clocks to come each counter has events on top of the level.
     pub busy: [u64; COUNTERS],
     /// What each counter's edge detector saw last.
     pub was: [bool; COUNTERS],
-    /// What queues hold and what goes on in the box, counted or not.
+    /// What queues hold and which states hold, counted or not.
     #[cfg_attr(feature = "serde", serde(default))]
     pub held: Held,
     /// Every box is frozen.

@@ -1,4 +1,4 @@
-//! A request at a caching and home agent, with all that its filters ask.
+//! A request at a caching and home agent, with everything that the agent's filters check.
 
 use super::registers::{ChaFilter0, ChaFilter1};
 use crate::feed::{Request, RequestKind, Snoop, Supplier};
@@ -151,8 +151,8 @@ pub struct Transaction {
     pub thread: u8,
     /// It is of the own node; the part has one.
     pub local: bool,
-    /// It is for near memory, as filter 1 tells it from other memory. What the part takes for that is not public; [`of`](Transaction::of)
-    /// says no, so that the filter which the manual and drivers set lets it through.
+    /// It is for near memory, as filter 1 distinguishes it from other memory. What the part takes as near memory is not public.
+    /// [`of`](Transaction::of) leaves it false, so that the filter which the manual and drivers set lets the request through.
     pub near_memory: bool,
     /// It is not coherent.
     pub non_coherent: bool,
@@ -161,7 +161,7 @@ pub struct Transaction {
 }
 
 impl Default for Transaction {
-    /// A read of thread 0 of tile 0 that nobody's cache answers.
+    /// A read of thread 0 of tile 0 that no cache answers.
     fn default() -> Transaction {
         Transaction {
             source: Source::Irq,
@@ -180,9 +180,9 @@ impl Default for Transaction {
 }
 
 impl Transaction {
-    /// What `request`, which thread `thread` of tile `tile` made, is at its CHA; nothing for what stays in the tile. Opcodes are those of the
-    /// server parts before this one: RFO 180h, CRd 181h, DRd 182h, PRd 187h, WCiLF 18Ch, WCiL 18Dh, PrefRFO 190h, PrefCode 191h, WiL 18Fh,
-    /// WbMtoI 1C4h.
+    /// The transaction at its CHA of `request`, made by thread `thread` of tile `tile`; `None` for a request that stays in the tile.
+    /// Opcodes are those of the server parts before this one: RFO 180h, CRd 181h, DRd 182h, PRd 187h, WCiLF 18Ch, WCiL 18Dh, PrefRFO
+    /// 190h, PrefCode 191h, WiL 18Fh, WbMtoI 1C4h.
     #[must_use]
     pub fn of(request: &Request, tile: u8, thread: u8) -> Option<Transaction> {
         let other_tile = matches!(request.supplier, Supplier::OtherCluster { .. });

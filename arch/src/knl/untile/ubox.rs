@@ -1,4 +1,4 @@
-//! The UBox's hold over all boxes: what overflowed, who is interrupted, what is frozen.
+//! The UBox's control of all boxes: which overflowed, which tiles are interrupted, what is frozen.
 
 use super::boxes::{CHAS, UnitId};
 use super::registers::{GlobalControl, GlobalStatus};
@@ -21,7 +21,7 @@ pub struct Ubox {
 }
 
 impl Ubox {
-    /// As power-on leaves it: nothing has overflowed, nobody is interrupted.
+    /// As power-on leaves it: nothing has overflowed, no tile is interrupted.
     #[must_use]
     pub fn new() -> Ubox {
         Ubox::default()
@@ -33,7 +33,7 @@ impl Ubox {
         self.control.bits()
     }
 
-    /// Writes U_MSR_PMON_GLOBAL_CTL: frz_all goes before unfrz_all. Without either nothing changes but what is kept.
+    /// Writes U_MSR_PMON_GLOBAL_CTL: frz_all takes precedence over unfrz_all. Without either, only the kept bits change.
     pub fn write_control(&mut self, value: u64) -> Consequence {
         self.control = GlobalControl::written(value);
         let freeze = match (value & FREEZE != 0, value & UNFREEZE != 0) {
@@ -61,14 +61,14 @@ impl Ubox {
         u64::from(CHAS)
     }
 
-    /// The box tells of overflows, as [`Unit::take_overflows`](super::Unit::take_overflows) returns them. The first since its bit was
-    /// cleared freezes every box and interrupts the chosen tiles; another finds the bit set and does nothing.
+    /// The box reports overflows, as [`Unit::take_overflows`](super::Unit::take_overflows) returns them. The first since its bit was
+    /// cleared freezes every box and interrupts the chosen tiles; a later one finds the bit set and does nothing.
     pub fn overflow(&mut self, unit: UnitId, overflows: u8) -> Consequence {
         if overflows == 0 {
             return Consequence::default();
         }
         let bits = if matches!(unit.kind(), super::Kind::Ubox) {
-            // Its fixed counter has a bit of its own.
+            // Its fixed counter has a separate bit.
             let fixed = u64::from(overflows & 1);
             fixed | if overflows & !1 != 0 { 1 << unit.status_bit() } else { 0 }
         } else {

@@ -16,8 +16,8 @@ pub(super) const COUNTERS: usize = 4;
 
 /// One box.
 ///
-/// Every call says what the clocks have come to, which never run back; what happened before the call is counted first. A counter goes by
-/// the clock of its box, or by UCLK where it chooses an event of the mesh stop (select 80h and above, chapter 6).
+/// Every call takes the present clocks, which never run backwards. Everything before the call is counted first. A counter follows the
+/// clock of its box, or UCLK where it chooses an event of the mesh stop (select 80h and above, chapter 6).
 ///
 /// ```
 /// use vm_pmu_arch::knl::untile::{Clocks, Kind, Unit, UnitRegister};
@@ -43,13 +43,13 @@ pub struct Unit {
     pub(super) fixed_control: u64,
     pub(super) fixed: BoxCounter,
     pub(super) filters: [u64; 2],
-    /// What queues hold and what goes on in the box, whether anybody counts it or not.
+    /// What queues hold and which states hold, counted or not.
     pub(super) held: Held,
     /// Every box is frozen.
     pub(super) all_frozen: bool,
-    /// An overflow that the UBox has not been told of yet, one bit each as in the status.
-    untold: u8,
-    /// What the clocks had come to when the box was last looked at.
+    /// Overflows that have not been reported to the UBox yet, one bit each as in the status.
+    unreported: u8,
+    /// The clocks up to which the box has counted.
     pub(super) seen: Clocks,
 }
 
@@ -70,7 +70,7 @@ impl Unit {
             filters: [0; 2],
             held: Held::EMPTY,
             all_frozen: false,
-            untold: 0,
+            unreported: 0,
             seen: Clocks::default(),
         };
         for number in 0..COUNTERS {
@@ -91,8 +91,7 @@ impl Unit {
         self.fixed.setting.enabled || self.counters.iter().any(|counter| counter.setting.enabled)
     }
 
-    /// Whether something that [happens](Unit::inject) in the box may matter to a counter: what clocks alone do not tell. What queues hold
-    /// is told always.
+    /// Whether an event that is [injected](Unit::inject) into the box may matter to a counter. Changes of queues are always reported.
     #[must_use]
     pub fn listens(&self) -> bool {
         self.choices.iter().zip(&self.counters).any(|(choice, counter)| {
@@ -110,13 +109,13 @@ impl Unit {
         1 << ((number + usize::from(self.kind.has_fixed())) & 7)
     }
 
-    /// A counter wrapped that was to tell.
+    /// A counter that reports its overflows wrapped.
     pub(super) fn overflow(&mut self, bit: u8) {
         self.status = BoxStatus::written(self.status.bits() | u64::from(bit));
-        self.untold |= bit;
+        self.unreported |= bit;
     }
 
-    /// The clock that general counter `number` goes by.
+    /// The clock that general counter `number` follows.
     fn domain(&self, number: usize) -> Domain {
         self.choices.get(number).map_or(self.kind.domain(), |choice| choice.domain)
     }
@@ -129,31 +128,31 @@ impl Unit {
         }
         self.seen = self.seen.plus(&passed);
         let runs = !self.is_frozen();
-        let mut told = 0;
+        let mut overflowed = 0;
         for number in 0..self.kind.counters() {
             let (bit, clocks) = (self.status_bit(number), passed.of(self.domain(number)));
             if let Some(counter) = self.counters.get_mut(number) {
                 let counts = runs && counter.setting.enabled;
                 if clocks != 0 && counter.advance(clocks, counts) && counter.setting.ov_en {
-                    told |= bit;
+                    overflowed |= bit;
                 }
             }
         }
         let (counts, clocks) = (runs && self.fixed.setting.enabled, passed.of(self.kind.domain()));
         if clocks != 0 && self.fixed.advance(clocks, counts) && self.fixed.setting.ov_en {
-            told |= 1;
+            overflowed |= 1;
         }
-        if told != 0 {
-            self.overflow(told);
+        if overflowed != 0 {
+            self.overflow(overflowed);
         }
     }
 
-    /// What clock `domain` will have come to when a counter wraps that goes by it and is to tell, if nothing else happens; nothing if none
-    /// does. Until an overflow has been [taken](Unit::take_overflows) it is now, of every clock.
+    /// The count of clock `domain` at which a counter that follows it and reports its overflows wraps, if nothing else happens; `None` if
+    /// none does. Until an overflow has been [taken](Unit::take_overflows) it is the present count, for every clock.
     #[must_use]
     pub fn deadline(&self, domain: Domain) -> Option<u64> {
         let seen = self.seen.of(domain);
-        if self.untold != 0 {
+        if self.unreported != 0 {
             return Some(seen);
         }
         if self.is_frozen() {
@@ -166,15 +165,15 @@ impl Unit {
         waiting.filter_map(BoxCounter::clocks_to_wrap).min().map(|clocks| seen.saturating_add(clocks))
     }
 
-    /// Whether there are overflows that the UBox has not been told of.
+    /// Whether there are overflows that have not been reported to the UBox.
     #[must_use]
     pub fn has_overflows(&self) -> bool {
-        self.untold != 0
+        self.unreported != 0
     }
 
-    /// The overflows that the UBox has not been told of: bit 0 is the fixed counter's where the box has one. They are told once.
+    /// The overflows that have not been reported to the UBox: bit 0 is the fixed counter's where the box has one. They are returned once.
     pub fn take_overflows(&mut self) -> u8 {
-        core::mem::take(&mut self.untold)
+        core::mem::take(&mut self.unreported)
     }
 
     /// Counts up to `now`, with what becomes due.
@@ -182,7 +181,7 @@ impl Unit {
         self.advance(now);
     }
 
-    /// Freezes or releases the box with all the others.
+    /// Freezes or releases the box together with all others.
     pub fn set_all_frozen(&mut self, frozen: bool, now: &Clocks) {
         self.advance(now);
         self.all_frozen = frozen;
@@ -272,7 +271,7 @@ impl Unit {
         }
     }
 
-    /// Counter `number` does from now on what its control says. What it follows holds what it held before.
+    /// Counter `number` follows its control from now on. The queue that it follows keeps its entries.
     fn choose(&mut self, number: usize, bits: u64) {
         let choice = Choice::of(self.kind, number, bits);
         let follows = (choice.select, choice.umask);
@@ -333,7 +332,7 @@ impl Unit {
         }
     }
 
-    /// Writes a filter. Who counts the entries of the table from now on counts those that pass it now.
+    /// Writes a filter. Counters of the table's entries count those that pass the new filter from now on.
     fn write_filter(&mut self, number: u8, value: u64) {
         let written = match (self.kind, number) {
             (Kind::Cha, 0) => ChaFilter0::written(value).bits(),

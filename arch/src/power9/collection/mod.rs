@@ -252,7 +252,7 @@ impl Collection {
         true
     }
 
-    /// Lets `cycles` of the core go by, and posts if that comes due. Of several postings one is made, which has what all would have had.
+    /// Advances the core by `cycles`, and posts if that comes due. Of several postings one is made, which has what all would have had.
     ///
     /// Whatever memory refuses is told in what is returned, and kept for the next time.
     pub fn advance<M: Memory>(&mut self, cycles: u64, totals: TotalsOf<'_, '_>, memory: &M) -> Passed<M::Error> {

@@ -73,7 +73,7 @@ impl EventCode {
         EventCode(self.0 & !COUNTER)
     }
 
-    /// The code with PMC `pmc`; of `pmc`, the low three bits.
+    /// The code with the low three bits of `pmc` as PMC.
     #[must_use]
     pub const fn on_counter(self, pmc: u8) -> EventCode {
         EventCode(self.0 & !COUNTER | ((pmc as u64) << 16 & COUNTER))

@@ -127,7 +127,7 @@ pub enum Refusal {
         /// The event.
         event: Asked,
     },
-    /// Two events want different values in what all counters share.
+    /// Two events need different values in a field that all counters share.
     Differ {
         /// The field.
         field: SharedField,
@@ -136,7 +136,7 @@ pub enum Refusal {
         /// The event that wants another value.
         second: Asked,
     },
-    /// A threshold is asked for and no event is marked: without sampling no thresholding happens (section 3.1.1).
+    /// A threshold is asked for and no event is marked: without sampling there is no thresholding (section 3.1.1).
     ThresholdWithoutSampling {
         /// The event with the threshold.
         event: Asked,

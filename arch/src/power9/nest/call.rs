@@ -1,4 +1,4 @@
-//! The calls by which an operating system starts and stops collection: what host firmware (OPAL) makes of them.
+//! The calls by which an operating system starts and stops collection, as host firmware (OPAL) handles them.
 
 use super::control::{Command, ControlCell, Status};
 use crate::memory::Memory;
@@ -105,8 +105,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Of type and PIR the
-    /// lower 32 bits count, as host firmware takes them.
+    /// The call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Only the lower
+    /// 32 bits of type and PIR count, as in host firmware.
     #[must_use]
     pub const fn of(number: u64, arguments: [u64; 3]) -> Option<Request> {
         let Some(call) = Call::of_number(number) else { return None };
@@ -124,8 +124,8 @@ impl Request {
         self.pir >> 8
     }
 
-    /// What it returns before anything is done: `None` if something is to be done, by [`nest_command`](Self::nest_command) or for a core.
-    /// `is_known` tells whether some CPU has its PIR.
+    /// What it returns without doing anything; `None` if something is to be done, by [`nest_command`](Self::nest_command) or for a core.
+    /// `is_known` says whether some CPU has its PIR.
     ///
     /// A type that is not known succeeds and does nothing.
     #[must_use]
@@ -150,8 +150,8 @@ impl Request {
 }
 
 impl Command {
-    /// Writes it for the engine of the chip whose home base is `home`, as host firmware does. Returns whether it could: not while the engine
-    /// has not begun or programs the counters ([`Status::Initializing`]).
+    /// Writes it for the engine of the chip whose home base is `home`, as host firmware does. Returns whether it could: not while the
+    /// engine has not begun or programs the counters ([`Status::Initializing`]).
     ///
     /// # Errors
     ///
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn the_pir_is_the_third_argument_of_init_and_the_second_of_the_others() {
-        let told = |number| Request::of(number, [1, 0x1000, 0x104]).map(|request| (request.address, request.pir));
-        assert_eq!([149, 150, 151, 152].map(told), [Some((0x1000, 0x104)), Some((0, 0x1000)), Some((0, 0x1000)), None]);
+        let request = |number| Request::of(number, [1, 0x1000, 0x104]).map(|request| (request.address, request.pir));
+        assert_eq!([149, 150, 151, 152].map(request), [Some((0x1000, 0x104)), Some((0, 0x1000)), Some((0, 0x1000)), None]);
     }
 
     #[test]

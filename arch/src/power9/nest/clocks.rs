@@ -1,4 +1,4 @@
-//! The clocks of the three domains, out of the nest's.
+//! The clocks of the three domains, derived from the nest's.
 
 use super::unit::ClockDomain;
 
@@ -33,7 +33,7 @@ impl Default for Frequencies {
     }
 }
 
-/// How far the clocks have come.
+/// The counts of the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clocks {
@@ -62,7 +62,7 @@ impl Clocks {
         }
     }
 
-    /// Lets `cycles` of the nest go by; the other clocks go on in proportion, and no fraction is lost.
+    /// Advances the nest's clock by `cycles`, and the others in proportion. No fraction is lost.
     pub(super) fn advance(&mut self, cycles: u64) {
         let [bridge_rest, memory_rest] = &mut self.rest;
         let Frequencies { nest, host_bridge, memory } = self.frequencies;

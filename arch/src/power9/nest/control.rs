@@ -1,4 +1,4 @@
-//! The control block: how host software speaks with the engine that posts.
+//! The control block, by which host software controls the engine that posts.
 
 use super::place::{self, CONTROL_BLOCK};
 
@@ -7,13 +7,13 @@ use super::place::{self, CONTROL_BLOCK};
 pub enum ControlCell {
     /// What the engine does: a [`Status`].
     Status,
-    /// What it shall do: a [`Command`], 0 once it is obeyed.
+    /// What it must do: a [`Command`], 0 once it is obeyed.
     Command,
     /// How often it posts, 0 to [`SPEEDS`] - 1.
     Speed,
     /// The units there are: an [`Availability`](super::Availability).
     Availability,
-    /// The mode it shall be in: a [`Mode`].
+    /// The mode it must be in: a [`Mode`].
     Mode,
     /// The mode it is in.
     ModeInForce,
@@ -51,9 +51,9 @@ pub enum Status {
     Running,
     /// It waits for a command.
     Paused,
-    /// The speed is none; it waits for another.
+    /// The speed is invalid; it waits for another.
     BadSpeed,
-    /// The mode is none; it waits for another.
+    /// The mode is invalid; it waits for another.
     BadMode,
 }
 
@@ -65,7 +65,7 @@ impl Status {
     }
 }
 
-/// What the engine shall do.
+/// What the engine must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// Post.
@@ -87,7 +87,7 @@ impl Command {
         }
     }
 
-    /// The command of this value; `None` for 0, which is none, and for what is not known.
+    /// The command of this value; `None` for 0, which is no command, and for values that are not known.
     #[must_use]
     pub const fn of_value(value: u64) -> Option<Command> {
         match value {

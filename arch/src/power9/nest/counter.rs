@@ -1,4 +1,4 @@
-//! The counters: what they hold, out of how often their event has happened.
+//! What the counters hold, from how often their events have occurred.
 
 /// How many events it takes to make one step of a counter (section 6.1.3, table 6-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,10 +49,10 @@ impl Prescaler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Overflow {
-    /// It runs on from zero.
+    /// It continues from zero.
     #[default]
     RunOn,
-    /// It stays at FFFFh until it is read; the counters beside it run on.
+    /// It stays at FFFFh until it is read; the other counters continue.
     Freeze,
 }
 
@@ -66,7 +66,7 @@ pub struct Setting {
     pub overflow: Overflow,
 }
 
-/// What a counter of 16 bits holds, and the total from which on it counts once it has been read.
+/// What a counter of 16 bits holds, and the total from which it counts once it has been read.
 pub(super) const fn narrow(total: u64, base: u64, bits: u8, overflow: Overflow) -> (u16, u64) {
     let events = total.wrapping_sub(base);
     let steps = events >> (bits & 63);
@@ -76,7 +76,7 @@ pub(super) const fn narrow(total: u64, base: u64, bits: u8, overflow: Overflow) 
     }
 }
 
-/// The difference of two readings of a counter of `width` bits that runs on.
+/// The difference of two readings of a free-running counter of `width` bits.
 pub(super) const fn difference(now: u64, before: u64, width: u8) -> u64 {
     now.wrapping_sub(before) & (u64::MAX >> (64 - (width as u32 & 63)))
 }

@@ -31,13 +31,13 @@ pub struct Engine {
     pub paused: bool,
     /// Whether it programs the counters.
     pub configuring: bool,
-    /// The speed it goes by.
+    /// The speed it uses.
     pub speed: u64,
-    /// The mode it goes by, legal or not.
+    /// The mode it uses, valid or not.
     pub mode: u64,
-    /// The units it goes by.
+    /// The units it uses.
     pub availability: u64,
-    /// The visits that each group still waits.
+    /// How many visits each group still waits.
     pub delays: [u8; 7],
     /// Whether the next posting of group 2 is that of the X links.
     pub x_links: bool,
@@ -45,7 +45,7 @@ pub struct Engine {
     pub bridges: u8,
     /// The slots that came late, or not at all.
     pub late: u64,
-    /// Whether memory has refused something that the engine had to say, its status or another of its cells: it says it again.
+    /// Whether memory has refused a value that the engine had to write, its status or another of its cells: it writes it again.
     pub untold: bool,
 }
 
@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// The status that forbids posting, while speed or mode is none.
+    /// The status that forbids posting, while speed or mode is invalid.
     const fn complaint(&self) -> Option<Status> {
         if Mode::of_value(self.mode).is_none() {
             Some(Status::BadMode)
@@ -106,14 +106,14 @@ impl Engine {
 }
 
 impl Nest {
-    /// One slot: the control block is looked at, and what is due is posted.
+    /// One slot: reads the control block, and posts what is due.
     pub(super) fn slot<M: Memory>(&mut self, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
-        self.tell_again(memory, passed);
+        self.write_again(memory, passed);
         self.begin(memory, passed);
         self.obey(totals, memory, passed);
         let status = self.engine.complaint();
         match status {
-            Some(status) => self.tell(ControlCell::Status, status.value(), memory, passed),
+            Some(status) => self.write_cell(ControlCell::Status, status.value(), memory, passed),
             None if self.engine.configuring => self.configure(memory, passed),
             None if self.engine.paused => {}
             None => self.post_slot(totals, memory, passed),
@@ -121,23 +121,23 @@ impl Nest {
         self.engine.slot = self.engine.slot % SLOTS + 1;
     }
 
-    fn tell<M: Memory>(&mut self, cell: ControlCell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
-        self.say(cell.address(self.home), value, memory, passed);
+    fn write_cell<M: Memory>(&mut self, cell: ControlCell, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
+        self.store(cell.address(self.home), value, memory, passed);
     }
 
-    fn say<M: Memory>(&mut self, address: u64, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
+    fn store<M: Memory>(&mut self, address: u64, value: u64, memory: &M, passed: &mut Passed<M::Error>) {
         self.engine.untold |= passed.take(memory.store(address, value));
     }
 
-    /// Says what memory has refused, so that who looks there later finds an engine that has begun. Its cells say what is so by now. A
+    /// Writes again what memory has refused, so that a later reader finds an engine that has begun. The cells get their present values. A
     /// command that could not be cleared is still there, and is obeyed again.
-    fn tell_again<M: Memory>(&mut self, memory: &M, passed: &mut Passed<M::Error>) {
+    fn write_again<M: Memory>(&mut self, memory: &M, passed: &mut Passed<M::Error>) {
         if !core::mem::take(&mut self.engine.untold) {
             return;
         }
-        self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
-        if self.ask(ControlCell::Availability, 0, memory, passed) == 0 {
-            self.tell(ControlCell::Availability, self.engine.availability, memory, passed);
+        self.store(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
+        if self.read_cell(ControlCell::Availability, 0, memory, passed) == 0 {
+            self.write_cell(ControlCell::Availability, self.engine.availability, memory, passed);
         }
         let status = match self.engine.complaint() {
             Some(complaint) => complaint,
@@ -145,17 +145,17 @@ impl Nest {
             None if self.engine.paused => Status::Paused,
             None => Status::Running,
         };
-        self.tell(ControlCell::Status, status.value(), memory, passed);
+        self.write_cell(ControlCell::Status, status.value(), memory, passed);
         if status == Status::Running || status == Status::Paused {
-            self.tell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
+            self.write_cell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
         }
         if self.engine.late != 0 {
-            self.say(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
+            self.store(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
         }
     }
 
-    /// What a cell says, or what it said before where it cannot be read.
-    fn ask<M: Memory>(&self, cell: ControlCell, before: u64, memory: &M, passed: &mut Passed<M::Error>) -> u64 {
+    /// The value of a cell, or its value `before` where it cannot be read.
+    fn read_cell<M: Memory>(&self, cell: ControlCell, before: u64, memory: &M, passed: &mut Passed<M::Error>) -> u64 {
         match memory.load(cell.address(self.home)) {
             Ok(value) => value,
             Err(error) => {
@@ -172,44 +172,44 @@ impl Nest {
         }
         self.engine.begun = true;
         self.clear(memory, passed);
-        self.say(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
-        self.tell(ControlCell::Status, Status::Initializing.value(), memory, passed);
-        self.tell(ControlCell::Command, 0, memory, passed);
-        if self.ask(ControlCell::Availability, 0, memory, passed) == 0 {
-            self.tell(ControlCell::Availability, self.availability.0, memory, passed);
+        self.store(place::address(self.home, VERSION_CELL), VERSION, memory, passed);
+        self.write_cell(ControlCell::Status, Status::Initializing.value(), memory, passed);
+        self.write_cell(ControlCell::Command, 0, memory, passed);
+        if self.read_cell(ControlCell::Availability, 0, memory, passed) == 0 {
+            self.write_cell(ControlCell::Availability, self.availability.0, memory, passed);
         }
-        self.engine.speed = self.ask(ControlCell::Speed, 0, memory, passed);
-        self.engine.availability = self.ask(ControlCell::Availability, self.availability.0, memory, passed);
-        self.engine.mode = self.ask(ControlCell::Mode, 0, memory, passed);
+        self.engine.speed = self.read_cell(ControlCell::Speed, 0, memory, passed);
+        self.engine.availability = self.read_cell(ControlCell::Availability, self.availability.0, memory, passed);
+        self.engine.mode = self.read_cell(ControlCell::Mode, 0, memory, passed);
         self.engine.configuring = true;
         self.engine.slot = 1;
     }
 
-    /// Looks for a command, another speed, other units, another mode.
+    /// Checks for a command, another speed, other units, another mode.
     fn obey<M: Memory>(&mut self, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
         let mut begins = false;
         let mut clears = false;
-        if let Some(command) = Command::of_value(self.ask(ControlCell::Command, 0, memory, passed)) {
+        if let Some(command) = Command::of_value(self.read_cell(ControlCell::Command, 0, memory, passed)) {
             match command {
                 Command::Resume => {
                     self.engine.paused = false;
-                    self.tell(ControlCell::Status, Status::Running.value(), memory, passed);
+                    self.write_cell(ControlCell::Status, Status::Running.value(), memory, passed);
                 }
                 Command::Pause => {
                     self.engine.paused = true;
                     self.forget_readings();
-                    self.tell(ControlCell::Status, Status::Paused.value(), memory, passed);
+                    self.write_cell(ControlCell::Status, Status::Paused.value(), memory, passed);
                 }
                 Command::Clear => {
                     self.engine.paused = false;
                     (begins, clears) = (true, true);
                 }
             }
-            self.tell(ControlCell::Command, 0, memory, passed);
+            self.write_cell(ControlCell::Command, 0, memory, passed);
         }
-        let speed = self.ask(ControlCell::Speed, self.engine.speed, memory, passed);
-        let availability = self.ask(ControlCell::Availability, self.engine.availability, memory, passed);
-        let mode = self.ask(ControlCell::Mode, self.engine.mode, memory, passed);
+        let speed = self.read_cell(ControlCell::Speed, self.engine.speed, memory, passed);
+        let availability = self.read_cell(ControlCell::Availability, self.engine.availability, memory, passed);
+        let mode = self.read_cell(ControlCell::Mode, self.engine.mode, memory, passed);
         if speed != self.engine.speed {
             (begins, clears) = (true, true);
         }
@@ -219,7 +219,7 @@ impl Nest {
             self.clear(memory, passed);
         }
         if begins {
-            self.tell(ControlCell::Status, Status::Initializing.value(), memory, passed);
+            self.write_cell(ControlCell::Status, Status::Initializing.value(), memory, passed);
             self.engine.configuring = true;
             self.engine.slot = 1;
         }
@@ -253,11 +253,11 @@ impl Nest {
         }
         self.engine.configuring = false;
         let status = if self.engine.paused { Status::Paused } else { Status::Running };
-        self.tell(ControlCell::Status, status.value(), memory, passed);
-        self.tell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
+        self.write_cell(ControlCell::Status, status.value(), memory, passed);
+        self.write_cell(ControlCell::ModeInForce, self.engine.mode, memory, passed);
     }
 
-    /// Posts what this slot visits and what is due of it.
+    /// Posts what is due of the groups that this slot visits.
     fn post_slot<M: Memory>(&mut self, totals: &Totals, memory: &M, passed: &mut Passed<M::Error>) {
         let second = match self.engine.slot {
             2 => 4,
@@ -295,9 +295,9 @@ impl Nest {
         }
     }
 
-    /// Tells the guest of slots that came late.
-    pub(super) fn tell_late<M: Memory>(&mut self, slots: u64, memory: &M, passed: &mut Passed<M::Error>) {
+    /// Reports slots that came late to the guest.
+    pub(super) fn report_late<M: Memory>(&mut self, slots: u64, memory: &M, passed: &mut Passed<M::Error>) {
         self.engine.late = self.engine.late.wrapping_add(slots);
-        self.say(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
+        self.store(place::address(self.home, LATE_CELL), self.engine.late, memory, passed);
     }
 }

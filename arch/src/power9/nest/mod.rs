@@ -1,14 +1,14 @@
-//! The nest of a POWER9 chip: counters that no instruction reads, which write themselves into the guest's memory.
+//! The nest of a POWER9 chip: counters that no instruction reads, and that an engine posts into the guest's memory.
 //!
-//! Chapter 6 of the POWER9 Performance Monitor Unit User's Guide 1.2, and what public firmware does, as `docs/notes/power9-nest.md` says of each
-//! fact.
+//! Chapter 6 of the POWER9 Performance Monitor Unit User's Guide 1.2, and what public firmware does, as `docs/notes/power9-nest.md` says
+//! of each fact.
 //!
 //! - A PMUlet is a register of four 16-bit counters, each behind a prescaler of 4, 8, 16 or 20 bits; PCIe host bridges have counters of 48
 //!   bits. Table 6-1 is [`Kind`], table 6-10 is [`DEFAULT_BANKS`].
 //! - An engine on the chip reads them in turn, in slots of 500 us, and adds what they counted to cells of 8 bytes in a region of memory,
 //!   big-endian. Before and after each of seven groups it increments a count of updates.
-//! - Host software speaks with the engine through a control block in the same region ([`ControlCell`]): pause, resume, clear, speed, mode.
-//! - What happens is told by the embedder or its companion to [`Totals`]; the clocks come from the nest's cycles alone.
+//! - Host software controls the engine through a control block in the same region ([`ControlCell`]): pause, resume, clear, speed, mode.
+//! - The embedder or its companion adds events to [`Totals`]; the clocks come from the nest's cycles alone.
 //!
 //! ```
 //! use core::cell::RefCell;
@@ -66,7 +66,7 @@ pub use unit::{Availability, ClockDomain, Grouping, Kind, Unit};
 use crate::memory::Memory;
 use place::banks;
 
-/// The most slots that the engine has at once; those beyond came too late and are told in memory.
+/// The most slots that the engine has at once; further ones are late and are counted in memory.
 const MOST_SLOTS: u32 = 24;
 
 /// The registers of both modes' banks.
@@ -83,17 +83,17 @@ pub struct Nest {
     until: u64,
     engine: Engine,
     settings: [Setting; SETTINGS],
-    /// For each prescaled counter, the total from which on it counts.
+    /// For each prescaled counter, the total from which it counts.
     bases: [u64; TOTALS],
-    /// For each counter that runs on, what was read of it last.
+    /// For each free-running counter, its last reading.
     readings: [u64; CELLS],
-    /// What memory has not taken yet.
+    /// What has not been added to memory yet.
     pending: [u64; TOTALS],
 }
 
 impl Nest {
     /// The counters of a chip whose home base in memory is `home` bytes, with the units of table 6-10, the usual clocks and slots of
-    /// 500 us. `home` is a multiple of 8 with the whole region behind it, as memory refuses each access else.
+    /// 500 us. `home` is a multiple of 8 with the whole region after it; otherwise memory refuses every access.
     #[must_use]
     pub fn new(home: u64) -> Nest {
         let frequencies = Frequencies::default();
@@ -125,7 +125,7 @@ impl Nest {
     }
 
     /// With a slot every so many cycles of the nest instead, at least one. Between two postings at speeds 0 to 3 a counter of 16 bits holds
-    /// no more than 2^24 events: slots that are many milliseconds apart have the clocks wrap.
+    /// no more than 2^24 events: with slots that are many milliseconds apart, the clocks wrap.
     #[must_use]
     pub fn with_slot(self, cycles: u64) -> Nest {
         let slot_cycles = cycles.max(1);
@@ -150,13 +150,13 @@ impl Nest {
         self.slot_cycles
     }
 
-    /// The cycles of the nest to the next slot: an embedder that lets them go by before anything else happens has every slot at its time.
+    /// The cycles of the nest to the next slot: an embedder that advances by them before anything else happens has every slot at its time.
     #[must_use]
     pub const fn until_slot(&self) -> u64 {
         self.until
     }
 
-    /// How far the clocks have come.
+    /// The counts of the clocks.
     #[must_use]
     pub const fn clocks(&self) -> &Clocks {
         &self.clocks
@@ -168,10 +168,10 @@ impl Nest {
         &self.engine
     }
 
-    /// Lets `cycles` of the nest go by, with every slot that comes due. Of more than 24 slots at once the rest comes late: it is counted in
-    /// memory, and the counters are posted with the next, those of 16 bits with what 16 bits hold.
+    /// Advances the nest by `cycles`, with every slot that comes due. If more than 24 come due at once, the rest are late: they are
+    /// counted in memory, and the counters are posted with the next slot, those of 16 bits with what 16 bits hold.
     ///
-    /// Whatever memory refuses is told in what is returned, and kept for the next time; a posting that could not be cleared is not.
+    /// What memory refuses is reported in the return value and kept for the next time. A posting that could not be cleared is not kept.
     pub fn advance<M: Memory>(&mut self, cycles: u64, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         let mut left = cycles;
@@ -191,8 +191,8 @@ impl Nest {
         passed
     }
 
-    /// What host firmware leaves to an operating system: the slots that program the counters go by, then the engine is told to pause, and
-    /// does. For an embedder whose guest begins there; one that runs host firmware lets it write the command itself.
+    /// Brings the engine to where host firmware leaves it to an operating system: past the slots that program the counters, and then
+    /// paused by a command. For an embedder whose guest begins there; host firmware that runs writes the command itself.
     pub fn boot<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = self.advance(self.until, totals, memory);
         for _ in 1..engine::CONFIGURING {
@@ -203,8 +203,8 @@ impl Nest {
         passed
     }
 
-    /// As power-on leaves it: the same chip, with everything counted and pending forgotten. What is in memory stays: in its first slot the engine
-    /// clears the postings, and goes by the speed, mode and availability that it finds.
+    /// As power-on leaves it: the same chip, with everything counted and pending forgotten. What is in memory stays: in its first slot
+    /// the engine clears the postings, and uses the speed, mode and availability that it finds.
     pub fn reset(&mut self, totals: &Totals) {
         let (engine, until) = (Engine::new(), self.slot_cycles);
         self.clocks = Clocks::new(self.clocks.frequencies);
@@ -215,14 +215,14 @@ impl Nest {
         self.restart(totals);
     }
 
-    /// Lets `cycles` go by, of more slots than the engine can still have.
+    /// Advances by `cycles` with more slots than the engine can still have.
     fn pass_late<M: Memory>(&mut self, cycles: u64, memory: &M, passed: &mut Passed<M::Error>) {
         let beyond = cycles - self.until;
         let step = self.slot_cycles.max(1);
         passed.late = 1 + beyond / step;
         self.clocks.advance(cycles);
         self.until = step - beyond % step;
-        self.tell_late(passed.late, memory, passed);
+        self.report_late(passed.late, memory, passed);
     }
 
     /// How the PMUlet counts whose first counter is posted `offset` bytes from the start of the region.
@@ -232,8 +232,9 @@ impl Nest {
         Some(self.setting(flexible, number))
     }
 
-    /// Programs the PMUlet whose first counter is posted `offset` bytes from the start of the region, as tools do that know its registers: its
-    /// counters start from zero. The engine programs it anew whenever it configures. Returns whether there is such a PMUlet.
+    /// Programs the PMUlet whose first counter is posted `offset` bytes from the start of the region, as tools do that know its
+    /// registers: its counters start from zero. The engine programs it anew whenever it configures. Returns whether there is such a
+    /// PMUlet.
     pub fn program_at(&mut self, offset: u32, setting: Setting, totals: &Totals) -> bool {
         let Some((flexible, number)) = pmulet(offset) else { return false };
         if let Some(slot) = self.settings.get_mut(place_of(flexible, number)) {

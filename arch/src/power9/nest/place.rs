@@ -13,8 +13,8 @@ pub const FLEXIBLE: u32 = 0x1_0000;
 /// The cells of the postings of one mode, of 8 bytes.
 pub const CELLS: usize = 238;
 
-/// The address of what lies `offset` bytes from the start of the region, of a chip whose home base is `home`. Beyond the last address there
-/// is none: what would lie there has one that is no multiple of 8, which memory refuses, and never one at the beginning of memory.
+/// The address `offset` bytes from the start of the region, of a chip whose home base is `home`. Beyond the last address it is one that
+/// is no multiple of 8, which memory refuses, and never one at the beginning of memory.
 pub(super) const fn address(home: u64, offset: u64) -> u64 {
     home.saturating_add(REGION).saturating_add(offset)
 }
@@ -29,13 +29,13 @@ pub(super) const GROUP_CELLS: u16 = 34;
 pub enum Width {
     /// Four counters of 16 bits in a register, each behind its prescaler, cleared as they are read.
     Prescaled,
-    /// A register for each counter of 48 bits, which runs on.
+    /// A register for each free-running counter of 48 bits.
     Counter48,
-    /// Counters of 32 bits that run on, two in a register.
+    /// Free-running counters of 32 bits, two in a register.
     Counter32,
 }
 
-/// The counters of a unit that are posted side by side.
+/// The counters of a unit that are posted next to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     /// The unit that they belong to; of the centralised ones, the one whose events they count.
@@ -46,7 +46,7 @@ pub struct Bank {
     pub offset: u32,
     /// How they are read.
     pub width: Width,
-    /// The clocks, of the counters that count nothing else.
+    /// The clocks, for the counters that count one.
     pub clocks: [Option<ClockDomain>; 4],
     /// The counters that count an event, one bit each, the first bit 0.
     pub used: u8,

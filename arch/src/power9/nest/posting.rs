@@ -7,15 +7,15 @@ use super::unit::{Availability, Unit};
 use super::{Nest, Totals};
 use crate::memory::Memory;
 
-/// A counter that runs on and whose last reading is not known: no reading has so many bits.
+/// The last reading of a free-running counter where it is not known: no reading has so many bits.
 pub(super) const UNKNOWN: u64 = u64::MAX;
 
-/// What came of letting time go by.
+/// The result of advancing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed<E> {
     /// The slots that the engine had.
     pub slots: u32,
-    /// The slots that it did not have, as too many came due at once: they are told in memory.
+    /// The slots that it did not have, because too many came due at once: they are counted in memory.
     pub late: u64,
     /// The accesses that memory refused. What was to be added is kept, and added when memory takes it.
     pub refused: u32,
@@ -46,7 +46,7 @@ impl<E> Passed<E> {
         }
     }
 
-    /// The first refusal as an error, for who wants to hear of it so.
+    /// The first refusal as an error.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Nest {
         }
     }
 
-    /// What the counters that run on read last is forgotten: their next reading is not posted.
+    /// Forgets the last readings of the free-running counters: their next reading is not posted.
     pub(super) fn forget_readings(&mut self) {
         self.readings.fill(UNKNOWN);
     }
@@ -186,7 +186,7 @@ impl Nest {
         }
     }
 
-    /// What a counter of a PMUlet holds, and the total from which on it counts once it has been read.
+    /// What a counter of a PMUlet holds, and the total from which it counts once it has been read.
     fn narrow(&self, bank: &Bank, setting: Setting, counter: u16, totals: &Totals) -> (u16, u64) {
         let index = index_of(bank.offset_of(counter));
         let bits = setting.prescalers.get(usize::from(counter)).map_or(0, |prescaler| prescaler.bits());
@@ -194,7 +194,7 @@ impl Nest {
         narrow(self.total(index, totals), base, bits + bank.pulse_bits(counter), setting.overflow)
     }
 
-    /// Reads a counter that runs on. Returns by how much it has grown since it was read last.
+    /// Reads a free-running counter. Returns how much it has grown since its last reading.
     fn read_running(&mut self, index: u16, total: u64, width: u8) -> u64 {
         let reading = difference(total, 0, width);
         match self.readings.get_mut(usize::from(index)).map(|last| core::mem::replace(last, reading)) {
@@ -203,7 +203,7 @@ impl Nest {
         }
     }
 
-    /// A cell is due, with what memory refused before: it makes the run longer, or begins another.
+    /// Adds a cell that is due, with what memory refused before, to the run, or begins another run.
     fn add<M: Memory>(&mut self, index: u16, amount: u64, run: &mut Run, memory: &M, passed: &mut Passed<M::Error>) {
         if let Some(pending) = self.pending.get_mut(usize::from(index)) {
             *pending = pending.wrapping_add(amount);
@@ -238,8 +238,8 @@ impl Nest {
 
     /// Posts every group of the mode in force at once, whatever their turns and delays, if the engine runs.
     ///
-    /// For an embedder that posts when the guest looks, and not by the clock. It obeys no command: only a slot does, so such an embedder lets
-    /// one go by first ([`advance`](Nest::advance)).
+    /// For an embedder that posts when the guest reads, and not by the clock. It obeys no command: only a slot does, so such an embedder
+    /// [advances](Nest::advance) by a slot first.
     pub fn post_now<M: Memory>(&mut self, totals: &Totals, memory: &M) -> Passed<M::Error> {
         let mut passed = Passed::new();
         if self.engine.is_running() {
@@ -250,9 +250,9 @@ impl Nest {
         passed
     }
 
-    /// What a PMUlet holds: the register whose first counter is posted `offset` bytes from the start of the region, four counters of 16 bits, the
-    /// first in bits 0:15 (section 6.1.3). A host bridge's counter is in bits 0:47, and the two of a memory buffer's register are 32 bits each.
-    /// `None` where no register's first counter is posted.
+    /// What a PMUlet holds: the register whose first counter is posted `offset` bytes from the start of the region, four counters of 16
+    /// bits, the first in bits 0:15 (section 6.1.3). A host bridge's counter is in bits 0:47, and the two of a memory buffer's register
+    /// are 32 bits each. `None` where no register's first counter is posted.
     #[must_use]
     pub fn register(&self, offset: u32, totals: &Totals) -> Option<u64> {
         let flexible = offset >= FLEXIBLE;

@@ -3,7 +3,7 @@
 use super::{Clocks, Engine, Nest, SETTINGS, Setting, TOTALS};
 use crate::power9::nest::{Availability, CELLS};
 
-/// What the nest of a chip remembers, in the middle of anything. [`Totals::snapshot`](super::Totals::snapshot) is saved beside it.
+/// What the nest of a chip remembers, at any time. [`Totals::snapshot`](super::Totals::snapshot) is saved with it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
@@ -13,7 +13,7 @@ pub struct State {
     pub availability: Availability,
     /// The cycles of the nest from slot to slot.
     pub slot_cycles: u64,
-    /// How far the clocks have come.
+    /// The counts of the clocks.
     pub clocks: Clocks,
     /// The cycles to the next slot.
     pub until: u64,
@@ -22,13 +22,13 @@ pub struct State {
     /// How the PMUlets count, in the order of [`DEFAULT_BANKS`](super::DEFAULT_BANKS) and [`FLEXIBLE_BANKS`](super::FLEXIBLE_BANKS).
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub settings: [Setting; SETTINGS],
-    /// For each prescaled counter, the total from which on it counts.
+    /// For each prescaled counter, the total from which it counts.
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub bases: [u64; TOTALS],
-    /// For each counter that runs on, what was read of it last; all ones if that is not known.
+    /// For each free-running counter, its last reading; all ones if that is not known.
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub readings: [u64; CELLS],
-    /// What memory has not taken yet.
+    /// What has not been added to memory yet.
     #[cfg_attr(feature = "serde", serde(with = "crate::long_array"))]
     pub pending: [u64; TOTALS],
 }
@@ -51,8 +51,8 @@ impl Nest {
         }
     }
 
-    /// The nest that remembers `state`. What no nest could remember is brought into range: a slot has at least one cycle and a number from
-    /// 1 to 8.
+    /// The nest that remembers `state`. Values that no nest could have are brought into range: a slot has at least one cycle and a number
+    /// from 1 to 8.
     #[must_use]
     pub fn from_state(state: &State) -> Nest {
         let slot_cycles = state.slot_cycles.max(1);

@@ -1,4 +1,4 @@
-//! What has happened in the nest: one growing number an event.
+//! The totals of the nest: one growing number per event.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,7 +7,7 @@ use super::unit::ClockDomain;
 use crate::atomic::AtomicU64;
 use crate::event;
 
-/// How many totals there are: one a cell of both modes.
+/// How many totals there are: one per cell of both modes.
 pub const TOTALS: usize = 2 * CELLS;
 
 /// What the counter of a cell counts.
@@ -53,7 +53,7 @@ pub(super) fn source(index: u16) -> Source {
     SOURCES.get(usize::from(index)).copied().unwrap_or(Source::Nothing)
 }
 
-/// An event that the embedder tells: where its counter is posted.
+/// An event that the embedder reports, named by where its counter is posted.
 ///
 /// ```
 /// use vm_pmu_arch::power9::nest::Event;
@@ -109,17 +109,17 @@ impl Event {
     }
 }
 
-/// What has happened on a chip, one growing number an [`Event`].
+/// The totals of a chip, one growing number per [`Event`].
 ///
-/// Any host thread may add at any time: devices, links and the companion each add to their own events. The counters are looked at when
-/// they are posted.
+/// Any host thread may add at any time: devices, links and the companion each add to their own events. The counters are read when they
+/// are posted.
 #[derive(Debug)]
 pub struct Totals {
     cells: [AtomicU64; TOTALS],
 }
 
 impl Totals {
-    /// Totals that all stand at zero.
+    /// Totals that are all zero.
     #[must_use]
     pub const fn new() -> Totals {
         Totals { cells: [const { AtomicU64::new(0) }; TOTALS] }
@@ -133,7 +133,7 @@ impl Totals {
         }
     }
 
-    /// How often an event has happened.
+    /// How often an event has occurred.
     #[must_use]
     pub fn get(&self, event: Event) -> u64 {
         self.at(event.0)
@@ -143,7 +143,7 @@ impl Totals {
         self.cells.get(usize::from(index)).map_or(0, |cell| cell.load(Relaxed))
     }
 
-    /// All of them, for who saves them.
+    /// All of them, to be saved.
     #[must_use]
     pub fn snapshot(&self) -> [u64; TOTALS] {
         core::array::from_fn(|index| self.at(index as u16))

@@ -16,11 +16,11 @@ pub enum ClockDomain {
 pub enum Grouping {
     /// Centralised (CNPM): the units share 32 counters and an event bus of 32 bits.
     Centralised,
-    /// Distributed (DNPM): the unit has counters and an event bus of its own.
+    /// Distributed (DNPM): the unit has its own counters and event bus.
     Distributed,
 }
 
-/// A kind of unit: those of section 6.1.2 and the parts of the NPU that table 6-10 tells apart.
+/// A kind of unit: those of section 6.1.2 and the parts of the NPU that table 6-10 distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The SMP interconnect.

@@ -165,7 +165,7 @@ fn a_flush_stops_it_and_counts_nothing() {
 }
 
 #[test]
-fn the_next_crossing_is_that_of_whoever_counts() {
+fn the_next_crossing_is_that_of_the_counter_that_counts() {
     let counter = counted(40);
     assert_eq!(counter.until_next(0, None, false), None);
     assert_eq!(counter.until_next(0b1, None, false), None);
@@ -207,7 +207,7 @@ fn a_written_value_goes_on_by_its_own_exponent_until_the_mantissa_overflows() {
 }
 
 #[test]
-fn a_written_exponent_without_a_prescaler_stands_still_until_the_next_start() {
+fn a_written_exponent_without_a_prescaler_is_stopped_until_the_next_start() {
     for exponent in [6, 7] {
         let mut counter = counted(0);
         counter.write(exponent, 1);
@@ -308,7 +308,7 @@ fn a_discarded_life_has_no_completion_to_end_at() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// It is of no account in how many pieces the events are reported.
+    /// It does not matter in how many parts the events are reported.
     #[test]
     fn pieces_add_up(pieces in proptest::collection::vec(0..4000u64, 0..60), compare in 1..140_000u64) {
         let (mut whole, mut piecewise) = (counted(0), counted(0));
@@ -324,7 +324,7 @@ proptest! {
         prop_assert_eq!(piecewise, whole);
     }
 
-    /// Nothing that is counted comes before the next crossing, and something comes with it.
+    /// Nothing is counted before the next crossing, and something is counted at it.
     #[test]
     fn the_next_crossing_is_exact(ticks in 0..130_048u64, levels: u8, compare in proptest::option::of(1..140_000u64)) {
         let counter = counted(ticks);
