@@ -33,7 +33,7 @@ struct File {
     events: Vec<Event>,
 }
 
-/// More events of a PMU, in a file of their own.
+/// More events of a PMU, in a separate file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct More {
@@ -277,7 +277,7 @@ pub(crate) fn is_wanted(path: &Path) -> bool {
     path.file_stem().and_then(|name| name.to_str()).is_some_and(has_feature)
 }
 
-/// A text for those who read it, or nothing where the build leaves such texts out.
+/// A text for people, or nothing where the build leaves such texts out.
 pub(crate) fn description(text: &str) -> &str {
     if has_feature("descriptions") { text } else { "" }
 }
@@ -315,7 +315,7 @@ pub(crate) fn files_with(folder: &Path, key: &str) -> Result<Vec<(String, String
     Ok(files)
 }
 
-/// The bits of a key of the index that hold a select; the number of its unit stands above them.
+/// The bits of a select in a key of the index. The number of its unit is above them.
 const SELECT_BITS: u32 = 24;
 
 /// What finds an event of a unit in the index.
@@ -530,7 +530,7 @@ fn write_entry(
     }
     let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
     let named = mask.map(|mask| &mask.counters).filter(|counters| !counters.is_empty()).unwrap_or(&event.counters);
-    // What is posted has a counter that nobody chooses, for one line of a bus.
+    // An event that is posted has a fixed counter for one line of a bus.
     let is_posted = event.offset.is_some();
     let counters = if is_posted { 0 } else { placing::counters(file.first, file.counters, named)? };
     let most = event.max_per_cycle.unwrap_or(if is_posted { 1 } else { file.max_per_cycle });

@@ -45,7 +45,7 @@ impl Tables {
         .map_err(|error| error.to_string())
     }
 
-    /// Where these signals stand one after the other; at the end if they did not before.
+    /// The position of these signals one after the other. They are appended if they are not there.
     fn position_of_run(&mut self, list: &[String]) -> usize {
         let known = if list.is_empty() { Some(0) } else { self.signals.windows(list.len()).position(|run| run == list) };
         known.unwrap_or_else(|| {
@@ -65,7 +65,7 @@ impl Tables {
         max_per_cycle: u32,
         units: &[String],
     ) -> Result<(), String> {
-        // Where among the rows a small select stands, from 1; 0 where there is none.
+        // The position of a small select among the rows, from 1; 0 where there is none.
         let place = |select: u32| rows.iter().position(|(other, _, _)| *other == select).map_or(0, |at| at + 1);
         let direct: Vec<usize> = (0..256).map(place).collect();
         let rows: String =
@@ -85,7 +85,7 @@ impl Tables {
     }
 }
 
-/// The position of `item` in `list`; at the end if it was not there.
+/// The position of `item` in `list`, to which it is appended if it is not there.
 fn position(list: &mut Vec<String>, item: String) -> usize {
     list.iter().position(|other| *other == item).unwrap_or_else(|| {
         list.push(item);

@@ -1,7 +1,7 @@
 //! The catalogue: what each PMU can count, and what drives it.
 //!
-//! The tables are made at build time from the data files in `arch/events/`, which are checked on the way: names and encodings are
-//! unique, every signal exists, whatever is approximate says how.
+//! The build makes the tables from the data files in `arch/events/`. It checks that names and encodings are unique, that every signal
+//! exists, and that each approximate event states its rule.
 
 mod drive;
 mod encoding;
@@ -30,11 +30,12 @@ include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 /// How nearly the count of an event matches that of the real part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fidelity {
-    /// Whoever executes instructions knows the number, and an engine of this project makes it: every one counts, nothing else does.
+    /// An emulator that executes instructions knows the number, and an engine of this project reports it: no occurrence is missing, and
+    /// nothing else counts.
     Exact,
-    /// Something in this project makes it, with a difference that the entry's rule names: an engine, the companion, or the model itself.
+    /// An engine, the companion or the model itself makes it, with a difference that the entry's rule states.
     Approximate,
-    /// A signal or a record describes it, and only an embedder can supply what counts: nothing in this project makes it.
+    /// A signal or a record describes it, which only an embedder can supply: nothing in this project makes it.
     Embedder,
     /// No signal describes it; the embedder injects it by its encoding.
     Injected,
@@ -63,7 +64,7 @@ pub enum Collection {
     Default,
     /// The flexible mode only: group 1.
     Flexible,
-    /// Either, each at an offset of its own: group 2.
+    /// Either, each at a separate offset: group 2.
     Both,
 }
 
@@ -91,21 +92,20 @@ pub struct Fields {
 /// What the unit mask of an event means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitMask {
-    /// Nothing: it is not looked at.
+    /// Nothing: it is ignored.
     None,
-    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum; signals of its own tell the sum alone,
-    /// and count where it is chosen as a whole.
+    /// A set: each bit adds the sub-event of that bit. A unit mask of several bits names their sum. If it has signals, they report
+    /// the sum alone, and count where all of its bits are chosen.
     Set,
     /// A set whose members overlap: an occurrence counts once if the mask has any of its bits.
     Union,
     /// A number that names one sub-event; bits of it may be ignored, see [`Entry::is_chosen_by`].
     Ordinal,
-    /// Groups of bits: an occurrence counts when the mask has one of its bits in every group, and it is one of those that the part
-    /// knows.
+    /// Groups of bits. An occurrence that the part knows counts when the mask has its bit in every group.
     Fields(&'static Fields),
-    /// A set whose bits leave out: an occurrence counts if the mask has none of its bits.
+    /// A set whose bits exclude: an occurrence counts if the mask has none of its bits.
     Excluding,
-    /// A set, and bits that qualify it: what the mask has of these, the occurrence must have too.
+    /// A set, and bits that qualify it: an occurrence must have each qualifying bit that the mask has.
     Gated {
         /// The bits that qualify.
         gate: u32,
@@ -141,11 +141,12 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// The unit of the part it belongs to.
     pub unit: &'static str,
-    /// The event select; of what is posted, its offset.
+    /// The event select; of an event that is posted to memory, its offset.
     pub select: u32,
-    /// Where its count is posted, in bytes from the start of the region in memory: a multiple of 8. Nothing where a counter is programmed.
+    /// Where its count is posted, in bytes from the start of the region in memory: a multiple of 8. `None` where a counter is
+    /// programmed.
     pub offset: Option<u32>,
-    /// The modes of POWER9's nest collection in which it is posted (POWER9 PMU User's Guide, section 6.2); nothing for what is not of the
+    /// The modes of POWER9's nest collection in which it is posted (POWER9 PMU User's Guide, section 6.2); `None` outside the
     /// nest.
     pub collection: Option<Collection>,
     /// The unit mask, if the entry is one.
@@ -160,11 +161,11 @@ pub struct Entry {
     pub set: CounterSet,
     /// To which thread an occurrence belongs, where threads take turns in a core.
     pub attribution: Attribution,
-    /// Who began what it counts, where the part tells.
+    /// Which thread or device began what it counts, where the part distinguishes them.
     pub initiator: Initiator,
     /// Whether a counter may count it for every thread of the core.
     pub all_threads: AllThreads,
-    /// By what it can be constrained.
+    /// The qualifiers that can constrain it.
     pub qualifiers: Qualifiers,
     /// The channel of address ranges that constrains it.
     pub channel: Channel,
@@ -172,23 +173,23 @@ pub struct Entry {
     pub by_line_state: bool,
     /// The most increments in one cycle.
     pub max_per_cycle: u32,
-    /// How far around the thread it counts.
+    /// Which threads it counts: its own, those of the core, or the package.
     pub scope: Scope,
-    /// Which threads around its own it counts for, where some share a unit.
+    /// Which threads it counts for, where several share a unit.
     pub extent: Extent,
     /// Whether a counter may count it for every thread of the core, if its register says so (AnyThread).
     pub any_thread: bool,
-    /// Whether it is counted by a counter that counts nothing else; then the unit mask is the number by which tools name it.
+    /// Whether it has a fixed counter. Its unit mask is then the number by which tools name it.
     pub fixed: bool,
     /// Whether it is a level that is added in every cycle.
     pub level: bool,
     /// The filter register that applies to it.
     pub filter: CoherenceFilter,
-    /// What the bits of an [excluding](UnitMask::Excluding) unit mask leave out, bit 0 first.
+    /// The signals that the bits of an [excluding](UnitMask::Excluding) unit mask exclude, bit 0 first.
     pub classes: &'static [Signal],
     /// The unit of an increment.
     pub counts: Unit,
-    /// How nearly the count matches the real part's; of an event with unit masks, the best of theirs.
+    /// How nearly the count matches the real part's. Of an event with unit masks it is the best of theirs.
     pub fidelity: Fidelity,
     /// The signals whose sum it is.
     pub signals: &'static [Signal],
@@ -198,11 +199,11 @@ pub struct Entry {
     pub drive: Drive,
     /// The conditions on the thread's state that must all hold for it to count.
     pub when: &'static [When],
-    /// The cache whose reloads it counts: by demand only, or all, as the guest chooses.
+    /// The cache whose reloads it counts. The guest chooses whether prefetches are among them.
     pub reloads: Reloads,
-    /// The signals that belong to it too when all reloads are counted.
+    /// The signals that are added when all reloads are counted.
     pub prefetches: &'static [Signal],
-    /// How a count differs that is not exact.
+    /// How the count differs, where it is not exact.
     pub rule: &'static str,
     /// What it counts, in one line.
     pub summary: &'static str,
@@ -268,7 +269,7 @@ fn is_chosen(own: Option<u32>, ignored: u32, programmed: u32, shape: UnitMask) -
     }
 }
 
-/// The bits of a select; in a key of the index the number of its unit stands above them.
+/// The bits of a select in a key of the index. The number of its unit is above them.
 const SELECT_BITS: u32 = 24;
 /// The highest select.
 const MAX_SELECT: u32 = (1 << SELECT_BITS) - 1;
@@ -337,8 +338,7 @@ impl Catalogue {
         self.encodings.select(select).and_then(|event| self.entries_of(event))
     }
 
-    /// The select by which the event with this one is described, where several select it: of what is [injected](crate::model::Model::inject),
-    /// any will do.
+    /// The first of the selects that the event with this one has. An event may be [injected](crate::model::Model::inject) by any of them.
     #[must_use]
     pub fn first_select(&self, select: u32) -> u32 {
         self.encodings.first_select(select)
@@ -362,7 +362,7 @@ impl Catalogue {
         self.events_named(name).next()
     }
 
-    /// The events with this name, whatever the case: several where units have names of their own. Behind `unit::` only that unit's.
+    /// The events with this name, whatever the case. Several units may have one of the same name; `unit::name` is that of one unit.
     fn events_named<'n>(&self, name: &'n str) -> impl Iterator<Item = &'static Entry> + use<'n> {
         let (unit, name) = name.split_once("::").map_or((None, name), |(unit, name)| (Some(unit), name));
         let is_of = move |entry: &&Entry| unit.is_none_or(|unit| entry.unit.eq_ignore_ascii_case(unit));

@@ -1,15 +1,15 @@
 //! The vocabulary: every quantity an emulator or its companion can report.
 //!
 //! A signal is a quantity that only grows: a number of events, or the number of cycles (or bytes) of a condition. One vocabulary
-//! serves every PMU, so an emulator that reports loads reports them once, whoever counts them. An event of a PMU's catalogue names
-//! the signals that drive it; a signal nobody counts costs nothing, because [`Demand`](super::Demand) leaves it out.
+//! serves every PMU, so an emulator reports its loads once, whatever counts them. An event of a PMU's catalogue names
+//! the signals that drive it. A signal that no counter needs costs nothing, because [`Demand`](super::Demand) leaves it out.
 //!
 //! The numbers are the layout of [`Totals`](super::Totals) and part of the ABI: a new signal goes at the end of the list.
 
 /// What a signal's total is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Things that happen: each adds one, at an instant.
+    /// Events: each adds one, at an instant.
     Event,
     /// Cycles in which a condition holds: at most one per cycle, so a counter mask or an edge detector sees the level 0 or 1. They are
     /// added together with the [`Signal::Cycles`] that they are among, never before or after.
@@ -62,7 +62,7 @@ macro_rules! signals {
         /// Every signal, in the order of its number.
         static SIGNALS: &[Signal] = &[ $( Signal::$name ),+ ];
 
-        /// Names and summaries, in the order of the numbers: apart from all else, for programs that ask for none.
+        /// Names and summaries, in the order of the numbers. They are a separate table: a program that asks for none does not link it.
         static TEXTS: &[Text] = &[
             $( Text { name: $word, summary: concat!($($doc),+) } ),+
         ];
@@ -137,14 +137,14 @@ impl Signal {
         TEXTS.iter().position(|text| text.name == name).and_then(Signal::from_index)
     }
 
-    /// Whether it is a clock: a state that holds in each of its cycles, so that its level need not be told.
+    /// Whether it is a clock: a state that holds in each of its cycles, so that its level need not be reported.
     #[must_use]
     pub const fn is_clock(self) -> bool {
         self.resting() && !matches!(self, Signal::FloatingPointIdleCycles)
     }
 
-    /// Whether it happens far less often than what it is added up with: a counter of several signals gives it a small share of what it
-    /// still waits for, so that the common ones come to theirs seldom.
+    /// Whether it is far rarer than the signals that it is added up with. A counter of several signals gives a rare one a small share of
+    /// what remains to the deadline, so that the common ones seldom reach theirs.
     #[must_use]
     pub const fn is_rare(self) -> bool {
         matches!(self, Signal::ExceptionsTaken | Signal::InterruptsTaken | Signal::FarTransfers | Signal::PipelineResyncs)

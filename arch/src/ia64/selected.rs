@@ -164,8 +164,8 @@ impl Selected {
         }
     }
 
-    /// How far around its thread it looks: what instructions constrain is of threads, and the clock of the own thread is its own, while
-    /// no other runs.
+    /// Which threads it counts. Events that an instruction can constrain belong to threads. The clock of a thread is its own while no
+    /// other thread runs.
     fn scope(&self, open: bool, alone: bool) -> Scope {
         match (self.choice.all, self.is_of_a_clock()) {
             (true, _) if !open && !alone => Scope::Threads,
@@ -178,7 +178,7 @@ impl Selected {
         }
     }
 
-    /// Whose doing it counts when it counts more than that of its thread: of transactions the unit mask says who may have begun them.
+    /// Which threads it counts when it counts more than its own. For transactions the unit mask says which of them may have begun one.
     fn surroundings(&self) -> Scope {
         match self.picked().next().map(Encoded::properties).map(|entry| (entry.initiator, entry.attribution)) {
             Some((Initiator::Other, _)) => Scope::Devices,
@@ -187,7 +187,7 @@ impl Selected {
         }
     }
 
-    /// What the threshold makes of it: a number of events that no cycle comes to is never exceeded.
+    /// The gate that the threshold asks for. A threshold that no cycle can exceed shuts it.
     fn gate(&self) -> Gate {
         let most = self.picked().map(|entry| if entry.is_of_cycles() { 1 } else { entry.properties().max_per_cycle }).max().unwrap_or(0);
         match self.choice.threshold {
@@ -210,7 +210,7 @@ impl Selected {
         }
     }
 
-    /// Whether it is counted by connections to signals, rather than by the model's own doing.
+    /// Whether signals count it, and not the model itself.
     pub(crate) fn is_tapped(&self) -> bool {
         match self.source {
             Source::Nothing => false,
@@ -227,7 +227,7 @@ impl Selected {
         }
     }
 
-    /// Whether it counts in this context, if its monitor lets it.
+    /// Whether it counts in this context, if its monitor permits.
     pub(crate) fn is_present(&self, context: &Context) -> bool {
         self.source != Source::Nothing && (context.foreground || !self.presence.foreground) && !(self.presence.unhalted && context.halted)
     }
@@ -237,12 +237,12 @@ impl Selected {
         self.choice.all
     }
 
-    /// Whether it counts what happens to another thread of the core: to both, or to none in particular.
+    /// Whether it counts events of the core's other thread: of both threads, or of neither in particular.
     pub(crate) fn counts_siblings(&self) -> bool {
         self.source != Source::Nothing && self.scope(true, false) != Scope::Thread
     }
 
-    /// Whether what happened, under the [first](Encodings::first_select) of its event's codes, is what is selected, and if so whether it
+    /// Whether an occurrence, under the [first](Encodings::first_select) of its event's codes, is what is selected, and if so whether it
     /// is an event or a cycle of a state.
     pub(crate) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
         let event = self.event?;

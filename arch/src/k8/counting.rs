@@ -69,19 +69,19 @@ impl Selection {
         self.comparison().gate(lone_state.map(|entry| !entry.edges().is_empty()), event::K8.encodings.max_per_cycle)
     }
 
-    /// The level that the edge detector sees while nothing but states happens: the sum of those that hold, compared.
+    /// The level that the edge detector sees while only states hold: their number, compared with CNT_MASK.
     pub(super) fn level(&self, revision: Revision, holds: impl Fn(Signal) -> bool) -> bool {
         let states = self.picked(revision).flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 
-    /// Whether it selects states and nothing that happens.
+    /// Whether it selects states alone.
     pub(super) fn is_of_states(&self, revision: Revision) -> bool {
         self.picked(revision).flat_map(Encoded::signals).all(|signal| signal.kind() == Kind::State)
     }
 
-    /// The states that it selects, but those that the context tells and the clocks, which run.
+    /// The states that it selects, except the clocks, which run, and those that the context states.
     pub(super) fn unknown_states(&self, revision: Revision) -> SignalSet {
         let states = self.picked(revision).flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let mut unknown = SignalSet::EMPTY;
@@ -89,7 +89,7 @@ impl Selection {
         unknown
     }
 
-    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    /// Whether the occurrence is selected, and if so whether it is an event or a cycle of a state.
     pub(super) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
         let umask = u32::from(self.select.unit_mask());
         if u32::from(self.select.event_select()) != occurrence.select {
@@ -113,7 +113,7 @@ pub(super) struct Connection {
     pub(super) counts_entries: bool,
 }
 
-/// Whether the state that `signal` counts the cycles of holds at the moment, as far as the context tells.
+/// Whether the state whose cycles `signal` counts holds now, as far as the context says.
 pub(super) fn holds(signal: Signal, context: &Context, supply: &Supply) -> bool {
     match signal {
         Signal::InterruptsMaskedCycles => !context.interrupts_enabled(),

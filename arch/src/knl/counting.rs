@@ -16,24 +16,24 @@ const OFFCORE_RESP: u8 = 0xB7;
 /// PAGE_WALKS, whose states exclude each other.
 const PAGE_WALKS: u8 = 0x05;
 
-/// Whose doings a counter counts.
+/// Which threads a counter counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Its own thread's.
     #[default]
     Own,
-    /// What every thread of the core does, added up.
+    /// The sum of every thread of the core.
     CoreSum,
     /// The core's clock, while some thread of it runs.
     CoreClock,
-    /// What happens to the core, whichever of its threads counts it.
+    /// Events of the core, whichever of its threads counts them.
     Core,
     /// The requests of the tile.
     Tile,
 }
 
 impl Reach {
-    /// Whether what other threads are and do matters.
+    /// Whether other threads matter.
     pub(super) fn is_wide(self) -> bool {
         self != Reach::Own
     }
@@ -81,7 +81,7 @@ impl Selection {
         }
     }
 
-    /// Whose doings it counts.
+    /// Which threads it counts.
     pub(super) fn reach(&self) -> Reach {
         let any = self.select.any_thread() && self.picked().any(|entry| entry.properties().any_thread);
         match self.event.map_or(Extent::Thread, |event| event.itself().properties().extent) {
@@ -96,7 +96,7 @@ impl Selection {
         Comparison { cnt_mask: self.select.cmask(), inverted: self.select.inv(), edge: self.select.e() }
     }
 
-    /// Puts together what the counter follows, by the given clock. Returns whether the sources count how often a state is entered.
+    /// Connects the counter to what is selected, by the given clock. Returns whether the sources count how often a state is entered.
     pub(super) fn connect(&self, tap: &mut Tap, clock: Clock) -> bool {
         let (gate, feeding) = self.comparison().gate(self.lone_state(), self.most());
         let gate = match (self.reach(), gate) {
@@ -112,7 +112,7 @@ impl Selection {
         feeding == Feeding::Entries
     }
 
-    /// The most that can happen in a cycle: sub-events of a set add up, and the requests of a tile have no bound.
+    /// The most increments in a cycle: sub-events of a set add up, and the requests of a tile have no bound.
     fn most(&self) -> u32 {
         let of_event = self.event.map_or(event::KNL.encodings.max_per_cycle, |event| event.itself().properties().max_per_cycle);
         match (self.reach(), self.shape()) {
@@ -122,8 +122,8 @@ impl Selection {
         }
     }
 
-    /// Of a selection that is 0 or 1 in a cycle: whether signals tell how often it is entered. Several at once, or events, can be more; walks
-    /// of the page tables exclude each other.
+    /// For a selection that is 0 or 1 in a cycle: whether signals count how often it is entered. Several states at once, or events, can be
+    /// more than 1. Page walks exclude each other.
     fn lone_state(&self) -> Option<bool> {
         let mut picked = self.picked();
         let first = picked.next().filter(|entry| entry.is_of_cycles())?;
@@ -144,7 +144,7 @@ impl Selection {
         }
     }
 
-    /// The states that it selects, but the clocks, which run.
+    /// The states that it selects, except the clocks, which run.
     pub(super) fn unknown_states(&self) -> SignalSet {
         let states = self.picked().flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let mut unknown = SignalSet::EMPTY;
@@ -152,14 +152,14 @@ impl Selection {
         unknown
     }
 
-    /// The level that the edge detector sees while exactly these states hold and nothing happens.
+    /// The level that the edge detector sees while exactly these states hold and no event occurs.
     pub(super) fn level(&self, holds: impl Fn(Signal) -> bool) -> bool {
         let states = self.picked().flat_map(Encoded::signals).filter(|signal| signal.kind() == Kind::State);
         let level = states.filter(|signal| holds(**signal)).count() as u64;
         self.comparison().threshold().unwrap_or(Threshold::ANY).met(level)
     }
 
-    /// Whether what happened is what is selected, and if so whether it is an event or a cycle of a state.
+    /// Whether the occurrence is selected, and if so whether it is an event or a cycle of a state.
     pub(super) fn admits(&self, occurrence: Occurrence) -> Option<Kind> {
         let umask = u32::from(self.select.umask());
         if u32::from(self.select.event_select()) != occurrence.select {
@@ -185,7 +185,7 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// The signal of this clock that stands for the thread's `signal`.
+    /// The signal of this clock that replaces the thread's `signal`.
     pub(super) fn of(self, signal: Signal) -> Signal {
         match (self, signal) {
             (Clock::Core, Signal::Cycles) => Signal::CoreActiveCycles,

@@ -1,5 +1,5 @@
 //! What a counter's register selects: a function of all of them, since some events are counted in some counters only, and some of them
-//! only beside others.
+//! only together with others.
 //!
 //! Montecito manual, sections 3.3.3, 4.8.2 and 4.8.4. Where the manual leaves a count undefined, the counter counts nothing.
 

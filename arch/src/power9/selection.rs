@@ -8,7 +8,7 @@ use crate::event::{self, Amount, Drive, Encoded, Encoding, Event, Internal, Test
 use crate::feed::{Kind, Scope, Signal, SignalSet};
 use crate::model::{Occurrence, Shared};
 
-/// The bits of an event code that MMCR1 has no place for: the event is of the sampled instruction (section 5.15, MARK).
+/// The bits of an event code that MMCR1 has no field for: the event is of the sampled instruction (section 5.15, MARK).
 const MARK: u32 = 1 << 8;
 /// The part of a code that names the counter.
 const COUNTER: u32 = 0xF << 16;
@@ -60,7 +60,7 @@ impl Selected {
         if sel & KIND == BUS {
             return Selected::of_bus(place | sel, u32::from(comb));
         }
-        // Sel 0 is off, whatever the unit; what drivers leave there when they let a counter go must count nothing.
+        // Sel 0 is off, whatever the unit. Drivers leave other fields as they were when they release a counter.
         let code = place | u32::from(comb) << 10 | sel;
         // One event is listed by a code with the lowest bit set; any other is listed without, and the bit asks for falling edges.
         let (code, entry, falls) = match find(code) {

@@ -16,7 +16,7 @@ pub(super) const COUNTER0_OCCUPANCY: u8 = 0x1F;
 const OF_IRQ_OR_PRQ: u32 = 0x01;
 const OF_PRQ: u32 = 0x04;
 
-/// The most that an event can add in a clock of which nothing is known.
+/// The most that an unknown event can add in a clock.
 const MOST: u32 = 128;
 
 /// What makes a counter grow.
@@ -29,7 +29,7 @@ pub(super) enum Input {
     Clock,
     /// The entries of a queue, in every clock.
     Queue,
-    /// What happens now and then.
+    /// Events that occur now and then.
     Events,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Choice {
     pub(super) by_thread: bool,
     /// The clock by which the counter counts.
     pub(super) domain: Domain,
-    /// What happens now and then is a state, which holds for cycles.
+    /// The event is a state, which holds for cycles.
     pub(super) is_state: bool,
     /// The most that can be added in a clock.
     pub(super) most: u32,
@@ -82,7 +82,7 @@ impl Choice {
             Some(event) if event.level => Input::Queue,
             _ => Input::Events,
         };
-        // The mesh stop is the untile's, whatever the box goes by.
+        // The mesh stop runs by the untile's clock, whatever the clock of the box.
         let domain = if select >= FIRST_OF_MESH { Domain::Uclk } else { kind.domain() };
         let is_state = input == Input::Events && event.is_some_and(|event| event.counts == Unit::Cycles);
         Choice { setting, input, select, umask, by_thread, domain, is_state, most }
@@ -102,28 +102,28 @@ impl Choice {
         Choice { setting, input, select, umask, by_thread: false, domain: Domain::Uclk, is_state: false, most: MOST }
     }
 
-    /// Whether something may be there in every clock, of which the embedder says how much: the entries of a queue, a state.
+    /// Whether it has a level in every clock, which the embedder reports: the entries of a queue, or a state.
     pub(super) fn has_level(&self) -> bool {
         self.input == Input::Queue || self.is_state
     }
 
-    /// Whether what happened is what is chosen.
+    /// Whether the occurrence is chosen.
     pub(super) fn admits(&self, kind: Kind, select: u8, umask: u8) -> bool {
         if self.select != select {
             return false;
         }
-        let (chosen, happened) = (u32::from(self.umask), u32::from(umask));
+        let (chosen, occurred) = (u32::from(self.umask), u32::from(umask));
         if kind == Kind::Pcu {
             // Its events have no unit masks; a state of the cores is a number.
-            return chosen == happened;
+            return chosen == occurred;
         }
         match event_of(kind, select).map(|event| event.itself().properties()) {
-            // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is told with its own bit.
-            Some(event) if event.filter == CoherenceFilter::Opcode && happened & OF_PRQ != 0 => {
-                event.shape.admits(chosen, happened) || event.shape.admits(chosen, happened & !OF_PRQ | OF_IRQ_OR_PRQ)
+            // Tables 5-17 and 5-18: bit 0 is IRQ or PRQ, and an entry of the PRQ is reported with its own bit.
+            Some(event) if event.filter == CoherenceFilter::Opcode && occurred & OF_PRQ != 0 => {
+                event.shape.admits(chosen, occurred) || event.shape.admits(chosen, occurred & !OF_PRQ | OF_IRQ_OR_PRQ)
             }
-            Some(event) => event.shape.admits(chosen, happened),
-            None => chosen == happened || chosen & happened != 0,
+            Some(event) => event.shape.admits(chosen, occurred),
+            None => chosen == occurred || chosen & occurred != 0,
         }
     }
 }

@@ -6,8 +6,8 @@
 //! - The core posts to [`SIZE`] bytes at PDBAR, a register that host firmware writes; a thread posts to as many bytes at its
 //!   [LDBAR](super::Ldbar), while that is enabled. Each event has a cell of 8 bytes, at the offset that the catalogue has for it in the
 //!   units `core-imc` and `thread-imc`.
-//! - A cell grows by one for [`SCALE`] of what it counts; what is left over waits for the next posting. The core's cells add up its threads.
-//! - Events are counted in the state that the thread is in when they happen: [`Collection::follow`] is told of every change.
+//! - A cell grows by one for [`SCALE`] events; the rest waits for the next posting. The core's cells are sums of its threads.
+//! - Events are counted in the state of the thread at their time: [`Collection::follow`] must be called at every change.
 //! - Nothing is counted and nothing posted while the engine is stopped.
 //!
 //! ```
@@ -65,13 +65,13 @@ pub const SIZE: u64 = 0x2000;
 /// The threads of a core, at most.
 pub const THREADS: usize = 4;
 
-/// What a cell grows by one for.
+/// The events for which a cell grows by one.
 pub const SCALE: u64 = 512;
 
 /// The bits of an address that PDBAR and LDBAR keep: memory begins at a multiple of [`SIZE`], below 2^50.
 pub const ADDRESS: u64 = 0x0003_FFFF_FFFF_E000;
 
-/// The cycles of the core from one posting to the next, unless the embedder says otherwise: 500 us at 4 GHz, as often as the nest's engine looks.
+/// The cycles of the core from one posting to the next, unless the embedder says otherwise: 500 us at 4 GHz, as often as the nest's engine.
 pub const DEFAULT_INTERVAL: u64 = 2_000_000;
 
 /// How many events a core posts.
