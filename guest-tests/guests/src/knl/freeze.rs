@@ -7,6 +7,7 @@ use super::{
     OVERFLOW_CONTROL, PART, before_overflow,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, own};
+use crate::x86::leave;
 use vm_pmu_engines::x86::Image;
 
 const FREEZE_PERFMON_ON_PMI: u64 = 1 << 12;
@@ -39,10 +40,7 @@ pub(super) fn build() -> Built<Image> {
     k.rdmsr(GLOBAL_CONTROL)?;
     k.a.mov(cell(CONTROL), rax)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    leave(&mut k, 2)?;
 
     k.main()?;
     k.wrmsr(DEBUG_CONTROL, FREEZE_PERFMON_ON_PMI)?;

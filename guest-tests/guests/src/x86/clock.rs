@@ -6,10 +6,10 @@
 
 use iced_x86::code_asm::*;
 
-use super::Part;
+use super::{Part, leave};
 use crate::runtime::{
-    APIC_EOI, APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA,
-    User, cell, here, own,
+    APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA, User,
+    cell, here, own,
 };
 use vm_pmu_engines::x86::Image;
 
@@ -160,13 +160,7 @@ fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, if vector == 2 { LVT_NMI } else { vector.into() })?;
     arm(k, part)?;
     here(&mut k.a, &mut out)?;
-    if vector != 2 {
-        k.apic(APIC_EOI, 0)?;
-    }
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()
+    leave(k, vector)
 }
 
 /// Waits until so many were taken.

@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::Part;
+use super::{Part, leave};
 use crate::runtime::{APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, Kernel, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
@@ -117,10 +117,7 @@ fn handler(k: &mut Kernel, part: &Part) -> Built<()> {
     here(a, &mut strange)?;
     a.inc(cell(STRANGE))?;
     here(a, &mut out)?;
-    a.pop(rdx)?;
-    a.pop(rcx)?;
-    a.pop(rax)?;
-    a.iretq()
+    leave(k, 2)
 }
 
 /// Computes until there were `nmis`.

@@ -8,8 +8,8 @@
 
 use iced_x86::code_asm::*;
 
-use super::{EN, INSTRUCTIONS, INT, Part, USR};
-use crate::runtime::{APIC, APIC_EOI, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use super::{EN, INSTRUCTIONS, INT, Part, USR, leave};
+use crate::runtime::{APIC, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 
 /// Instructions in the loop.
 const LOOP: u64 = 7;
@@ -139,13 +139,7 @@ pub(crate) fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     a.mov(rcx, cell(COUNTER_AT))?;
     a.wrmsr()?;
     here(a, &mut out)?;
-    if vector != 2 {
-        k.apic(APIC_EOI, 0)?;
-    }
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()
+    leave(k, vector)
 }
 
 /// What the handler is to find and to write from now on; its counts begin at zero.
