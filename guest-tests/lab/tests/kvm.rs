@@ -37,9 +37,9 @@ fn shown(report: &Report) -> serde_json::Value {
 }
 
 /// The first difference of two reports.
-fn assert_same(name: &str, on_kvm: &Report, on_interp: &Report) {
-    assert_eq!(on_kvm.ending, on_interp.ending, "{name}");
-    let (left, right) = (shown(on_kvm), shown(on_interp));
+fn assert_same(name: &str, on_kvm: &Report, on_interpreter: &Report) {
+    assert_eq!(on_kvm.ending, on_interpreter.ending, "{name}");
+    let (left, right) = (shown(on_kvm), shown(on_interpreter));
     for (part, value) in right.as_object().expect("an object") {
         assert_eq!(left.get(part), Some(value), "{part} of {name}");
     }
@@ -48,9 +48,9 @@ fn assert_same(name: &str, on_kvm: &Report, on_interp: &Report) {
 fn runs_the_same(test: &str, pmu: &str, guest: &str) {
     if ready(test) {
         let on_kvm = run(pmu, guest, &options(Engine::Kvm)).expect("KVM is ready");
-        let on_interp = run(pmu, guest, &options(Engine::Interp)).expect("it runs everything");
+        let on_interpreter = run(pmu, guest, &options(Engine::Interpreter)).expect("it runs everything");
         assert!(on_kvm.passed, "{}", on_kvm.ending);
-        assert_same(guest, &on_kvm, &on_interp);
+        assert_same(guest, &on_kvm, &on_interpreter);
     }
 }
 
@@ -60,10 +60,10 @@ const ON_KVM: u64 = 60_000;
 /// Saved on one engine, the guest goes on with the other.
 fn goes_on(test: &str, pmu: &str, guest: &str) {
     if ready(test) {
-        let whole = run(pmu, guest, &options(Engine::Interp)).expect("it runs everything");
+        let whole = run(pmu, guest, &options(Engine::Interpreter)).expect("it runs everything");
         let (middle, all) = (whole.instructions / 2, whole.instructions);
-        let early = (Engine::Kvm, Engine::Interp, middle.min(ON_KVM));
-        let late = (Engine::Interp, Engine::Kvm, middle.max(all.saturating_sub(ON_KVM)));
+        let early = (Engine::Kvm, Engine::Interpreter, middle.min(ON_KVM));
+        let late = (Engine::Interpreter, Engine::Kvm, middle.max(all.saturating_sub(ON_KVM)));
         for (from, to, steps) in [early, late] {
             let moved = Options { save_at: Some(steps), go_on_with: Some(to), ..options(from) };
             let moved = run(pmu, guest, &moved).expect("what one saves the other restores");
@@ -147,9 +147,9 @@ fn runs_alike(test: &str, user: impl FnOnce(&mut CodeAssembler), build: impl FnO
     kernel.a.ret().expect("it is encodable");
     let image: Image = kernel.finish().expect("it assembles");
     let on = |engine| run_image("k8", test, &image, 1, Clock::Embedder, &options(engine)).expect("KVM is ready");
-    let (on_kvm, on_interp) = (on(Engine::Kvm), on(Engine::Interp));
-    assert!(on_interp.passed, "{}", on_interp.ending);
-    assert_same(test, &on_kvm, &on_interp);
+    let (on_kvm, on_interpreter) = (on(Engine::Kvm), on(Engine::Interpreter));
+    assert!(on_interpreter.passed, "{}", on_interpreter.ending);
+    assert_same(test, &on_kvm, &on_interpreter);
 }
 
 #[test]
@@ -221,8 +221,8 @@ fn a_read_only_page_faults_on_either_engine() {
         kernel.enter_user(vm_pmu_guests::runtime::USER_CODE, 2).expect("encodable");
         let image = kernel.finish().expect("it assembles");
         let on = |engine| run_image("k8", "fault", &image, 1, Clock::Embedder, &options(engine)).expect("KVM is ready");
-        let (on_kvm, on_interp) = (on(Engine::Kvm), on(Engine::Interp));
-        assert!(!on_interp.passed);
-        assert_same("a page of ring 0", &on_kvm, &on_interp);
+        let (on_kvm, on_interpreter) = (on(Engine::Kvm), on(Engine::Interpreter));
+        assert!(!on_interpreter.passed);
+        assert_same("a page of ring 0", &on_kvm, &on_interpreter);
     }
 }

@@ -148,7 +148,7 @@ fn boxes_are_refused() {
 fn what_does_not_go_with_it_is_refused_before_it_starts() {
     let refused = |pmu, guest, options: Options| run(pmu, guest, &options).expect_err("it cannot be").to_string();
     assert_eq!(
-        refused("k8", "clock", Options { engine: Engine::Interp, ..options() }),
+        refused("k8", "clock", Options { engine: Engine::Interpreter, ..options() }),
         "cycles of the time-stamp counter: only a guest on KVM runs freely: add `--engine kvm`"
     );
     assert_eq!(

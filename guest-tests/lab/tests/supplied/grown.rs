@@ -61,7 +61,7 @@ impl Grown {
     fn run_x86(&mut self, image: &Image, cpus: usize, part: Part) {
         let options = Options { companion: false, ..Options::default() };
         let surroundings = Surroundings::new(part, cpus, Clock::Embedder, &options).unwrap();
-        let mut machine = surroundings.machine(image, Engine::Interp).unwrap();
+        let mut machine = surroundings.machine(image, Engine::Interpreter).unwrap();
         machine.observers_mut().for_each(|cpu| cpu.watch(SignalSet::ALL));
         machine.run(x86::Limits::steps(STEPS));
         self.add(surroundings.pmus());

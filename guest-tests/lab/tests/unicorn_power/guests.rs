@@ -22,7 +22,7 @@ fn same(guest: &str) {
         let unicorn = on(Engine::Unicorn, guest, big_endian);
         assert_eq!(unicorn.engine, "unicorn");
         assert!(unicorn.passed, "{guest}, {order}: {}", unicorn.ending);
-        let own = parts(on(Engine::Interp, guest, big_endian));
+        let own = parts(on(Engine::Interpreter, guest, big_endian));
         for (name, part) in parts(unicorn) {
             assert_eq!(Some(&part), own.get(&name), "{guest}, {order}: {name}");
         }
