@@ -30,7 +30,7 @@ pub(crate) fn slot(address: u64) -> u32 {
     (address >> 3 & 63) as u32
 }
 
-/// Where the collection is that has the NaT bit of the register at `address`.
+/// The address of the collection with the NaT bit of the register at `address`.
 pub(crate) fn collection(address: u64) -> u64 {
     address | 0x1F8
 }

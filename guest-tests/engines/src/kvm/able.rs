@@ -49,7 +49,7 @@ impl Able {
         self.0[usize::from(cpl != 0)][op as usize]
     }
 
-    /// Those that may be and are not in that of the level, though they can be executed there.
+    /// The operations that KVM was offered and cannot execute at the level, except those that the level must not execute.
     pub(super) fn missing(&self, cpl: u8) -> impl Iterator<Item = Op> {
         let possible = move |op: &Op| cpl == 0 || !PRIVILEGED.contains(op);
         OFFERED.into_iter().chain(VECTORS).filter(possible).filter(move |op| !self.contains(*op, cpl))
@@ -70,7 +70,7 @@ impl Able {
     }
 }
 
-/// The flags that the manuals leave undefined behind an operation, whatever its operands.
+/// The flags that the manuals leave undefined after an operation, whatever its operands.
 pub(super) fn undefined(op: Op) -> u64 {
     match op {
         Op::And | Op::Or | Op::Xor | Op::Test | Op::Andn => AF,

@@ -1,4 +1,4 @@
-//! From a machine to what it remembers, and back.
+//! Saves the state of a machine, and restores it.
 
 use std::fmt;
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ use super::state::{BLOCK, CONSOLE_LIMIT, Core, TimeBase};
 use super::transaction::{Checkpoint, MOST};
 use crate::pages;
 
-/// Why a machine does not go on from what was saved. It is as it was.
+/// Why a machine cannot continue from a saved state. The machine is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -80,7 +80,7 @@ pub enum BadCpu {
         /// Whether there is a checkpoint.
         checkpoint: bool,
     },
-    /// No transaction goes back to such a checkpoint: its depth is 0, or it undoes more than transactions store, or where no memory is.
+    /// No transaction returns to such a checkpoint: its depth is 0, or it undoes more than transactions store, or undoes it outside memory.
     Checkpoint,
     /// A register of this number is not kept, or kept by another number.
     Register {
@@ -151,7 +151,7 @@ impl std::error::Error for RestoreError {
 
 impl std::error::Error for BadCpu {}
 
-/// Whether a register stands among [`CpuState::sprs`] by this number: of those with a second number, or a field, the other one.
+/// Whether [`CpuState::sprs`] has a register by this number: not if the register has a second number that is used there, or a field.
 fn kept(number: u16) -> bool {
     let elsewhere = matches!(
         number,
@@ -255,10 +255,10 @@ impl CpuState {
 }
 
 impl<O: Observer> Machine<O> {
-    /// Everything that the machine remembers; to be called between two runs. What observers remember is their own to save.
+    /// The complete state of the machine; to be called between two runs. Observers save their own state.
     ///
-    /// A machine that takes it goes on as this one does, instruction by instruction. An instruction is decoded from memory whenever it runs, and
-    /// nothing is translated: there is no cache behind what is saved.
+    /// A machine that is restored from it continues as this one does, instruction by instruction. An instruction is decoded from memory
+    /// whenever it runs, and nothing is translated: there is no cache to save.
     ///
     /// ```
     /// use vm_pmu_engines::power::assemble::{Assembler, R3, R4};
@@ -289,7 +289,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Goes on from what was saved, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
+    /// Continues from a saved state, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
     ///
     /// # Errors
     ///
