@@ -8,11 +8,11 @@ use super::Cpu;
 use vm_pmu_engines::kvm::free::Timed;
 use vm_pmu_engines::x86::{Alerts, CpuView};
 
-/// What time itself makes.
+/// What grows with time itself.
 const TIME: [Signal; 5] =
     [Signal::Cycles, Signal::HaltedCycles, Signal::ReferenceCycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles];
 
-/// What goes by with each cycle that a CPU executes for; those of its core depend on its neighbours.
+/// What grows with each cycle that a CPU executes for; those of its core depend on its neighbours.
 const OWN: [Signal; 2] = [Signal::Cycles, Signal::ReferenceCycles];
 
 impl Timed for Cpu<'_> {
