@@ -1,8 +1,8 @@
-//! `page-stride`: one load from each of many pages of 4 KiB, through tables of the guest's own.
+//! `page-stride`: one load from each of many pages of 4 KiB, through the guest's own tables.
 //!
-//! The geometry, for data: 32 translations of 4 KiB at once, the one used longest ago making room; 512 behind them, in 128 sets of four,
-//! by the lowest bits of the page's number; behind these a walk, which remembers 24 entries of the upper tables and so reads the last one
-//! alone, from the L2 cache.
+//! The geometry, for data: 32 translations of 4 KiB in the first level, of which the least recently used is replaced; 512 in the second, in
+//! 128 sets of four, by the lowest bits of the page's number; then a walk, which remembers 24 entries of the upper tables and so reads the
+//! last one alone, from the L2 cache.
 
 use iced_x86::code_asm::*;
 
@@ -12,9 +12,9 @@ use vm_pmu_engines::x86::Image;
 
 /// The virtual address of the first page: the first of the upper half.
 const HIGH: u64 = 0xFFFF_8000_0000_0000;
-/// Where the tables lie: of directory pointers, of directories, and two of pages.
+/// Where the tables are: of directory pointers, of directories, and two of pages.
 const TABLES: u64 = 0x100_0000;
-/// Where the pages lie, one after the other.
+/// Where the pages are, one after the other.
 const PAGES: u64 = 0x120_0000;
 const PAGE: u64 = 4096;
 /// As many pages as two tables lead to.
@@ -22,7 +22,7 @@ const MOST: u64 = 1024;
 
 const PRESENT: u64 = 3;
 
-/// What a round of one load from each page shows, of which `second` find their translation behind the first 32, and `walks` nowhere.
+/// What a round of one load from each page shows, of which `second` find their translation in the second level, and `walks` in neither.
 /// Walks read `entries` table entries.
 ///
 /// The loads are spread over all lines of a page: each set of the data cache has two of the 1024 lines, and keeps them. The tables

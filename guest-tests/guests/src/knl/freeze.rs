@@ -60,7 +60,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// IA32_PMC1 and the fixed clocks count from zero beside the one that overflows. All start at one write, then come NOPs.
+/// IA32_PMC1 and the fixed clocks count from zero, in addition to the one that overflows. All start at one write, then come NOPs.
 fn start(k: &mut Kernel, by: By, int: bool, entry: u32) -> Built<()> {
     k.a.mov(cell(NMIS), 0)?;
     k.a.mov(cell(CONTROL), -1)?;
@@ -91,8 +91,8 @@ fn shows(k: &mut Kernel, what: &str, values: &[(&str, u32, u64)]) -> Built<()> {
     Ok(())
 }
 
-/// Every counter stands at the event that overflowed; the handler finds them all disabled, and so does what follows. Enabled again, they
-/// go on from there.
+/// Every counter stops at the event that overflowed; the handler finds them all disabled, and so does what follows. Enabled again, they
+/// continue from there.
 fn frozen(k: &mut Kernel, what: &str, by: By, status: u64, entry: u32) -> Built<()> {
     start(k, by, true, entry)?;
     let (general, fixed) = if by == By::Fixed { (N, 0) } else { (0, N) };
@@ -123,7 +123,7 @@ fn frozen(k: &mut Kernel, what: &str, by: By, status: u64, entry: u32) -> Built<
     shows(k, &format!("frozen and started again, {what}"), &shown(COUNTED))
 }
 
-/// An overflow that asks for no interrupt freezes nothing.
+/// An overflow without an interrupt freezes nothing.
 fn without_interrupt(k: &mut Kernel) -> Built<()> {
     start(k, By::Instructions, false, LVT_NMI)?;
     k.wrmsr(GLOBAL_CONTROL, 0)?;

@@ -42,7 +42,7 @@ fn polled(k: &mut Kernel, handler: &Handler) {
     k.a.mfspr(R3, spr::MMCR0);
     k.check_is("polled: MMCR0", R3, alerted());
     Handler::check_taken(k, "polled: interrupts while EE=0", 0);
-    // 33 turns of three behind the mtspr: the branch of the last is the hundredth.
+    // 33 turns of three after the mtspr: the branch of the last is the hundredth.
     k.a.mfspr(R5, spr::SIAR);
     k.check_is("polled: SIAR", R5, first + 4 * 3);
     external(k, true);

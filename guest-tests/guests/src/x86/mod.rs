@@ -1,6 +1,6 @@
 //! Guests that are the same on every x86 part, and what they must know of a part.
 //!
-//! Each part says that in its `part.rs`, and lists the guests with `for_part!`.
+//! Each part has that in its `part.rs`, and lists the guests with `for_part!`.
 
 pub(crate) mod clock;
 pub(crate) mod nmi_watchdog;
@@ -48,7 +48,7 @@ pub(crate) struct Status {
 }
 
 impl Part {
-    /// What a counter holds that wraps after `n`.
+    /// The value of a counter that wraps after `n`.
     pub(crate) const fn before_overflow(&self, n: u64) -> u64 {
         n.wrapping_neg() & (u64::MAX >> (64 - self.width))
     }
