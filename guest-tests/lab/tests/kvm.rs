@@ -1,5 +1,5 @@
-//! Every guest of x86 on KVM gives the interpreter's report. Where KVM cannot execute guests, each test says so by its name, in one line,
-//! and passes.
+//! Every guest of x86 on KVM gives the interpreter's report. Where KVM cannot execute guests, each test prints its name and that it is
+//! skipped, in one line, and passes.
 #![cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
 
 use std::io::Write;
@@ -12,14 +12,14 @@ use vm_pmu_guests::runtime::{Kernel, USER_DATA, User};
 use vm_pmu_lab::report::Report;
 use vm_pmu_lab::runner::{Engine, Options, run, run_image};
 
-/// What passed between a guest and its PMU is compared up to here; the counts, to the end.
+/// The exchanges between a guest and its PMU are compared up to here; the counts, to the end.
 const TRACE: usize = 5000;
 
 fn options(engine: Engine) -> Options {
     Options { engine, limit: 3_000_000, trace: TRACE, ..Options::default() }
 }
 
-/// Whether KVM executes guests here; if not, `test` says that it is skipped.
+/// Whether KVM executes guests here; if not, prints that `test` is skipped.
 fn ready(test: &str) -> bool {
     match kvm::ready() {
         Ok(_) => true,
@@ -57,7 +57,7 @@ fn runs_the_same(test: &str, pmu: &str, guest: &str) {
 /// The most instructions of a guest that is moved that KVM executes: the larger guests are moved early, or late.
 const ON_KVM: u64 = 60_000;
 
-/// Saved on one engine, the guest goes on with the other.
+/// Saved on one engine, the guest continues with the other.
 fn goes_on(test: &str, pmu: &str, guest: &str) {
     if ready(test) {
         let whole = run(pmu, guest, &options(Engine::Interpreter)).expect("it runs everything");
@@ -122,7 +122,7 @@ fn every_guest_of_x86_has_a_test() {
 #[test]
 fn guests_pass_with_each_cpu_on_a_thread_of_its_own() {
     if ready("guests_pass_with_each_cpu_on_a_thread_of_its_own") {
-        // `tile` counts reads that memory answers: in parallel it depends on who comes first whether another tile does.
+        // `tile` counts reads that memory supplies: in parallel it depends on which tile comes first whether another tile does.
         for (pmu, guest) in [("k8", "northbridge"), ("knl", "untile-eight-cpus")] {
             let report = run(pmu, guest, &Options { parallel: true, ..options(Engine::Kvm) }).expect("KVM is ready");
             assert!(report.passed, "{guest}: {}", report.ending);
@@ -154,7 +154,7 @@ fn runs_alike(test: &str, user: impl FnOnce(&mut CodeAssembler), build: impl FnO
 
 #[test]
 fn pushed_flags_are_those_of_the_guest() {
-    // IOPL 3, interrupts off: a vCPU has neither, and steps by a flag of its own.
+    // IOPL 3, interrupts off: a vCPU has neither, and steps by its own flag.
     let user = |a: &mut CodeAssembler| {
         a.stc().expect("encodable");
         a.pushfq().expect("encodable");
@@ -209,7 +209,7 @@ fn repeated_strings_are_a_step_an_iteration_and_end_where_they_should() {
 #[test]
 fn a_read_only_page_faults_on_either_engine() {
     let user = |a: &mut CodeAssembler| {
-        // Not there for ring 3: #PF, which the runtime reports as an exception that nobody expects.
+        // Not present for ring 3: #PF, which the runtime reports as an unexpected exception.
         a.mov(rax, qword_ptr(0x30_0000)).expect("encodable");
     };
     if ready("a_read_only_page_faults_on_either_engine") {

@@ -1,4 +1,4 @@
-//! Guests of x86 that are saved, with their PMUs and everything else, and go on in a new machine.
+//! Guests of x86 that are saved, with their PMUs and everything else, and continue in a new machine.
 
 use vm_pmu::Part;
 use vm_pmu::companion::Clock;
@@ -28,7 +28,7 @@ fn difference(whole: &Report, moved: &Report) -> Option<String> {
     }
 }
 
-/// Saves a guest after each of these many steps, and says where its report then differs from the one of a run that nobody saved.
+/// Saves a guest after each of these many steps, and returns where its report then differs from that of a run that was not saved.
 fn moved(guest: &Guest, options: &Options, whole: &Report, places: impl Iterator<Item = u64>) -> Vec<String> {
     let at = |steps| {
         let moved = run(guest.pmu, guest.name, &Options { save_at: Some(steps), ..options.clone() });
@@ -91,7 +91,7 @@ fn guests_go_on_without_a_companion() {
     at_odd_places(x86().filter(|guest| !guest.needs_companion && alone.contains(&guest.name)), 3, &options);
 }
 
-/// Seven steps in a machine of their own: what was saved then, or how many instructions the whole guest had.
+/// Seven steps in a separate machine: what was saved then, or how many instructions the whole guest had.
 fn seven_steps(image: &Image, saved: Option<&[u8]>) -> Result<Vec<u8>, u64> {
     let around = around("k8", 1, &options());
     let mut machine = around.machine(image, Engine::Interpreter).unwrap();

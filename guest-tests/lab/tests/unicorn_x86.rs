@@ -34,7 +34,7 @@ fn agrees(pmu: &str, guest: &str) {
     }
 }
 
-/// The guest begins on one engine, and goes on from its middle on the other.
+/// The guest begins on one engine, and continues on the other from the middle.
 fn moves(pmu: &str, guest: &str) {
     let interpreted = report(pmu, guest, &Options::default());
     let middle = Some(interpreted.instructions / 2);

@@ -1,4 +1,4 @@
-//! Machines that are saved between two instructions and go on elsewhere.
+//! Machines that are saved between two instructions and continue elsewhere.
 
 use vm_pmu_engines::ia64::registers::psr;
 use vm_pmu_engines::ia64::{AdvancedLoad, Config, Exit, Float, Image, Limits, Machine, RestoreError, Saved, Target, ThreadState};
@@ -29,7 +29,7 @@ fn any_program_goes_on_from_anywhere_as_if_nothing_had_been() {
         assert_eq!(second.restore(&saved), Ok(()), "seed {seed}");
         assert_eq!(second.save(), saved, "seed {seed}");
         let exit = second.run(limits(1000 - seed * 7));
-        // One that had ended by then goes on where the whole run has ended.
+        // One that had ended by then is restored to where the whole run has ended.
         if stopped == Exit::Limit {
             assert_eq!(whole.run(limits(1000)), exit, "seed {seed}");
             assert_eq!(whole.save(), second.save(), "seed {seed}");

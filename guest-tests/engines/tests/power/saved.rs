@@ -1,4 +1,4 @@
-//! Machines that are saved between two instructions and go on elsewhere.
+//! Machines that are saved between two instructions and continue elsewhere.
 
 use proptest::prelude::*;
 use vm_pmu_engines::pages::{Content, Page};
@@ -11,7 +11,7 @@ fn two_cpus(build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
     Machine::new(&config, &image(true, build), |_| Recorder::default()).expect("a machine")
 }
 
-/// A machine in the middle of things: CPU 0 in a transaction, with a reservation, and with text on the console; CPU 1 waiting.
+/// A machine in the middle of its work: CPU 0 in a transaction, with a reservation, and with text on the console; CPU 1 waiting.
 fn busy() -> Machine<Recorder> {
     let mut machine = two_cpus(|a| {
         let first = a.label();

@@ -8,7 +8,7 @@ fn on(engine: Engine, guest: &str, big_endian: bool) -> Report {
         .expect("the engine runs it")
 }
 
-/// The parts of a report by name, but for the engine's name.
+/// The parts of a report by name, except the engine's name.
 pub(crate) fn parts(report: Report) -> serde_json::Map<String, serde_json::Value> {
     let report = Report { engine: String::new(), ..report };
     let serde_json::Value::Object(parts) = serde_json::to_value(report).expect("a report is JSON") else { panic!("a report is an object") };

@@ -1,4 +1,4 @@
-//! Guests that are saved in their middle on one engine and go on on the other.
+//! Guests that are saved in the middle on one engine and continue on the other.
 
 use vm_pmu_lab::runner::{Engine, Options, run};
 
