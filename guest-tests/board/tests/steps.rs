@@ -180,7 +180,7 @@ fn the_reference_clock_runs_with_the_clock() {
 
 const CORE: [Signal; 3] = [Signal::Cycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles];
 
-/// CPU 0 goes to rest after 12 instructions, the others go on for 100 more.
+/// CPU 0 halts after 12 instructions, the others run 100 more.
 fn uneven(a: &mut CodeAssembler) -> Result<(), IcedError> {
     let mut rest = a.create_label();
     // Eight instructions up to the end of CPU 0 besides CLI and HLT.

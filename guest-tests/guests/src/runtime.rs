@@ -228,7 +228,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// A handler for `vector` begins here. NMIs get a stack of their own.
+    /// A handler for `vector` begins here. NMIs get a separate stack.
     ///
     /// # Errors
     /// Those of the assembler.

@@ -110,7 +110,7 @@ fn what_a_nest_posted_is_in_the_report() {
     }
     // There was no request for an atomic memory operation.
     assert_eq!(posted("PM_MCS01_AMO_OP_DISP_MC23_PORT01"), None);
-    // Behind a prescaler: whole steps of 256.
+    // Prescaled: whole steps of 256.
     assert!(posted("PM_PB_CYC").is_some_and(|(_, count)| count != 0 && count % 256 == 0));
 }
 

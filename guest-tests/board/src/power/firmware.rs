@@ -257,7 +257,7 @@ impl<'a> Firmware<'a> {
         if number == CHECK_TOKEN {
             return Some(u64::from(first == CHECK_TOKEN || Call::of_number(first).is_some()));
         }
-        // A number that is none is a bad parameter.
+        // An unknown number is a bad parameter.
         let outcome = self.platform.call_with(self.cores, number, [first, second, third], &guest).unwrap_or(Outcome::Parameter);
         Some(outcome.value() as u64)
     }

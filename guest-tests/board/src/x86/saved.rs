@@ -10,7 +10,7 @@ use crate::report::Trace;
 pub struct CpuGlue {
     /// The last step began with RFLAGS.IF clear.
     pub masked: bool,
-    /// An interrupt waited behind it.
+    /// An interrupt was pending meanwhile.
     pub pending: bool,
     /// The 16-byte piece of code that was fetched last, by its address divided by 16, unless a transfer threw it away.
     pub piece: Option<u64>,

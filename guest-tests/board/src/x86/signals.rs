@@ -135,7 +135,7 @@ pub(super) const STATES: usize = 3;
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
-    /// The groups that something of is demanded.
+    /// The groups with a signal that is demanded.
     groups: u32,
     /// An interrupt was pending with RFLAGS.IF clear in the last step, and began to be in this one.
     pending: bool,
@@ -183,7 +183,7 @@ impl Signals {
         self.pending
     }
 
-    /// Steps went by that were not tracked, while no fetches were wanted.
+    /// Some steps were not tracked, while no fetches were wanted.
     pub(super) fn jump(&mut self) {
         self.piece = None;
     }

@@ -41,7 +41,7 @@ pub enum RestoreError {
         /// Bytes of RAM of the machine.
         target: u64,
     },
-    /// Its threads may stay in the foreground for another time.
+    /// Its threads have another quantum.
     Quantum {
         /// The cycles that were saved.
         saved: u64,
@@ -60,12 +60,12 @@ pub enum RestoreError {
         /// How many.
         began: usize,
     },
-    /// A core has no such thread to be in its foreground.
+    /// The thread in a core's foreground does not exist.
     Foreground {
         /// The number that the thread has in its core.
         thread: usize,
     },
-    /// A thread is in a state that none can be in.
+    /// A thread is in an impossible state.
     Thread {
         /// Its number in the machine.
         thread: usize,
@@ -74,7 +74,7 @@ pub enum RestoreError {
     },
 }
 
-/// Why no thread can be in a state.
+/// Why a thread's state is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadThread {
@@ -151,7 +151,7 @@ impl fmt::Display for BadThread {
             Self::Stack => write!(f, "the frame marker must be a legal one, and the frame and what is dirty fit into {STACKED} registers"),
             Self::ApplicationRegister { number } => write!(f, "AR{number} is not kept by this number"),
             Self::ControlRegister { number } => write!(f, "CR{number} is not kept by this number"),
-            Self::AdvancedLoads => write!(f, "at most {ENTRIES} advanced loads hold, each of a register of its own, of 16 bytes at most"),
+            Self::AdvancedLoads => write!(f, "at most {ENTRIES} advanced loads hold, each of another register, of 16 bytes at most"),
             Self::Interrupts => f.write_str("vectors 1 and 3 to 15 are never requested or in service, and CR.TPR has mic and mmi alone"),
             Self::Urgency { urgency } => write!(f, "its urgency is {urgency}, and 7 is the most"),
         }
@@ -210,7 +210,7 @@ impl StackState {
         }
     }
 
-    /// The stack in this state, if one can be in it.
+    /// The stack in this state, if that is possible.
     fn stack(&self) -> Option<RegisterStack> {
         let mut stack = RegisterStack::new(self.bsp);
         let legal = stack.set_cfm(self.cfm) && stack.cfm() == self.cfm && self.registers.len() == STACKED && self.bottom < STACKED;
@@ -418,7 +418,7 @@ impl<O: Observer> Machine<O> {
         Ok(())
     }
 
-    /// Whether the machine can go on from what was saved.
+    /// Whether the machine can continue from the saved state.
     fn check(&self, saved: &Saved) -> Result<(), RestoreError> {
         let (count, target) = (saved.cores.len(), self.cores.len());
         if count != target {

@@ -39,7 +39,7 @@ pub struct CoreState {
     pub cycles: u64,
     /// Cycles since the thread in the foreground went there.
     pub used: u64,
-    /// `hint @pause` was executed, and its issue group goes on.
+    /// `hint @pause` was executed, and its issue group has not ended.
     pub pause: bool,
     /// Whether data is on its way for each thread.
     pub due: [bool; 2],

@@ -114,7 +114,7 @@ impl RegisterStack {
             | (self.rrb_pr as u64) << 32
     }
 
-    /// Takes a frame marker over; whether it is one that can be.
+    /// Takes over a frame marker; returns whether it is valid.
     pub(crate) fn set_cfm(&mut self, value: u64) -> bool {
         let field = |low: u32, bits: u32| (value >> low & ((1 << bits) - 1)) as usize;
         let (sof, sol, rotating) = (field(0, 7), field(7, 7), 8 * field(14, 4));

@@ -237,7 +237,7 @@ impl Core {
         self.floating[self.rotated_floating(number)]
     }
 
-    /// Writes a floating-point register that was found to be a fit target.
+    /// Writes a floating-point register that was checked to be a valid target.
     pub(crate) fn set_fr(&mut self, number: usize, value: Float) {
         let physical = self.rotated_floating(number);
         if physical > 1 {

@@ -31,7 +31,7 @@ pub(crate) struct Threads<O> {
     /// Cycles since the thread in the foreground went there.
     pub(crate) used: u64,
     pub(crate) quantum: u64,
-    /// `hint @pause` was executed and its issue group goes on.
+    /// `hint @pause` was executed and its issue group has not ended.
     pub(crate) pause: bool,
     /// For each thread, whether its data is on its way.
     pub(crate) due: [bool; 2],

@@ -43,7 +43,7 @@ impl Able {
         able
     }
 
-    /// Whether the operation is in that of the level.
+    /// Whether the operation is in the set of the level.
     #[inline]
     pub(super) fn contains(&self, op: Op, cpl: u8) -> bool {
         self.0[usize::from(cpl != 0)][op as usize]
@@ -55,7 +55,7 @@ impl Able {
         OFFERED.into_iter().chain(VECTORS).filter(possible).filter(move |op| !self.contains(*op, cpl))
     }
 
-    /// Leaves in it only those that are in `others`, with their levels, too.
+    /// Keeps only the operations that `others` has too, with their levels.
     pub(super) fn retain(&mut self, others: &[(Op, u8)]) {
         for op in OFFERED.into_iter().chain(VECTORS) {
             for cpl in [0, 3].into_iter().filter(|cpl| !others.contains(&(op, *cpl))) {
@@ -64,7 +64,7 @@ impl Able {
         }
     }
 
-    /// Takes an operation out of that of the level.
+    /// Removes an operation from the set of the level.
     pub(super) fn remove(&mut self, op: Op, cpl: u8) {
         self.0[usize::from(cpl != 0)][op as usize] = false;
     }

@@ -111,7 +111,7 @@ impl Processor {
         self.executed
     }
 
-    /// KVM is not asked for an operation any more.
+    /// KVM does not get this operation any more.
     pub(super) fn leave(&mut self, op: Op, cpl: u8) {
         self.able.remove(op, cpl);
     }
@@ -175,7 +175,7 @@ impl Processor {
                     return Ok(Taken::Unknown);
                 }
                 Ok(VcpuExit::Shutdown) => break Some("an exception that the engine does not foresee".to_owned()),
-                Ok(other) => break Some(format!("an exit that nobody expects, {other:?},")),
+                Ok(other) => break Some(format!("an unexpected exit, {other:?},")),
                 // A signal of the host.
                 Err(error) if again(error.errno()) => {}
                 Err(error) => return Err(format!("KVM does not run: {error}")),

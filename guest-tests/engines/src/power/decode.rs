@@ -1,4 +1,4 @@
-//! How instructions are told apart (Power ISA 3.0B, appendix D).
+//! How instructions are distinguished (Power ISA 3.0B, appendix D).
 
 use super::op::Op;
 

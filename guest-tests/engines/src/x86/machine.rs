@@ -152,7 +152,7 @@ pub enum Exit {
         /// The CPU it observes.
         cpu: usize,
     },
-    /// The engine cannot go on.
+    /// The engine cannot continue.
     Failed {
         /// The CPU it happened on.
         cpu: usize,

@@ -127,7 +127,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("legal one", |saved| first(saved).stack.cfm = 97),
         ("AR17 is not kept", |saved| _ = first(saved).ars.insert(17, 1)),
         ("CR66 is not kept", |saved| _ = first(saved).crs.insert(66, 1)),
-        ("each of a register of its own", |saved| {
+        ("each of another register", |saved| {
             first(saved).alat = vec![AdvancedLoad { target: Target::General(4), physical: 8, size: 8 }; 2];
         }),
         ("vectors 1 and 3 to 15", |saved| first(saved).requested[0] = 2),

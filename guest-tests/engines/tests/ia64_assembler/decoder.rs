@@ -89,7 +89,7 @@ const OTHERWISE: [(&str, &str); 41] = [
     ("clrrrb", "clrrb"),
 ];
 
-/// Its numbers of the hints of branches that have no form of their own.
+/// Its numbers of the hints of branches that have no separate form.
 const HINTS: [(&str, &str); 4] = [("sptk", "0"), ("spnt", "1"), ("dptk", "2"), ("dpnt", "3")];
 
 fn decoded(case: &Case, bundle: &[u8]) -> String {

@@ -269,7 +269,7 @@ impl Kernel {
         self.lost(lost);
     }
 
-    /// Counts a fault that was expected and goes on with the next instruction: r17 the own area, r19 the vector, r22 predicates.
+    /// Counts a fault that was expected and continues with the next instruction: r17 the own area, r19 the vector, r22 predicates.
     fn skip(&mut self, label: Label, lost: Label) {
         let a = &mut self.a;
         a.here(label);

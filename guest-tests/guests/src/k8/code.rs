@@ -1,7 +1,7 @@
 //! `code`: chains of jumps, one in each line of the code, in lines of one set, or one in each page.
 //!
-//! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; behind it the L2 cache of 1024 sets of 16, which
-//! holds what the first level gives up; for pages of 4 KiB 32 translations at once and 512 behind them, four for each of 128 sets.
+//! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; then the L2 cache of 1024 sets of 16, which
+//! holds what the first level gives up; for pages of 4 KiB 32 translations in the first level and 512 in the second, four for each of 128 sets.
 //!
 //! # The window
 //!
@@ -109,7 +109,7 @@ const fn one_set(lines: u64) -> [Count; 4] {
 /// Lines of a chain through one set.
 const SETS: [u64; 4] = [2, 3, 18, 19];
 
-/// What a chain over so many pages of 4 KiB shows, of which `second` find their translation behind the first 32, and `walks` nowhere. A
+/// What a chain over so many pages of 4 KiB shows, of which `second` find their translation in the second level, and `walks` in neither. A
 /// walk reads the last table's entry; the upper ones are remembered.
 const fn pages(pages: u64, second: u64, walks: u64) -> [Count; 8] {
     [

@@ -40,7 +40,7 @@ struct Turn {
     shared: u64,
     /// Refills that arrive modified: by a store.
     modified: u64,
-    /// Leave to write.
+    /// Permissions to write.
     leaves: u64,
 }
 

@@ -21,7 +21,7 @@ use super::registers::isr;
 use super::state::Core;
 use class::classify;
 
-/// Where execution goes on after an instruction that completes.
+/// Where execution continues after an instruction that completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// The next instruction.

@@ -40,7 +40,7 @@ use crate::x86::{Alerts, CpuView, Exit, Machine, Observer};
 use breakpoints::Breakpoints;
 use processor::Processor;
 
-/// An observer that can do with cycles.
+/// An observer to which cycles are enough.
 pub trait Timed: Observer {
     /// The CPU executed for `cycles` cycles; which instructions is unknown.
     fn elapse(&mut self, cycles: u64, cpu: &CpuView<'_>) -> Alerts;

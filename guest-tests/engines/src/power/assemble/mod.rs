@@ -91,7 +91,7 @@ pub enum AssembleError {
         /// The label's.
         target: u64,
     },
-    /// A label that was used is nowhere.
+    /// A label was used and never placed.
     Nowhere {
         /// The address of an instruction that uses it.
         address: u64,

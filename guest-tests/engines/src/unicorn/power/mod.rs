@@ -53,7 +53,7 @@ pub trait Blocks: Observer {
     /// What `steps` add. The accesses and what was touched are not known; none of them is a branch.
     fn sums(&self, steps: &[Step]) -> Self::Sums;
 
-    /// Whether so many instructions can run at one go: no deadline is among them, and none of them has to be reported singly. If so they
+    /// Whether so many instructions can run at one go: nothing is due among them, and none of them has to be reported singly. If so they
     /// are counted.
     fn enter(&mut self, instructions: u32) -> bool;
 

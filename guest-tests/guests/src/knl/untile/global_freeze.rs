@@ -144,7 +144,7 @@ pub(super) fn build() -> Built<Image> {
     for culprit in culprits.into_iter().flatten() {
         round(&mut k, &all, &culprit, interrupts)?;
         interrupts += 1;
-        // Its fixed counter goes on as those of the others do.
+        // Its fixed counter continues, as those of the others do.
         let stopped = if culprit.silent == 1 { 1 } else { 0 };
         culprit.control.write(&mut k, stopped)?;
     }

@@ -13,7 +13,7 @@ use vm_pmu_engines::x86::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, Image, PciF
 const VENDOR: u64 = 0x8086;
 /// The functions 0 that only make their device known: 5 on the IRP's bus, 8, 9, 12 and 24 to 31 on the other.
 const FIRSTS: u64 = 12;
-/// Bus and function, in that order, of what is looked for.
+/// Ids, and how many functions have each.
 const COUNTED: [(u64, u64); 6] = [(0x7814, 1), (0x7817, 1), (0x7841, 2), (0x7843, 6), (0x7833, 8), (0x7835, 8)];
 
 pub(super) fn build() -> Built<Image> {
