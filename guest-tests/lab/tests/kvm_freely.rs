@@ -140,7 +140,7 @@ fn single_cycles_are_refused() {
 fn boxes_are_refused() {
     if ready("boxes_are_refused") {
         let report = run("knl", "untile-clocks", &options()).expect("it is there");
-        assert!(report.ending.contains("what the boxes beside the cores do"), "{}", report.ending);
+        assert!(report.ending.contains("what the boxes outside the cores do"), "{}", report.ending);
     }
 }
 

@@ -74,7 +74,7 @@ impl Cpu<'_> {
 
     /// Whether this CPU can continue from `state`.
     fn check(&self, state: &CpuState) -> Result<(), Refusal> {
-        count("PMUs beside the guest's own", state.beside.len(), self.beside.len())?;
+        count("PMUs besides the guest's own", state.beside.len(), self.beside.len())?;
         let (saved, target) = (state.ledger.thread(), self.ledger.thread());
         if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
     }

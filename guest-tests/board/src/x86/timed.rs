@@ -46,7 +46,7 @@ impl Timed for Cpu<'_> {
             return Some("what happens in single cycles".to_owned());
         }
         if self.beside.as_ref().is_some_and(|beside| beside.is_busy() || beside.wants_requests()) {
-            return Some("what the boxes beside the cores do".to_owned());
+            return Some("what the boxes outside the cores do".to_owned());
         }
         if !self.demand.records().is_none() {
             return Some("single instructions".to_owned());

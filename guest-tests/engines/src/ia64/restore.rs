@@ -132,7 +132,7 @@ impl fmt::Display for RestoreError {
             Self::Console { bytes } => write!(f, "{bytes} bytes of console text were saved: a console keeps {CONSOLE_LIMIT}"),
             Self::Turn { began } => write!(f, "{began} cores have had their parts of a turn: at most as many have as there are"),
             Self::Foreground { thread } => write!(f, "thread {thread} of a core is in its foreground, and there is no such thread"),
-            Self::Thread { thread, why } => write!(f, "thread {thread} was saved in a state that none can be in: {why}"),
+            Self::Thread { thread, why } => write!(f, "thread {thread} was saved in an impossible state: {why}"),
         }
     }
 }

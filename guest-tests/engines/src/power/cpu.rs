@@ -176,7 +176,7 @@ impl<O: Observer> Cpu<O> {
         if !self.core.waiting {
             return Wait::Running;
         }
-        // An interrupt ends the wait even while MSR.EE keeps it away.
+        // An interrupt ends the wait even while MSR.EE disables it.
         if self.interrupted() || self.core.event_based_branch_due() {
             self.core.waiting = false;
             return Wait::Running;

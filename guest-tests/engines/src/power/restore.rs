@@ -50,7 +50,7 @@ pub enum RestoreError {
         /// How many.
         began: usize,
     },
-    /// A CPU is in a state that none can be in.
+    /// A CPU is in an impossible state.
     Cpu {
         /// Its number.
         cpu: usize,
@@ -59,7 +59,7 @@ pub enum RestoreError {
     },
 }
 
-/// Why no CPU can be in a state.
+/// Why a CPU's state is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadCpu {
@@ -82,7 +82,7 @@ pub enum BadCpu {
     },
     /// No transaction returns to such a checkpoint: its depth is 0, or it undoes more than transactions store, or undoes it outside memory.
     Checkpoint,
-    /// A register of this number is not kept, or kept by another number.
+    /// A register of this number is not saved, or is saved by another number.
     Register {
         /// The number.
         number: u16,
@@ -116,7 +116,7 @@ impl fmt::Display for RestoreError {
             ),
             Self::Console { bytes } => write!(f, "{bytes} bytes of console were saved: a machine keeps at most {CONSOLE_LIMIT}"),
             Self::Turn { began } => write!(f, "{began} CPUs have had their parts of a turn: at most as many have as there are"),
-            Self::Cpu { cpu, why } => write!(f, "CPU {cpu} was saved in a state that none can be in: {why}"),
+            Self::Cpu { cpu, why } => write!(f, "CPU {cpu} was saved in an impossible state: {why}"),
         }
     }
 }
@@ -227,7 +227,7 @@ impl CpuState {
         }
     }
 
-    /// Puts `core` into this state, which is one that it can be in.
+    /// Puts `core` into this state, which has been checked.
     fn put(&self, core: &mut Core) {
         let CpuState { gpr, fpr, vectors, fpscr, cr, lr, ctr, xer, msr, pc, time_base, cycles, sprs, waiting, reservation, transaction } =
             self;
@@ -246,7 +246,7 @@ impl CpuState {
         core.waiting = *waiting;
         core.checkpoint.clone_from(transaction);
         core.stop = None;
-        // Every run begins by telling the observer the context.
+        // Every run begins by reporting the context to the observer.
         core.context_changed = false;
         if let Some(place) = core.shared.reservations.get(core.index) {
             place.store(reservation.map_or(0, |address| address | 1), Ordering::Relaxed);

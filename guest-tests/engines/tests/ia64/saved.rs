@@ -113,7 +113,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("a console keeps 1048576", |saved| saved.console = vec![0; (1 << 20) + 1]),
         ("3 cores have had their parts", |saved| saved.turn.began = vec![0; 3]),
         ("there is no such thread", |saved| saved.cores[0].foreground = 2),
-        ("thread 3 was saved in a state that none can be in: its next bundle is at 0x8", |saved| saved.cores[1].threads[1].ip = 8),
+        ("thread 3 was saved in an impossible state: its next bundle is at 0x8", |saved| saved.cores[1].threads[1].ip = 8),
         ("PSR is", |saved| first(saved).psr |= 1),
         ("PSR is", |saved| first(saved).psr |= psr::RI),
         ("template that is not reserved", |saved| {

@@ -9,7 +9,7 @@ use vm_pmu_engines::image::Image;
 
 /// Cycles until the timer wakes the processor.
 const REST: i64 = 5000;
-/// A procedure that there is not.
+/// A procedure that does not exist.
 const UNKNOWN: u64 = 200;
 
 /// Calls procedure `index` with r29 as its argument: 2 and 2 bundles of setting up, then one of the branch.

@@ -49,7 +49,7 @@ const fn counts(loads: u64, second: u64, walks: u64, entries: u64) -> [Count; 12
 const LOOPS: [(&str, u64, [Count; 12]); 7] = [
     ("16 pages", 16, counts(16, 0, 0, 0)),
     ("32 pages", 32, counts(32, 0, 0, 0)),
-    // One too many: each translation has just made room when it is asked for.
+    // One too many: each translation has just been replaced when it is needed.
     ("33 pages", 33, counts(33, 33, 0, 0)),
     ("256 pages", 256, counts(256, 256, 0, 0)),
     ("512 pages", 512, counts(512, 512, 0, 0)),

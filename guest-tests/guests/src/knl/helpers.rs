@@ -4,7 +4,7 @@ use iced_x86::code_asm::*;
 
 use crate::runtime::{Built, Kernel, here};
 
-/// A CPU that CPU 0 asks, and the two lines that they talk by.
+/// A CPU that CPU 0 asks, and the two lines by which they communicate.
 #[derive(Clone, Copy)]
 pub(super) struct Helper {
     /// Its number.

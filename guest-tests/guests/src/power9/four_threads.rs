@@ -128,7 +128,7 @@ fn frozen_meanwhile(k: &mut Kernel) {
         nops(k, 50);
         k.a.mfspr(R3, pmc(1));
         k.check_same("frozen by another thread: stands still", R3, R18);
-        // The freeze of the core is none of MMCR0's.
+        // The freeze of the core is not in MMCR0.
         k.a.mfspr(R3, spr::MMCR0);
         k.check_is("frozen by another thread: MMCR0", R3, 0);
     });

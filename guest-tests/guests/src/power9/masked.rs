@@ -143,7 +143,7 @@ fn standing(k: &mut Kernel, handler: &Handler) {
     Handler::check_taken(k, "PMC4 written negative: interrupts", 1);
     handler.check(k, "PMC4 written negative: where", 0, GOES_ON, behind);
     handler.check(k, "PMC4 written negative: what", 0, NEGATIVE, bit(4));
-    // Without the condition's bit it is none.
+    // Without its bit it is no condition.
     handler.begin(k, FC, [0; 6]);
     k.write(pmc(1), 0x8000_0000);
     external(k, true);

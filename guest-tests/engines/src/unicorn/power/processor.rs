@@ -37,7 +37,7 @@ struct Registers {
     msr: u64,
 }
 
-/// Unicorn's registers, and who has the newer values.
+/// Unicorn's registers, and which side has the newer values.
 #[derive(Debug)]
 pub(super) struct Processor {
     emulator: Emulator<Noticed>,
