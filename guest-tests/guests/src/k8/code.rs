@@ -1,7 +1,8 @@
 //! `code`: chains of jumps, one in each line of the code, in lines of one set, or one in each page.
 //!
 //! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; then the L2 cache of 1024 sets of 16, which
-//! holds what the first level gives up; for pages of 4 KiB 32 translations in the first level and 512 in the second, four for each of 128 sets.
+//! holds what the first level gives up; for pages of 4 KiB 32 translations in the first level and 512 in the second, four for each of
+//! 128 sets.
 //!
 //! # The window
 //!
