@@ -1,5 +1,5 @@
 //! Arbitrary streams of instructions, by several threads, on every modelled CPU: nothing may panic, what manuals say must add up, and a
-//! companion that is saved and restored on the way goes on as if nothing had been.
+//! companion that is saved and restored on the way continues without a difference.
 #![no_main]
 
 #[path = "shared/small.rs"]
@@ -60,7 +60,7 @@ fn access(input: &mut Unstructured<'_>) -> arbitrary::Result<Access> {
     })
 }
 
-/// Tells `tell` of an arbitrary instruction.
+/// Reports an arbitrary instruction to `tell`.
 fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)) -> arbitrary::Result<()> {
     use BranchKind as B;
     let count = input.int_in_range(0..=3)?;

@@ -15,7 +15,7 @@ const BUSES: [u8; 2] = [0, 0xFF];
 
 #[derive(Debug)]
 struct Access {
-    /// A box to look at, or none for anywhere.
+    /// A box to access, or none for anywhere.
     unit: Option<u8>,
     bus: u8,
     place: u8,
@@ -81,7 +81,7 @@ fuzz_target!(|bytes: &[u8]| {
                 let whole = by_dword.read(dword);
                 let expected = match whole {
                     Ok(whole) if is_access => (whole >> shift) as u32 & mask,
-                    // A bus that nobody answers floats to ones, as wide as the access.
+                    // A bus on which nothing responds floats to ones, as wide as the access.
                     Err(_) if is_access => mask,
                     _ => u32::MAX,
                 };

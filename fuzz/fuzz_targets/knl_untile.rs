@@ -1,5 +1,5 @@
-//! Arbitrary sequences about the boxes that the threads of a Knights Landing part share: register accesses, clocks, what happens in a box,
-//! queues, requests, saving. However clocks are let go by and whether or not the machine is saved on the way, all must look the same. A
+//! Arbitrary sequences about the boxes that the threads of a Knights Landing part share: register accesses, clocks, events in a box,
+//! queues, requests, saving. However clocks are divided and whether or not the machine is saved on the way, the results must be the same. A
 //! sequence that breaks that is printed as a litmus file.
 #![no_main]
 

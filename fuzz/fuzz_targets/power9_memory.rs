@@ -1,5 +1,6 @@
-//! POWER9's nest with any home base, any memory, and whatever a guest and an embedder do: nothing outside the region is reached, cycles may
-//! be divided and the nest be restored anywhere, memory of `vm-memory` is what a list of cells is, and nothing that is counted is lost.
+//! POWER9's nest with any home base, any memory, and whatever a guest and an embedder do: nothing outside the region is accessed, cycles
+//! may be divided and the nest be restored anywhere, memory of `vm-memory` behaves as a list of cells does, and nothing that is counted is
+//! lost.
 #![no_main]
 
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use vm_pmu::memory::{
 /// What the guest's memory holds before anything is written to it.
 const CANARY: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
-/// Cells of 8 bytes: those of these ranges of addresses, but for a hole in them.
+/// Cells of 8 bytes: those of these ranges of addresses, except for a hole in them.
 struct Cells {
     home: u64,
     ranges: Vec<Range<u64>>,
@@ -35,7 +36,7 @@ impl Cells {
     }
 
     fn check(&self, address: u64) -> core::result::Result<(), MemoryError> {
-        // All ones is where no memory is.
+        // All ones is the address where there is no memory.
         assert!(self.offset(address) < REGION_SIZE || address == u64::MAX, "{address:#x} is reached with the home base {:#x}", self.home);
         let refused = if !address.is_multiple_of(8) {
             Some(MemoryError::Misaligned { address })
@@ -135,7 +136,7 @@ fn step(input: &mut Unstructured<'_>, slot: u64) -> Result<Step> {
     })
 }
 
-/// A nest and what has happened there.
+/// A nest and the events in it.
 struct Rig {
     nest: Nest,
     totals: Totals,
@@ -146,7 +147,7 @@ impl Rig {
         Rig { nest: nest.clone(), totals: Totals::new() }
     }
 
-    /// Does a step; of cycles, `pass` says how they go by.
+    /// Does a step; `pass` determines how its cycles are divided.
     fn apply<M: Memory>(&mut self, step: &Step, memory: &M, pass: impl FnOnce(&mut Rig, u64, u64)) -> Option<Passed<M::Error>> {
         match *step {
             Step::Happen(event, amount) => self.totals.add(event, amount),
@@ -179,7 +180,7 @@ impl Rig {
     }
 }
 
-/// Whatever the steps are, in whatever parts cycles go by, and with a restore after each: the same comes of it.
+/// Whatever the steps are, in whatever parts cycles elapse, and with a restore after each: the result is the same.
 fn in_parts(nest: &Nest, steps: &[Step]) {
     let everywhere = || Cells::new(nest.home(), vec![0..u64::MAX]);
     let (mut plain, mut broken) = (Rig::new(nest), Rig::new(nest));
@@ -221,7 +222,7 @@ fn ranges(home: u64, input: &mut Unstructured<'_>) -> Result<Vec<Range<u64>>> {
     Ok(ranges)
 }
 
-/// A guest's memory of some ranges is what cells at the same addresses are, and what lies around the region stays as it was.
+/// A guest's memory of some ranges behaves as cells at the same addresses do, and everything around the region stays as it was.
 fn in_guest_memory(nest: &Nest, steps: &[Step], ranges: &[Range<u64>]) {
     let places: Vec<_> = ranges.iter().map(|range| (GuestAddress(range.start), (range.end - range.start) as usize)).collect();
     let Ok(memory) = GuestMemoryMmap::<()>::from_ranges(&places) else { return };
@@ -252,14 +253,14 @@ fn in_guest_memory(nest: &Nest, steps: &[Step], ranges: &[Range<u64>]) {
     }
 }
 
-/// What happens too seldom for a counter to go beyond its width is posted in the end, whatever memory refuses meanwhile.
+/// What occurs too seldom for a counter to exceed its width is posted in the end, whatever memory refuses meanwhile.
 fn conserved(nest: &Nest, steps: &[Step]) {
     if !nest.home().is_multiple_of(8) || nest.home().checked_add(REGION + REGION_SIZE).is_none() {
         return;
     }
     let memory = Cells::new(nest.home(), vec![0..u64::MAX]);
     let mut rig = Rig::new(nest);
-    // An availability of nobody's choice would be the canary.
+    // An availability that was never set would be the canary.
     for cell in [ControlCell::Speed, ControlCell::Availability, ControlCell::Mode] {
         let _ = memory.store(cell.address(nest.home()), 0);
     }

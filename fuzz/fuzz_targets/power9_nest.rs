@@ -1,6 +1,6 @@
-//! Arbitrary sequences about the nest of POWER9 chips: what happens there, slots, the control block, the guest's own stores, holes in
-//! memory, calls, saving. However cycles are let go by and whether or not the machine is saved on the way, memory and counters must end
-//! the same. A sequence that breaks that is printed as a litmus file.
+//! Arbitrary sequences about the nest of POWER9 chips: events, slots, the control block, the guest's own stores, holes in memory, calls,
+//! saving. However cycles are divided and whether or not the machine is saved on the way, memory and counters must end the same. A sequence
+//! that breaks that is printed as a litmus file.
 #![no_main]
 
 use arbitrary::Unstructured;

@@ -1,7 +1,7 @@
-//! Snapshots that somebody damaged or made up, for machines of every part, a chip and companions: each is refused and changes nothing, or
-//! loads into something that saves to bytes which load again, and that goes on exactly as what those bytes were loaded into does.
+//! Snapshots that were damaged or made up, for machines of every part, a chip and companions: each is refused and changes nothing, or loads
+//! into a machine that saves to bytes which load again, and that continues exactly as one into which those bytes were loaded.
 //!
-//! An input says what happens to a good snapshot, which is made here, so the fuzzer needs no seeds.
+//! An input describes the changes to a good snapshot, which is made here, so the fuzzer needs no seeds.
 #![no_main]
 
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ mod small;
 
 use scenes::{Cells, SCENES, Silent};
 
-/// What can be saved, loaded and let go on. It does not look into itself: a load that is refused must leave every saved byte.
+/// What can be saved, loaded and continued. The bytes are not interpreted: a load that is refused must leave every saved byte.
 trait Saved {
     fn save(&self) -> Vec<u8>;
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError>;
@@ -196,7 +196,7 @@ fn rest<'a>(input: &mut Unstructured<'a>) -> arbitrary::Result<&'a [u8]> {
     input.bytes(input.len())
 }
 
-/// What becomes of a good snapshot.
+/// Makes a changed snapshot of a good one.
 fn made_up(good: &[u8], has_a_sum: bool, input: &mut Unstructured<'_>) -> arbitrary::Result<Vec<u8>> {
     Ok(match input.int_in_range(0..=7u8)? {
         0 => {
@@ -217,7 +217,7 @@ fn made_up(good: &[u8], has_a_sum: bool, input: &mut Unstructured<'_>) -> arbitr
     })
 }
 
-/// Loads `bytes` into `target`; `twin` is another of the same kind, whatever it remembers.
+/// Loads `bytes` into `target`; `twin` is another of the same kind, in any state.
 fn load<T: Saved>(good: &[u8], bytes: &[u8], mut target: T, mut twin: T) {
     let before = target.save();
     if let Err(refused) = target.load(bytes) {
@@ -280,6 +280,6 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    // Input that ends early says nothing.
+    // Input that ends early proves nothing.
     let _ = run(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! What the PMU costs the interpreter: as ratios to the interpreter that nothing watches, measured in the same run.
+//! What the PMU costs the interpreter: as ratios to the interpreter without an observer, measured in the same run.
 
 use std::sync::Arc;
 

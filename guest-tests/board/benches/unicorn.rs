@@ -1,4 +1,4 @@
-//! What the PMU costs a translator: as ratios to Unicorn that nothing watches, measured in the same run.
+//! What the PMU costs a translator: as ratios to Unicorn without an observer, measured in the same run.
 
 use std::sync::Arc;
 
@@ -108,7 +108,8 @@ fn power_engine(criterion: &mut Criterion) {
         let lines = Lines::new(1);
         let pmus = Builder::new("power9").expect("known").pace(power::pace()).build(lines).unwrap();
         let thread = pmus.thread(0).expect("one thread");
-        // Instructions; cycles, branches taken and instructions twice, with alerts. PMC5 and PMC6 count instructions and cycles beside them.
+        // Instructions; cycles, branches taken and instructions twice, with alerts. PMC5 and PMC6 count instructions and cycles in
+        // addition.
         thread.mtspr(spr::MMCR1, if counters == 4 { 0x1EFA_0202 } else { 0x0200_0000 }).expect("privileged");
         thread.mtspr(spr::MMCR0, if counters == 0 { 1 << 31 } else { 0x0600_C000 }).expect("privileged");
         group.bench_function(BenchmarkId::new("counters", counters), |bencher| {

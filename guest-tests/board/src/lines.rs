@@ -18,7 +18,7 @@ struct Line {
     late: AtomicU64,
 }
 
-/// What an interrupt line of [`Lines`] remembers.
+/// The state of an interrupt line of [`Lines`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineState {
     /// A request waits for the CPU's next instruction.
@@ -43,7 +43,7 @@ impl Lines {
         Lines { lines: (0..threads).map(|_| line()).collect() }
     }
 
-    /// How often each counter asked for its interrupt; those that never did are left out.
+    /// How often each counter requested its interrupt; those that never did are left out.
     #[must_use]
     pub fn requested(&self) -> Vec<Interrupts> {
         let mut list = Vec::new();
@@ -64,7 +64,7 @@ impl Lines {
         self.lines.get(thread).map_or(0, |line| line.late.load(Ordering::Relaxed))
     }
 
-    /// What each line remembers.
+    /// The state of each line.
     #[must_use]
     pub fn states(&self) -> Vec<LineState> {
         let state = |line: &Line| LineState {
@@ -75,13 +75,13 @@ impl Lines {
         self.lines.iter().map(state).collect()
     }
 
-    /// Whether these lines can remember `states`: as many, each of as many counters.
+    /// Whether these lines can have `states`: as many, each of as many counters.
     #[must_use]
     pub fn fit(&self, states: &[LineState]) -> bool {
         states.len() == self.lines.len() && states.iter().all(|state| state.requested.len() == COUNTERS)
     }
 
-    /// Makes each line remember what it is given, which [`fit`](Lines::fit)s.
+    /// Restores the state of each line from `states`, which [`fit`](Lines::fit).
     pub fn go_on(&self, states: &[LineState]) {
         for (line, state) in self.lines.iter().zip(states) {
             line.waiting.store(state.waiting, Ordering::Release);

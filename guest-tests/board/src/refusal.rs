@@ -1,4 +1,4 @@
-//! Why a machine with everything attached to it does not go on from what was saved.
+//! Why a machine with everything attached to it cannot continue from a saved state.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use vm_pmu::snapshot::SnapshotError;
 
 use vm_pmu_engines::{ia64, power};
 
-/// Why a machine with everything attached to it does not go on from what was saved. All of it is as it was.
+/// Why a machine with everything attached to it cannot continue from a saved state. Nothing is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -31,7 +31,7 @@ pub enum Refusal {
     Ledger {
         /// The number of the thread that was saved.
         saved: usize,
-        /// The number of the thread that was to go on from it.
+        /// The number of the thread that was to be restored from it.
         target: usize,
     },
 }

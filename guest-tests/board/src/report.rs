@@ -1,4 +1,4 @@
-//! What is told of a run by whatever attaches a PMU to an engine.
+//! What is reported of a run by the code that attaches a PMU to an engine.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct Posted {
     pub chip: u32,
     /// The event.
     pub event: String,
-    /// How much its cell holds, in events: what it holds times the event's scale.
+    /// How much its cell holds, in events: the cell's value times the event's scale.
     pub count: u64,
 }
 

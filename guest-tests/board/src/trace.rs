@@ -5,7 +5,7 @@ use vm_pmu::arch::model::RegisterDescription;
 
 use crate::report::{Action, Trace};
 
-/// Keeps so many things and no more.
+/// Keeps so many entries and no more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
     most: usize,
@@ -21,12 +21,12 @@ impl Recorder {
         &self.kept
     }
 
-    /// Goes on from what another has kept.
+    /// Continues from what another has kept.
     pub(super) fn go_on(&mut self, kept: &[Trace]) {
         self.kept = kept.iter().take(self.most).cloned().collect();
     }
 
-    /// Keeps what `action` says, while there is room.
+    /// Keeps `action`, while there is room.
     #[inline]
     pub(super) fn keep(&mut self, thread: usize, instruction: u64, address: u64, action: impl FnOnce() -> Option<Action>) {
         if self.kept.len() < self.most {
@@ -35,7 +35,7 @@ impl Recorder {
     }
 }
 
-/// An access by the manual's name of the register; `None` for what is not the PMU's.
+/// An access by the manual's name of the register; `None` for a register that is not the PMU's.
 pub(super) fn access(registers: &[RegisterDescription], address: Address, value: u64, wrote: bool) -> Option<Action> {
     let register = match address {
         Address::Rdpmc(index) => format!("RDPMC {index}"),

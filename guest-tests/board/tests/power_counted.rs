@@ -148,7 +148,7 @@ fn a_store_that_outgrows_its_transaction_is_counted_as_an_abort() {
 
 #[test]
 fn other_cpus_receive_the_invalidation_of_tlbie() {
-    // F880h, PM_SNOOP_TLBIE, on PMC1: unit F, the second bit of the bus at 80h. tlbiel is no business of others.
+    // F880h, PM_SNOOP_TLBIE, on PMC1: unit F, the second bit of the bus at 80h. tlbiel does not concern others.
     let select = |mmcr1: &mut Mmcr1| {
         mmcr1.set_pmc1unit(0xF);
         mmcr1.set_pmc1comb(0b10);

@@ -26,7 +26,7 @@ struct Setup {
     timed: bool,
 }
 
-/// What a thread's totals of some signals are at the end.
+/// A thread's totals of some signals at the end.
 fn totals<const N: usize>(
     setup: Setup,
     signals: [Signal; N],
@@ -136,12 +136,12 @@ fn a_store_into_decoded_code_restarts_once_for_each_decoding() {
         a.mov(ecx, 3)?;
         a.mov(rbx, DATA)?;
         a.lea(rsi, ptr(patched))?;
-        // A line of its own.
+        // Its own line.
         a.nops_with_size(128)?;
         a.set_label(&mut again)?;
         a.call(patched)?;
         a.mov(byte_ptr(rsi), 0x90)?;
-        // Nobody has looked at the line since.
+        // No decoder has read the line since.
         a.mov(byte_ptr(rsi + 1), 0x90)?;
         a.mov(dword_ptr(rbx), 0)?;
         a.dec(ecx)?;
@@ -180,7 +180,7 @@ fn the_reference_clock_runs_with_the_clock() {
 
 const CORE: [Signal; 3] = [Signal::Cycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles];
 
-/// CPU 0 goes to rest after 12 instructions, the others go on for 100 more.
+/// CPU 0 halts after 12 instructions, the others run 100 more.
 fn uneven(a: &mut CodeAssembler) -> Result<(), IcedError> {
     let mut rest = a.create_label();
     // Eight instructions up to the end of CPU 0 besides CLI and HLT.

@@ -18,8 +18,8 @@ const INSTRUCTIONS: u64 = 0x0202_0202;
 /// How many instructions without a branch the program has.
 const LENGTH: u64 = 50;
 
-/// The program: PMC1 overflows after `period` instructions, of which the `mtspr` that lets it go is the first. GPR 20 gets the address
-/// that the interrupt interrupted, GPR 21 PMC2. Returns the address of the instruction behind the `mtspr` too.
+/// The program: PMC1 overflows after `period` instructions, of which the `mtspr` that starts it is the first. GPR 20 gets the address that
+/// the interrupt interrupted, GPR 21 PMC2. Returns the address of the instruction after the `mtspr` too.
 fn program(period: u64) -> (Image, u64) {
     let mut go = Mmcr0::default();
     go.set_pmae(true);
@@ -52,7 +52,7 @@ fn program(period: u64) -> (Image, u64) {
     (image, first)
 }
 
-/// Runs `image` with a PMU on Unicorn; GPR 20, GPR 21 and who executed what.
+/// Runs `image` with a PMU on Unicorn; returns GPR 20, GPR 21 and how much each executed.
 fn run(image: &Image) -> ([u64; 2], Shares) {
     let part = Part::named("power9").expect("a part");
     let lines = Lines::new(1);

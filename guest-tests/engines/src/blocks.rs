@@ -1,10 +1,11 @@
 //! What blocks of code add to counts: worked out once a block, added each time it runs at one go.
 //!
-//! How many instructions may run, and how many did, is a [`Countdown`](vm_pmu::Countdown)'s: a block takes its own off when it is entered.
-//! That counts instructions, cycles and what grows with them. What else a block adds, as far as somebody wants it, is known when the block
-//! is translated: its branches, its loads. The engine keeps that beside the block as [`Facts`] and adds them behind it to [`Sums`].
+//! How many instructions may run, and how many did, is in a [`Countdown`](vm_pmu::Countdown), from which a block takes its own when it is
+//! entered. That counts instructions, cycles and what grows with them. What else a block adds, as far as it is wanted, is known when the
+//! block is translated: its branches, its loads. The engine keeps that with the block as [`Facts`] and adds them to [`Sums`] after the
+//! block.
 
-/// What a block adds beside instructions and cycles, by the numbers of what is counted.
+/// What a block adds besides instructions and cycles, by the numbers of what is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(Box<[(u16, u32)]>);
 
@@ -27,7 +28,7 @@ impl Facts {
     }
 }
 
-/// What blocks have added since somebody last looked.
+/// What blocks have added since this was last read.
 #[derive(Clone, Debug, Default)]
 pub struct Sums(Vec<u64>);
 

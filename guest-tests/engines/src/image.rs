@@ -132,7 +132,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// A variant of [`ImageError`] that says why the file is none.
+    /// The variant of [`ImageError`] with the reason why the file is not one.
     pub fn elf(file: &[u8]) -> Result<Self, ImageError> {
         match file {
             [0x7f, b'E', b'L', b'F', class, data, ..] => {
@@ -153,7 +153,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// A variant of [`ImageError`] that says why the file is none.
+    /// The variant of [`ImageError`] with the reason why the file is not one.
     pub fn power_elf(file: &[u8]) -> Result<(Self, bool), ImageError> {
         match file {
             [0x7f, b'E', b'L', b'F', class, data, ..] if *class == elf::ELFCLASS64.0 => {

@@ -10,7 +10,7 @@ use vm_memory::{AtomicInteger, Bytes, GuestAddress, GuestMemoryBackend, GuestMem
 /// Bytes in the smallest page.
 pub(crate) const PAGE: u64 = 4096;
 
-/// The 64-byte lines of a page at which a decoder has looked since they were last written.
+/// The 64-byte lines of a page that a decoder has read since they were last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecodedLines {
     /// The page's physical address divided by 4096.
@@ -126,14 +126,14 @@ impl Memory {
         &self.map
     }
 
-    /// Where RAM begins in the host's memory, for an emulator that accesses it by itself. What it writes to code must be told with
+    /// Where RAM begins in the host's memory, for an emulator that accesses it by itself. What it writes to code must be reported with
     /// [`Memory::written`].
     #[cfg(feature = "unicorn")]
     pub(crate) fn host(&self) -> *mut u8 {
         self.region.as_ptr()
     }
 
-    /// Whether the decoder has looked at a line of 64 bytes among these since it was last written.
+    /// Whether the decoder has read a line of 64 bytes among these since it was last written.
     #[cfg(feature = "unicorn")]
     #[inline]
     pub(crate) fn is_code(&self, pa: u64, size: u64) -> bool {
@@ -169,8 +169,8 @@ impl Memory {
         u64::from_le_bytes(bytes) & mask(size)
     }
 
-    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value`; writes to absent memory are dropped. Whether a line of 64 bytes was hit at
-    /// which the decoder has looked since it was last written.
+    /// Writes the low `size` (1, 2, 4 or 8) bytes of `value`; writes to absent memory are dropped. Returns whether this hit a line of 64
+    /// bytes that the decoder has read since it was last written.
     pub fn write(&self, pa: u64, size: usize, value: u64) -> bool {
         let done = match size {
             1 => self.cell::<AtomicU8>(pa).map(|c| c.store(value as u8, Ordering::Release)),
@@ -200,7 +200,7 @@ impl Memory {
         u128::from(self.read(pa, 8)) | u128::from(self.read(pa.wrapping_add(8), 8)) << 64
     }
 
-    /// Writes 16 bytes as a little-endian integer, in two halves. Tells what [`Memory::write`] does.
+    /// Writes 16 bytes as a little-endian integer, in two halves. Returns what [`Memory::write`] does.
     pub fn write_u128(&self, pa: u64, value: u128) -> bool {
         let low = self.write(pa, 8, value as u64);
         self.write(pa.wrapping_add(8), 8, (value >> 64) as u64) || low
@@ -303,7 +303,7 @@ impl Memory {
         (u64::MAX << first) & (u64::MAX >> (63 - last))
     }
 
-    /// Says that `size` bytes at `pa` are written; whether that hits code, as [`Memory::write`] says.
+    /// Records that `size` bytes at `pa` are written; returns whether that hits code, as [`Memory::write`] does.
     #[inline]
     pub(crate) fn written(&self, pa: u64, size: u64) -> bool {
         let Some(page) = self.code_page(pa) else {
@@ -312,8 +312,7 @@ impl Memory {
         let lines = page.lines.load(Ordering::Relaxed);
         let hit = lines != 0 && lines & Self::lines(pa, size) != 0;
         if hit {
-            // In this order: what is decoded from here on marks its lines again, and is not dropped by this store without being
-            // told of the next.
+            // In this order: what is decoded after the first of these marks its lines again, and the next store to them is not missed.
             page.lines.fetch_and(!Self::lines(pa, size), Ordering::SeqCst);
             page.generation.fetch_add(1, Ordering::Release);
         }
@@ -327,21 +326,21 @@ impl Memory {
         hit
     }
 
-    /// Says that `size` bytes at `pa`, all in one page, are about to be decoded.
+    /// Records that `size` bytes at `pa`, all in one page, are about to be decoded.
     pub(crate) fn mark_code(&self, pa: u64, size: u64) {
         if let Some(page) = self.code_page(pa) {
             page.lines.fetch_or(Self::lines(pa, size), Ordering::SeqCst);
         }
     }
 
-    /// The lines at which a decoder has looked since they were last written.
+    /// The lines that a decoder has read since they were last written.
     pub(crate) fn decoded_lines(&self) -> Vec<DecodedLines> {
         let pages = (0u64..).zip(&self.code);
         let lines = pages.map(|(page, code)| DecodedLines { page, lines: code.lines.load(Ordering::Acquire) });
         lines.filter(|page| page.lines != 0).collect()
     }
 
-    /// Says that a decoder has looked at these lines and no others. What it made of them is stale.
+    /// Records that a decoder has read these lines and no others. What it decoded is stale.
     pub(crate) fn set_decoded_lines(&self, lines: &[DecodedLines]) {
         self.forget_decoding();
         for page in lines {
@@ -351,7 +350,7 @@ impl Memory {
         }
     }
 
-    /// Says that no decoder has looked at anything yet. What one made of it is stale.
+    /// Records that no decoder has read anything yet. What one decoded is stale.
     pub(crate) fn forget_decoding(&self) {
         for code in &self.code {
             code.lines.store(0, Ordering::SeqCst);

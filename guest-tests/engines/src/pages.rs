@@ -1,4 +1,4 @@
-//! What of guest RAM a saved machine has: its pages that are not all zeros.
+//! The guest RAM of a saved machine: its pages that are not all zeros.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::memory::{Memory, PAGE};
 /// Bytes of a page.
 const BYTES: usize = PAGE as usize;
 
-/// A page that nobody has written.
+/// A page that was never written.
 const ZEROS: [u8; BYTES] = [0; BYTES];
 
 /// A page of guest RAM.
@@ -117,7 +117,7 @@ impl Memory {
         pages
     }
 
-    /// Makes RAM hold `pages`, which [`fit`] it, and zeros elsewhere. No decoder has looked at any of it.
+    /// Makes RAM hold `pages`, which [`fit`] it, and zeros elsewhere. No decoder has read any of it.
     pub(crate) fn replace(&self, pages: &[Page]) {
         let mut pages = pages.iter().peekable();
         let mut held = [0; BYTES];

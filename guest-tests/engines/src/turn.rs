@@ -1,9 +1,9 @@
-//! How far a turn has come in which every CPU, or every core, runs once.
+//! How far a turn is in which every CPU, or every core, runs once.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a turn has come in which every CPU of a POWER machine, or every core of an IA-64 one, runs once. A machine that stops in the middle
-/// of a turn goes on in the middle of it. The default is a turn that has not begun.
+/// How far a turn is in which every CPU of a POWER machine, or every core of an IA-64 one, runs once. A machine that stops in the middle of
+/// a turn continues in the middle of it. The default is a turn that has not begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The clocks, in cycles, of those that have had their part of the turn, when it began for them; the others follow in their order.
@@ -12,12 +12,12 @@ pub struct Turn {
     pub running: bool,
     /// Cycles until the first of those that wait could wake by itself, if one could.
     pub wake: Option<u64>,
-    /// Cycles that passed on the one that ran longest.
+    /// Cycles that elapsed on the one that ran longest.
     pub ran: u64,
 }
 
 impl Turn {
-    /// It had its part, which began at `began`, and did something until its clock said `now`.
+    /// It had its part, which began at `began`, and did something until its clock was `now`.
     #[inline]
     pub(crate) fn did(&mut self, began: u64, now: u64) {
         self.began.push(began);

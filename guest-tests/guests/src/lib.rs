@@ -1,14 +1,14 @@
 //! Guests: bare-metal programs that use a PMU as a driver does and check what they see.
 //!
-//! [`protocol`] tells what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
+//! [`protocol`] describes what a guest finds at its entry and how it reports; a guest from an ELF file does the same. [`runtime`] has what
 //! the x86 guests here are built from, [`power`] the same for POWER, [`ia64`] for IA-64. Guests that are the same on every part of an
 //! architecture are in `x86` and `ia64`.
 #![forbid(unsafe_code)]
 
-/// The guests of one PMU: after its name and the kind of its [`Assembly`] a line for each, with its name, its CPUs and on how many chips
-/// with nests and firmware they are if they need such, whether every step is a
-/// cycle (`steps`), and the companion is needed for events nevertheless (`events`), or the companion is needed and keeps the time
-/// (`companion`), its module and what it does.
+/// The guests of one PMU: its name and the kind of its [`Assembly`], then a line for each guest. The line has the guest's name; its CPUs;
+/// after a slash the number of chips, if it needs chips with nests and firmware; its footing; its module; and what it does. Footings: every
+/// step is a cycle (`steps`); the same, but the companion is needed for events (`events`); the companion is needed and keeps the time
+/// (`companion`).
 macro_rules! guests {
     ($pmu:literal $assembly:ident; $( $name:literal $cpus:literal $(/ $chips:literal)? $footing:ident $module:ident $summary:literal; )+) => {
         /// The guests.
@@ -72,7 +72,7 @@ pub struct Guest {
     pub summary: &'static str,
     /// How many CPUs it needs.
     pub cpus: usize,
-    /// Among how many chips with nests and host firmware they are divided; 0 where there are none.
+    /// How many chips with nests and host firmware they are divided among; 0 where there are none.
     pub chips: usize,
     /// It counts what only the companion makes.
     pub needs_companion: bool,

@@ -3,9 +3,9 @@
 //! # Entry
 //!
 //! On x86, every CPU starts at the entry in 64-bit mode, CPL 0, interrupts disabled, paging on with at least the first 4 GiB mapped to
-//! themselves, RDI its number, RSP the top of a stack of its own. Ring 3 may use the 2 MiB at [`USER`].
-//! On POWER, as [`power::Machine`](vm_pmu_engines::power::Machine) says; on Itanium, as [`itanium::Machine`](vm_pmu_engines::ia64::Machine)
-//! says.
+//! themselves, RDI its number, RSP the top of its own stack. Ring 3 may use the 2 MiB at [`USER`].
+//! On POWER the entry is that of [`power::Machine`](vm_pmu_engines::power::Machine); on Itanium that of
+//! [`itanium::Machine`](vm_pmu_engines::ia64::Machine).
 //!
 //! # Report
 //!
@@ -19,7 +19,7 @@
 //! | 20h | the checks, 32 bytes each: address of the label, what was seen, the least and the most that is right |
 //! | 4000h | the samples, 24 bytes each: address sampled, address of the label, hits |
 //!
-//! A label is text that ends with a zero byte. A guest that reports nothing leaves the magic away.
+//! A label is text that ends with a zero byte. A guest that reports nothing leaves the magic out.
 //!
 //! # Console and end
 //!
@@ -44,7 +44,7 @@ pub const USER: std::ops::Range<u64> = 0x40_0000..0x60_0000;
 pub(crate) const REPORT_CHECKS: u64 = REPORT + 0x20;
 pub(crate) const REPORT_SAMPLES: u64 = REPORT + 0x4000;
 
-/// Something a guest looked at and what it had to be.
+/// Something a guest checked and its right value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What it is.
@@ -79,7 +79,7 @@ pub struct Sample {
 /// The longest label that is read, in bytes.
 const LONGEST: u64 = 120;
 
-/// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or says that it cannot.
+/// What a guest reported; empty when it reported nothing. `load` fills bytes from a physical address, or returns that it cannot.
 #[must_use]
 pub fn read(load: impl Fn(u64, &mut [u8]) -> bool) -> (Vec<Check>, Vec<Sample>) {
     let raw = |address| {

@@ -216,8 +216,8 @@ impl Kernel {
         self.place(&bytes)
     }
 
-    /// The guest's own code begins here, on every CPU, with the CPU's number in RDI. Where it returns, CPU 0 ends the guest and the
-    /// others halt.
+    /// The guest's own code begins here, on every CPU, with the CPU's number in RDI. Where it returns, CPU 0 ends the guest and the others
+    /// halt.
     ///
     /// # Errors
     /// Those of the assembler.
@@ -228,7 +228,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// A handler for `vector` begins here. NMIs get a stack of their own.
+    /// A handler for `vector` begins here. NMIs get a separate stack.
     ///
     /// # Errors
     /// Those of the assembler.
@@ -285,7 +285,7 @@ impl Kernel {
         self.a.call(self.check)
     }
 
-    /// Checks that so many faults were counted since this was last checked. Changes R12.
+    /// Checks that so many faults were counted since the last check. Changes R12.
     ///
     /// # Errors
     /// Those of the assembler.
@@ -315,7 +315,7 @@ impl Kernel {
         self.a.call(self.print)
     }
 
-    /// Enters ring 3 at `address` by IRETQ with its flags `rflags`; goes on here at its SYSCALL or INT 80h.
+    /// Enters ring 3 at `address` by IRETQ with its flags `rflags`; continues here at its SYSCALL or INT 80h.
     ///
     /// # Errors
     /// Those of the assembler.
@@ -329,7 +329,7 @@ impl Kernel {
         a.call(self.enter_user)
     }
 
-    /// Goes on in ring 3 by SYSRETQ, behind the SYSCALL that it came back with.
+    /// Continues in ring 3 by SYSRETQ, after its last SYSCALL.
     ///
     /// # Errors
     /// Those of the assembler.

@@ -1,4 +1,4 @@
-//! What guests for Itanium are built from, on the interpreter: results that the architecture foretells.
+//! What guests for Itanium are built from, on the interpreter: results that follow from the architecture.
 
 use vm_pmu_engines::ia64::assemble::*;
 use vm_pmu_engines::ia64::registers::{isr, psr, vector};
@@ -192,7 +192,7 @@ fn a_handler_leaves_what_was_interrupted_as_it_was() {
 fn a_handler_may_change_where_and_with_what_the_program_goes_on() {
     run(|k| {
         k.handler(vector::GENERAL_EXCEPTION);
-        // The bundle behind, and 5 in r8.
+        // The bundle after, and 5 in r8.
         k.load_own(R9, FRAME_IIP);
         k.a.put(adds(R9, 16, R9));
         k.store_own(FRAME_IIP, R9);
@@ -267,7 +267,7 @@ fn a_recursion_deeper_than_the_register_file_gets_its_registers_back() {
 
 #[test]
 fn monitor_registers_are_named_by_number() {
-    // Nobody stands in for the monitor: it reads 0, and takes what is written.
+    // Nothing takes the place of the monitor: it reads 0, and accepts what is written.
     run(|k| {
         k.main();
         k.monitor_vector(0x30);

@@ -1,4 +1,4 @@
-//! The companion in the engine: what manuals say must add up does so in every guest, whatever CPU is modelled.
+//! The companion in the engine: what must add up according to manuals does so in every guest, whatever CPU is modelled.
 
 use std::sync::Arc;
 

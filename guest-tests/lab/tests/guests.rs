@@ -108,9 +108,9 @@ fn what_a_nest_posted_is_in_the_report() {
     for port in 1..8 {
         assert_eq!(posted(&format!("PM_MBA{port}_WRITE_BYTES")), Some((0, 2 * 4096 * 2 / 8)), "MBA {port}");
     }
-    // Nothing asked for an atomic memory operation.
+    // There was no request for an atomic memory operation.
     assert_eq!(posted("PM_MCS01_AMO_OP_DISP_MC23_PORT01"), None);
-    // Behind a prescaler: whole steps of 256.
+    // Prescaled: whole steps of 256.
     assert!(posted("PM_PB_CYC").is_some_and(|(_, count)| count != 0 && count % 256 == 0));
 }
 
@@ -219,7 +219,7 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// A guest from outside: it needs nothing of the project's but the page of the report.
+/// A guest from outside the project: it needs only the page of the report.
 fn outsider() -> Vec<u8> {
     let mut a = CodeAssembler::new(64).unwrap();
     let mut label = a.create_label();

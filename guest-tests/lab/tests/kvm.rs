@@ -1,5 +1,5 @@
-//! Every guest of x86 on KVM gives the interpreter's report. Where KVM cannot execute guests, each test says so by its name, in one line,
-//! and passes.
+//! Every guest of x86 on KVM gives the interpreter's report. Where KVM cannot execute guests, each test prints its name and that it is
+//! skipped, in one line, and passes.
 #![cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
 
 use std::io::Write;
@@ -12,14 +12,14 @@ use vm_pmu_guests::runtime::{Kernel, USER_DATA, User};
 use vm_pmu_lab::report::Report;
 use vm_pmu_lab::runner::{Engine, Options, run, run_image};
 
-/// What passed between a guest and its PMU is compared up to here; the counts, to the end.
+/// The exchanges between a guest and its PMU are compared up to here; the counts, to the end.
 const TRACE: usize = 5000;
 
 fn options(engine: Engine) -> Options {
     Options { engine, limit: 3_000_000, trace: TRACE, ..Options::default() }
 }
 
-/// Whether KVM executes guests here; if not, `test` says that it is skipped.
+/// Whether KVM executes guests here; if not, prints that `test` is skipped.
 fn ready(test: &str) -> bool {
     match kvm::ready() {
         Ok(_) => true,
@@ -37,9 +37,9 @@ fn shown(report: &Report) -> serde_json::Value {
 }
 
 /// The first difference of two reports.
-fn assert_same(name: &str, on_kvm: &Report, on_interp: &Report) {
-    assert_eq!(on_kvm.ending, on_interp.ending, "{name}");
-    let (left, right) = (shown(on_kvm), shown(on_interp));
+fn assert_same(name: &str, on_kvm: &Report, on_interpreter: &Report) {
+    assert_eq!(on_kvm.ending, on_interpreter.ending, "{name}");
+    let (left, right) = (shown(on_kvm), shown(on_interpreter));
     for (part, value) in right.as_object().expect("an object") {
         assert_eq!(left.get(part), Some(value), "{part} of {name}");
     }
@@ -48,22 +48,22 @@ fn assert_same(name: &str, on_kvm: &Report, on_interp: &Report) {
 fn runs_the_same(test: &str, pmu: &str, guest: &str) {
     if ready(test) {
         let on_kvm = run(pmu, guest, &options(Engine::Kvm)).expect("KVM is ready");
-        let on_interp = run(pmu, guest, &options(Engine::Interp)).expect("it runs everything");
+        let on_interpreter = run(pmu, guest, &options(Engine::Interpreter)).expect("it runs everything");
         assert!(on_kvm.passed, "{}", on_kvm.ending);
-        assert_same(guest, &on_kvm, &on_interp);
+        assert_same(guest, &on_kvm, &on_interpreter);
     }
 }
 
 /// The most instructions of a guest that is moved that KVM executes: the larger guests are moved early, or late.
 const ON_KVM: u64 = 60_000;
 
-/// Saved on one engine, the guest goes on with the other.
+/// Saved on one engine, the guest continues with the other.
 fn goes_on(test: &str, pmu: &str, guest: &str) {
     if ready(test) {
-        let whole = run(pmu, guest, &options(Engine::Interp)).expect("it runs everything");
+        let whole = run(pmu, guest, &options(Engine::Interpreter)).expect("it runs everything");
         let (middle, all) = (whole.instructions / 2, whole.instructions);
-        let early = (Engine::Kvm, Engine::Interp, middle.min(ON_KVM));
-        let late = (Engine::Interp, Engine::Kvm, middle.max(all.saturating_sub(ON_KVM)));
+        let early = (Engine::Kvm, Engine::Interpreter, middle.min(ON_KVM));
+        let late = (Engine::Interpreter, Engine::Kvm, middle.max(all.saturating_sub(ON_KVM)));
         for (from, to, steps) in [early, late] {
             let moved = Options { save_at: Some(steps), go_on_with: Some(to), ..options(from) };
             let moved = run(pmu, guest, &moved).expect("what one saves the other restores");
@@ -122,7 +122,7 @@ fn every_guest_of_x86_has_a_test() {
 #[test]
 fn guests_pass_with_each_cpu_on_a_thread_of_its_own() {
     if ready("guests_pass_with_each_cpu_on_a_thread_of_its_own") {
-        // `tile` counts reads that memory answers: in parallel it depends on who comes first whether another tile does.
+        // `tile` counts reads that memory supplies: in parallel it depends on which tile comes first whether another tile does.
         for (pmu, guest) in [("k8", "northbridge"), ("knl", "untile-eight-cpus")] {
             let report = run(pmu, guest, &Options { parallel: true, ..options(Engine::Kvm) }).expect("KVM is ready");
             assert!(report.passed, "{guest}: {}", report.ending);
@@ -147,14 +147,14 @@ fn runs_alike(test: &str, user: impl FnOnce(&mut CodeAssembler), build: impl FnO
     kernel.a.ret().expect("it is encodable");
     let image: Image = kernel.finish().expect("it assembles");
     let on = |engine| run_image("k8", test, &image, 1, Clock::Embedder, &options(engine)).expect("KVM is ready");
-    let (on_kvm, on_interp) = (on(Engine::Kvm), on(Engine::Interp));
-    assert!(on_interp.passed, "{}", on_interp.ending);
-    assert_same(test, &on_kvm, &on_interp);
+    let (on_kvm, on_interpreter) = (on(Engine::Kvm), on(Engine::Interpreter));
+    assert!(on_interpreter.passed, "{}", on_interpreter.ending);
+    assert_same(test, &on_kvm, &on_interpreter);
 }
 
 #[test]
 fn pushed_flags_are_those_of_the_guest() {
-    // IOPL 3, interrupts off: a vCPU has neither, and steps by a flag of its own.
+    // IOPL 3, interrupts off: a vCPU has neither, and steps by its own flag.
     let user = |a: &mut CodeAssembler| {
         a.stc().expect("encodable");
         a.pushfq().expect("encodable");
@@ -209,7 +209,7 @@ fn repeated_strings_are_a_step_an_iteration_and_end_where_they_should() {
 #[test]
 fn a_read_only_page_faults_on_either_engine() {
     let user = |a: &mut CodeAssembler| {
-        // Not there for ring 3: #PF, which the runtime reports as an exception that nobody expects.
+        // Not present for ring 3: #PF, which the runtime reports as an unexpected exception.
         a.mov(rax, qword_ptr(0x30_0000)).expect("encodable");
     };
     if ready("a_read_only_page_faults_on_either_engine") {
@@ -221,8 +221,8 @@ fn a_read_only_page_faults_on_either_engine() {
         kernel.enter_user(vm_pmu_guests::runtime::USER_CODE, 2).expect("encodable");
         let image = kernel.finish().expect("it assembles");
         let on = |engine| run_image("k8", "fault", &image, 1, Clock::Embedder, &options(engine)).expect("KVM is ready");
-        let (on_kvm, on_interp) = (on(Engine::Kvm), on(Engine::Interp));
-        assert!(!on_interp.passed);
-        assert_same("a page of ring 0", &on_kvm, &on_interp);
+        let (on_kvm, on_interpreter) = (on(Engine::Kvm), on(Engine::Interpreter));
+        assert!(!on_interpreter.passed);
+        assert_same("a page of ring 0", &on_kvm, &on_interpreter);
     }
 }

@@ -1,5 +1,5 @@
-//! Guests that run freely on KVM, with cycles of the time-stamp counter. Where KVM does not have guests run so, each test says so by its
-//! name, in one line, and passes.
+//! Guests that run freely on KVM, with cycles of the time-stamp counter. Where guests cannot run so on KVM, each test prints its name and
+//! that it is skipped, in one line, and passes.
 #![cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
 
 use std::io::Write;
@@ -17,7 +17,7 @@ fn options() -> Options {
     Options { engine: Engine::Kvm, cycles: Cycles::Tsc, seconds: 30, ..Options::default() }
 }
 
-/// Whether guests run freely here; if not, `test` says that it is skipped.
+/// Whether guests run freely here; if not, prints that `test` is skipped.
 fn ready(test: &str) -> bool {
     match kvm::runs_freely() {
         Ok(()) => true,
@@ -29,7 +29,7 @@ fn ready(test: &str) -> bool {
     }
 }
 
-/// A guest of `cpus` CPUs that does what `build` says.
+/// A guest of `cpus` CPUs with the code of `build`.
 fn guest(build: impl FnOnce(&mut Kernel) -> Result<(), IcedError>) -> Image {
     let image = (|| {
         let mut kernel = Kernel::new(Vec::new())?;
@@ -140,7 +140,7 @@ fn single_cycles_are_refused() {
 fn boxes_are_refused() {
     if ready("boxes_are_refused") {
         let report = run("knl", "untile-clocks", &options()).expect("it is there");
-        assert!(report.ending.contains("what the boxes beside the cores do"), "{}", report.ending);
+        assert!(report.ending.contains("what the boxes outside the cores do"), "{}", report.ending);
     }
 }
 
@@ -148,7 +148,7 @@ fn boxes_are_refused() {
 fn what_does_not_go_with_it_is_refused_before_it_starts() {
     let refused = |pmu, guest, options: Options| run(pmu, guest, &options).expect_err("it cannot be").to_string();
     assert_eq!(
-        refused("k8", "clock", Options { engine: Engine::Interp, ..options() }),
+        refused("k8", "clock", Options { engine: Engine::Interpreter, ..options() }),
         "cycles of the time-stamp counter: only a guest on KVM runs freely: add `--engine kvm`"
     );
     assert_eq!(
@@ -239,7 +239,7 @@ fn ring_3_faults_where_it_may_not_be() {
 const VECTOR: u8 = 0x70;
 const ARRIVED: u32 = own(0);
 
-/// Each of two CPUs counts for itself; one interrupts the other, which halts, and waits for its answer.
+/// Each of two CPUs counts for itself; one interrupts the other, which halts, and waits for its reply.
 #[test]
 fn cpus_count_for_themselves_and_interrupt_each_other() {
     let built = guest(|k| {
@@ -256,7 +256,7 @@ fn cpus_count_for_themselves_and_interrupt_each_other() {
         k.wrmsr(0xC001_0000, 0x43_0076)?;
         k.a.test(rdi, rdi)?;
         k.a.jne(other)?;
-        // CPU 0: an interrupt for CPU 1, until it has answered.
+        // CPU 0: an interrupt for CPU 1, until it has replied.
         here(&mut k.a, &mut wait)?;
         k.apic(APIC_ICR + 0x10, 1 << 24)?;
         k.apic(APIC_ICR, 0x4000 | u32::from(VECTOR))?;

@@ -1,4 +1,4 @@
-//! The commands that run guests, with a runner that only pretends; and that no words make the program panic.
+//! The commands that run guests, with a runner that only pretends; and that no arguments make the program panic.
 
 use proptest::prelude::*;
 use vm_pmu::arch::layout::FieldAccess;
@@ -62,7 +62,7 @@ impl Runner for Double {
     }
 }
 
-/// The status, what was printed, and the line about a mistake.
+/// The status, what was printed, and the line about an error.
 fn pmulab_with(runner: &dyn Runner, arguments: &[&str]) -> (u8, String, String) {
     let (mut bytes, mut errors) = (Vec::new(), Vec::new());
     let arguments = [&["pmulab"], arguments].concat();
@@ -226,7 +226,7 @@ proptest! {
         let name = if second { "MSR_OFFCORE_RESP1" } else { "MSR_OFFCORE_RESP0" };
         let register = select::register(part, name).unwrap();
         let Some(event) = Decoded::new(part, register, value).event else { return Ok(()) };
-        // What means nothing is refused where it is said by name.
+        // Bits without a meaning are refused where they are given by name.
         if let Ok(programmed) = encode::program(part, &[&event]) {
             let again = programmed[0].writes.iter().find(|write| write.register.name == name).unwrap();
             prop_assert_eq!(again.value, value, "{}", event);

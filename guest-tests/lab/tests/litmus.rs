@@ -1,4 +1,4 @@
-//! The conformance suite: every litmus file, what the files cover, and what the parser says to mistakes.
+//! The conformance suite: every litmus file, what the files cover, and the parser's messages for mistakes.
 //!
 //! A folder of `litmus/` is named for the PMU that its files are about.
 
@@ -14,7 +14,7 @@ use vm_pmu::arch::model::{Model, Occurrence};
 use vm_pmu::arch::registry::NAMES;
 use vm_pmu::litmus::{Litmus, Step};
 
-/// A litmus file: where it is, in which folder, and what it says.
+/// A litmus file: where it is, in which folder, and its text.
 struct File {
     path: PathBuf,
     folder: String,
@@ -165,7 +165,7 @@ fn every_form_of_a_statement_reads_as_it_prints() {
 /// What an entry must show: that one of its signals reaches the counter, or what is injected for it.
 type Evidence = (&'static str, Option<Signal>);
 
-/// Follows the event selects of a file and notes what was fed or injected to an enabled counter that was then read as having counted.
+/// Follows the event selects of a file and records what was fed or injected to an enabled counter that was then read as having counted.
 #[derive(Default)]
 struct Coverage {
     selects: BTreeMap<(usize, usize), PerfEvtSel>,
@@ -265,10 +265,10 @@ fn every_event_of_the_k8_is_driven_by_some_file() {
     assert!(missing.is_empty(), "{} gaps in the coverage:\n{}", missing.len(), missing.join("\n"));
 }
 
-/// A header that is right, for texts that go wrong after it.
+/// A valid header, for texts with a mistake after it.
 const HEADER: &str = "title: A title\npmu: k8\nsection: A section\n\n";
 
-/// What the parser says to `text`.
+/// The parser's message for `text`.
 fn complaint(text: &str) -> String {
     match text.parse::<Litmus>() {
         Ok(_) => panic!("this is a litmus file after all:\n{text}"),
@@ -276,7 +276,7 @@ fn complaint(text: &str) -> String {
     }
 }
 
-/// What the parser says to `statement` after a good header, without the number of its line, which must be 5.
+/// The parser's message for `statement` after a valid header, without the number of its line, which must be 5.
 fn complaint_to(statement: &str) -> String {
     let whole = complaint(&format!("{HEADER}{statement}\n"));
     whole.strip_prefix("line 5: ").unwrap_or_else(|| panic!("the line of `{statement}` is not told: {whole}")).to_owned()
@@ -408,7 +408,7 @@ fn a_wrong_record_is_answered_by_what_it_can_say() {
     assert_eq!(complaint_to("record line_states=mx"), "`line_states=mx` names no states: write some of the letters m, e, s, i");
 }
 
-/// What the run of `statements` after a good header fails with.
+/// The message with which the run of `statements` after a valid header fails.
 fn failure_of(statements: &str) -> String {
     let litmus: Litmus = format!("{HEADER}{statements}\n").parse().expect("a litmus file");
     litmus.run().expect_err("a failure").to_string()

@@ -8,7 +8,7 @@ use vm_pmu_lab::output::Output;
 use vm_pmu_lab::report::Report;
 use vm_pmu_lab::request::{GuestInfo, NoGuests, RunRequest, Runner};
 
-/// Knows one guest, in which everything happens ten times but run cycles, which are thirty.
+/// Knows one guest, in which everything occurs ten times except run cycles, which are thirty.
 struct Ten;
 
 impl Runner for Ten {
@@ -27,7 +27,7 @@ impl Runner for Ten {
     }
 }
 
-/// The status, what was printed, and the line about a mistake.
+/// The status, what was printed, and the line about an error.
 fn pmulab(runner: &dyn Runner, arguments: &[&str]) -> (u8, String, String) {
     let (mut bytes, mut errors) = (Vec::new(), Vec::new());
     let status = vm_pmu_lab::commands::main([&["pmulab"], arguments].concat(), runner, &mut Output::new(&mut bytes), &mut errors);

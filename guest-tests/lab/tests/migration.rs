@@ -1,4 +1,4 @@
-//! Guests of x86 that are saved, with their PMUs and everything else, and go on in a new machine.
+//! Guests of x86 that are saved, with their PMUs and everything else, and continue in a new machine.
 
 use vm_pmu::Part;
 use vm_pmu::companion::Clock;
@@ -28,7 +28,7 @@ fn difference(whole: &Report, moved: &Report) -> Option<String> {
     }
 }
 
-/// Saves a guest after each of these many steps, and says where its report then differs from the one of a run that nobody saved.
+/// Saves a guest after each of these many steps, and returns where its report then differs from that of a run that was not saved.
 fn moved(guest: &Guest, options: &Options, whole: &Report, places: impl Iterator<Item = u64>) -> Vec<String> {
     let at = |steps| {
         let moved = run(guest.pmu, guest.name, &Options { save_at: Some(steps), ..options.clone() });
@@ -91,10 +91,10 @@ fn guests_go_on_without_a_companion() {
     at_odd_places(x86().filter(|guest| !guest.needs_companion && alone.contains(&guest.name)), 3, &options);
 }
 
-/// Seven steps in a machine of their own: what was saved then, or how many instructions the whole guest had.
+/// Seven steps in a separate machine: what was saved then, or how many instructions the whole guest had.
 fn seven_steps(image: &Image, saved: Option<&[u8]>) -> Result<Vec<u8>, u64> {
     let around = around("k8", 1, &options());
-    let mut machine = around.machine(image, Engine::Interp).unwrap();
+    let mut machine = around.machine(image, Engine::Interpreter).unwrap();
     saved.map_or(Ok(()), |saved| around.load(&mut machine, saved)).unwrap();
     let exit = machine.run(Limits::steps(7));
     if exit == Exit::Limit {
@@ -124,7 +124,7 @@ fn around(pmu: &str, cpus: usize, options: &Options) -> Surroundings {
 /// A machine in the middle of a guest.
 fn middle<'a>(around: &'a Surroundings, guest: &str, steps: u64) -> Machine<Cpu<'a>> {
     let image = vm_pmu_guests::named("k8", guest).unwrap().image(true).unwrap();
-    let mut machine = around.machine(&image, Engine::Interp).unwrap();
+    let mut machine = around.machine(&image, Engine::Interpreter).unwrap();
     assert_eq!(machine.run(Limits::steps(steps)), Exit::Limit);
     machine
 }
@@ -187,7 +187,7 @@ fn machines_of_another_kind_are_refused() {
     let one = around("k8", 1, &options());
     let bytes = one.save(&middle(&one, "count", 500)).unwrap();
     let image = vm_pmu_guests::named("k8", "count").unwrap().image(true).unwrap();
-    let refused = |other: &Surroundings| other.load(&mut other.machine(&image, Engine::Interp).unwrap(), &bytes).unwrap_err();
+    let refused = |other: &Surroundings| other.load(&mut other.machine(&image, Engine::Interpreter).unwrap(), &bytes).unwrap_err();
     let alone = around("k8", 1, &Options { companion: false, ..options() });
     assert_eq!(refused(&alone), MigrateError::Shape { what: "whether there is a companion" });
     assert_eq!(refused(&around("k8", 2, &options())), MigrateError::Shape { what: "the number of CPUs" });

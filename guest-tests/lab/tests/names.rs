@@ -11,7 +11,7 @@ use vm_pmu_lab::error::Error;
 /// A line of a list.
 struct Row {
     name: String,
-    /// What the lists program, or what the manual has instead, which is what is programmed here.
+    /// What the lists program, or what the manual has instead, which is programmed here.
     taken: String,
 }
 
@@ -106,7 +106,7 @@ fn names_of_the_untile_have_the_encodings_of_their_lists() {
     none(failures(part("knl"), include_str!("names/knl-boxes.tsv"), said));
 }
 
-/// `es/umask` of an IA-64 part, then what the event address registers were told: their kind and unit mask.
+/// `es/umask` of an IA-64 part, then what was written to the event address registers: their kind and unit mask.
 fn code_and_capture(program: &[Programming], fetches: &str, accesses: &str, counters: std::ops::RangeInclusive<u32>) -> String {
     let written = written(program);
     let counter = counters.into_iter().find_map(|number| written.get(format!("PMC{number}").as_str())).expect("a counter counts");
@@ -138,7 +138,7 @@ fn names_of_montecito_have_the_encodings_of_their_lists() {
     none(failures(part("montecito"), include_str!("names/montecito.tsv"), said));
 }
 
-/// What becomes of a code, and of an event by its name on the counter of that code: the registers, or why it cannot be counted alone.
+/// The result for a code, and for an event by its name on the counter of that code: the registers, or why it cannot be counted alone.
 fn outcome(text: &str) -> Result<BTreeMap<&'static str, u64>, String> {
     match encode::program(part("power9"), &[text]) {
         Ok(program) => Ok(written(&program)),

@@ -28,17 +28,17 @@ fn agrees(pmu: &str, guest: &str) {
             continue;
         }
         let options = |engine| Options { engine, companion, trace: 200, ..Options::default() };
-        let [interpreted, translated] = [Engine::Interp, Engine::Unicorn].map(|engine| report(pmu, guest, &options(engine)));
+        let [interpreted, translated] = [Engine::Interpreter, Engine::Unicorn].map(|engine| report(pmu, guest, &options(engine)));
         assert!(interpreted.passed, "{pmu} {guest} on the interpreter: {}", interpreted.ending);
         equal(&translated, &interpreted, &format!("{pmu} {guest}, companion {companion}"));
     }
 }
 
-/// The guest begins on one engine, and goes on from its middle on the other.
+/// The guest begins on one engine, and continues on the other from the middle.
 fn moves(pmu: &str, guest: &str) {
     let interpreted = report(pmu, guest, &Options::default());
     let middle = Some(interpreted.instructions / 2);
-    for (engine, next) in [(Engine::Interp, Engine::Unicorn), (Engine::Unicorn, Engine::Interp)] {
+    for (engine, next) in [(Engine::Interpreter, Engine::Unicorn), (Engine::Unicorn, Engine::Interpreter)] {
         let moved = report(pmu, guest, &Options { engine, save_at: middle, go_on_with: Some(next), ..Options::default() });
         equal(&moved, &interpreted, &format!("{pmu} {guest} from {engine} to {next}"));
     }

@@ -1,4 +1,4 @@
-//! The companion of one thread: what the interpreter tells it.
+//! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
 use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, PageTables, Transfer, Walk};
@@ -42,7 +42,7 @@ impl<'a> Following<'a> {
         Following { follower }
     }
 
-    /// Tells the follower what a step did.
+    /// Reports a step to the follower.
     pub(super) fn execute(&mut self, step: &Step) {
         let accesses: Vec<Access> = step.access.iter().chain(&step.register_stack).filter_map(told).collect();
         let far = Transfer { kind: BranchKind::Far, taken: true, target: step.next };

@@ -10,7 +10,7 @@ use vm_pmu::{Address, Part};
 
 use crate::report::Count;
 
-/// The most selections of a thread that are told apart.
+/// The most selections of a thread that are kept apart.
 const MAX_ROWS: usize = 4096;
 /// The number of the first counter.
 const FIRST: u32 = 4;
@@ -29,8 +29,8 @@ struct Row {
 
 /// The counts of one thread, by counter and by what it selected.
 ///
-/// It looks at the counters before each write of a register, so reloads and reprogramming lose nothing. Of a guest that selects more than
-/// 4096, the rest is not listed.
+/// It reads the counters before each write of a register, so reloads and reprogramming lose nothing. If a guest selects more than 4096, the
+/// rest is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     thread: usize,
@@ -81,7 +81,7 @@ impl Ledger {
         self.thread
     }
 
-    /// Books what the counters have grown by since they were last looked at.
+    /// Books what the counters have grown by since the last call.
     pub(super) fn settle<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         let Some(seen) = Seen::of(thread) else { return };
         for (index, count) in seen.counts.into_iter().enumerate() {
@@ -103,14 +103,14 @@ impl Ledger {
         }
     }
 
-    /// A register has been written: what a counter holds by a write is no count, and it may select anew.
+    /// A register has been written: a value that was written to a counter is no count, and the selection may be new.
     pub(super) fn written<L: InterruptLine>(&mut self, address: Address, thread: &Thread<'_, L>) {
         if let (Address::Pmc(_) | Address::Pmd(_), Some(seen)) = (address, Seen::of(thread)) {
             (self.held, self.codes) = (seen.counts, seen.codes);
         }
     }
 
-    /// The counts, in the order in which they first grew. Of a signal that nobody `knows`, that is said.
+    /// The counts, in the order in which they first grew. Signals that the engine does not `know` are marked.
     #[must_use]
     pub fn counts(&self, part: Part, knows: &dyn Fn(Signal) -> bool) -> Vec<Count> {
         self.rows.iter().map(|row| describe(self.thread, row, part, knows)).collect()

@@ -1,7 +1,7 @@
 //! The glue between the IA-64 interpreter and the PMU of an Itanium: what any emulator writes once.
 //!
-//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, tells records and services the PMU at deadlines, passes
-//! on contexts, breakpoint registers and register accesses, and tells the processor of interrupts.
+//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, reports records and services the PMU at deadlines, passes
+//! on contexts, breakpoint registers and register accesses, and reports interrupts to the processor.
 //!
 //! # What a step adds
 //!
@@ -9,7 +9,7 @@
 //!   waits for data, or threads change places, belong to the thread in the foreground; those of a halted core are halted cycles of each of
 //!   its threads.
 //! - An instruction belongs to the PSR it starts with; a taken interruption to the one that it interrupts.
-//! - Accesses of the register stack engine come before the instruction that waits for them, with a record of their own.
+//! - Accesses of the register stack engine come before the instruction that waits for them, each with its own record.
 //! - A thread that goes to the background has its switch counted before.
 
 mod following;
@@ -50,14 +50,14 @@ pub struct Cpu<'a> {
     lines: Lines,
     info: PerfMonInfo,
     companion: Option<Following<'a>>,
-    /// Misses of the third level are told to the processor, which may turn to its other thread meanwhile.
+    /// Misses of the third level are reported to the processor, which may switch to its other thread meanwhile.
     tells_misses: bool,
     demand: Demand,
-    /// The epoch of the thread's demand when it was last looked at.
+    /// The epoch of the thread's demand when it was last read.
     epoch: u32,
     /// What is reported beyond what the PMU demands.
     watched: Demand,
-    /// What of the demand the companion does not make.
+    /// The part of the demand that the companion does not make.
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
@@ -69,7 +69,7 @@ pub struct Cpu<'a> {
 }
 
 impl<'a> Cpu<'a> {
-    /// Attaches `thread`, whose interrupt requests arrive at `lines`, to a processor whose firmware answers with `info`.
+    /// Attaches `thread`, whose interrupt requests arrive at `lines`, to a processor whose firmware returns `info`.
     #[must_use]
     pub fn new(thread: Thread<'a, Lines>, lines: &Lines, info: PerfMonInfo) -> Cpu<'a> {
         let mut cpu = Cpu {
@@ -93,14 +93,15 @@ impl<'a> Cpu<'a> {
         cpu
     }
 
-    /// Has `follower` make what the interpreter does not know. With `tells_misses`, the processor hears of misses of the third level.
+    /// Has `follower` make what the interpreter does not know. With `tells_misses`, misses of the third level are reported to the
+    /// processor.
     pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
         self.companion = Some(Following::new(follower));
         self.tells_misses = tells_misses;
         self.renew_demand();
     }
 
-    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
@@ -154,7 +155,7 @@ impl<'a> Cpu<'a> {
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
     }
 
-    /// Looks at the demand again if this thread's write changed what it must report, or the other thread's did.
+    /// Reads the demand again if this thread's write changed what it must report, or the other thread's did.
     #[inline]
     fn keep_up(&mut self) {
         if self.epoch != self.thread.epoch() {
@@ -183,7 +184,7 @@ impl<'a> Cpu<'a> {
         answer.map_err(fault)
     }
 
-    /// The breakpoint registers are the processor's; the PMU hears of what changed in them.
+    /// The breakpoint registers are the processor's; the PMU is notified of what changed in them.
     fn pass_breakpoints(&mut self, cpu: &CpuView<'_>) {
         for (index, held) in self.breakpoints.iter_mut().enumerate() {
             let number = index as u8 & 7;
@@ -195,7 +196,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Lets `cycles` go by in which nothing else happens, by the clock that runs or that of a halt.
+    /// `cycles` elapse without any other event, by the clock that runs or that of a halt.
     fn pass(&mut self, clock: Signal, cycles: u64) {
         self.keep_up();
         // A companion that keeps the time makes the cycles of instructions; these are of none.
@@ -205,7 +206,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Adds what the engine knows of a step, tells its records and services the PMU at a deadline, in this order.
+    /// Adds what the engine knows of a step, reports its records and services the PMU at a deadline, in this order.
     fn complete(&mut self, step: &Step) {
         let stacked = stack(step, (&self.own, &self.followed), self.demand.records(), &self.thread);
         let reached = add(step, false, (&self.own, &self.followed), &self.thread) || stacked;
@@ -234,7 +235,7 @@ impl<'a> Cpu<'a> {
         held.then(|| u32::try_from(passed).unwrap_or(u32::MAX))
     }
 
-    /// What to tell the processor of a miss of the third level.
+    /// What to report to the processor of a miss of the third level.
     fn miss(&self, step: &Step) -> Option<L3Miss> {
         let following = self.companion.as_ref().filter(|following| self.tells_misses && following.follower.is_active())?;
         let outcome = following.follower.outcome();
@@ -251,8 +252,8 @@ fn fault(fault: Fault) -> RegisterFault {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
-/// whether one of its signals has come to its deadline.
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
+/// of its signals has reached its deadline.
 fn add(step: &Step, held: bool, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
     let (own, followed) = what;
     if followed.is_empty() {
@@ -266,8 +267,8 @@ fn add(step: &Step, held: bool, what: (&Demand, &[Signal]), thread: &Thread<'_, 
     followed.iter().any(|signal| thread.reached(*signal))
 }
 
-/// Accesses of the register stack come before the instruction that waits for them, each with a record of its own. Returns whether a signal
-/// has come to its deadline.
+/// Accesses of the register stack come before the instruction that waits for them, each with its own record. Returns whether a signal has
+/// reached its deadline.
 fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thread<'_, Lines>) -> bool {
     let (own, followed) = what;
     let sink = Sink { demand: own, totals: thread.totals() };
@@ -280,7 +281,7 @@ fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thre
     !step.register_stack.is_empty() && followed.iter().any(|signal| thread.reached(*signal))
 }
 
-/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
 fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step, outcome)) {
         thread.record(&record::record(step, outcome));

@@ -16,7 +16,7 @@ pub(super) fn kind(branch: &StepBranch) -> BranchKind {
     }
 }
 
-/// What a step did for which its record may be wanted. `outcome` tells what its fetch missed.
+/// What a step did for which its record may be wanted. `outcome` contains what its fetch missed.
 pub(super) fn occasion(step: &Step, outcome: Option<&Outcome>) -> Occasion {
     let transfer = transfer(step, Prediction::None);
     Occasion {

@@ -1,4 +1,4 @@
-//! What is attached to a machine of the engine, saved with it and gone on from.
+//! What is attached to a machine of the engine, saved and restored with it.
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
@@ -11,20 +11,20 @@ use crate::report::Trace;
 use crate::{LineState, Lines};
 use vm_pmu_engines::ia64::{self, Machine};
 
-/// What remembers something beside the engine, between two instructions.
+/// The state of everything other than the engine, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     /// The PMUs: [`topology::Machine::save`].
     pub pmus: Vec<u8>,
     /// Where their interrupt requests arrive, one a thread.
     pub lines: Vec<LineState>,
-    /// What stands between each thread and its PMU.
+    /// The state between each thread and its PMU.
     pub cpus: Vec<CpuState>,
     /// The companion, if there is one: [`Companion::save_snapshot`].
     pub companion: Option<Vec<u8>>,
 }
 
-/// What stands between a thread and its PMU.
+/// The state between a thread and its PMU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuState {
     /// IBR0 to IBR7 and DBR0 to DBR7 as the PMU knows them.
@@ -42,7 +42,7 @@ pub struct CpuState {
 /// A machine of the engine, and everything attached to it.
 #[derive(Debug)]
 pub struct Rig<'r, 'a> {
-    /// The machine, whose threads have each an attached one for observer.
+    /// The machine; the observer of each of its threads is an attached one.
     pub machine: &'r mut Machine<Cpu<'a>>,
     /// The PMUs, one a thread.
     pub pmus: &'r topology::Machine<Lines>,
@@ -63,13 +63,13 @@ impl Cpu<'_> {
         }
     }
 
-    /// Whether this thread can go on from `state`.
+    /// Whether this thread can continue from `state`.
     fn check(&self, state: &CpuState) -> Result<(), Refusal> {
         let (saved, target) = (state.ledger.thread(), self.ledger.thread());
         if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
     }
 
-    /// Goes on from `state`, with a PMU that goes on from what it remembered then.
+    /// Continues from `state`, with a PMU that has been restored to the same point.
     fn resume(&mut self, state: &CpuState) {
         (self.breakpoints, self.foreground) = (state.breakpoints, state.foreground);
         self.instructions = state.instructions;
@@ -84,12 +84,12 @@ impl Cpu<'_> {
 }
 
 impl Rig<'_, '_> {
-    /// Everything that the machine and what is attached to it remember; to be called between two runs.
+    /// The complete state of the machine and of what is attached to it; to be called between two runs.
     ///
     /// # Errors
-    /// [`SnapshotError`]: there is no memory for it, or the threads have not the followers of all of the companion's threads.
+    /// [`SnapshotError`]: there is no memory for it, or the threads do not have the followers of all of the companion's threads.
     pub fn save(&mut self) -> Result<(ia64::Saved, Attached), SnapshotError> {
-        // An interrupt may come due by saving: before its line is saved.
+        // Saving may make an interrupt due: so this comes before its line is saved.
         let pmus = self.pmus.save()?;
         let cpus = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).map(Cpu::state).collect();
         let followers = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)?.follower());
@@ -98,10 +98,10 @@ impl Rig<'_, '_> {
         Ok((self.machine.save(), attached))
     }
 
-    /// Goes on from what was saved, all of it or nothing; to be called between two runs.
+    /// Continues from a saved state, all of it or nothing; to be called between two runs.
     ///
     /// # Errors
-    /// [`Refusal`], and everything is as it was.
+    /// [`Refusal`], and nothing is changed.
     pub fn restore(&mut self, machine: &ia64::Saved, saved: &Attached) -> Result<(), Refusal> {
         let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
         count("threads", saved.cpus.len(), cpus.len())?;
@@ -120,13 +120,13 @@ impl Rig<'_, '_> {
         put
     }
 
-    /// Puts each part into place; what comes behind one that refuses is not.
+    /// Restores each part; stops at the first that refuses.
     fn put(&mut self, machine: &ia64::Saved, saved: &Attached) -> Result<(), Refusal> {
         self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
-        // Behind the PMUs, which may ask while they are put in place for what has been asked for already.
+        // After the PMUs, which may repeat requests while they are restored.
         self.lines.go_on(&saved.lines);
-        // What is demanded is known once the PMUs are in place, and the followers look at it.
+        // The demand is known once the PMUs are restored, and the followers read it.
         for (cpu, state) in self.machine.observers_mut().zip(&saved.cpus) {
             cpu.resume(state);
         }

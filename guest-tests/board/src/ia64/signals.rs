@@ -54,8 +54,8 @@ const SUPPLIED: &[Signal] = &[
     Signal::ThreadSwitchesLowPower,
 ];
 
-/// What the interpreter adds though a companion would: that takes an access as misaligned when it leaves its eight bytes, here it is when
-/// it is not at a multiple of its size; and of check loads that need not load it hears nothing.
+/// What the interpreter adds although a companion would. A companion takes an access as misaligned when it leaves its eight bytes, the
+/// interpreter when it is not at a multiple of its size; and check loads that need not load are not reported to a companion.
 pub(super) const KNOWN_BETTER: [Signal; 3] = [Signal::MisalignedLoads, Signal::MisalignedStores, Signal::MemoryReferences];
 
 /// Where signals go, as far as they are wanted.
@@ -73,7 +73,7 @@ impl Sink<'_> {
     }
 }
 
-/// The signal of a thread that leaves the foreground. Data that comes back to the other thread is the other end of a miss.
+/// The signal of a thread that leaves the foreground. Data that returns to the other thread is the other end of a miss.
 pub(super) fn switched(cause: SwitchCause) -> Signal {
     match cause {
         SwitchCause::L3Miss | SwitchCause::L3Return => Signal::ThreadSwitchesThirdLevelMiss,
@@ -83,7 +83,7 @@ pub(super) fn switched(cause: SwitchCause) -> Signal {
     }
 }
 
-/// Adds what `step` did but for cycles and accesses of the register stack engine.
+/// Adds what `step` did, except cycles and accesses of the register stack engine.
 pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     sink.add(Signal::InstructionsRetired, 1);
     sink.add(Signal::NopsRetired, u64::from(step.nop && step.predicate));

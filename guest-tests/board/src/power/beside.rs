@@ -1,4 +1,4 @@
-//! PMUs beside the guest's own: they count what the same thread does, and the guest knows nothing of them.
+//! PMUs in addition to the guest's own: they count what the same thread does, and the guest knows nothing of them.
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::arch::access::Address;
@@ -24,7 +24,7 @@ struct Unit {
     counts: [u64; COUNTERS],
 }
 
-/// What one of them remembers.
+/// The state of one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BesideState {
     /// The PMU.
@@ -81,7 +81,7 @@ impl Beside {
         self.units.is_empty()
     }
 
-    /// What the thread must report for them.
+    /// What the thread must report to them.
     #[must_use]
     pub fn signals(&self) -> SignalSet {
         self.units.iter().fold(SignalSet::EMPTY, |signals, unit| signals.union(unit.pmu.demand().signals()))
@@ -108,7 +108,7 @@ impl Beside {
         }
     }
 
-    /// What each of them remembers.
+    /// The state of each of them.
     #[must_use]
     pub fn states(&mut self, totals: &Totals) -> Vec<BesideState> {
         let state = |unit: &mut Unit| {
@@ -118,7 +118,7 @@ impl Beside {
         self.units.iter_mut().map(state).collect()
     }
 
-    /// Goes on from what was saved, of as many PMUs, on a thread whose totals are `totals`.
+    /// Continues from the saved state of as many PMUs, on a thread whose totals are `totals`.
     pub fn restore(&mut self, states: &[BesideState], totals: &Totals) {
         for (unit, state) in self.units.iter_mut().zip(states) {
             unit.deadlines = Deadlines::new(PACE);
@@ -133,7 +133,7 @@ impl Beside {
         self.units.len()
     }
 
-    /// Takes what the counters have grown by; to be called before 2^32 events of any kind went by since the last time.
+    /// Takes what the counters have grown by; to be called before 2^32 events of any kind have occurred since the last time.
     pub(super) fn settle(&mut self, totals: &Totals) {
         for Unit { pmu, deadlines, held, counts } in &mut self.units {
             let state = pmu.state(&View { totals, deadlines });

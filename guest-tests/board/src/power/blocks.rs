@@ -1,7 +1,7 @@
-//! Blocks that run at one go: what they add, and whether the PMU lets them.
+//! Blocks that run at one go: what they add, and whether the PMU allows them.
 //!
-//! Blocks take their instructions off a countdown, which counts cycles and what each instruction adds one to. Ticks of the time base follow when
-//! that is looked at. Blocks stay short of the horizon, so nothing comes due within: the step that reaches a deadline goes by itself.
+//! Blocks take their instructions off a countdown, which counts cycles and what each instruction adds one to. Ticks of the time base follow
+//! when that is evaluated. Blocks stay short of the horizon, so nothing comes due within: the step that reaches a deadline goes by itself.
 
 use vm_pmu::Countdown;
 use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
@@ -11,14 +11,14 @@ use super::{Cpu, EACH, tell};
 use vm_pmu_engines::power::Step;
 use vm_pmu_engines::unicorn::power::Blocks;
 
-/// What steps add to the totals beside the countdown, but for ticks and what the match array makes of them.
+/// What steps add to the totals besides the countdown, except ticks and what the match array makes of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     amounts: Box<[(Signal, u64)]>,
 }
 
 impl Cpu<'_> {
-    /// Whether every instruction is told by itself. Branches are told in any case, as they stand at the ends of blocks.
+    /// Whether every instruction is reported by itself. Branches are reported in any case, as they are at the ends of blocks.
     fn tells_each(&self) -> bool {
         let records = self.demand.records();
         let each = records.memory || records.fetches || records.every;
@@ -26,17 +26,17 @@ impl Cpu<'_> {
         each || active || self.demand.per_cycle() || !self.beside.is_empty()
     }
 
-    /// Lets as many instructions run as nothing comes to an end within.
+    /// Allows as many instructions as may run before the next deadline.
     fn refill(&mut self) {
         self.settle();
-        // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
+        // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.
         self.thread.check();
         self.countdown.sync(self.thread);
         let look = self.firmware.map_or(u64::MAX, |firmware| firmware.next_look().saturating_sub(self.cycles));
         self.countdown.limit(self.countdown.left().min(look).saturating_sub(1));
     }
 
-    /// Adds what a block did beside the countdown, as far as it is demanded.
+    /// Adds what a block did besides the countdown, as far as it is demanded.
     fn add_block(&self, steps: &[Step], sums: &Sums, branch: Option<&Step>) {
         let sink = Sink { demand: &self.own, totals: self.thread.totals() };
         sums.amounts.iter().for_each(|(signal, amount)| sink.add(*signal, *amount));
@@ -91,7 +91,7 @@ impl Blocks for Cpu<'_> {
             self.add_block(steps, sums, branch);
         }
         if let Some(branch) = branch {
-            // No deadline is near, so the record goes to the branch history alone, and what the countdown has is not asked for.
+            // No deadline is near, so the record goes to the branch history alone, and the countdown is not needed.
             tell(branch, false, self.demand.records(), None, &self.thread);
         }
     }

@@ -1,12 +1,12 @@
-//! Host firmware and the nests of the chips: what stands beside the CPUs of a POWER9 machine with in-memory collection.
+//! Host firmware and the nests of the chips: what a POWER9 machine with in-memory collection has in addition to its CPUs.
 //!
-//! The firmware (OPAL) is two instructions in memory of its own: an `attn`, which the engine hands to [`Firmware::call`], and a return. A
-//! guest finds them as an operating system does: GPR 3 has the device tree, its node `/ibm,opal` the address to branch to, big-endian and
-//! in hypervisor state, with the number of the call in GPR 0. Before the guest starts, the firmware has let the engine of each nest program
-//! its counters and has paused it.
+//! The firmware (OPAL) is two instructions in its own memory: an `attn`, which the engine hands to [`Firmware::call`], and a return. A
+//! guest finds them as an operating system does: GPR 3 has the device tree, and its node `/ibm,opal` has the address to branch to,
+//! big-endian and in hypervisor state, with the number of the call in GPR 0. Before the guest starts, the firmware has had the engine of
+//! each nest program its counters, and has paused it.
 //!
-//! Nest cycles follow core cycles: the CPU that is furthest tells the time. Cores that collect post as often as a slot of the nest comes. What
-//! moves between caches and memory is told by the companion, if there is one, before each slot.
+//! Nest cycles follow core cycles, those of the CPU that is furthest. Cores that collect post as often as a slot of the nest comes. What
+//! moves between caches and memory is reported by the companion, if there is one, before each slot.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub struct Pace {
 }
 
 impl Default for Pace {
-    /// 2 GHz beside 4 GHz. A slot comes every 500 cycles, so four in a microsecond and not one in 500: a guest waits by executing.
+    /// 2 GHz with a core at 4 GHz. A slot comes every 500 cycles, so four in a microsecond and not one in 500: a guest waits by executing.
     fn default() -> Self {
         Pace { nest: 1, core: 2, slot: 500 }
     }
@@ -87,12 +87,12 @@ pub struct Firmware<'a> {
     refused: Cell<u64>,
 }
 
-/// What the firmware and the nests remember. The firmware's code and the device tree are in the guest's memory.
+/// The state of the firmware and the nests. The firmware's code and the device tree are in the guest's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirmwareState {
     /// What [`Chip::save`] makes of each chip.
     pub chips: Vec<Vec<u8>>,
-    /// The bytes that each chip has moved, within it and to or from others, where a companion tells of them.
+    /// The bytes that each chip has moved, within it and to or from others, where a companion reports them.
     pub moved: Vec<[u64; 2]>,
     /// Cycles of a core so far.
     pub cycles: u64,
@@ -110,7 +110,7 @@ pub const fn chip_id(chip: usize) -> u32 {
     8 * chip as u32
 }
 
-/// What one of the cell at `offset` is worth, in events, at the faster speeds.
+/// How many events one in the cell at `offset` is worth, at the faster speeds.
 fn scale(offset: u32) -> u64 {
     let mut banks = DEFAULT_BANKS.iter().chain(&FLEXIBLE_BANKS);
     let has = |bank: &Bank| (bank.offset..bank.offset_of(bank.counters())).contains(&offset);
@@ -246,7 +246,7 @@ impl<'a> Firmware<'a> {
         Ok(fdt.end_node(cpus)?)
     }
 
-    /// Answers the call at `address` of the number and with the arguments that are in `registers`, GPR 0 and 3 to 5; `None` if no call
+    /// Performs the call at `address` of the number and with the arguments that are in `registers`, GPR 0 and 3 to 5; `None` if no call
     /// enters there.
     #[must_use]
     pub fn call(&self, address: u64, [number, first, second, third]: [u64; 4]) -> Option<u64> {
@@ -257,12 +257,12 @@ impl<'a> Firmware<'a> {
         if number == CHECK_TOKEN {
             return Some(u64::from(first == CHECK_TOKEN || Call::of_number(first).is_some()));
         }
-        // A number that is none is a bad parameter.
+        // An unknown number is a bad parameter.
         let outcome = self.platform.call_with(self.cores, number, [first, second, third], &guest).unwrap_or(Outcome::Parameter);
         Some(outcome.value() as u64)
     }
 
-    /// What it remembers. What caches and memory have moved so far is told to the chips first, which changes nothing that they post.
+    /// Its state. What caches and memory have moved so far is reported to the chips first, which changes nothing that they post.
     ///
     /// # Errors
     /// [`SnapshotError::OutOfMemory`].
@@ -281,10 +281,10 @@ impl<'a> Firmware<'a> {
         })
     }
 
-    /// Goes on from what was saved, after [`boot`](Firmware::boot), in a machine whose memory goes on from what was saved with it.
+    /// Continues from a saved state, after [`boot`](Firmware::boot), in a machine whose memory was restored with it.
     ///
     /// # Errors
-    /// [`SnapshotError`] of the first chip that refuses. Those before it then remember what was saved.
+    /// [`SnapshotError`] of the first chip that refuses. Those before it have then been restored.
     pub fn restore(&self, state: &FirmwareState) -> Result<(), SnapshotError> {
         let chips = self.platform.chips();
         for (chip, saved) in chips.iter().zip(&state.chips) {
@@ -301,7 +301,7 @@ impl<'a> Firmware<'a> {
         Ok(())
     }
 
-    /// A CPU has come to so many cycles.
+    /// A CPU has reached this cycle.
     #[inline]
     pub fn advance(&self, cycles: u64) {
         if cycles >= self.next.get() {
@@ -309,7 +309,7 @@ impl<'a> Firmware<'a> {
         }
     }
 
-    /// The cycles of a CPU at which something comes to pass by itself: up to there, time need not be told an instruction at a time.
+    /// The cycles of a CPU at which something is due by itself: up to there, time need not be reported at each instruction.
     #[must_use]
     pub fn next_look(&self) -> u64 {
         self.next.get()
@@ -345,7 +345,7 @@ impl<'a> Firmware<'a> {
         self.refused.set(self.refused.get() + u64::from(passed.refused));
     }
 
-    /// Lets `cycles` of the cores go by.
+    /// `cycles` of the cores elapse.
     fn pass_cores(&self, cycles: u64) {
         let Some(memory) = self.memory.get() else { return };
         let packages = 0..self.platform.chips().len();
@@ -382,7 +382,7 @@ mod tests {
         let firmware = Firmware::new(1, &cores, None, Pace { nest: 1, core: 2, slot: 100 });
         firmware.boot(&memory).expect("boots");
         assert_eq!(firmware.call(ENTRY, [150, 1, 0, 0]), Some(0));
-        // The first slot hears of it; of 40 slots of 200 cycles every second one posts.
+        // The first slot notices the start; of 40 slots of 200 cycles every second one posts.
         (1..=8000).for_each(|cycles| firmware.advance(cycles));
         assert_eq!(updates(&memory), 20);
         assert_eq!(firmware.refused(), 0);

@@ -1,4 +1,4 @@
-//! The companion of one CPU: what the interpreter tells it.
+//! The companion of one CPU: what the interpreter reports to it.
 
 use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
 
@@ -32,7 +32,7 @@ impl<'a> Following<'a> {
         Following { follower }
     }
 
-    /// Tells the follower what a step did.
+    /// Reports a step to the follower.
     pub(super) fn execute(&mut self, step: &Step) {
         let mut list = [Access::default(); 2];
         let mut count = 0;
@@ -72,7 +72,7 @@ impl<'a> Following<'a> {
         self.follower.execute(&instruction, &mut Identity);
     }
 
-    /// Tells the follower which translations are forgotten.
+    /// Reports to the follower which translations are forgotten.
     pub(super) fn forget(&mut self, step: &Step) {
         if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
             self.follower.invalidate(Invalidation::Page(touched.address));

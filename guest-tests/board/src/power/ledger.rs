@@ -12,7 +12,7 @@ use vm_pmu::{Address, Part};
 
 use crate::report::Count;
 
-/// The most selections of a thread that are told apart.
+/// The most selections of a thread that are kept apart.
 const MAX_ROWS: usize = 4096;
 /// What PMC5 and PMC6 count, as codes that drivers use.
 const FIXED: [u64; 2] = [0x5_00FA, 0x6_00F4];
@@ -26,8 +26,8 @@ struct Row {
 
 /// The counts of one thread, by counter and by what it selected.
 ///
-/// It looks at the counters before each write of a register, so reloads, negative values and reprogramming lose nothing. Of a guest that
-/// selects more than 4096, the rest is not listed.
+/// It reads the counters before each write of a register, so reloads, negative values and reprogramming lose nothing. If a guest selects
+/// more than 4096, the rest is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     thread: usize,
@@ -49,7 +49,7 @@ impl Ledger {
         self.thread
     }
 
-    /// Books what the counters have grown by since they were last looked at.
+    /// Books what the counters have grown by since the last call.
     pub(super) fn settle<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         let State::Power9(state) = thread.state() else { return };
         for counter in 0..COUNTERS {
@@ -71,7 +71,7 @@ impl Ledger {
         }
     }
 
-    /// A register has been written: what a counter holds by a write is no count, and MMCR1 selects anew.
+    /// A register has been written: a value that was written to a counter is no count, and MMCR1 selects anew.
     pub(super) fn written<L: InterruptLine>(&mut self, address: Address, thread: &Thread<'_, L>) {
         const MMCR1: [u16; 2] = [spr::MMCR1, spr::MMCR1 - spr::PRIVILEGED];
         let Address::Spr(number) = address else { return };
@@ -85,7 +85,7 @@ impl Ledger {
         }
     }
 
-    /// The counts, in the order in which they first grew. Of a signal that nobody `knows`, that is said.
+    /// The counts, in the order in which they first grew. Signals that the engine does not `know` are marked.
     #[must_use]
     pub fn counts(&self, part: Part, knows: &dyn Fn(Signal) -> bool) -> Vec<Count> {
         self.rows.iter().map(|row| describe(self.thread, row, part, knows)).collect()

@@ -1,7 +1,7 @@
 //! The glue between the POWER interpreter and a POWER9 PMU: what any emulator writes once.
 //!
-//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, tells records and services the PMU at deadlines, passes
-//! on contexts and register accesses, and holds interrupts and event-based branches up to the CPU.
+//! [`Cpu`] is an [`Observer`]: it adds what each step did to the thread's totals, reports records and services the PMU at deadlines, passes
+//! on contexts and register accesses, and keeps interrupts and event-based branches pending for the CPU.
 //!
 //! # What a step adds
 //!
@@ -15,8 +15,8 @@
 //!
 //! # BESCR
 //!
-//! Both the engine and the PMU keep it: a `mtspr` goes to the PMU and then does what it says in the engine; what the engine changes by
-//! itself (GE, at an event-based branch and at `rfebb`) is told to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
+//! Both the engine and the PMU keep it. A `mtspr` goes to the PMU and then has its effect in the engine; what the engine changes by itself
+//! (GE, at an event-based branch and at `rfebb`) is reported to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
 mod beside;
 #[cfg(feature = "unicorn")]
@@ -63,7 +63,7 @@ const FACILITY_EBB: u64 = 1 << (63 - 56);
 /// LPCR: HR, bit 43: the host translates by a radix tree.
 const LPCR_HR: u64 = 1 << (63 - 43);
 
-/// What goes on with the time base.
+/// What advances with the time base.
 const TICKING: [Signal; 3] = [Signal::TimeBaseTicks, Signal::UtilizationTicks, Signal::ScaledUtilizationTicks];
 
 /// What each instruction adds one to, as it does to instructions and cycles.
@@ -80,19 +80,19 @@ pub struct Cpu<'a> {
     companion: Option<Following<'a>>,
     firmware: Option<&'a Firmware<'a>>,
     demand: Demand,
-    /// The epoch of the thread's demand when it was last looked at.
+    /// The epoch of the thread's demand when it was last read.
     epoch: u32,
     /// What is reported beyond what the PMU demands.
     watched: Demand,
-    /// What of the demand the companion does not make.
+    /// The part of the demand that the companion does not make.
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
     /// The instructions that the match array matches, as a value and the bits that are compared.
     matched: Option<(u64, u64)>,
-    /// Cycles told so far.
+    /// Cycles reported so far.
     cycles: u64,
-    /// Ticks of the time base told so far.
+    /// Ticks of the time base reported so far.
     ticks: u64,
     /// BESCR as the PMU has it.
     bescr: u64,
@@ -104,9 +104,9 @@ pub struct Cpu<'a> {
     ledger: Ledger,
     trace: Recorder,
     beside: Beside,
-    /// Who hears of translations that every CPU must forget.
+    /// The threads that are notified of translations that every CPU must forget.
     others: Vec<Thread<'a, Lines>>,
-    /// The performance monitor interrupt was there when it was last looked at.
+    /// The performance monitor interrupt was pending when it was last checked.
     interrupting: bool,
     /// Counts blocks that run at one go.
     countdown: Countdown,
@@ -150,29 +150,29 @@ impl<'a> Cpu<'a> {
         self.renew_demand();
     }
 
-    /// Has `firmware` answer the calls of the guest, and the nests' time go by with this CPU's.
+    /// Has `firmware` perform the calls of the guest, and advances the nests' time with this CPU's.
     pub fn call_firmware(&mut self, firmware: &'a Firmware<'a>) {
         self.firmware = Some(firmware);
     }
 
-    /// Has `others` hear of the translations that every CPU must forget. All of them run on one thread of the host, by turns.
+    /// Notifies `others` of the translations that every CPU must forget. All of them run on one thread of the host, by turns.
     pub fn broadcast_to(&mut self, others: Vec<Thread<'a, Lines>>) {
         self.others = others;
     }
 
-    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
     }
 
-    /// Lets `beside` count what the thread does, whatever the guest programs.
+    /// Has `beside` count what the thread does, whatever the guest programs.
     pub fn count_beside(&mut self, beside: Beside) {
         self.watch(beside.signals());
         self.beside = beside;
     }
 
-    /// The PMUs beside the guest's own.
+    /// The PMUs in addition to the guest's own.
     #[must_use]
     pub fn beside(&self) -> &Beside {
         &self.beside
@@ -227,7 +227,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Looks at the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
+    /// Reads the demand again if this CPU's write changed what it must report, or another's did, or a nest wants it.
     #[inline]
     fn keep_up(&mut self) {
         let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
@@ -251,7 +251,7 @@ impl<'a> Cpu<'a> {
         (u128::from(cycles) * u128::from(ticks) / u128::from(every.max(1))) as u64
     }
 
-    /// The time base goes on with `cycles` more cycles. Its ticks are told whether they are demanded or not: the PMU knows the time base
+    /// The time base advances by `cycles` more cycles. Its ticks are reported whether they are demanded or not: the PMU knows the time base
     /// as their total and an offset.
     fn tick(&mut self, cycles: u64) {
         self.cycles += cycles;
@@ -277,12 +277,12 @@ impl<'a> Cpu<'a> {
         control.set_hfscr_no_bhrb(cpu.hfscr() & HFSCR_BHRB == 0);
         control.set_hfscr_no_ebb(cpu.hfscr() & FACILITY_EBB == 0);
         control.set_fscr_no_ebb(cpu.fscr() & FACILITY_EBB == 0);
-        // What the totals have from before the CPU went on from what was saved is no part of its time.
+        // The totals from before the CPU was restored are no part of its time.
         let time_base = cpu.time_base().wrapping_sub(self.thread.totals().get(Signal::TimeBaseTicks));
         Context { time_base, ..Context::power(cpu.msr(), control.bits()) }
     }
 
-    /// Looks at what an access or an alert has made of BESCR.
+    /// Reads what an access or an alert has made of BESCR.
     fn look_at_bescr(&mut self) {
         let vm_pmu::State::Power9(state) = self.thread.state() else { return };
         self.bescr = state.bescr;
@@ -330,7 +330,7 @@ impl<'a> Cpu<'a> {
         self.trace.keep(self.thread.number(), self.instructions, cpu.pc(), || trace::access(registers, address, value?, wrote));
     }
 
-    /// Lets `cycles` go by in which nothing else happens, around the instruction at `address`.
+    /// `cycles` elapse without any other event, around the instruction at `address`.
     fn pass(&mut self, cycles: u64, address: u64) {
         self.tick(cycles);
         Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
@@ -342,7 +342,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Adds what the engine knows of a step, tells its record and services the PMU at a deadline, in this order.
+    /// Adds what the engine knows of a step, reports its record and services the PMU at a deadline, in this order.
     fn complete(&mut self, step: &Step) {
         self.tick(u64::from(step.cycles));
         let reached = add(step, false, self.matched, (&self.own, &self.followed), &self.thread);
@@ -352,7 +352,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// The PMUs beside the guest's own look at a step.
+    /// Services the PMUs in addition to the guest's own after a step.
     fn count_step_beside(&mut self, step: &Step) {
         let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
         self.beside.step(self.thread.totals(), || record::record(step, outcome));
@@ -363,7 +363,7 @@ impl<'a> Cpu<'a> {
 
     /// A step that the companion follows. Returns the cycles it took, if the companion keeps the time.
     fn complete_accompanied(&mut self, step: &Step) -> Option<u32> {
-        // Ticks of a companion's cycles are told behind the step, when the cycles are known.
+        // Ticks of a companion's cycles are reported after the step, when the cycles are known.
         let held = self.companion.as_ref().is_some_and(|following| following.follower.keeps_time());
         if !held {
             self.tick(u64::from(step.cycles));
@@ -392,8 +392,8 @@ impl<'a> Cpu<'a> {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
-/// whether one of its signals has come to its deadline.
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
+/// of its signals has reached its deadline.
 fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
     let (own, followed) = what;
     if followed.is_empty() {
@@ -408,7 +408,7 @@ fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[S
     followed.iter().any(|signal| thread.reached(*signal))
 }
 
-/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
 fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step)) {
         thread.record(&record::record(step, outcome));

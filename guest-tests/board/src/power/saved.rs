@@ -1,4 +1,4 @@
-//! What is attached to a machine of the engine, saved with it and gone on from.
+//! What is attached to a machine of the engine, saved and restored with it.
 
 use serde::{Deserialize, Serialize};
 use vm_pmu::companion::{Companion, Follower};
@@ -11,12 +11,12 @@ use crate::refusal::{Refusal, count};
 use crate::report::Trace;
 use vm_pmu_engines::power::{self, Machine};
 
-/// What remembers something beside the engine, between two instructions.
+/// The state of everything other than the engine, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     /// The PMUs and what cores post into memory: [`topology::Machine::save`].
     pub pmus: Vec<u8>,
-    /// What stands between each CPU and its PMU.
+    /// The state between each CPU and its PMU.
     pub cpus: Vec<CpuState>,
     /// The companion, if there is one: [`Companion::save_snapshot`].
     pub companion: Option<Vec<u8>>,
@@ -24,31 +24,31 @@ pub struct Attached {
     pub firmware: Option<FirmwareState>,
 }
 
-/// What stands between a CPU and its PMU.
+/// The state between a CPU and its PMU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuState {
-    /// Cycles told to the PMU so far.
+    /// Cycles reported to the PMU so far.
     pub cycles: u64,
-    /// Ticks of the time base told so far.
+    /// Ticks of the time base reported so far.
     pub ticks: u64,
     /// Instructions retired.
     pub instructions: u64,
     /// The address of the last of them.
     pub last: u64,
-    /// The performance monitor interrupt was there when it was last looked at.
+    /// The performance monitor interrupt was pending when it was last checked.
     pub interrupting: bool,
     /// What was counted.
     pub ledger: Ledger,
     /// What has passed between the guest and the PMU, as far as it was kept.
     pub trace: Vec<Trace>,
-    /// The PMUs beside the guest's own.
+    /// The PMUs in addition to the guest's own.
     pub beside: Vec<BesideState>,
 }
 
 /// A machine of the engine, and everything attached to it.
 #[derive(Debug)]
 pub struct Rig<'r, 'a> {
-    /// The machine, whose CPUs have each an attached one for observer.
+    /// The machine; the observer of each of its CPUs is an attached one.
     pub machine: &'r mut Machine<Cpu<'a>>,
     /// The PMUs, one a CPU.
     pub pmus: &'r topology::Machine<Lines>,
@@ -72,14 +72,14 @@ impl Cpu<'_> {
         }
     }
 
-    /// Whether this CPU can go on from `state`.
+    /// Whether this CPU can continue from `state`.
     fn check(&self, state: &CpuState) -> Result<(), Refusal> {
-        count("PMUs beside the guest's own", state.beside.len(), self.beside.len())?;
+        count("PMUs besides the guest's own", state.beside.len(), self.beside.len())?;
         let (saved, target) = (state.ledger.thread(), self.ledger.thread());
         if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
     }
 
-    /// Goes on from `state`, with a PMU that goes on from what it remembered then.
+    /// Continues from `state`, with a PMU that has been restored to the same point.
     fn resume(&mut self, state: &CpuState) {
         (self.cycles, self.ticks) = (state.cycles, state.ticks);
         (self.instructions, self.last) = (state.instructions, state.last);
@@ -97,12 +97,13 @@ impl Cpu<'_> {
 }
 
 impl Rig<'_, '_> {
-    /// Everything that the machine and what is attached to it remember; to be called between two runs.
+    /// The complete state of the machine and of what is attached to it; to be called between two runs.
     ///
     /// # Errors
-    /// [`SnapshotError`]: there is no memory for it, or the CPUs have not the followers of all of the companion's threads.
+    /// [`SnapshotError`]: there is no memory for it, or the CPUs do not have the followers of all of the companion's threads.
     pub fn save(&mut self) -> Result<(power::Saved, Attached), SnapshotError> {
-        // Counters that are folded by saving may post: before memory is saved. What the companion has to tell the chips is told.
+        // Counters that are folded by saving may post: so this comes before memory is saved. It also reports to the chips what the
+        // companion has for them.
         let pmus = self.pmus.save()?;
         let firmware = self.firmware.map(Firmware::state).transpose()?;
         let cpus = self.machine.observers_mut().map(Cpu::state).collect();
@@ -112,10 +113,10 @@ impl Rig<'_, '_> {
         Ok((self.machine.save(), attached))
     }
 
-    /// Goes on from what was saved, all of it or nothing; to be called between two runs.
+    /// Continues from a saved state, all of it or nothing; to be called between two runs.
     ///
     /// # Errors
-    /// [`Refusal`], and everything is as it was.
+    /// [`Refusal`], and nothing is changed.
     pub fn restore(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
         let cpus: Vec<&Cpu<'_>> = (0..self.machine.cpus()).filter_map(|index| self.machine.observer(index)).collect();
         count("CPUs", saved.cpus.len(), cpus.len())?;
@@ -132,14 +133,14 @@ impl Rig<'_, '_> {
         put
     }
 
-    /// Puts each part into place; what comes behind one that refuses is not.
+    /// Restores each part; stops at the first that refuses.
     fn put(&mut self, machine: &power::Saved, saved: &Attached) -> Result<(), Refusal> {
         self.machine.restore(machine)?;
         self.pmus.load(&saved.pmus)?;
         if let (Some(firmware), Some(state)) = (self.firmware, &saved.firmware) {
             firmware.restore(state)?;
         }
-        // What is demanded is known once PMUs and chips are in place, and the followers look at it.
+        // The demand is known once PMUs and chips are restored, and the followers read it.
         for (cpu, state) in self.machine.observers_mut().zip(&saved.cpus) {
             cpu.resume(state);
         }

@@ -12,8 +12,8 @@ pub fn supplies(signal: Signal) -> bool {
     SUPPLIED.contains(&signal)
 }
 
-/// What the engine and Unicorn promise of their pace: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or an
-/// exception in it. How fast the time base goes is the machine's.
+/// The pace that the engine and Unicorn promise: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or
+/// an exception in it. How fast the time base goes is the machine's.
 #[must_use]
 pub fn pace() -> Pace {
     let single = SUPPLIED.iter().copied().filter(|signal| !super::TICKING.contains(signal));
@@ -104,7 +104,7 @@ pub(super) fn interruption(taken: Taken) -> Signal {
     }
 }
 
-/// Adds what `step` did but for cycles and ticks. `matches` is whether the match array matches it.
+/// Adds what `step` did, except cycles and ticks. `matches` is whether the match array matches it.
 pub(super) fn add(step: &Step, matches: bool, sink: &Sink<'_>) {
     for signal in [
         Signal::InstructionsRetired,

@@ -1,7 +1,7 @@
-//! Many instructions told at once: what an emulator that runs blocks at one go writes of the glue.
+//! Many instructions reported at once: the part of the glue for an emulator that runs blocks at one go.
 //!
-//! Blocks take their instructions off a countdown, which counts instructions and cycles. What they add beside is worked out by the same code
-//! that adds a step's, once, into totals of nobody. Blocks stay short of the horizon, so nothing comes due within: the step that reaches
+//! Blocks take their instructions off a countdown, which counts instructions and cycles. What else they add is worked out once, by the same
+//! code that adds a step's, into totals of no thread. Blocks stay short of the horizon, so nothing comes due within: the step that reaches
 //! a deadline goes by itself.
 
 use vm_pmu::Countdown;
@@ -13,7 +13,7 @@ use super::untile::Beside;
 use vm_pmu_engines::blocks::{Facts, Sums};
 use vm_pmu_engines::x86::{CpuView, Step};
 
-/// What depends on addresses, or on what was fetched before: nobody knows it of a block.
+/// What depends on addresses, or on what was fetched before, and so is unknown for a block.
 const OF_EACH_STEP: &[Signal] = &[
     Signal::DataCacheAccesses,
     Signal::MisalignedAccesses,
@@ -28,7 +28,7 @@ const OF_EACH_STEP: &[Signal] = &[
     Signal::BreakpointMatches3,
 ];
 
-/// What is as many as the cycles while the context stays as it is, or none.
+/// Signals that either grow with every cycle while the context stays as it is, or not at all.
 const OF_CYCLES: &[Signal] =
     &[Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles, Signal::InterruptsMaskedCycles, Signal::InterruptsMaskedPendingCycles];
 
@@ -42,7 +42,7 @@ fn wants_records(records: Records) -> bool {
 }
 
 impl Cpu<'_> {
-    /// Looks at what is followed now. What blocks add only grows: to add it in vain costs less than to work it out again.
+    /// Adds what is followed now to what blocks sum. That only grows: to add a signal in vain costs less than to work it out again.
     pub(super) fn sum_followed(&mut self) {
         let known = |signal: &&Signal| ![OF_EACH_STEP, OF_CYCLES, COUNTED].iter().any(|others| others.contains(signal));
         let summed = self.summed.union(&self.followed.iter().filter(known).copied().collect());
@@ -75,19 +75,19 @@ impl Cpu<'_> {
         Some(Facts::new((0..).zip(amounts)))
     }
 
-    /// How many instructions may run in blocks; none if each must be told.
+    /// How many instructions may run in blocks; none if each must be reported.
     pub(super) fn give_headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
         self.renew_if_stale();
         let masked = !cpu.interrupts_enabled();
         let pending = masked && cpu.apic().interrupt_pending();
-        // What begins with a step is told with that step.
+        // What begins with a step is reported with that step.
         let begins = masked != self.masked || pending != self.signals.is_pending();
         let told = self.accompanied || self.demand.per_cycle() || wants_records(self.demand.records());
         let beside = self.beside.as_ref().is_some_and(Beside::is_busy);
         if begins || told || beside || self.lines.waits(self.thread.number()) || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal)) {
             return None;
         }
-        // Steps compare each signal, and add no cycles that nobody wants: the horizon may not be where it was.
+        // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.
         self.thread.check();
         let countdown = Countdown::with([(Signal::ReferenceCycles, 1)]);
         countdown.sync(self.thread);

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The clock of one core: the furthest to which any of its threads has run. The threads of a core hold clones of one.
 ///
-/// A core is active in the cycles that its clock moves on by. Whichever thread moves it adds them to its own totals, so the threads'
-/// totals together are the core's, and no cycle counts twice. What a thread runs through behind the core's clock, another ran through
-/// before it. A halted thread's clock goes on and leaves the core's where it is.
+/// A core is active in the cycles by which its clock advances. The thread that advances it adds them to its own totals, so the threads'
+/// totals together are the core's, and no cycle counts twice. What a thread runs before the core's clock, another has run already. A halted
+/// thread's clock goes on and leaves the core's where it is.
 #[derive(Clone, Debug, Default)]
 pub struct CoreClock(Arc<AtomicU64>);
 
 impl CoreClock {
-    /// A clock that stands at zero.
+    /// A clock at zero.
     #[must_use]
     pub fn new() -> CoreClock {
         CoreClock::default()
@@ -24,7 +24,7 @@ impl CoreClock {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Puts it to `now`: whoever holds it goes on from there.
+    /// Sets it to `now`: all its holders continue from there.
     ///
     /// ```
     /// use vm_pmu_board::x86::CoreClock;
@@ -37,7 +37,7 @@ impl CoreClock {
         self.0.store(now, Ordering::Relaxed);
     }
 
-    /// A thread ran from `start`, of its own clock, for so many cycles; by how many the core's clock moved on.
+    /// A thread ran from `start`, of its own clock, for so many cycles. Returns by how many the core's clock advanced.
     ///
     /// ```
     /// use vm_pmu_board::x86::CoreClock;
@@ -45,7 +45,7 @@ impl CoreClock {
     /// let clock = CoreClock::new();
     /// assert_eq!(clock.run(0, 5), 5);
     /// assert_eq!(clock.run(3, 4), 2);
-    /// // Nobody ran between 7 and 100.
+    /// // No thread ran between 7 and 100.
     /// assert_eq!(clock.run(100, 1), 1);
     /// ```
     #[inline]

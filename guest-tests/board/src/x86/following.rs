@@ -1,4 +1,4 @@
-//! The companion of one CPU: what the interpreter tells it.
+//! The companion of one CPU: what the interpreter reports to it.
 
 use vm_pmu::arch::feed as arch;
 use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
@@ -7,7 +7,7 @@ use vm_pmu_engines::x86::{
     Access as StepAccess, BranchKind, CpuView, InstructionClass, Invalidation as Forgotten, Prefetch, SegmentSet, Step, StepKind,
 };
 
-/// Bytes of a page: what lies together in physical memory.
+/// Bytes of a page: what is contiguous in physical memory.
 const PAGE: u64 = 4096;
 
 /// The most accesses of a step: each of those that it lists in two parts, and what a prefetch names.
@@ -25,7 +25,7 @@ impl<'a> Following<'a> {
         Following { follower, ram }
     }
 
-    /// Tells the follower what a step did.
+    /// Reports a step to the follower.
     pub(super) fn execute(&mut self, step: &Step, cpu: &CpuView<'_>) {
         match (step.accesses(), step.touched) {
             ([], None) => self.tell(step, cpu, &[]),
@@ -77,7 +77,7 @@ impl<'a> Following<'a> {
         let instruction = Instruction {
             address: step.rip,
             physical: step.physical,
-            // What is interrupted was not fetched for it.
+            // A step that is an interrupt did not fetch the interrupted instruction.
             length: if taken { 0 } else { step.instruction.length },
             next_page: next_page(step, cpu),
             micro_ops: step.instruction.micro_ops,
@@ -90,7 +90,7 @@ impl<'a> Following<'a> {
         self.follower.execute(&instruction, &mut Tables(cpu));
     }
 
-    /// Tells the follower which translations are forgotten.
+    /// Reports to the follower which translations are forgotten.
     pub(super) fn forget(&mut self, step: &Step) {
         if let Some(forgotten) = step.invalidation {
             self.follower.invalidate(match forgotten {
@@ -113,7 +113,7 @@ impl PageTables for Tables<'_, '_> {
     }
 }
 
-/// Where an instruction goes on that reaches over into a page which does not follow in physical memory.
+/// Where an instruction continues that crosses into a page which does not follow in physical memory.
 fn next_page(step: &Step, cpu: &CpuView<'_>) -> Option<u64> {
     let left = PAGE - step.rip % PAGE;
     if u64::from(step.instruction.length) <= left {

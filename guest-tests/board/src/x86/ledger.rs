@@ -11,12 +11,12 @@ use vm_pmu::topology::Thread;
 use super::saved::{LedgerState, RowState};
 use crate::report::Count;
 
-/// The bits of PerfEvtSel that say what is counted: all but PC, INT and EN.
+/// The bits of PerfEvtSel that select what is counted: all except PC, INT and EN.
 const SELECTION: u64 = 0xFF87_FFFF;
 /// The values of a counter.
 const MASK: u64 = (1 << 48) - 1;
 
-/// The most selections of a thread that are told apart.
+/// The most selections of a thread that are kept apart.
 const MAX_ROWS: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +29,15 @@ struct Row {
 
 /// The counts of one thread, by counter and by what it selected.
 ///
-/// It looks at a counter before and after each write of it or of its select, so reloads with negative values, wraps and reprogramming
-/// lose nothing. A selection is listed once it was enabled. Of a guest that selects more than 4096, the rest is one row a counter.
+/// It reads a counter before and after each write of it or of its select, so reloads with negative values, wraps and reprogramming lose
+/// nothing. A selection is listed once it was enabled. If a guest selects more than 4096, the rest is one row a counter.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     thread: usize,
     rows: Vec<Row>,
     /// Where each counter's selection is.
     places: HashMap<(usize, Option<u64>), usize>,
-    /// What each counter held when it was last looked at.
+    /// What each counter held when it was last read.
     held: [u64; 4],
     /// The row each counter adds to.
     open: [Option<usize>; 4],
@@ -50,14 +50,14 @@ impl Ledger {
         Ledger { thread, rows: Vec::new(), places: HashMap::new(), held: [0; 4], open: [None; 4] }
     }
 
-    /// What it remembers.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> LedgerState {
         let row = |row: &Row| RowState { counter: row.counter, selection: row.selection, count: row.count };
         LedgerState { rows: self.rows.iter().map(row).collect(), held: self.held, open: self.open }
     }
 
-    /// Goes on from what another of the same thread remembered, which [is possible](LedgerState::is_possible).
+    /// Continues from the state of another of the same thread, which [is possible](LedgerState::is_possible).
     pub fn go_on(&mut self, state: &LedgerState) {
         let row = |row: &RowState| Row { counter: row.counter, selection: row.selection, count: row.count };
         self.rows = state.rows.iter().map(row).collect();
@@ -75,7 +75,7 @@ impl Ledger {
         thread.rdmsr(K8Register::PERF_CTR0 + slot.index() as u32).ok()
     }
 
-    /// Books what the counter has grown by since it was last looked at.
+    /// Books what the counter has grown by since it was last read.
     fn settle<L: InterruptLine>(&mut self, slot: Slot, thread: &Thread<'_, L>) {
         let Some(value) = Self::counter(slot, thread) else { return };
         let grown = value.wrapping_sub(self.held[slot.index()]) & MASK;
@@ -133,7 +133,7 @@ impl Ledger {
         }
     }
 
-    /// The counts, in the order in which they were first selected. Of a signal that nobody `knows`, that is said.
+    /// The counts, in the order in which they were first selected. Signals that the engine does not `know` are marked.
     #[must_use]
     pub fn counts(&self, part: vm_pmu::Part, knows: &dyn Fn(Signal) -> bool) -> Vec<Count> {
         self.rows.iter().map(|row| describe(self.thread, row, part, knows)).collect()

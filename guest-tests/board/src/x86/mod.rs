@@ -7,7 +7,7 @@
 //! # What a step adds
 //!
 //! - Every step is one cycle, unless a companion keeps the time. A halted CPU has none: the clock of a K8 stops in HLT.
-//! - What a companion makes while it is active, the glue does not add as well.
+//! - What a companion makes while it is active is not added by the glue as well.
 //! - A taken interrupt or exception belongs to the level it interrupts, an instruction to the level it starts at: SYSCALL counts in
 //!   ring 3, IRETQ to ring 3 in ring 0.
 //! - `instruction_fetches` is one for each aligned 16-byte piece that execution moves into, in sequence or by a transfer; a taken
@@ -16,19 +16,19 @@
 //!   first six of an instruction count one each, and one more if misaligned.
 //! - `interrupts_masked_entries` is added with the first cycle that begins with RFLAGS.IF clear.
 //! - Of the SSE set the interpreter has moves and logic only: MOVD and MOVQ count as scalar, the others as packed.
-//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to
-//!   ports never match.
+//! - `breakpoint_matches0` to `3` are one for each step that matches the debug register, however many of its accesses do. Accesses to ports
+//!   never match.
 //! - `micro_ops_retired` is the engine's estimate, and 8 for a taken interrupt or exception. `microcoded_ops_retired` is all of those of
 //!   an instruction that is microcode on every x86, and of a taken interrupt or exception.
-//! - `scalar_vector_ops_retired` and `packed_vector_ops_retired` are one for each of these SSE instructions but loads of a register.
+//! - `scalar_vector_ops_retired` and `packed_vector_ops_retired` are one for each of these SSE instructions except loads of a register.
 //!   There is no `floating_point_assists`, as there is no arithmetic that would need one.
-//! - `line_split_loads` and `line_split_stores` are one for each access that crosses a line of 64 bytes, `locked_loads` one for each
-//!   load of a locked read-modify-write. Without a companion, `self_modifying_code_restarts` is one for each step that stores into a
-//!   line at which the decoder has looked since the line was last written.
+//! - `line_split_loads` and `line_split_stores` are one for each access that crosses a line of 64 bytes, `locked_loads` one for each load
+//!   of a locked read-modify-write. Without a companion, `self_modifying_code_restarts` is one for each step that stores into a line that
+//!   the decoder has read since the line was last written.
 //! - `reference_cycles` are the cycles: the engine has one clock.
-//! - `core_active_cycles`, and the same of the reference clock, are the cycles by which a thread's step moves the
-//!   [clock of its core](CoreClock) on, in the totals of that thread; those of a thread alone on its core are its cycles. Where the
-//!   companion keeps the time they go by behind the step.
+//! - `core_active_cycles`, and the same of the reference clock, are the cycles by which a thread's step advances the [clock of its
+//!   core](CoreClock), in the totals of that thread; those of a thread alone on its core are its cycles. Where the companion keeps the time
+//!   they are added after the step.
 
 mod blocks;
 mod board;
@@ -91,15 +91,15 @@ pub struct Cpu<'a> {
     /// The companion is active.
     accompanied: bool,
     demand: Demand,
-    /// The epoch of the thread's demand when it was last looked at.
+    /// The epoch of the thread's demand when it was last read.
     epoch: u32,
     /// What is reported beyond what the PMU demands.
     watched: Demand,
-    /// What of the demand the companion does not make.
+    /// The part of the demand that the companion does not make.
     own: Demand,
     /// The demanded signals that the engine knows, to compare with their deadlines.
     followed: Vec<Signal>,
-    /// What blocks add: all of their own that was ever demanded, and how often that grew.
+    /// What blocks add: every such signal that was ever demanded, and how often that set grew.
     summed: SignalSet,
     edition: u32,
     masked: bool,
@@ -139,7 +139,7 @@ impl<'a> Cpu<'a> {
         cpu
     }
 
-    /// Has `follower` make what the interpreter does not know. What lies at or above the physical address `ram` belongs to devices.
+    /// Has `follower` make what the interpreter does not know. What is at or above the physical address `ram` belongs to devices.
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
         self.companion = Some(Following::new(follower, ram));
         self.renew_demand();
@@ -156,13 +156,13 @@ impl<'a> Cpu<'a> {
         self.core = Some(clock);
     }
 
-    /// Adds to the totals of `signals` even while the PMU does not demand them, for somebody who looks at the totals.
+    /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
         self.renew_demand();
     }
 
-    /// The companion that follows the CPU, to change what it remembers between runs.
+    /// The companion that follows the CPU, to change its state between runs.
     pub fn companion_mut(&mut self) -> Option<&mut Follower<'a>> {
         self.companion.as_mut().map(|following| &mut following.follower)
     }
@@ -243,7 +243,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Adds what the engine itself knows of a step, tells its record and services the PMU at a deadline, in this order.
+    /// Adds what the engine itself knows of a step, reports its record and services the PMU at a deadline, in this order.
     #[inline]
     fn complete(&self, step: &Step, entered_mask: bool) {
         let reached = add(step, entered_mask, false, (&self.signals, &self.own, &self.followed), &self.thread);
@@ -261,7 +261,7 @@ impl<'a> Cpu<'a> {
         self.core.as_ref().map_or(cycles, |clock| clock.run(start, cycles))
     }
 
-    /// Lets `cycles` cycles of the core go by, behind a step whose length only the companion knew.
+    /// `cycles` cycles of the core elapse, after a step whose length only the companion knew.
     fn pass_core(&self, cycles: u64) {
         let wanted = |signal: &Signal| self.own.wants(*signal);
         match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
@@ -302,7 +302,7 @@ impl<'a> Cpu<'a> {
                         // The companion's own events and cycles may reach a deadline yet.
                         tell_record(step, true, demand.records(), Some(outcome), thread);
                     }
-                    // Requests are told behind, and all deadlines are compared then.
+                    // Requests are reported afterwards, and all deadlines are compared then.
                     if reached && !requested {
                         thread.service();
                     }
@@ -328,7 +328,7 @@ impl<'a> Cpu<'a> {
         Context::x86(cpu.cpl(), cpu.rflags(), cpu.cr4()).with_halted(cpu.halted())
     }
 
-    /// What the thread must know before an instruction looks at its registers.
+    /// What the thread must know before an instruction reads its registers.
     fn prepare(&mut self, cpu: &CpuView<'_>) {
         self.thread.set_context(Self::context_of(cpu));
     }
@@ -358,8 +358,8 @@ impl<'a> Cpu<'a> {
     }
 }
 
-/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, somebody else lets its cycles go by. Returns
-/// whether one of its signals has come to its deadline.
+/// Adds what the engine itself knows of a step, as far as it is demanded. With `held`, its cycles are added elsewhere. Returns whether one
+/// of its signals has reached its deadline.
 #[inline]
 fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[Signal]), thread: &Thread<'_, Lines>) -> bool {
     let (signals, own, followed) = what;
@@ -370,7 +370,7 @@ fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[
     followed.iter().any(|signal| thread.reached(*signal))
 }
 
-/// Tells the record of a step that has reached a deadline, or has not, if one is wanted of it.
+/// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
 fn tell_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step))
         && let Some(record) = record(step, Records::EVERY, outcome)
@@ -448,7 +448,7 @@ impl Observer for Cpu<'_> {
     }
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
-        // Another CPU may have begun to count what this one does, which retires nothing that would look.
+        // Another CPU may have begun to count what this one does. This one retires nothing after which it would check.
         self.renew_if_stale();
         if self.demand.wants(Signal::HaltedCycles) {
             self.thread.totals().add(Signal::HaltedCycles, cycles);
@@ -463,7 +463,7 @@ impl Observer for Cpu<'_> {
         if self.lines.waits(self.thread.number()) {
             return Some(1);
         }
-        // Whoever counts them has set it, whether the demand has been looked at since or not.
+        // A counter of these cycles has set it, whether the demand has been read since or not.
         let distance = self.thread.deadlines().distance(Signal::HaltedCycles, self.thread.totals());
         (distance != u64::MAX).then_some(distance)
     }
@@ -480,7 +480,7 @@ mod tests {
         let lines = Lines::new(2);
         let machine = Builder::new("k8").unwrap().threads(2).build(lines.clone()).unwrap();
         let mut halted = Cpu::new(machine.thread(0).unwrap(), &lines);
-        // No event of the K8 counts halted cycles of another CPU. This demand of them stands for one, not looked at yet.
+        // No event of the K8 counts halted cycles of another CPU. This demand takes the place of one, and has not been read yet.
         let mut wanted = SignalSet::EMPTY;
         wanted.insert(Signal::HaltedCycles);
         halted.watched.replace(wanted, false, Records::NONE);

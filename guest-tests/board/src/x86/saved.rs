@@ -1,16 +1,16 @@
-//! What the glue remembers from step to step, beside what PMUs, companion and engine do.
+//! The state of the glue from step to step, apart from that of PMUs, companion and engine.
 
 use serde::{Deserialize, Serialize};
 
 use super::Cpu;
 use crate::report::Trace;
 
-/// What [`Cpu`] remembers. The rest of it is worked out anew from the thread's demand.
+/// The state of [`Cpu`]. The rest of it is worked out anew from the thread's demand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuGlue {
     /// The last step began with RFLAGS.IF clear.
     pub masked: bool,
-    /// An interrupt waited behind it.
+    /// An interrupt was pending meanwhile.
     pub pending: bool,
     /// The 16-byte piece of code that was fetched last, by its address divided by 16, unless a transfer threw it away.
     pub piece: Option<u64>,
@@ -24,12 +24,12 @@ pub struct CpuGlue {
     pub trace: Vec<Trace>,
 }
 
-/// What a [`Ledger`](super::Ledger) remembers.
+/// The state of a [`Ledger`](super::Ledger).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerState {
     /// What was selected, in the order in which it was first.
     pub rows: Vec<RowState>,
-    /// What each counter held when it was last looked at.
+    /// What each counter held when it was last read.
     pub held: [u64; 4],
     /// The number of the row that each counter adds to.
     pub open: [Option<usize>; 4],
@@ -40,7 +40,7 @@ pub struct LedgerState {
 pub struct RowState {
     /// The counter, 0 to 3.
     pub counter: usize,
-    /// What PerfEvtSel says of the event; `None` for all that came when the ledger was full.
+    /// The selection of PerfEvtSel; `None` for all that came when the ledger was full.
     pub selection: Option<u64>,
     /// How much was counted.
     pub count: u64,
@@ -64,7 +64,7 @@ impl LedgerState {
 }
 
 impl Cpu<'_> {
-    /// What the glue remembers, between two steps.
+    /// The state of the glue, between two steps.
     #[must_use]
     pub fn glue(&self) -> CpuGlue {
         let (pending, piece) = self.signals.lasting();
@@ -79,8 +79,8 @@ impl Cpu<'_> {
         }
     }
 
-    /// Makes the glue go on from `glue`, which [is possible](CpuGlue::is_possible), and look at what is demanded by now: the thread goes on
-    /// from its own state already.
+    /// Makes the glue continue from `glue`, which [is possible](CpuGlue::is_possible), and read what is demanded by now: the thread has
+    /// already been restored to its own state.
     pub fn go_on(&mut self, glue: &CpuGlue) {
         self.masked = glue.masked;
         self.signals.go_on(glue.pending, glue.piece);

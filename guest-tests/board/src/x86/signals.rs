@@ -13,8 +13,8 @@ pub fn supplies(signal: Signal) -> bool {
     ALWAYS.contains(&signal) || GROUPS.iter().any(|(_, signals)| signals.contains(&signal))
 }
 
-/// What the interpreter and Unicorn promise of their pace: a step is a cycle, of most signals it adds one at most, and no block has an interrupt or an
-/// exception in it.
+/// The pace that the interpreter and Unicorn promise: a step is a cycle, of most signals it adds one at most, and no block has an interrupt
+/// or an exception in it.
 #[must_use]
 pub fn pace() -> Pace {
     let known = GROUPS.iter().flat_map(|(_, signals)| *signals);
@@ -34,10 +34,10 @@ const SEVERAL: &[Signal] = &[
     Signal::LockedLoads,
 ];
 
-/// What is added whatever else is.
+/// What is added in any case.
 const ALWAYS: &[Signal] = &[Signal::Cycles, Signal::HaltedCycles];
 
-/// Signals that are looked at together, one bit each.
+/// Signals that are tested together, one bit each.
 mod group {
     pub(super) const RETIREMENT: u32 = 1;
     pub(super) const MASKED: u32 = 2;
@@ -135,9 +135,9 @@ pub(super) const STATES: usize = 3;
 /// Turns steps into signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
-    /// The groups that something of is demanded.
+    /// The groups with a signal that is demanded.
     groups: u32,
-    /// An interrupt waited behind RFLAGS.IF in the last step, and began to in this one.
+    /// An interrupt was pending with RFLAGS.IF clear in the last step, and began to be in this one.
     pending: bool,
     began_pending: bool,
     /// The 16-byte piece of code that was fetched last, unless a transfer threw it away.
@@ -149,18 +149,18 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Looks at a new demand.
+    /// Reads a new demand.
     pub(super) fn renew(&mut self, demand: &Demand) {
         let wanted = |(_, signals): &&(u32, &[Signal])| signals.iter().any(|signal| demand.wants(*signal));
         self.groups = GROUPS.iter().filter(wanted).fold(0, |groups, (group, _)| groups | group);
     }
 
-    /// What lasts from step to step: whether an interrupt waits, and the piece of code that was fetched last.
+    /// What lasts from step to step: whether an interrupt is pending, and the piece of code that was fetched last.
     pub(super) fn lasting(&self) -> (bool, Option<u64>) {
         (self.pending, self.piece)
     }
 
-    /// Goes on from what [`Signals::lasting`] was.
+    /// Continues from what [`Signals::lasting`] was.
     pub(super) fn go_on(&mut self, pending: bool, piece: Option<u64>) {
         (self.pending, self.piece) = (pending, piece);
     }
@@ -178,12 +178,12 @@ impl Signals {
         }
     }
 
-    /// Whether an interrupt waited behind RFLAGS.IF in the last step.
+    /// Whether an interrupt was pending with RFLAGS.IF clear in the last step.
     pub(super) fn is_pending(&self) -> bool {
         self.pending
     }
 
-    /// Steps went by that were not tracked, while no fetches were wanted.
+    /// Some steps were not tracked, while no fetches were wanted.
     pub(super) fn jump(&mut self) {
         self.piece = None;
     }
@@ -209,7 +209,7 @@ impl Signals {
 
     /// Adds what `step` did, as far as `demand` names it.
     ///
-    /// With `held`, somebody else lets cycles go by, and what holds in them.
+    /// With `held`, cycles, and what holds in them, are added elsewhere.
     #[inline]
     pub(super) fn add(&self, step: &Step, entered_mask: bool, held: bool, demand: &Demand, totals: &Totals) {
         let sink = Sink { demand, totals };

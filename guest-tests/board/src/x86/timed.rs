@@ -8,11 +8,11 @@ use super::Cpu;
 use vm_pmu_engines::kvm::free::Timed;
 use vm_pmu_engines::x86::{Alerts, CpuView};
 
-/// What time itself makes.
+/// What grows with time itself.
 const TIME: [Signal; 5] =
     [Signal::Cycles, Signal::HaltedCycles, Signal::ReferenceCycles, Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles];
 
-/// What goes by with each cycle that a CPU executes for; those of its core depend on its neighbours.
+/// What grows with each cycle that a CPU executes for; those of its core depend on its neighbours.
 const OWN: [Signal; 2] = [Signal::Cycles, Signal::ReferenceCycles];
 
 impl Timed for Cpu<'_> {
@@ -46,7 +46,7 @@ impl Timed for Cpu<'_> {
             return Some("what happens in single cycles".to_owned());
         }
         if self.beside.as_ref().is_some_and(|beside| beside.is_busy() || beside.wants_requests()) {
-            return Some("what the boxes beside the cores do".to_owned());
+            return Some("what the boxes outside the cores do".to_owned());
         }
         if !self.demand.records().is_none() {
             return Some("single instructions".to_owned());

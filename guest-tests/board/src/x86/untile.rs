@@ -1,11 +1,10 @@
-//! What a machine has beside its CPUs: the boxes of its untile, their clocks, and what reaches them.
+//! What a machine has in addition to its CPUs: the boxes of its untile, their clocks, and what reaches them.
 //!
-//! - The untile's three clocks tick by the cycles of the furthest CPU of the machine, as fast beside them as the machine's frequencies say,
-//!   and only while some counter of a box counts. They stand while every CPU is halted. Where CPUs run in parallel, none goes by a cycle
-//!   before the boxes have counted all clocks up to there, whoever ran through them: see [`UntileClock`].
-//! - What the companion's memory does at each place comes to that EDC's and that channel's boxes; what requests leave a tile come to the
-//!   CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took, in clocks
-//!   of the untile.
+//! - The untile's three clocks tick by the cycles of the furthest CPU of the machine, in the ratios of the machine's frequencies, and only
+//!   while some counter of a box counts. They are stopped while every CPU is halted. Where CPUs run in parallel, none passes a cycle before
+//!   the boxes have counted all clocks up to there, whichever CPU ran through them: see [`UntileClock`].
+//! - What the companion's memory does at each place is reported to that EDC's and that channel's boxes. Requests that leave a tile go to
+//!   the CHA that [`Companion::home`] names, and stay in its table of requests for as long as they took, in clocks of the untile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,7 +100,7 @@ impl<'a> Beside<'a> {
         self.boxes.touch();
     }
 
-    /// Looks at what counts.
+    /// Reads what counts.
     pub(super) fn renew(&mut self) {
         self.revision = self.boxes.revision();
         self.counts = self.untile.is_counting();
@@ -113,12 +112,12 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Whether some counter must hear of each step.
+    /// Whether some counter must be notified of each step.
     pub(super) fn is_busy(&self) -> bool {
         self.counts
     }
 
-    /// Whether the companion must tell requests, whatever the CPU's own PMU asks for.
+    /// Whether the companion must report requests, whatever the CPU's own PMU asks for.
     pub(super) fn wants_requests(&self) -> bool {
         self.requests
     }
@@ -135,7 +134,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// The CPU ran from `start`, of its own clock, for so many cycles: memory has done what it did, and the clocks go on.
+    /// The CPU ran from `start`, of its own clock, for so many cycles: memory's activity is reported, and the clocks advance.
     #[inline]
     pub(super) fn pass(&self, start: u64, cycles: u64) {
         if self.counts {
@@ -155,7 +154,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The box and the event that what memory did at a place belongs to (chapters 3 and 4 of the manual).
+/// The box and the event for what memory did at a place (chapters 3 and 4 of the manual).
 fn event(place: Place, signal: Signal) -> Option<(UnitId, u8, u8)> {
     let (kind, number, select, umask) = match (place, signal) {
         (Place::NearMemory(number), Signal::NearMemoryReads) => (Kind::EdcEclk, number, 0x01, 0x01),

@@ -3,19 +3,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The clock of the boxes beside the CPUs: the furthest to which any CPU has run and the boxes have counted.
+/// The clock of the boxes outside the CPUs: the furthest to which any CPU has run and the boxes have counted.
 ///
-/// Whatever CPU moves it on, the boxes count that before anybody sees it. So a CPU that has run up to some cycle knows that the boxes have
-/// counted every clock up to there, and that none of those comes behind, however long the host keeps another CPU waiting.
+/// Whichever CPU advances it, the boxes count before any CPU sees it. So a CPU that has run up to some cycle knows that the boxes have
+/// counted every clock up to there, and that no such clock comes later, however long the host keeps another CPU waiting.
 #[derive(Debug, Default)]
 pub struct UntileClock {
     now: AtomicU64,
-    /// Held by whoever moves the clock on.
+    /// Held by the CPU that advances the clock.
     moving: Mutex<()>,
 }
 
 impl UntileClock {
-    /// A clock that stands at zero.
+    /// A clock at zero.
     #[must_use]
     pub fn new() -> UntileClock {
         UntileClock::default()
@@ -27,7 +27,7 @@ impl UntileClock {
         self.now.load(Ordering::Acquire)
     }
 
-    /// Puts it to `now`, between two runs.
+    /// Sets it to `now`, between two runs.
     ///
     /// ```
     /// use vm_pmu_board::x86::UntileClock;
@@ -40,7 +40,7 @@ impl UntileClock {
         self.now.store(now, Ordering::Release);
     }
 
-    /// A CPU ran from `start`, of its own clock, for so many cycles. If that moves the clock on, `tick` is given by how many clocks, never 0,
+    /// A CPU ran from `start`, of its own clock, for so many cycles. If that advances the clock, `tick` gets by how many clocks, never 0,
     /// and has the boxes count them; it must not call this again.
     ///
     /// ```
@@ -51,7 +51,7 @@ impl UntileClock {
     /// clock.run(3, 4, |clocks| counted += clocks);
     /// clock.run(2, 4, |clocks| counted += clocks);
     /// assert_eq!((clock.now(), counted), (7, 7));
-    /// // Nobody ran between 7 and 100.
+    /// // No CPU ran between 7 and 100.
     /// clock.run(100, 1, |clocks| counted += clocks);
     /// assert_eq!((clock.now(), counted), (101, 8));
     /// ```
@@ -94,7 +94,7 @@ mod tests {
         let cpu = || {
             for start in 0..2_000 {
                 clock.run(start, 1, |clocks| {
-                    // The others have every chance to go on meanwhile.
+                    // The others have every chance to run meanwhile.
                     thread::yield_now();
                     counted.fetch_add(clocks, Ordering::Relaxed);
                 });

@@ -8,7 +8,7 @@ use super::step::{Access, AccessKind};
 /// Bytes that an access that is not aligned may not leave: a line of the first-level data cache.
 const LINE: u64 = 64;
 
-/// What is to be accessed, but for where.
+/// What is to be accessed, except for the address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
     pub(crate) kind: AccessKind,
@@ -58,7 +58,7 @@ impl Core {
         })
     }
 
-    /// The access as the observer hears of it, if memory is there and it may be made.
+    /// The access as it is reported to the observer, if there is memory and the access is allowed.
     pub(crate) fn locate(&self, address: u64, reference: &Reference) -> Result<Access, Fault> {
         let physical = Self::physical(address);
         let size = u64::from(reference.size);

@@ -14,7 +14,7 @@ pub(crate) struct Cpu<O> {
     pub(crate) observer: O,
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) cycles: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Done {
 }
 
 impl<O: Observer> Cpu<O> {
-    /// Tells the observer the context.
+    /// Reports the context to the observer.
     pub(crate) fn announce(&mut self) {
         self.core.context_changed = false;
         self.observer.context(&CpuView::new(&self.core));
@@ -42,7 +42,7 @@ impl<O: Observer> Cpu<O> {
         Done { cycles: alerts.cycles.unwrap_or(cycles), miss: alerts.l3_miss, pause: false, boundary: true }
     }
 
-    /// What became due at this cycle is requested; whether an interrupt that was not there before now is.
+    /// Requests the interrupts that are due at this cycle. Returns whether one is newly pending.
     #[inline]
     pub(crate) fn poll(&mut self) -> bool {
         let mut new = false;
@@ -127,7 +127,7 @@ impl<O: Observer> Cpu<O> {
                 core.arrived = false;
             }
         }
-        // What holds for one instruction only is over, but for what `rfi` gives its target.
+        // Bits for one instruction only are cleared, except those that `rfi` sets for its target.
         if flow != Flow::Returned {
             core.psr &= !(before & psr::ONCE);
         }

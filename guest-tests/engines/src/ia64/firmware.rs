@@ -70,7 +70,7 @@ impl<O: Observer> Cpu<O> {
         [SUCCESS, info.info, 0, 0]
     }
 
-    /// Ends a halt if an interrupt is there, whether PSR.i lets it in or not.
+    /// Ends a halt if an interrupt is pending, whether PSR.i enables it or not.
     pub(crate) fn wake(&mut self) {
         if !self.core.sapic.due() {
             return;

@@ -1,4 +1,4 @@
-//! Floating-point registers, and what of their arithmetic the engine has.
+//! Floating-point registers, and the part of their arithmetic that the engine has.
 
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ fn scale(value: u64, exponent: i32) -> f64 {
 /// How many bits a result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
-    /// Those of a double, which stands for whatever the status field asks for.
+    /// Those of a double, also where the status field asks for another precision.
     Double,
     /// Those of a single.
     Single,

@@ -39,7 +39,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) vector: u16,
-    /// What ISR gets beside the slot.
+    /// What ISR gets in addition to the slot.
     pub(crate) isr: u64,
     /// The slot that ISR gets.
     pub(crate) slot: u8,

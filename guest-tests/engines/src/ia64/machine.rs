@@ -167,7 +167,7 @@ pub struct Machine<O> {
     pub(super) cores: Vec<Threads<O>>,
     threads: usize,
     pub(super) shared: Arc<Shared>,
-    /// Where in a turn of its cores the machine stands.
+    /// The position of the machine in the turn of its cores.
     pub(super) turn: Turn,
 }
 
@@ -217,8 +217,8 @@ impl<O: Observer> Machine<O> {
         Ok(Self { cores, threads, shared, turn: Turn::default() })
     }
 
-    /// Runs until something ends it. A machine that can run on does so from where it stopped, in the middle of a turn of its cores too: how
-    /// often it is stopped does not show.
+    /// Runs until something ends it. A machine that can continue does so from where it stopped, even in the middle of a turn of its cores:
+    /// how often it is stopped makes no difference.
     pub fn run(&mut self, limits: Limits) -> Exit {
         for cpu in self.cores.iter_mut().flat_map(|core| &mut core.cpus) {
             cpu.core.stop = None;
@@ -253,7 +253,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Lets the other threads know what one of core `index` stored, and sees whether the run ends.
+    /// Reports what a thread of core `index` stored to the other threads, and checks whether the run ends.
     fn after(&mut self, index: usize) -> Option<Exit> {
         let threads = self.threads;
         let mut exit = None;

@@ -4,7 +4,7 @@ use super::registers::{ar, cr, psr};
 use super::state::Core;
 use super::step::{Notice, Step, Switch};
 
-/// Why a register access does not do what it says.
+/// Why a register access is not performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterFault {
     /// A privileged operation fault.
@@ -18,7 +18,7 @@ pub enum RegisterFault {
 /// A request of the third-level cache that missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L3Miss {
-    /// Cycles until the data comes. The thread runs no instruction before that, in the foreground or back in it.
+    /// Cycles until the data arrives. The thread runs no instruction before that, in the foreground or back in it.
     pub latency: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct L3Miss {
 pub struct Alerts {
     /// Stop the machine with [`Exit::Observer`](super::Exit::Observer).
     pub stop: bool,
-    /// How many cycles it took, instead of what it says itself.
+    /// How many cycles it took, instead of its own number.
     pub cycles: Option<u32>,
     /// The step missed the third-level cache: its latency is not among `cycles`, and the threads may change places.
     pub l3_miss: Option<L3Miss>,
@@ -191,13 +191,13 @@ impl<'a> CpuView<'a> {
     }
 }
 
-/// What watches one thread, and stands in for its performance monitor.
+/// Watches one thread, and takes the place of its performance monitor.
 ///
 /// Order within a step: the register hook of the instruction, if any; then [`Observer::retire`]; then, if PSR, DCR, an IBR or a DBR
 /// changed or the thread halted or woke, [`Observer::context`]; then, before the next instruction, [`Observer::interrupt`]. A step
 /// therefore belongs to the context in force when it started. An interruption is a [`Observer::notice`], then a context.
 pub trait Observer {
-    /// `mov =pmc` at privilege level 0 of any index, 0 to 255. Reads 0 if nobody says otherwise.
+    /// `mov =pmc` at privilege level 0 of any index, 0 to 255. Reads 0 by default.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// `mov =pmd` of any index, 0 to 255, at any privilege level. Reads 0 if nobody says otherwise.
+    /// `mov =pmd` of any index, 0 to 255, at any privilege level. Reads 0 by default.
     ///
     /// # Errors
     ///
@@ -249,37 +249,37 @@ pub trait Observer {
         Alerts::NONE
     }
 
-    /// An interruption is taken, or the firmware was called; of an interruption registers are as before it.
+    /// An interruption is taken, or the firmware was called; for an interruption registers are as before it.
     fn notice(&mut self, notice: &Notice, cpu: &CpuView<'_>) -> Alerts {
         let _ = (notice, cpu);
         Alerts::NONE
     }
 
-    /// The thread goes to the foreground or to the background. The thread that leaves the foreground hears of it before any of the
-    /// cycles of the switch pass.
+    /// The thread goes to the foreground or to the background. The thread that leaves the foreground is notified before the first of the
+    /// cycles of the switch.
     fn switched(&mut self, switch: &Switch, cpu: &CpuView<'_>) {
         let _ = (switch, cpu);
     }
 
-    /// Whether the performance monitor raised an interrupt since it was asked last: an edge. Asked before every instruction of the
-    /// core, of the thread in the background too. The vector in PMV becomes pending unless PMV.m is set.
+    /// Whether the performance monitor raised an interrupt since the last call: an edge. Called before every instruction of the core, for
+    /// the thread in the background too. The vector in PMV becomes pending unless PMV.m is set.
     #[inline]
     fn interrupt(&mut self) -> bool {
         false
     }
 
-    /// `cycles` cycles passed in which the thread was in the foreground and ran nothing: it waited for data, or the threads changed
+    /// `cycles` cycles elapsed in which the thread was in the foreground and ran nothing: it waited for data, or the threads changed
     /// places.
     fn stalled(&mut self, cycles: u64) {
         let _ = cycles;
     }
 
-    /// `cycles` cycles passed while the core had nothing to run; told to each of its threads.
+    /// `cycles` cycles elapsed while the core had nothing to run; called for each of its threads.
     fn waited(&mut self, cycles: u64) {
         let _ = cycles;
     }
 
-    /// How many cycles may pass before [`Observer::interrupt`] could change by itself while nothing runs; `None` when it never does.
+    /// How many cycles may elapse before [`Observer::interrupt`] could change by itself while nothing runs; `None` when it never does.
     fn wait_deadline(&self) -> Option<u64> {
         None
     }

@@ -1,4 +1,4 @@
-//! From a machine to what it remembers, and back.
+//! Saves the state of a machine, and restores it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use super::state::{CONSOLE_LIMIT, Core, Halt, PHYSICAL};
 use super::threads::Threads;
 use crate::pages;
 
-/// Why a machine does not go on from what was saved. It is as it was.
+/// Why a machine cannot continue from a saved state. The machine is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -41,7 +41,7 @@ pub enum RestoreError {
         /// Bytes of RAM of the machine.
         target: u64,
     },
-    /// Its threads may stay in the foreground for another time.
+    /// Its threads have another quantum.
     Quantum {
         /// The cycles that were saved.
         saved: u64,
@@ -60,12 +60,12 @@ pub enum RestoreError {
         /// How many.
         began: usize,
     },
-    /// A core has no such thread to be in its foreground.
+    /// The thread in a core's foreground does not exist.
     Foreground {
         /// The number that the thread has in its core.
         thread: usize,
     },
-    /// A thread is in a state that none can be in.
+    /// A thread is in an impossible state.
     Thread {
         /// Its number in the machine.
         thread: usize,
@@ -74,7 +74,7 @@ pub enum RestoreError {
     },
 }
 
-/// Why no thread can be in a state.
+/// Why a thread's state is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadThread {
@@ -83,30 +83,30 @@ pub enum BadThread {
         /// The address of the bundle.
         ip: u64,
     },
-    /// PSR has bits that no processor has, or says slot 3.
+    /// PSR has bits that no processor has, or names slot 3.
     ProcessorStatus {
         /// PSR.
         psr: u64,
     },
     /// The bundle that runs has a reserved template, or none of its instructions has run.
     Bundle,
-    /// r0, f0, f1 or p0 is not what it always is, or a floating-point register is wider than 82 bits, or there are not 128.
+    /// r0, f0, f1 or p0 does not have its constant value, or a floating-point register is wider than 82 bits, or there are not 128.
     Constant,
-    /// The frame is none that can be, or more registers are in the file than it has.
+    /// The frame is impossible, or more registers are in the file than it has.
     Stack,
-    /// An application register of this number is not kept, or stands elsewhere.
+    /// An application register of this number is not saved, or is in another field.
     ApplicationRegister {
         /// The number.
         number: u8,
     },
-    /// A control register of this number is not kept, or stands elsewhere.
+    /// A control register of this number is not saved, or is in another field.
     ControlRegister {
         /// The number.
         number: u8,
     },
     /// The advanced load address table has more than 32 entries, two of one register, or one that no load makes.
     AdvancedLoads,
-    /// A reserved interrupt vector is requested or in service, or CR.TPR has bits that it has not.
+    /// A reserved interrupt vector is requested or in service, or CR.TPR has bits that do not exist.
     Interrupts,
     /// The urgency is more than 7.
     Urgency {
@@ -132,7 +132,7 @@ impl fmt::Display for RestoreError {
             Self::Console { bytes } => write!(f, "{bytes} bytes of console text were saved: a console keeps {CONSOLE_LIMIT}"),
             Self::Turn { began } => write!(f, "{began} cores have had their parts of a turn: at most as many have as there are"),
             Self::Foreground { thread } => write!(f, "thread {thread} of a core is in its foreground, and there is no such thread"),
-            Self::Thread { thread, why } => write!(f, "thread {thread} was saved in a state that none can be in: {why}"),
+            Self::Thread { thread, why } => write!(f, "thread {thread} was saved in an impossible state: {why}"),
         }
     }
 }
@@ -151,7 +151,7 @@ impl fmt::Display for BadThread {
             Self::Stack => write!(f, "the frame marker must be a legal one, and the frame and what is dirty fit into {STACKED} registers"),
             Self::ApplicationRegister { number } => write!(f, "AR{number} is not kept by this number"),
             Self::ControlRegister { number } => write!(f, "CR{number} is not kept by this number"),
-            Self::AdvancedLoads => write!(f, "at most {ENTRIES} advanced loads hold, each of a register of its own, of 16 bytes at most"),
+            Self::AdvancedLoads => write!(f, "at most {ENTRIES} advanced loads hold, each of another register, of 16 bytes at most"),
             Self::Interrupts => f.write_str("vectors 1 and 3 to 15 are never requested or in service, and CR.TPR has mic and mmi alone"),
             Self::Urgency { urgency } => write!(f, "its urgency is {urgency}, and 7 is the most"),
         }
@@ -169,12 +169,12 @@ impl std::error::Error for RestoreError {
 
 impl std::error::Error for BadThread {}
 
-/// Whether an application register stands among [`ThreadState::ars`].
+/// Whether an application register is among [`ThreadState::ars`].
 fn application(number: u8) -> bool {
     matches!(number, 0..=7 | 16 | 21 | 24..=30 | 32 | 36 | 40 | 64..=66)
 }
 
-/// Whether a control register stands among [`ThreadState::crs`].
+/// Whether a control register is among [`ThreadState::crs`].
 fn control(number: u8) -> bool {
     matches!(number, 0..=2 | 8 | 16 | 17 | 19..=27 | 64 | 72..=74 | 80 | 81)
 }
@@ -210,11 +210,11 @@ impl StackState {
         }
     }
 
-    /// The stack in this state, if one can be in it.
+    /// The stack in this state, if that is possible.
     fn stack(&self) -> Option<RegisterStack> {
         let mut stack = RegisterStack::new(self.bsp);
         let legal = stack.set_cfm(self.cfm) && stack.cfm() == self.cfm && self.registers.len() == STACKED && self.bottom < STACKED;
-        // A fault in the middle of a return leaves more clean registers than there is room for beside the frame.
+        // A fault in the middle of a return leaves more clean registers than there is room for besides the frame.
         if !legal || self.dirty > STACKED - stack.sof || self.clean > STACKED {
             return None;
         }
@@ -313,7 +313,7 @@ impl ThreadState {
         if self.urgency > 7 { Err(BadThread::Urgency { urgency: self.urgency }) } else { Ok(()) }
     }
 
-    /// Puts a thread of a core with so many cycles into this state, which is one that it can be in.
+    /// Puts a thread of a core that is at cycle `cycles` into this state, which has been checked.
     fn put(&self, core: &mut Core, cycles: u64) {
         (core.general, core.general_nats) = (self.general, self.general_nats);
         (core.bank, core.bank_nats) = (self.bank, self.bank_nats);
@@ -327,7 +327,7 @@ impl ThreadState {
         fill(&mut core.ar[..], &self.ars);
         fill(&mut core.cr[..], &self.crs);
         (core.rr, core.pkr, core.ibr, core.dbr) = (self.rr, self.pkr, self.ibr, self.dbr);
-        // Not by what changes the bank of registers too.
+        // Not by what also changes the bank of registers.
         core.psr = self.psr & !psr::RI;
         (core.ip, core.ri, core.previous) = (self.ip, self.slot(), self.previous);
         let running = self.bundle.and_then(|[low, high]| Bundle::new(low, high));
@@ -368,10 +368,10 @@ impl CoreState {
 }
 
 impl<O: Observer> Machine<O> {
-    /// Everything that the machine remembers; to be called between two runs. What observers remember is their own to save.
+    /// The complete state of the machine; to be called between two runs. Observers save their own state.
     ///
-    /// A machine that takes it goes on as this one does, instruction by instruction. Nothing is decoded ahead but the bundle that runs, and
-    /// nothing is translated: there is no cache behind what is saved.
+    /// A machine that is restored from it continues as this one does, instruction by instruction. Only the bundle that runs is decoded
+    /// ahead, and nothing is translated: there is no cache to save.
     ///
     /// ```
     /// use vm_pmu_engines::ia64::assemble::{Assembler, R14, R15, mov_imm, st1};
@@ -402,7 +402,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Goes on from what was saved, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
+    /// Continues from a saved state, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
     ///
     /// # Errors
     ///
@@ -418,7 +418,7 @@ impl<O: Observer> Machine<O> {
         Ok(())
     }
 
-    /// Whether the machine can go on from what was saved.
+    /// Whether the machine can continue from the saved state.
     fn check(&self, saved: &Saved) -> Result<(), RestoreError> {
         let (count, target) = (saved.cores.len(), self.cores.len());
         if count != target {

@@ -1,4 +1,4 @@
-//! What the register stack engine does: it works only when an instruction needs it to.
+//! The register stack engine: it works only when an instruction needs it to.
 
 use super::interrupt::Fault;
 use super::registers::ar;

@@ -19,7 +19,7 @@ fn highest(set: &[u64; 4]) -> Option<u8> {
     set.iter().enumerate().rev().find(|(_, bits)| **bits != 0).map(|(word, bits)| word as u8 * 64 + (63 - bits.leading_zeros()) as u8)
 }
 
-/// The place of a vector among the others: the non-maskable one is above all, the external controller's next.
+/// A vector's priority: the non-maskable one is above all, the external controller's next.
 fn priority(vector: u8) -> u16 {
     match vector {
         2 => 0x200,

@@ -1,4 +1,4 @@
-//! What a machine remembers between two instructions, in terms of the architecture.
+//! The state of a machine between two instructions, in terms of the architecture.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::float::Float;
 use crate::pages::Page;
 use crate::turn::Turn;
 
-/// A machine between two instructions, but for its observers: its cores, its memory, and what they share.
+/// A machine between two instructions, without its observers: its cores, its memory, and what they share.
 ///
 /// [`Machine::save`](super::Machine::save) makes one, [`Machine::restore`](super::Machine::restore) takes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Saved {
     pub quantum: u64,
     /// The cores, in their order.
     pub cores: Vec<CoreState>,
-    /// How far the turn has come that the cores take.
+    /// The position in the turn of the cores.
     pub turn: Turn,
     /// The pages of RAM that are not all zeros, in ascending order.
     pub pages: Vec<Page>,
@@ -39,7 +39,7 @@ pub struct CoreState {
     pub cycles: u64,
     /// Cycles since the thread in the foreground went there.
     pub used: u64,
-    /// `hint @pause` was executed, and its issue group goes on.
+    /// `hint @pause` was executed, and its issue group has not ended.
     pub pause: bool,
     /// Whether data is on its way for each thread.
     pub due: [bool; 2],
@@ -64,10 +64,10 @@ pub struct ThreadState {
     pub predicates: u64,
     /// The branch registers.
     pub br: [u64; 8],
-    /// The application registers that stand nowhere else here, by their numbers: KR0 to KR7, RSC, CCV, UNAT, FPSR, PFS, LC, EC and so on. What
-    /// is missing is 0.
+    /// The application registers that have no other field here, by their numbers: KR0 to KR7, RSC, CCV, UNAT, FPSR, PFS, LC, EC and so on.
+    /// One that is missing is 0.
     pub ars: BTreeMap<u8, u64>,
-    /// The control registers that stand nowhere else here, by their numbers. What is missing is 0.
+    /// The control registers that have no other field here, by their numbers. One that is missing is 0.
     pub crs: BTreeMap<u8, u64>,
     /// The region registers.
     pub rr: [u64; 8],
@@ -82,7 +82,7 @@ pub struct ThreadState {
     /// The address of the next instruction's bundle.
     pub ip: u64,
     /// The bundle whose next instruction runs, its lower half first, once one of its instructions has run: stores to it since then come too
-    /// late for it. Before that it is fetched.
+    /// late for it. Before that the bundle is fetched.
     pub bundle: Option<[u64; 2]>,
     /// The address of the bundle whose instruction was the last to retire while PSR.ic was 1: what IIPA gets.
     pub previous: u64,
@@ -105,7 +105,7 @@ pub struct ThreadState {
     pub halted_alone: bool,
     /// The urgency, 0 to 7.
     pub urgency: u8,
-    /// The cycle of the core at which the data comes that the thread waits for, or came.
+    /// The cycle of the core at which the data that the thread waits for arrives, or arrived.
     pub ready: u64,
     /// The last branch that may have gone to the firmware was a call.
     pub firmware_called: bool,

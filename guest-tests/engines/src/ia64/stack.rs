@@ -30,7 +30,7 @@ pub(crate) fn slot(address: u64) -> u32 {
     (address >> 3 & 63) as u32
 }
 
-/// Where the collection is that has the NaT bit of the register at `address`.
+/// The address of the collection with the NaT bit of the register at `address`.
 pub(crate) fn collection(address: u64) -> u64 {
     address | 0x1F8
 }
@@ -114,7 +114,7 @@ impl RegisterStack {
             | (self.rrb_pr as u64) << 32
     }
 
-    /// Takes a frame marker over; whether it is one that can be.
+    /// Takes over a frame marker; returns whether it is valid.
     pub(crate) fn set_cfm(&mut self, value: u64) -> bool {
         let field = |low: u32, bits: u32| (value >> low & ((1 << bits) - 1)) as usize;
         let (sof, sol, rotating) = (field(0, 7), field(7, 7), 8 * field(14, 4));

@@ -106,7 +106,7 @@ pub(crate) struct Core {
     pub(crate) foreground: bool,
     pub(crate) halted: Option<Halt>,
     pub(crate) urgency: u8,
-    /// The cycle at which the data comes that the thread waits for.
+    /// The cycle at which the data arrives that the thread waits for.
     pub(crate) ready: u64,
     /// The last branch to the firmware was a call.
     pub(crate) firmware_called: bool,
@@ -165,7 +165,7 @@ impl Core {
         }
     }
 
-    /// The physical address of a virtual one: the identity but for the upper three bits.
+    /// The physical address of a virtual one: the identity except for the upper three bits.
     #[inline]
     pub(crate) fn physical(address: u64) -> u64 {
         address & PHYSICAL
@@ -179,7 +179,7 @@ impl Core {
         self.psr | u64::from(self.ri) << psr::RI_SHIFT
     }
 
-    /// Changes PSR but for `ri`; the banks of registers follow.
+    /// Changes PSR except `ri`; the banks of registers follow.
     pub(crate) fn set_psr(&mut self, value: u64) {
         let value = value & psr::ALL & !psr::RI;
         let changed = self.psr ^ value;
@@ -207,7 +207,7 @@ impl Core {
         }
     }
 
-    /// Writes a general register that was found to be a fit target; r0 keeps 0.
+    /// Writes a general register that was checked to be a valid target; r0 keeps 0.
     #[inline]
     pub(crate) fn set_gr(&mut self, number: usize, value: u64, nat: bool) {
         if number >= 32 {
@@ -237,12 +237,12 @@ impl Core {
         self.floating[self.rotated_floating(number)]
     }
 
-    /// Writes a floating-point register that was found to be a fit target.
+    /// Writes a floating-point register that was checked to be a valid target.
     pub(crate) fn set_fr(&mut self, number: usize, value: Float) {
         let physical = self.rotated_floating(number);
         if physical > 1 {
             self.floating[physical] = value;
-            // What PSR.mfl and mfh say is no part of the performance monitor's context.
+            // PSR.mfl and mfh are no part of the performance monitor's context.
             self.psr |= if number < 32 { psr::MFL } else { psr::MFH };
         }
     }
@@ -284,7 +284,7 @@ impl Core {
         }
     }
 
-    /// Works out anew when the interval timer comes.
+    /// Recalculates when the interval timer is due.
     pub(crate) fn set_timer(&mut self) {
         let distance = self.cr[cr::ITM].wrapping_sub(self.peek_ar(ar::ITC));
         self.timer = self.cycles.checked_add(distance).filter(|_| distance != 0);

@@ -1,4 +1,4 @@
-//! What an observer is told about each thing a thread did.
+//! What is reported to an observer about each thing a thread did.
 
 pub use super::bundle::Unit;
 
@@ -117,7 +117,7 @@ pub struct Check {
     pub floating: bool,
     /// It failed: a `chk` branches to recovery, an `ld.c` loads again.
     pub failed: bool,
-    /// Where a failed `chk` goes on; 0 of `ld.c`.
+    /// Where a failed `chk` continues; 0 for `ld.c`.
     pub target: u64,
 }
 
@@ -151,7 +151,7 @@ pub struct Step {
     pub first: bool,
     /// What it mostly does.
     pub class: Class,
-    /// Cycles it takes unless the observer answers otherwise with [`Alerts::cycles`](super::Alerts::cycles): one of the first of a
+    /// Cycles it takes unless the observer returns another number in [`Alerts::cycles`](super::Alerts::cycles): one for the first of a
     /// bundle, else none.
     pub cycles: u32,
     /// PSR when it began.
@@ -215,13 +215,13 @@ pub struct Notice {
     pub ip: u64,
     /// The slot there.
     pub slot: u8,
-    /// Where it goes on.
+    /// Where it continues.
     pub target: u64,
     /// PSR before.
     pub psr: u64,
     /// Whether an instruction caused it: a fault or a trap rather than an interrupt.
     pub synchronous: bool,
-    /// Cycles it takes unless the observer answers otherwise: one.
+    /// Cycles it takes unless the observer returns another number: one.
     pub cycles: u32,
 }
 
@@ -230,7 +230,7 @@ pub struct Notice {
 pub enum SwitchCause {
     /// The thread in the foreground missed the third-level cache and its urgency was the lower one.
     L3Miss,
-    /// Data of the thread in the background came and its urgency was the higher one.
+    /// Data of the thread in the background arrived and its urgency was the higher one.
     L3Return,
     /// Its quantum ran out.
     TimeOut,

@@ -13,10 +13,10 @@ const INTERRUPTED: u8 = 6;
 /// The urgency of a thread whose quantum ran out while it made progress.
 const PREEMPTED: u8 = 7;
 
-/// What a core came to in its part of a turn.
+/// What a core did in its part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Time passed; an instruction ran, or an interruption was taken, if the flag is set.
+    /// Time elapsed; an instruction ran, or an interruption was taken, if the flag is set.
     Ran(bool),
     /// All its threads halted.
     Idle,
@@ -31,9 +31,9 @@ pub(crate) struct Threads<O> {
     /// Cycles since the thread in the foreground went there.
     pub(crate) used: u64,
     pub(crate) quantum: u64,
-    /// `hint @pause` was executed and its issue group goes on.
+    /// `hint @pause` was executed and its issue group has not ended.
     pub(crate) pause: bool,
-    /// Whose data is on its way.
+    /// For each thread, whether its data is on its way.
     pub(crate) due: [bool; 2],
 }
 
@@ -107,7 +107,7 @@ impl<O: Observer> Threads<O> {
         }
     }
 
-    /// Runs one instruction, or lets time pass in which there is none.
+    /// Runs one instruction, or advances time if there is none.
     pub(crate) fn turn(&mut self) -> Outcome {
         self.poll();
         if self.current().core.halted.is_some() {
@@ -166,7 +166,7 @@ impl<O: Observer> Threads<O> {
         }
     }
 
-    /// How many cycles may pass before a halted core could wake by itself.
+    /// How many cycles may elapse before a halted core could wake by itself.
     pub(crate) fn deadline(&self) -> Option<u64> {
         let threads = self.cpus.iter().flat_map(|cpu| {
             let timer = cpu.core.timer.map(|at| at.saturating_sub(self.clock));
@@ -175,7 +175,7 @@ impl<O: Observer> Threads<O> {
         threads.flatten().min().map(|cycles| cycles.max(1))
     }
 
-    /// If the core is halted, time passes on it up to cycle `end`, in pieces after which something may wake it.
+    /// If the core is halted, advances its time to cycle `end`, in pieces after which something may wake it.
     pub(crate) fn idle_until(&mut self, end: u64) {
         while self.clock < end && self.cpus.iter().all(|cpu| cpu.core.halted.is_some()) {
             let left = end - self.clock;

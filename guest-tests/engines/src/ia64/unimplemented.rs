@@ -32,7 +32,7 @@ impl fmt::Display for Unimplemented {
 
 impl std::error::Error for Unimplemented {}
 
-/// What an instruction is called that the engine does not have; `None` if the architecture does not have it either.
+/// The mnemonic of an instruction that the engine does not have; `None` if the architecture does not have it either.
 pub(crate) fn mnemonic(unit: Unit, w: Word) -> Option<&'static str> {
     match (unit, w.major()) {
         (Unit::M | Unit::I, 8) => parallel_alu(w),

@@ -135,7 +135,7 @@ impl Word {
         if self.bit(15) { 0u64.wrapping_sub(amount) } else { amount }
     }
 
-    /// The mask of `mov pr=`, whose highest bit stands for all rotating predicates.
+    /// The mask of `mov pr=`, whose highest bit is for all rotating predicates.
     pub(crate) fn predicate_mask(self) -> u64 {
         sign_extend(self.bits(36, 1) << 16 | self.bits(24, 8) << 8 | self.bits(6, 7) << 1, 17)
     }

@@ -43,19 +43,19 @@ impl Able {
         able
     }
 
-    /// Whether the operation is in that of the level.
+    /// Whether the operation is in the set of the level.
     #[inline]
     pub(super) fn contains(&self, op: Op, cpl: u8) -> bool {
         self.0[usize::from(cpl != 0)][op as usize]
     }
 
-    /// Those that may be and are not in that of the level, though they can be executed there.
+    /// The operations that KVM was offered and cannot execute at the level, except those that the level must not execute.
     pub(super) fn missing(&self, cpl: u8) -> impl Iterator<Item = Op> {
         let possible = move |op: &Op| cpl == 0 || !PRIVILEGED.contains(op);
         OFFERED.into_iter().chain(VECTORS).filter(possible).filter(move |op| !self.contains(*op, cpl))
     }
 
-    /// Leaves in it only those that are in `others`, with their levels, too.
+    /// Keeps only the operations that `others` has too, with their levels.
     pub(super) fn retain(&mut self, others: &[(Op, u8)]) {
         for op in OFFERED.into_iter().chain(VECTORS) {
             for cpl in [0, 3].into_iter().filter(|cpl| !others.contains(&(op, *cpl))) {
@@ -64,13 +64,13 @@ impl Able {
         }
     }
 
-    /// Takes an operation out of that of the level.
+    /// Removes an operation from the set of the level.
     pub(super) fn remove(&mut self, op: Op, cpl: u8) {
         self.0[usize::from(cpl != 0)][op as usize] = false;
     }
 }
 
-/// The flags that the manuals leave undefined behind an operation, whatever its operands.
+/// The flags that the manuals leave undefined after an operation, whatever its operands.
 pub(super) fn undefined(op: Op) -> u64 {
     match op {
         Op::And | Op::Or | Op::Xor | Op::Test | Op::Andn => AF,

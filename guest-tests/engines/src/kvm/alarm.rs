@@ -38,7 +38,7 @@ impl Stopwatch {
         Stopwatch { had: processor_time(), at: timestamp() }
     }
 
-    /// The ticks of the time-stamp counter since then, of which there are `kilohertz` in a millisecond, but for those during which the host
+    /// The ticks of the time-stamp counter since then, of which there are `kilohertz` in a millisecond, without those during which the host
     /// gave the processor to others.
     pub(super) fn ticks(self, kilohertz: u64) -> u64 {
         let ticks = timestamp().saturating_sub(self.at);
@@ -47,7 +47,7 @@ impl Stopwatch {
     }
 }
 
-/// A timer of the calling thread. Its signal does nothing but end what the thread is waiting for, running a vCPU among that.
+/// A timer of the calling thread. Its signal only ends what the thread is waiting for, such as the run of a vCPU.
 ///
 /// It belongs to the thread that made it, and cannot leave it.
 #[derive(Debug)]
@@ -56,12 +56,12 @@ pub(super) struct Alarm(libc::timer_t);
 /// What the signal calls.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
-/// The signal's number. Nobody else in this program uses it.
+/// The signal's number. Nothing else in this program uses it.
 fn signal() -> libc::c_int {
     libc::SIGRTMIN() + 1
 }
 
-/// Has the signal do nothing, for the whole program. Without this it would end it.
+/// Makes the signal do nothing, for the whole program, which it would end otherwise.
 fn handled() -> Result<(), String> {
     static HANDLED: OnceLock<Result<(), String>> = OnceLock::new();
     let install = || {
@@ -98,8 +98,7 @@ impl Alarm {
         }
     }
 
-    /// Rings after `first`, and every `then` from there on. One that comes while the thread is not waiting yet is lost, so there should be
-    /// another.
+    /// Rings after `first`, and every `then` after that. A ring before the thread waits is lost, so there should be another.
     pub(super) fn set(&self, first: Duration, then: Duration) {
         // Zero would stop it.
         self.arm(first.max(Duration::from_nanos(1)), then);
@@ -120,7 +119,7 @@ impl Alarm {
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        // SAFETY: the timer was made by this, and nobody has it any more.
+        // SAFETY: the timer was made by this, and nothing else has it any more.
         unsafe { libc::timer_delete(self.0) };
     }
 }

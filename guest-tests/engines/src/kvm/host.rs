@@ -15,7 +15,7 @@ const REAL_MODE_TASK: usize = 0xFFFB_D000;
 
 /// The register of the local APIC's address.
 const APIC_BASE: u32 = 0x1B;
-/// Leaf 1, ECX: the local APIC's other mode, and its timer's, which the engine's has not.
+/// Leaf 1, ECX: x2APIC, and the timer's TSC-deadline mode. The engine's local APIC has neither.
 const X2APIC: u32 = 1 << 21;
 const TSC_DEADLINE: u32 = 1 << 24;
 
@@ -24,12 +24,12 @@ const TSC_DEADLINE: u32 = 1 << 24;
 pub(super) struct Host {
     kvm: Kvm,
     vm: VmFd,
-    // Behind the virtual machine, which has a use of it as long as it is there.
+    // Dropped after the virtual machine, which uses it to the end.
     memory: Arc<Memory>,
 }
 
 impl Host {
-    /// Makes one whose RAM is `memory`. The reason in one line if there is none to be had.
+    /// Makes one whose RAM is `memory`, or returns in one line why there is none.
     pub(super) fn new(memory: &Arc<Memory>) -> Result<Host, String> {
         let kvm = Kvm::new().map_err(|error| format!("/dev/kvm does not open: {error}"))?;
         for needed in [Cap::SetGuestDebug, Cap::SyncRegs, Cap::UserMemory, Cap::VcpuEvents, Cap::Xsave, Cap::ExtCpuid] {
@@ -53,7 +53,7 @@ impl Host {
                 return Err(format!("this KVM has no {needed:?}"));
             }
         }
-        // Refused where the host has no PMU for guests, which is as good.
+        // Refused where the host has no PMU for guests, which is just as good.
         let _ = host.vm.enable_cap(&kvm::without_host_pmu());
         let mut exits = kvm::user_space_msrs();
         exits.args[0] |= u64::from(KVM_MSR_EXIT_REASON_UNKNOWN | KVM_MSR_EXIT_REASON_INVAL);

@@ -1,9 +1,9 @@
 //! The host's processor as what executes the guests of x86-64, through KVM.
 //!
-//! A machine of the interpreter keeps everything that is around a processor: RAM, local APICs, the bus, time, what an
-//! [`Observer`] is told, and how CPUs take turns. Only an instruction is executed by somebody else: a vCPU gets the registers, KVM steps
-//! it by one instruction through the guest's own page tables and on the guest's own RAM, and what it leaves is the CPU's state. Between
-//! two steps that is the same state as the interpreter's.
+//! A machine of the interpreter keeps everything that is around a processor: RAM, local APICs, the bus, time, the reports to an
+//! [`Observer`], and how CPUs take turns. Only an instruction is executed elsewhere: a vCPU gets the registers, KVM steps it by one
+//! instruction through the guest's own page tables and on the guest's own RAM, and the result is the CPU's state. Between two steps that is
+//! the same state as the interpreter's.
 //!
 //! # Who executes what
 //!
@@ -17,16 +17,16 @@
 //!   steps no more, and what faults is a matter of the machine's processor (40 bits of physical address, no SMEP, no alignment checks), not
 //!   of the host's;
 //! - what loads or shows segments, tables, control and debug registers, and CLI, STI: their interrupt shadows and the traps that MOV SS
-//!   holds off are the local APIC's and the debug registers' affair, which are the engine's;
-//! - what this host's KVM does not know, or does not stop behind: each operation is tried once before the first guest is executed. Where
+//!   holds off concern the local APIC and the debug registers, which are the engine's;
+//! - what this host's KVM does not know, or does not stop after: each operation is tried once before the first guest is executed. Where
 //!   even the plainest is not executed exactly, there is no engine.
 //!
 //! # How a step is known
 //!
 //! An instruction is rehearsed first: the engine decodes it, translates, loads and computes, but stores nothing and reaches no device. That
-//! tells faults, and all that a [`Step`](super::x86::Step) says. With CPUs in turn, what KVM leaves in registers, flags and memory is
-//! compared with the rehearsal, as far as the manuals define it; a difference ends the run and says where. With CPUs in parallel there is
-//! no comparison, as another CPU may have stored in between.
+//! yields faults, and all that a [`Step`](super::x86::Step) contains. With CPUs in turn, what KVM leaves in registers, flags and memory is
+//! compared with the rehearsal, as far as the manuals define it; a difference ends the run, which reports where. With CPUs in parallel
+//! there is no comparison, as another CPU may have stored in between.
 //!
 //! A string instruction with REP gets the count 1 for each iteration, so that an iteration is a step wherever KVM stops. The vCPU has no
 //! IDT: an exception that was not foreseen ends the virtual machine rather than going on unseen.
@@ -51,8 +51,8 @@ use able::Able;
 use host::Host;
 use processor::Processor;
 
-/// Whether KVM can execute guests on this host, and what the engine has to execute beside what it always does: the names of operations
-/// that this KVM does not know, or does not stop behind.
+/// Whether KVM can execute guests on this host, and what the engine has to execute in addition to what it always does: the names of
+/// operations that this KVM does not know, or does not stop after.
 ///
 /// ```
 /// use vm_pmu_engines::kvm;

@@ -24,7 +24,7 @@ use crate::x86::step::{BranchKind, Step};
 /// CR4.PGE, whose change makes KVM forget its translations.
 const CR4_PGE: u64 = 1 << 7;
 
-/// What of a CPU's state an instruction that KVM may execute changes.
+/// The part of a CPU's state that an instruction which KVM may execute changes.
 struct Before {
     gpr: [u64; 18],
     rflags: u64,
@@ -63,7 +63,7 @@ impl Before {
 
 /// How KVM took an instruction.
 enum Taken {
-    /// It stopped behind it, or a string instruction with its one iteration done.
+    /// It stopped after it, or a string instruction with its one iteration done.
     Executed(kvm_regs),
     /// It does not know the instruction, and has done nothing.
     Unknown,
@@ -73,12 +73,12 @@ enum Taken {
 #[derive(Debug)]
 pub(crate) struct Processor {
     vcpu: VcpuFd,
-    // Behind the vCPU.
+    // Dropped after the vCPU.
     _host: Arc<Host>,
     able: Able,
     /// What KVM leaves is compared with what the engine makes of the instruction.
     compares: bool,
-    /// The registers that the vCPU has; none if that is not known, or its trap flag is not.
+    /// The registers that the vCPU has; none if they are unknown, or its trap flag is.
     general: Option<kvm_regs>,
     special: kvm_sregs,
     special_known: bool,
@@ -87,7 +87,7 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// The vCPU of this number. The reason in one line if there is none to be had.
+    /// The vCPU of this number, or in one line why there is none.
     pub(super) fn new(host: &Arc<Host>, number: usize, able: Able, compares: bool) -> Result<Processor, String> {
         let mut vcpu = host.vcpu(number)?;
         let special = vcpu.get_sregs().map_err(|error| format!("KVM shows no registers: {error}"))?;
@@ -111,12 +111,13 @@ impl Processor {
         self.executed
     }
 
-    /// KVM is not asked for an operation any more.
+    /// KVM does not get this operation any more.
     pub(super) fn leave(&mut self, op: Op, cpl: u8) {
         self.able.remove(op, cpl);
     }
 
-    /// Executes an instruction as [`Executor::execute`] does; tells in one line what KVM did otherwise, with the CPU as it was before.
+    /// Executes an instruction as [`Executor::execute`] does. Where KVM did something else, returns it in one line, with the CPU as it was
+    /// before.
     pub(super) fn attempt<O: Observer>(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<Result<(), Fault>, String> {
         let before = Before::of(core);
         core.rehearsal.begin();
@@ -174,7 +175,7 @@ impl Processor {
                     return Ok(Taken::Unknown);
                 }
                 Ok(VcpuExit::Shutdown) => break Some("an exception that the engine does not foresee".to_owned()),
-                Ok(other) => break Some(format!("an exit that nobody expects, {other:?},")),
+                Ok(other) => break Some(format!("an unexpected exit, {other:?},")),
                 // A signal of the host.
                 Err(error) if again(error.errno()) => {}
                 Err(error) => return Err(format!("KVM does not run: {error}")),
@@ -208,16 +209,16 @@ impl Processor {
             self.vectors = Some(before.xmm);
         }
         if self.general.as_ref().is_none_or(|have| have != wanted) {
-            // With the flag by which KVM steps: it sets it by itself only where it stopped last.
+            // With the flag by which KVM steps, which KVM itself sets only at the address where it stopped last.
             self.vcpu.sync_regs_mut().regs = kvm_regs { rflags: wanted.rflags | TF, ..*wanted };
             self.vcpu.set_sync_dirty_reg(SyncReg::Register);
         }
         Ok(())
     }
 
-    /// Nothing is known of the vCPU's registers any more, and nothing is left of its translations.
+    /// The vCPU's registers are unknown from here on, and none of its translations is left.
     fn forget(&mut self) {
-        // Another CR4 than the CPU's makes KVM forget translations when it gets the right one. What it refuses now it will refuse then.
+        // A CR4 other than the CPU's makes KVM forget translations when it gets the right one. What it refuses now it will refuse then.
         let other = kvm_sregs { cr4: self.special.cr4 ^ CR4_PGE, ..self.special };
         let _ = self.vcpu.set_sregs(&other);
         self.general = None;
@@ -264,7 +265,7 @@ impl Processor {
             compare(core, d, &gpr, rflags, xmm.as_ref())?;
         }
         core.gpr[..16].copy_from_slice(&gpr);
-        // The flags that the rehearsal changed beyond these have told the engine so.
+        // The rehearsal has already reported its changes of other flags to the engine.
         core.rflags = rflags;
         if let Some(xmm) = xmm {
             core.xmm = xmm;
@@ -279,7 +280,7 @@ impl Processor {
         Ok(())
     }
 
-    /// PUSHF stores the vCPU's flags, of which those that are the engine's have other values: memory gets the engine's.
+    /// PUSHF stores the vCPU's flags. Those that the engine keeps have other values there: memory gets the engine's.
     fn mend_pushed(&self, core: &Core) {
         let memory = &core.shared.memory;
         let mut shift = 0;
@@ -348,7 +349,7 @@ fn compare(core: &Core, d: &Decoded, gpr: &[u64; 16], rflags: u64, xmm: Option<&
     Ok(())
 }
 
-/// Whether an error of the host says no more than that a call has to be made again.
+/// Whether an error of the host means only that a call has to be made again.
 fn again(errno: i32) -> bool {
     matches!(std::io::Error::from_raw_os_error(errno).kind(), std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock)
 }

@@ -8,9 +8,9 @@ use crate::x86::state::{Core, SS, Segment};
 
 /// CR4 bits that bear on what KVM executes: PSE, PAE, PGE, OSFXSR, OSXMMEXCPT.
 const CR4: u64 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 9 | 1 << 10;
-/// CR0 bits of alignment checks, which the engine has not, and of the caches.
+/// CR0 bits of alignment checks, which the engine does not have, and of the caches.
 const CR0_WITHOUT: u64 = 1 << 18 | 1 << 29 | 1 << 30;
-/// The flags that instructions compute with. All others are the engine's: TF and RF KVM has for itself, and no other bears on what it
+/// The flags that instructions compute with. All others are the engine's: KVM uses TF and RF itself, and no other bears on what it
 /// executes.
 pub(super) const FLAGS: u64 = STATUS | DF;
 
@@ -53,8 +53,8 @@ fn segment(segment: &Segment) -> kvm_segment {
     }
 }
 
-/// Segments, tables and control registers; the rest as KVM has it in `other`. There is no IDT: an exception that the engine did not
-/// foresee ends the virtual machine, and is found.
+/// Segments, tables and control registers; the rest as KVM has it in `other`. There is no IDT: an exception that the engine did not foresee
+/// ends the virtual machine, and is noticed.
 pub(super) fn special(core: &Core, other: &kvm_sregs) -> kvm_sregs {
     let [es, cs, ss, ds, fs, gs] = core.seg.each_ref().map(segment);
     // The level is that of SS, which may be null at level 0.

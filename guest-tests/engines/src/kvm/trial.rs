@@ -51,7 +51,7 @@ fn try_all() -> Result<Able, String> {
     }
     let found = found.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((op, cpl, reason)) = found.refused.iter().find(|(op, ..)| NEEDED.contains(op)) {
-        return Err(format!("this KVM does not stop behind every instruction as it must: {op:?} at CPL {cpl}: {reason}"));
+        return Err(format!("this KVM does not stop after every instruction, as it must: {op:?} at CPL {cpl}: {reason}"));
     }
     let mut able = Able::offered();
     found.refused.iter().for_each(|(op, cpl, _)| able.remove(*op, *cpl));

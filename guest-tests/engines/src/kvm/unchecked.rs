@@ -30,14 +30,14 @@ pub(super) fn share(vm: &VmFd, memory: &Memory) -> Result<(), String> {
     }
     let address = memory.guest_memory().get_host_address(GuestAddress(0)).map_err(|error| format!("RAM has no address: {error}"))?;
     let region = kvm_userspace_memory_region { memory_size: memory.size(), userspace_addr: address as u64, ..Default::default() };
-    // SAFETY: the mapping is as long as said. It is nobody's but the guest's: this program reaches it by volatile and atomic accesses
-    // only, as vm-memory does them. The owner of `vm` holds the `Arc` of `memory` in a field that is dropped behind `vm`, and every vCPU
-    // holds that owner.
+    // SAFETY: the mapping is as long as said. It belongs to the guest alone: this program reaches it by volatile and atomic accesses only,
+    // as vm-memory does them. The owner of `vm` holds the `Arc` of `memory` in a field that is dropped after `vm`, and every vCPU holds
+    // that owner.
     unsafe { vm.set_user_memory_region(region) }.map_err(|error| format!("KVM refuses the RAM: {error}"))
 }
 
-/// Gives a vCPU of a virtual machine that RAM was shared with its vector registers. KVM_SET_FPU would not do: it does not say that they
-/// are in use, and those of a vCPU that has not used any stay zero.
+/// Gives a vCPU of a virtual machine that RAM was shared with its vector registers. KVM_SET_FPU would not do: it does not mark them as in
+/// use, and those of a vCPU that has not used any stay zero.
 pub(super) fn give_vectors(vcpu: &VcpuFd, xmm: &[u128; 16]) -> Result<(), String> {
     let mut area = vcpu.get_xsave().map_err(|error| format!("KVM shows no vector registers: {error}"))?;
     // As after a reset, unless the guest has set them otherwise.

@@ -4,7 +4,7 @@ use super::interrupt::{Exception, Fault};
 use super::state::{CONSOLE, Core, DEVICES, DEVICES_SIZE, EXIT, Stop};
 use super::step::Access;
 
-/// What a load gets from a device register, and from parts of memory that are not there.
+/// The value that a load in the byte order of the mode gets from a device register, or from absent memory.
 fn swapped(value: u64, size: u8, little_endian: bool) -> u64 {
     if little_endian { value } else { value.swap_bytes() >> (64 - 8 * u32::from(size)) }
 }

@@ -21,12 +21,12 @@ pub(crate) enum Wait {
     Running,
     /// This many cycles at most.
     Cycles(u64),
-    /// Something that no passing time brings.
+    /// Something that time alone does not bring.
     Forever,
 }
 
 impl<O: Observer> Cpu<O> {
-    /// Tells the observer the context.
+    /// Reports the context to the observer.
     pub(crate) fn announce(&mut self) {
         self.core.context_changed = false;
         self.observer.context(&CpuView::new(&self.core));
@@ -44,7 +44,7 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
-    /// What is held up to the CPU: BESCR follows; tells whether an interrupt is.
+    /// Reads what the observer holds pending, and updates BESCR; returns whether an interrupt is pending.
     #[inline]
     fn interrupted(&mut self) -> bool {
         let pending = self.observer.pending();
@@ -57,7 +57,7 @@ impl<O: Observer> Cpu<O> {
             if event.occurred {
                 new |= bescr::PMEO;
             }
-            // The observer knows what it said: no change of context.
+            // The observer knows what it returned: no change of context.
             self.core.spr[usize::from(spr::BESCR)] = new;
         }
         pending.interrupt
@@ -70,7 +70,7 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
-    /// Takes an event-based branch or an interrupt that is due; tells whether one was.
+    /// Takes an event-based branch or an interrupt that is due; returns whether one was.
     #[inline]
     pub(crate) fn attend(&mut self) -> bool {
         let interrupt = self.interrupted();
@@ -176,7 +176,7 @@ impl<O: Observer> Cpu<O> {
         if !self.core.waiting {
             return Wait::Running;
         }
-        // An interrupt ends the wait even while MSR.EE keeps it away.
+        // An interrupt ends the wait even while MSR.EE disables it.
         if self.interrupted() || self.core.event_based_branch_due() {
             self.core.waiting = false;
             return Wait::Running;
@@ -184,7 +184,7 @@ impl<O: Observer> Cpu<O> {
         self.observer.wait_deadline().map_or(Wait::Forever, |cycles| Wait::Cycles(cycles.max(1)))
     }
 
-    /// `cycles` cycles pass while the CPU waits.
+    /// `cycles` cycles elapse while the CPU waits.
     pub(crate) fn pass(&mut self, cycles: u64) {
         self.core.cycles = self.core.cycles.saturating_add(cycles);
         self.observer.waited(cycles);

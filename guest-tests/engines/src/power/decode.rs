@@ -1,8 +1,8 @@
-//! How instructions are told apart (Power ISA 3.0B, appendix D).
+//! How instructions are distinguished (Power ISA 3.0B, appendix D).
 
 use super::op::Op;
 
-/// Which instruction `word` is; `None` if it is none that the engine has. Reserved fields do not matter.
+/// Which instruction `word` is; `None` if the engine has no such. Reserved fields do not matter.
 #[inline]
 pub(crate) fn decode(word: u32) -> Option<Op> {
     Some(match word >> 26 {
@@ -356,7 +356,7 @@ mod tests {
     use powerpc::{Extension, Extensions, Ins, Opcode};
     use proptest::prelude::*;
 
-    /// What another disassembler calls `word`, as the engine's names are written; `None` of what the engine or POWER9 does not have.
+    /// The name that another disassembler gives `word`, spelled as the engine's; `None` for what the engine or POWER9 does not have.
     fn named(word: u32) -> Option<String> {
         use Opcode::*;
         let op = Ins::new(word, Extensions::from_extension(Extension::Ppc64)).op;

@@ -14,7 +14,7 @@ pub(crate) enum Exception {
     Alignment {
         address: u64,
     },
-    /// With the bit of SRR1 that says why.
+    /// With the bit of SRR1 for the reason.
     Program(u64),
     FloatingUnavailable,
     VectorUnavailable,
@@ -58,7 +58,7 @@ pub(crate) struct Delivery {
     pub(crate) vector: u16,
     /// What SRR0 or HSRR0 gets.
     pub(crate) address: u64,
-    /// What SRR1 or HSRR1 gets beside MSR.
+    /// What SRR1 or HSRR1 gets in addition to MSR.
     pub(crate) reason: u64,
     /// It goes to the hypervisor: HV becomes 1.
     pub(crate) hypervisor: bool,
@@ -80,7 +80,7 @@ impl Delivery {
 const REASONS: u64 = 0x783F_0000;
 
 impl Core {
-    /// What `exception` leads to; the registers that say more about it are set.
+    /// How `exception` is delivered; sets the registers that describe it further.
     pub(crate) fn delivery(&mut self, exception: Exception, encoding: u32) -> Delivery {
         let at = self.pc;
         let mut set = |number: u16, value: u64| self.spr[usize::from(number)] = value;
@@ -163,7 +163,7 @@ impl Core {
         self.waiting = false;
     }
 
-    /// Whether an event-based branch is due: an event occurred, branches are on, and the state may have them.
+    /// Whether an event-based branch is due: an event occurred, branches are on, and the state allows them.
     #[inline]
     pub(crate) fn event_based_branch_due(&self) -> bool {
         let value = self.bescr();

@@ -40,8 +40,8 @@ pub enum Entry {
     /// GPR 3 holds the CPU's number, GPR 4 the number of CPUs, GPR 5 the end of usable RAM.
     #[default]
     Plain,
-    /// What firmware hands over: GPR 3 holds the address of the device tree, GPR 6 the magic number of ePAPR, GPR 7 the bytes of RAM, GPR 8 and 9 the
-    /// base and the entry of the firmware; GPR 4 and 5 are 0.
+    /// What firmware hands over: GPR 3 holds the address of the device tree, GPR 6 the magic number of ePAPR, GPR 7 the bytes of RAM, GPR 8
+    /// and 9 the base and the entry of the firmware; GPR 4 and 5 are 0.
     DeviceTree {
         /// The real address of the tree.
         tree: u64,
@@ -52,7 +52,7 @@ pub enum Entry {
     },
 }
 
-/// What GPR 6 says of a device tree (ePAPR 1.1, 5.4).
+/// The number in GPR 6 that announces a device tree (ePAPR 1.1, 5.4).
 const EPAPR: u64 = 0x6550_4150;
 
 impl Default for Config {
@@ -169,13 +169,13 @@ impl fmt::Display for Exit {
 
 /// CPUs and RAM. The CPUs run in turn, an instruction each.
 ///
-/// Every CPU starts at the image's entry in 64-bit hypervisor state with MSR.ME set and interrupts, floating point and translation off.
-/// GPR 1 holds the top of its own stack, and [`Entry`] says what the others do. FSCR has TAR and DSCR, HFSCR all facilities, PPR normal
-/// priority; the run latch is off.
+/// Every CPU starts at the image's entry in 64-bit hypervisor state with MSR.ME set and interrupts, floating point and translation off. GPR
+/// 1 holds the top of its own stack, and [`Entry`] defines the others. FSCR has TAR and DSCR, HFSCR all facilities, PPR normal priority;
+/// the run latch is off.
 pub struct Machine<O> {
     pub(super) cpus: Vec<Cpu<O>>,
     pub(super) shared: Arc<Shared>,
-    /// Where in a turn the machine stands.
+    /// The position of the machine in a turn.
     pub(super) turn: Turn,
 }
 
@@ -223,8 +223,8 @@ impl<O: Observer> Machine<O> {
         Ok(Self { cpus, shared, turn: Turn::default() })
     }
 
-    /// Runs until something ends it. A machine that can run on does so from where it stopped, in the middle of a turn too: how often it is
-    /// stopped does not show.
+    /// Runs until something ends it. A machine that can continue does so from where it stopped, even in the middle of a turn: how often it
+    /// is stopped makes no difference.
     pub fn run(&mut self, limits: Limits) -> Exit {
         self.run_with(limits, |_, cpu, _| {
             cpu.step();
@@ -232,8 +232,8 @@ impl<O: Observer> Machine<O> {
         })
     }
 
-    /// The same, with somebody else to execute: `turn` gives the CPU of a number its turn, which takes at least one step and at most as many
-    /// as it is told, and says how many.
+    /// The same with another executor: `turn` gives the CPU of a number its turn, which takes at least one step and at most as many as the
+    /// argument allows, and returns how many.
     pub(crate) fn run_with(&mut self, limits: Limits, mut turn: impl FnMut(usize, &mut Cpu<O>, u64) -> u64) -> Exit {
         for cpu in &mut self.cpus {
             cpu.core.stop = None;
@@ -270,7 +270,7 @@ impl<O: Observer> Machine<O> {
                 Some(cycles) => self.pass(cycles, limits),
                 None => Some(Exit::Waiting),
             };
-            // With the limit on cycles reached, some CPUs may have to pass the rest of the turn's yet.
+            // With the limit on cycles reached, some CPUs may still have to spend the rest of the turn's cycles.
             if exit != Some(Exit::Limit) {
                 self.turn.renew();
             }
@@ -280,7 +280,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Lets the CPUs that wait do so until `cycles` cycles after the turn began, in pieces their observers agree with.
+    /// Advances the CPUs that wait to `cycles` cycles after the turn began, in pieces their observers agree with.
     fn pass(&mut self, cycles: u64, limits: Limits) -> Option<Exit> {
         for (cpu, began) in self.cpus.iter_mut().zip(&self.turn.began) {
             let mut left = began.saturating_add(cycles).saturating_sub(cpu.core.cycles);

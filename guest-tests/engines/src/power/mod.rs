@@ -1,36 +1,36 @@
 //! A deterministic interpreter of 64-bit POWER for bare-metal guests: the fixed-point part of the Power ISA 3.0B that drivers use, on
 //! a POWER9 (PVR 004E1202), without address translation.
 //!
-//! [`Machine`] runs an [`Image`] on up to eight CPUs that share memory, an instruction each in turn; an [`Observer`] per CPU hears of
-//! every instruction and stands in for the performance monitor. Everything takes one cycle unless the observer answers with another
-//! number, and the time base ticks every so many cycles, so a run is the same on every host.
+//! [`Machine`] runs an [`Image`] on up to eight CPUs that share memory, an instruction each in turn; an [`Observer`] per CPU is notified of
+//! every instruction and takes the place of the performance monitor. Everything takes one cycle unless the observer returns another number,
+//! and the time base ticks every so many cycles, so a run is the same on every host.
 //!
 //! # Attaching a performance monitor
 //!
-//! Whoever has a model of one implements [`Observer`] for a type that holds the model's thread, and makes the machine with one per CPU.
-//! The engine knows no register of the performance monitor. What goes to the observer:
+//! An emulator with a model of one implements [`Observer`] for a type that holds the model's thread, and makes the machine with one
+//! observer per CPU. The engine knows no register of the performance monitor. The observer gets these calls:
 //!
 //! | when | call | what it does |
 //! | --- | --- | --- |
-//! | `mfspr`, `mtspr` of any number | [`read_spr`](Observer::read_spr), [`write_spr`](Observer::write_spr) | it answers for those it has (768 to 799, 851), in every state: what may be read where is its business; all else is [`SprFault::Unclaimed`] |
+//! | `mfspr`, `mtspr` of any number | [`read_spr`](Observer::read_spr), [`write_spr`](Observer::write_spr) | it handles those it has (768 to 799, 851), in every state, and decides which state may read what; all else is [`SprFault::Unclaimed`] |
 //! | `mfbhrbe`, `clrbhrb` | [`branch_history`](Observer::branch_history), [`clear_branch_history`](Observer::clear_branch_history) | the same |
 //! | `mfimc`, `mtimc` | [`read_instruction_match`](Observer::read_instruction_match), [`write_instruction_match`](Observer::write_instruction_match) | the same |
-//! | `attn` in hypervisor state | [`attention`](Observer::attention) | answers a call of host firmware, if the address is its entry |
-//! | an instruction completed | [`retire`](Observer::retire) | adds what [`Step`] says to its totals, services the model at deadlines; the answer may say how many cycles it took |
+//! | `attn` in hypervisor state | [`attention`](Observer::attention) | performs a call of host firmware, if the address is its entry |
+//! | an instruction completed | [`retire`](Observer::retire) | adds what [`Step`] says to its totals, services the model at deadlines; the return value may contain how many cycles it took |
 //! | an interrupt or event-based branch is taken | [`notice`](Observer::notice) | the same for [`Notice`] |
-//! | MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed | [`context`](Observer::context) | passes the new context to the model, looked up in [`CpuView`] |
-//! | before every instruction | [`pending`](Observer::pending) | says whether a performance monitor interrupt is held up, and what BESCR.PME and PMEO are |
-//! | cycles pass in `stop` or `wait` | [`waited`](Observer::waited), [`wait_deadline`](Observer::wait_deadline) | adds the cycles; says how many may pass before it must be asked again |
+//! | MSR, CTRL, FSCR, HFSCR, BESCR, LPCR, LPIDR or the priority changed | [`context`](Observer::context) | passes the new context to the model, read from [`CpuView`] |
+//! | before every instruction | [`pending`](Observer::pending) | returns whether a performance monitor interrupt is pending, and what BESCR.PME and PMEO are |
+//! | cycles elapse in `stop` or `wait` | [`waited`](Observer::waited), [`wait_deadline`](Observer::wait_deadline) | adds the cycles; returns how many may elapse before it must be called again |
 //!
 //! The order is: the register hook, `retire`, `context` if something changed, `pending`, the next instruction. So a step belongs to the
-//! context it started in, a BESCR that software wrote reaches the model before the next instruction, and what the model makes of it,
-//! or of MMCR0, is in BESCR before that instruction too. An instruction that an interrupt keeps from completing is no step; `sc` is
-//! a step, and then an interrupt.
+//! context it started in. A BESCR that software wrote reaches the model before the next instruction, and what the model makes of it, or of
+//! MMCR0, is in BESCR before that instruction too. An instruction that an interrupt keeps from completing is no step; `sc` is a step, and
+//! then an interrupt.
 //!
 //! The performance monitor interrupt is a level: it is taken at F00h whenever [`Pending::interrupt`] holds and MSR.EE is 1, so a model
-//! says `MMCR0.PMAO and not MMCR0.EBE`. An event-based branch is taken when BESCR has GE and PMEO, MSR.PR is 1, and FSCR and HFSCR
-//! have EBB; the engine clears GE and sets EBBRR, the model keeps PMEO until software clears it: software does so in BESCR, which
-//! `context` tells, or in MMCR0. A model with MMCR0.EBE=0 answers `None` for [`Pending::event_based`], and BESCR is software's.
+//! returns `MMCR0.PMAO and not MMCR0.EBE`. An event-based branch is taken when BESCR has GE and PMEO, MSR.PR is 1, and FSCR and HFSCR have
+//! EBB. The engine clears GE and sets EBBRR; the model keeps PMEO until software clears it, in BESCR, which `context` reports, or in MMCR0.
+//! A model with MMCR0.EBE=0 returns `None` for [`Pending::event_based`], and BESCR is software's.
 //!
 //! ```
 //! use vm_pmu_engines::power::assemble::{Assembler, R3, R4};
@@ -67,27 +67,27 @@
 //!
 //! # Instructions
 //!
-//! The scalar fixed-point instructions of Book I but for string, multiple and quadword accesses, `addex`, `darn` and the decimal
-//! helpers; branches, `bctar` among them; `larx` and `stcx.` of 1 to 8 bytes with reservations of 128 bytes; the cache block
-//! instructions, which do nothing but show up in [`Step::touched`], and `dcbz`; barriers; scalar floating point without exceptions;
-//! the machine state, `stop` and `wait`; transactional memory in its simplest form; `lxvd2x`, `stxvd2x`, `xvadddp`, `xvaddsp`,
-//! `xvmaddadp` and `xvmaddasp`. Other vector and VSX instructions raise their unavailable interrupts, and where MSR makes them available
-//! they are illegal, as everything else is: a hypervisor emulation assistance interrupt, with the instruction in HEIR. Invalid forms are illegal. Reserved fields are ignored. Results that the
-//! architecture leaves undefined are 0.
+//! The scalar fixed-point instructions of Book I except string, multiple and quadword accesses, `addex`, `darn` and the decimal helpers;
+//! branches, `bctar` among them; `larx` and `stcx.` of 1 to 8 bytes with reservations of 128 bytes; the cache block instructions, which
+//! have no effect other than [`Step::touched`], and `dcbz`; barriers; scalar floating point without exceptions; the machine state, `stop`
+//! and `wait`; transactional memory in its simplest form; `lxvd2x`, `stxvd2x`, `xvadddp`, `xvaddsp`, `xvmaddadp` and `xvmaddasp`. Other
+//! vector and VSX instructions raise their unavailable interrupts. Where MSR makes them available they are illegal, as everything else is:
+//! a hypervisor emulation assistance interrupt, with the instruction in HEIR. Invalid forms are illegal. Reserved fields are ignored.
+//! Results that the architecture leaves undefined are 0.
 //!
 //! # The instruction matching facility
 //!
-//! The manual of the performance monitor names `mtimc` and `mfimc` and says nothing of their encoding. Here they are X-form
-//! instructions of primary opcode 31 that the architecture does not use: extended opcode 330 for `mfimc` RT, entry and 458 for
-//! `mtimc` entry, RS, with the register at bits 6:10 and the entry, a 10-bit number, at bits 11:20.
+//! The manual of the performance monitor names `mtimc` and `mfimc` and does not specify their encoding. Here they are X-form instructions
+//! of primary opcode 31 that the architecture does not use: extended opcode 330 for `mfimc` RT, entry and 458 for `mtimc` entry, RS, with
+//! the register at bits 6:10 and the entry, a 10-bit number, at bits 11:20.
 //!
 //! # What differs from a POWER9
 //!
-//! - An effective address is the real one but for its upper four bits, whatever MSR.IR and DR are. An access outside memory is a data
-//!   or instruction storage interrupt. Nothing is protected from problem state.
+//! - An effective address is the real one except for its upper four bits, whatever MSR.IR and DR are. An access outside memory is a data or
+//!   instruction storage interrupt. Nothing is protected from problem state.
 //! - There is no external interrupt and no decrementer: DEC and HDEC keep what is written to them. Interrupts between CPUs are absent.
-//! - A transaction fails by its own doing only, never because of what another CPU does.
-//! - `stop` and `wait` end when the performance monitor holds something up, with MSR.EE on or off; the run latch is software's alone.
+//! - A transaction fails for its own reasons only, never because of what another CPU does.
+//! - `stop` and `wait` end when the performance monitor has something pending, with MSR.EE on or off; the run latch is software's alone.
 //! - LPCR has a meaning in ILE, AIL and EVIRT only, PCR and LPIDR in nothing. FSCR starts with TAR and DSCR, HFSCR with all.
 //! - Where both FSCR and HFSCR keep problem state from a facility, the interrupt is the hypervisor's; HFSCR rules problem state with
 //!   MSR.HV=1 too. An interrupt leaves the tags mode, MSR bit 1, alone.
@@ -95,14 +95,14 @@
 //!
 //! # Saving
 //!
-//! [`Machine::save`] says what a machine remembers in terms of the architecture, and [`Machine::restore`] goes on from it, here or in another
-//! engine: see [`Saved`]. Observers save themselves.
+//! [`Machine::save`] returns the state of a machine in terms of the architecture, and [`Machine::restore`] continues from it, here or in
+//! another engine: see [`Saved`]. Observers save themselves.
 //!
 //! # Sources
 //!
-//! Power ISA 3.0B. POWER9's HILE, PVR and which state may ask for which priority are as in QEMU's `target/ppc`; numbers of registers
-//! and bits were compared with Linux's `arch/powerpc/include/asm/reg.h`. The `powerpc` disassembler checks decoding in the tests; it
-//! does not decode here, because it stops at Power ISA 2.0x and takes hint fields such as BH, EH, TH and LEV for other instructions.
+//! Power ISA 3.0B. POWER9's HILE, PVR and which state may ask for which priority are as in QEMU's `target/ppc`; numbers of registers and
+//! bits were compared with Linux's `arch/powerpc/include/asm/reg.h`. The `powerpc` disassembler checks decoding in the tests. It does not
+//! decode here, because it stops at Power ISA 2.0x and takes hint fields such as BH, EH, TH and LEV for other instructions.
 
 mod access;
 pub mod assemble;

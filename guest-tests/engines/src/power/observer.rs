@@ -4,12 +4,12 @@ use super::registers::{bescr, msr, spr};
 use super::state::Core;
 use super::step::{Notice, Step};
 
-/// Why a register access does not do what it says.
+/// Why a register access is not performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprFault {
     /// The observer does not have this register: the engine's own rules hold.
     Unclaimed,
-    /// A facility unavailable interrupt: F80h and HFSCR if it is the hypervisor that keeps it away, else F60h and FSCR.
+    /// A facility unavailable interrupt: F80h and HFSCR if the hypervisor keeps the facility away, else F60h and FSCR.
     FacilityUnavailable {
         /// Whether the hypervisor keeps it away.
         hypervisor: bool,
@@ -20,7 +20,7 @@ pub enum SprFault {
     EmulationAssistance,
     /// A program interrupt for a privileged instruction, 700h.
     Privileged,
-    /// Nothing happens: a read leaves its register alone.
+    /// The access does nothing: a read leaves its register alone.
     NoOp,
 }
 
@@ -29,7 +29,7 @@ pub enum SprFault {
 pub struct Alerts {
     /// Stop the machine with [`Exit::Observer`](super::Exit::Observer).
     pub stop: bool,
-    /// How many cycles it took, instead of what it says itself. The time base follows.
+    /// How many cycles it took, instead of its own number. The time base follows.
     pub cycles: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ impl Alerts {
     pub const NONE: Self = Self { stop: false, cycles: None };
 }
 
-/// What a performance monitor holds up to its CPU.
+/// What a performance monitor holds pending for its CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
     /// A performance monitor interrupt, a level: taken at F00h as soon as MSR.EE allows it, and again as long as it is there.
@@ -145,8 +145,8 @@ impl<'a> CpuView<'a> {
         self.core.xer
     }
 
-    /// A special purpose register that the engine keeps, by the number it is read by, without any rule of access. 0 of registers it
-    /// does not have.
+    /// A special purpose register that the engine keeps, by the number it is read by, without any rule of access. 0 for registers it does
+    /// not have.
     #[must_use]
     pub fn spr(&self, number: u16) -> u64 {
         self.core.peek_spr(number)
@@ -220,33 +220,33 @@ impl<'a> CpuView<'a> {
     }
 }
 
-/// What watches one CPU, and stands in for its performance monitor.
+/// Watches one CPU, and takes the place of its performance monitor.
 ///
 /// Order within a step: the register hook of the instruction, if any; then [`Observer::retire`]; then, if MSR, CTRL, FSCR, HFSCR,
 /// BESCR, LPCR, LPIDR or the priority changed, [`Observer::context`]; then, before the next instruction, [`Observer::pending`]. A
 /// step therefore belongs to the context in force when it started. An interrupt is a [`Observer::notice`], then a context.
 pub trait Observer {
-    /// `mfspr` of any number, in any state, before the engine's own registers and rules are looked at.
+    /// `mfspr` of any number, in any state, before the engine's own registers and rules.
     ///
     /// # Errors
     ///
-    /// [`SprFault`]: what happens instead; [`SprFault::Unclaimed`] passes it on.
+    /// [`SprFault`]: what happens instead; [`SprFault::Unclaimed`] leaves the access to the engine.
     fn read_spr(&mut self, number: u16, cpu: &CpuView<'_>) -> Result<u64, SprFault> {
         let _ = (number, cpu);
         Err(SprFault::Unclaimed)
     }
 
-    /// `mtspr` of any number, in any state, before the engine's own registers and rules are looked at.
+    /// `mtspr` of any number, in any state, before the engine's own registers and rules.
     ///
     /// # Errors
     ///
-    /// [`SprFault`]: what happens instead; [`SprFault::Unclaimed`] passes it on.
+    /// [`SprFault`]: what happens instead; [`SprFault::Unclaimed`] leaves the access to the engine.
     fn write_spr(&mut self, number: u16, value: u64, cpu: &CpuView<'_>) -> Result<(), SprFault> {
         let _ = (number, value, cpu);
         Err(SprFault::Unclaimed)
     }
 
-    /// `mfbhrbe` of entry `index`, 0 to 1023, in any state. Reads 0 if nobody says otherwise.
+    /// `mfbhrbe` of entry `index`, 0 to 1023, in any state. Reads 0 by default.
     ///
     /// # Errors
     ///
@@ -287,8 +287,9 @@ pub trait Observer {
         Err(SprFault::Unclaimed)
     }
 
-    /// `attn`, the instruction by which a CPU calls on its support processor, in hypervisor state: what it leaves in GPR 3, or `None` where
-    /// nobody hears it, which makes it an illegal instruction. The firmware's memory has it where the engine's host answers for it.
+    /// `attn`, the instruction by which a CPU calls its support processor, in hypervisor state. Returns the value for GPR 3, or `None`
+    /// where there is no such processor, which makes it an illegal instruction. Firmware contains it where the engine's host performs the
+    /// call.
     #[cold]
     fn attention(&mut self, cpu: &CpuView<'_>) -> Option<u64> {
         let _ = cpu;
@@ -313,18 +314,18 @@ pub trait Observer {
         Alerts::NONE
     }
 
-    /// What the performance monitor holds up. Asked before every instruction, and while the CPU waits.
+    /// What the performance monitor holds pending. Called before every instruction, and while the CPU waits.
     #[inline]
     fn pending(&mut self) -> Pending {
         Pending::default()
     }
 
-    /// `cycles` cycles passed while the CPU waited after `stop` or `wait`.
+    /// `cycles` cycles elapsed while the CPU waited after `stop` or `wait`.
     fn waited(&mut self, cycles: u64) {
         let _ = cycles;
     }
 
-    /// How many cycles may pass while the CPU waits before [`Observer::pending`] could change by itself; `None` when it never does.
+    /// How many cycles may elapse while the CPU waits before [`Observer::pending`] could change by itself; `None` when it never does.
     fn wait_deadline(&self) -> Option<u64> {
         None
     }

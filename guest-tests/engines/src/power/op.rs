@@ -1,6 +1,6 @@
 //! Instructions.
 
-/// An instruction by its mnemonic, without dots and without the letters for variants that a bit of the encoding tells.
+/// An instruction by its mnemonic, without dots and without the letters for variants that are a bit of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Add,

@@ -107,7 +107,7 @@ pub mod lpcr {
     pub const ILE: u64 = 1 << 25;
     /// Bits 39:40: alternate interrupt location.
     pub const AIL: u64 = 3 << 23;
-    /// Bit 42: what only the hypervisor may use goes to it as an emulation assistance interrupt.
+    /// Bit 42: an attempt to use what only the hypervisor may use is an emulation assistance interrupt to it.
     pub const EVIRT: u64 = 1 << 21;
 }
 
@@ -261,7 +261,7 @@ pub mod vector {
     pub const HYPERVISOR_FACILITY_UNAVAILABLE: u16 = 0xF80;
 }
 
-/// Bits of SRR1 that say why (Power ISA 3.0B, Book III, 6.5).
+/// Bits of SRR1 for the reason (Power ISA 3.0B, Book III, 6.5).
 pub mod reason {
     /// Bit 42 of a program interrupt: the transaction state would become one that cannot be.
     pub const TM_BAD_THING: u64 = 1 << 21;
@@ -271,7 +271,7 @@ pub mod reason {
     pub const TRAP: u64 = 1 << 17;
     /// Bit 33 of a trace interrupt: always.
     pub const TRACED: u64 = 1 << 30;
-    /// Bit 35 of a trace interrupt: the instruction loaded, or named a cache block but for `dcbtst`.
+    /// Bit 35 of a trace interrupt: the instruction loaded, or named a cache block other than by `dcbtst`.
     pub const TRACED_LOAD: u64 = 1 << 28;
     /// Bit 36 of a trace interrupt: the instruction stored, or was `dcbtst`.
     pub const TRACED_STORE: u64 = 1 << 27;

@@ -1,4 +1,4 @@
-//! From a machine to what it remembers, and back.
+//! Saves the state of a machine, and restores it.
 
 use std::fmt;
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ use super::state::{BLOCK, CONSOLE_LIMIT, Core, TimeBase};
 use super::transaction::{Checkpoint, MOST};
 use crate::pages;
 
-/// Why a machine does not go on from what was saved. It is as it was.
+/// Why a machine cannot continue from a saved state. The machine is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -50,7 +50,7 @@ pub enum RestoreError {
         /// How many.
         began: usize,
     },
-    /// A CPU is in a state that none can be in.
+    /// A CPU is in an impossible state.
     Cpu {
         /// Its number.
         cpu: usize,
@@ -59,7 +59,7 @@ pub enum RestoreError {
     },
 }
 
-/// Why no CPU can be in a state.
+/// Why a CPU's state is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadCpu {
@@ -80,9 +80,9 @@ pub enum BadCpu {
         /// Whether there is a checkpoint.
         checkpoint: bool,
     },
-    /// No transaction goes back to such a checkpoint: its depth is 0, or it undoes more than transactions store, or where no memory is.
+    /// No transaction returns to such a checkpoint: its depth is 0, or it undoes more than transactions store, or undoes it outside memory.
     Checkpoint,
-    /// A register of this number is not kept, or kept by another number.
+    /// A register of this number is not saved, or is saved by another number.
     Register {
         /// The number.
         number: u16,
@@ -116,7 +116,7 @@ impl fmt::Display for RestoreError {
             ),
             Self::Console { bytes } => write!(f, "{bytes} bytes of console were saved: a machine keeps at most {CONSOLE_LIMIT}"),
             Self::Turn { began } => write!(f, "{began} CPUs have had their parts of a turn: at most as many have as there are"),
-            Self::Cpu { cpu, why } => write!(f, "CPU {cpu} was saved in a state that none can be in: {why}"),
+            Self::Cpu { cpu, why } => write!(f, "CPU {cpu} was saved in an impossible state: {why}"),
         }
     }
 }
@@ -151,7 +151,7 @@ impl std::error::Error for RestoreError {
 
 impl std::error::Error for BadCpu {}
 
-/// Whether a register stands among [`CpuState::sprs`] by this number: of those with a second number, or a field, the other one.
+/// Whether [`CpuState::sprs`] has a register by this number: not if the register has a second number that is used there, or a field.
 fn kept(number: u16) -> bool {
     let elsewhere = matches!(
         number,
@@ -227,7 +227,7 @@ impl CpuState {
         }
     }
 
-    /// Puts `core` into this state, which is one that it can be in.
+    /// Puts `core` into this state, which has been checked.
     fn put(&self, core: &mut Core) {
         let CpuState { gpr, fpr, vectors, fpscr, cr, lr, ctr, xer, msr, pc, time_base, cycles, sprs, waiting, reservation, transaction } =
             self;
@@ -246,7 +246,7 @@ impl CpuState {
         core.waiting = *waiting;
         core.checkpoint.clone_from(transaction);
         core.stop = None;
-        // Every run begins by telling the observer the context.
+        // Every run begins by reporting the context to the observer.
         core.context_changed = false;
         if let Some(place) = core.shared.reservations.get(core.index) {
             place.store(reservation.map_or(0, |address| address | 1), Ordering::Relaxed);
@@ -255,10 +255,10 @@ impl CpuState {
 }
 
 impl<O: Observer> Machine<O> {
-    /// Everything that the machine remembers; to be called between two runs. What observers remember is their own to save.
+    /// The complete state of the machine; to be called between two runs. Observers save their own state.
     ///
-    /// A machine that takes it goes on as this one does, instruction by instruction. An instruction is decoded from memory whenever it runs, and
-    /// nothing is translated: there is no cache behind what is saved.
+    /// A machine that is restored from it continues as this one does, instruction by instruction. An instruction is decoded from memory
+    /// whenever it runs, and nothing is translated: there is no cache to save.
     ///
     /// ```
     /// use vm_pmu_engines::power::assemble::{Assembler, R3, R4};
@@ -289,7 +289,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Goes on from what was saved, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
+    /// Continues from a saved state, all of it or nothing; to be called between two runs. Observers are left as they are: restore them too.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a machine remembers between two instructions, in terms of the architecture: any engine can go on from it.
+//! The state of a machine between two instructions, in terms of the architecture: any engine can continue from it.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::vectors::Vectors;
 use crate::pages::Page;
 use crate::turn::Turn;
 
-/// A machine between two instructions, but for its observers: its CPUs, its memory, and what they share.
+/// A machine between two instructions, without its observers: its CPUs, its memory, and what they share.
 ///
-/// [`Machine::save`](super::Machine::save) makes one, [`Machine::restore`](super::Machine::restore) takes it. What an engine does not have may
-/// stay as [`Saved::default`] has it.
+/// [`Machine::save`](super::Machine::save) makes one, [`Machine::restore`](super::Machine::restore) takes it. What an engine does not have
+/// may stay as in [`Saved::default`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     /// Bytes of RAM, which starts at 0.
     pub ram: u64,
     /// The CPUs, in their order.
     pub cpus: Vec<CpuState>,
-    /// How far the turn has come that the CPUs take; an engine without turns has the default.
+    /// The position in the turn of the CPUs; an engine without turns has the default.
     pub turn: Turn,
     /// The pages of RAM that are not all zeros, in ascending order.
     pub pages: Vec<Page>,
@@ -58,8 +58,8 @@ pub struct CpuState {
     pub time_base: u64,
     /// Cycles since the start.
     pub cycles: u64,
-    /// The special purpose registers that stand nowhere else here, by the numbers they are written by, where there are two by those with more
-    /// privilege: SRR0, LPCR, BESCR, PPR, TAR, CTRL, PVR, PIR and so on. What is missing is 0.
+    /// The special purpose registers that have no other field here, by the numbers they are written by; of two numbers, by the one with
+    /// more privilege: SRR0, LPCR, BESCR, PPR, TAR, CTRL, PVR, PIR and so on. One that is missing is 0.
     pub sprs: BTreeMap<u16, u64>,
     /// It waits for an interrupt after `stop` or `wait`.
     pub waiting: bool,

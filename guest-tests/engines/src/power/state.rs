@@ -97,7 +97,7 @@ pub(crate) struct Core {
     pub(crate) pc: u64,
     /// Where execution continues if the current instruction completes.
     pub(crate) next: u64,
-    /// The registers that are no more than what was written to them, and those that others are views of.
+    /// The registers that only hold what was written to them, and those that others are views of.
     pub(crate) spr: Box<[u64; 1024]>,
     pub(crate) context_changed: bool,
     pub(crate) waiting: bool,
@@ -169,7 +169,7 @@ impl Core {
         if self.msr & msr::SF == 0 { address & 0xFFFF_FFFF } else { address }
     }
 
-    /// The real address of an effective one: the identity but for the upper four bits, translated or not.
+    /// The real address of an effective one: the identity except for the upper four bits, translated or not.
     #[inline]
     pub(crate) fn real(address: u64) -> u64 {
         address & REAL
@@ -217,7 +217,7 @@ impl Core {
         self.spr[usize::from(spr::CTRL)] & 1 != 0
     }
 
-    /// The value of an SPR by its reading number, whatever the rules; of those the engine has.
+    /// The value of an SPR by its reading number, without any rule of access; of those the engine has.
     pub(crate) fn peek_spr(&self, number: u16) -> u64 {
         match number {
             spr::XER => self.xer,
@@ -242,7 +242,7 @@ impl Core {
         }
     }
 
-    /// Ends the reservation; tells whether it covered `real`.
+    /// Ends the reservation; returns whether it covered `real`.
     pub(crate) fn take_reservation(&self, real: u64) -> bool {
         let taken = self.shared.reservations.get(self.index).map_or(0, |reservation| reservation.swap(0, Ordering::Relaxed));
         taken == real & !(BLOCK - 1) | 1

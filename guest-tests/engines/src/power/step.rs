@@ -1,4 +1,4 @@
-//! What an observer is told about each thing a CPU did.
+//! What is reported to an observer about each thing a CPU did.
 
 /// What an instruction mostly does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// A subroutine return as the hint field says it: `bclr` with BH=0.
+    /// A subroutine return according to the hint field: `bclr` with BH=0.
     #[must_use]
     pub fn is_return(&self) -> bool {
         self.through == Through::Lr && self.hint == 0
@@ -139,7 +139,7 @@ pub enum Touch {
     Segment,
 }
 
-/// What a transactional memory instruction did.
+/// The operation of a transactional memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// A transaction began, the outermost.
@@ -179,7 +179,7 @@ pub enum Floating {
     VectorSingleFused,
 }
 
-/// Marks that single events look for.
+/// Marks that some events depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// `and 0,0,0` or `and 1,1,1`: the no-operations that mark a place in a program.
@@ -207,7 +207,7 @@ pub struct Step {
     pub encoding: u32,
     /// What it mostly does.
     pub class: Class,
-    /// Cycles it takes unless the observer answers otherwise with [`Alerts::cycles`](super::Alerts::cycles): one.
+    /// Cycles it takes unless the observer returns another number in [`Alerts::cycles`](super::Alerts::cycles): one.
     pub cycles: u32,
     /// MSR when it began.
     pub msr: u64,
@@ -225,15 +225,15 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// What a transactional memory instruction did.
     pub transaction: Option<Transaction>,
-    /// The transaction that was undone had outgrown what it may store.
+    /// The transaction that was undone had stored more than it may.
     pub outgrown: bool,
-    /// It is `tabort.` in one of its forms, or `treclaim.`, whatever came of it.
+    /// It is `tabort.` in one of its forms, or `treclaim.`, whatever its effect was.
     pub aborts: bool,
     /// Floating-point operations.
     pub floating: Option<Floating>,
     /// It loaded or stored a vector register.
     pub vector: bool,
-    /// Marks that single events look for.
+    /// Marks that some events depend on.
     pub marks: Marks,
 }
 
@@ -271,10 +271,10 @@ pub struct Notice {
     pub taken: Taken,
     /// Where the CPU was: what goes to SRR0, HSRR0 or EBBRR.
     pub address: u64,
-    /// Where it goes on.
+    /// Where it continues.
     pub target: u64,
     /// MSR before.
     pub msr: u64,
-    /// Cycles it takes unless the observer answers otherwise: one.
+    /// Cycles it takes unless the observer returns another number: one.
     pub cycles: u32,
 }

@@ -1,5 +1,5 @@
-//! Transactional memory in its simplest form: what a transaction stores is there at once, and is taken back if it fails. Nothing that
-//! other CPUs do makes one fail, so it is atomic only as far as others do not look.
+//! Transactional memory in its simplest form: what a transaction stores is visible at once, and is undone if it fails. Nothing that other
+//! CPUs do makes one fail, so it is atomic only as long as others do not access the same memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct Checkpoint {
     pub undo: Vec<(u64, u8)>,
 }
 
-/// The most bytes that a transaction stores before it fails for lack of room: what the store queue and the L2 hold of POWER9 is 8 KiB.
+/// The most bytes that a transaction stores before it fails for lack of room: POWER9's store queue and L2 hold 8 KiB.
 pub(crate) const MOST: usize = 8 << 10;
 
 impl Core {
@@ -65,7 +65,7 @@ impl Core {
         })
     }
 
-    /// Takes back what a transaction stored.
+    /// Undoes what a transaction stored.
     pub(crate) fn undo_stores(&mut self, checkpoint: &mut Checkpoint) {
         while let Some((real, byte)) = checkpoint.undo.pop() {
             self.shared.memory.write(real, 1, u64::from(byte));
@@ -92,7 +92,7 @@ impl Core {
         self.msr & msr::TS == msr::TS_TRANSACTIONAL
     }
 
-    /// Notes what `size` bytes at `real` hold, before a transaction stores there.
+    /// Records what `size` bytes at `real` hold, before a transaction stores there.
     #[inline]
     pub(crate) fn transaction_writes(&mut self, real: u64, size: u8) {
         if self.transactional() {

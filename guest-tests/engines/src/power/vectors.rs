@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::Core;
 
-/// What the 64 vector-scalar registers have beside the floating-point registers, which are the upper doublewords of the first 32.
+/// What the 64 vector-scalar registers have in addition to the floating-point registers, which are the upper doublewords of the first 32.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vectors {
     /// The lower doublewords of registers 0 to 31.

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 
 /// A Unicorn whose RAM, from physical address 0, is a machine's.
 pub(super) struct Emulator<D: Send + 'static> {
-    // In this order: what uses the memory goes before it.
+    // In this order: what uses the memory is dropped before it.
     unicorn: Unicorn<'static, D>,
     memory: Arc<Memory>,
 }
@@ -21,16 +21,17 @@ impl<D: Send + 'static> fmt::Debug for Emulator<D> {
     }
 }
 
-// SAFETY: the handle belongs to no thread: Unicorn keeps all that it has of an emulator behind it, and asks only that one thread at a
-// time calls. The counted references in it, from each hook to the emulator, are all inside: nothing here clones or hands one out, so they
+// SAFETY: the handle belongs to no thread: Unicorn keeps all that it has of an emulator in it, and asks only that one thread at a time
+// calls. The counted references in it, from each hook to the emulator, are all inside: nothing here clones or hands one out, so they go to
+// another thread together or not at all. The data that the hooks use are Send.
 // go to another thread together or not at all. The data that the hooks use are Send.
 unsafe impl<D: Send + 'static> Send for Emulator<D> {}
 
 impl<D: Send + 'static> Emulator<D> {
-    /// An emulator with `data` for its hooks. `prepare` sees it before it has the memory.
+    /// An emulator with `data` for its hooks. `prepare` gets it before it has the memory.
     ///
     /// # Errors
-    /// What Unicorn refuses.
+    /// The error of Unicorn.
     pub(super) fn new(
         (arch, mode): (Arch, Mode),
         data: D,
@@ -42,8 +43,8 @@ impl<D: Send + 'static> Emulator<D> {
         let mut emulator = Emulator { unicorn, memory: Arc::clone(memory) };
         let start = emulator.memory.host().cast();
         // SAFETY: the memory is mapped readable and writable for as long as `Memory` lives, which the emulator holds and drops after
-        // Unicorn. Nobody has a Rust reference to its bytes other than as atomics, and virtual CPUs of one machine that run through
-        // Unicorn take turns on one thread.
+        // Unicorn. No Rust reference to its bytes exists other than as atomics, and virtual CPUs of one machine that run through Unicorn
+        // take turns on one thread.
         unsafe { emulator.unicorn.mem_map_ptr(0, emulator.memory.size(), Prot::ALL, start)? };
         Ok(emulator)
     }

@@ -163,7 +163,7 @@ impl Core {
         Ok(())
     }
 
-    /// Replaces an operand in memory by `f` of it. With `lock`, other CPUs see it happen at once.
+    /// Replaces an operand in memory by `f` of it. With `lock`, atomically for other CPUs.
     #[inline]
     pub(crate) fn update_memory<T>(&mut self, va: u64, size: u8, lock: bool, mut f: impl FnMut(u64) -> (u64, T)) -> Result<T, Fault> {
         // As on the processors, the load already needs the right to write.

@@ -97,7 +97,7 @@ fn masked_count(count: u64, size: u8) -> u32 {
     (count & if size == 8 { 63 } else { 31 }) as u32
 }
 
-/// SHL to RCR; `old` are the status flags before, which a count of zero keeps.
+/// SHL to RCR; `old` are the status flags before, which a count of zero preserves.
 ///
 /// OF follows the one-bit rule for every count, and a shift sets AF.
 #[inline]
@@ -147,7 +147,7 @@ fn rotated(op: Shift, a: u64, count: u32, old: u64, size: u8) -> (u64, u64) {
         _ => {
             let n = count % (bits + 1);
             let n = if op == Shift::Rcl { n } else { (bits + 1 - n) % (bits + 1) };
-            // CF stands above the operand as bit number `bits`.
+            // CF is above the operand as bit number `bits`.
             let wide = u128::from(a) | u128::from(old & CF) << bits;
             let turned = if n == 0 { wide } else { wide << n | wide >> (bits + 1 - n) };
             (turned as u64 & m, (turned >> bits) as u64 & 1)
@@ -186,15 +186,14 @@ pub(crate) fn double_shift(left: bool, a: u64, b: u64, count: u64, old: u64, siz
         let wide = (u128::from(b) << bits) | u128::from(a);
         ((wide >> count) as u64 & m, a >> (count - 1) & 1)
     };
-    // What was observed, too.
+    // This too was observed.
     let beyond = count > bits;
     let carry = if beyond { 0 } else { carry };
     let overflow = if left { if beyond { 0 } else { (r >> top & 1) ^ carry } } else { (r >> top & 1) ^ (r >> (top - 1) & 1) };
     (r, (carry * CF) | (overflow * OF) | AF | szp(r, size))
 }
 
-/// MUL: low half, high half, and CF and OF, which say that the high half matters. The other flags
-/// keep.
+/// MUL: low half, high half, and CF and OF, which are set if the high half matters. The other flags are unchanged.
 pub(crate) fn mul(a: u64, b: u64, size: u8) -> (u64, u64, u64) {
     let m = mask(size);
     let wide = u128::from(a & m) * u128::from(b & m);

@@ -278,7 +278,7 @@ impl Apic {
         }
     }
 
-    /// Delivers the performance-counter interrupt as its LVT entry says.
+    /// Delivers the performance-counter interrupt as its LVT entry specifies.
     pub fn performance_interrupt(&mut self) -> Delivery {
         let delivery = self.local(PERFORMANCE);
         if delivery != Delivery::Dropped && self.performance_mask == PerformanceMask::Set {
@@ -287,20 +287,20 @@ impl Apic {
         delivery
     }
 
-    /// Lets the timer expire if `now`, in cycles, is past its deadline.
+    /// Expires the timer if `now`, in cycles, is past its deadline.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.timer.expire(now, self.lvt[TIMER] & TIMER_PERIODIC != 0) {
             self.local(TIMER);
         }
     }
 
-    /// The cycle at which the timer expires next; the last of all if it stands.
+    /// The cycle at which the timer expires next; the last of all if it is stopped.
     #[cfg(all(feature = "kvm", target_os = "linux", target_arch = "x86_64"))]
     pub(crate) fn due(&self) -> u64 {
         self.timer.deadline
     }
 
-    /// The cycle at which the timer will make an interrupt a CPU with IF set would take.
+    /// The cycle at which the timer will raise an interrupt that a CPU with IF set would take.
     pub(crate) fn timer_wake(&self) -> Option<u64> {
         let entry = self.lvt[TIMER];
         let vector = entry as u8;

@@ -1,5 +1,5 @@
-//! Single steps, and matches of the debug registers, which counters can count whether DR7 enables the breakpoint or not. No #DB comes
-//! of a match.
+//! Single steps, and matches of the debug registers, which counters can count whether DR7 enables the breakpoint or not. A match raises no
+//! #DB.
 
 use super::flags::TF;
 use super::state::Core;
@@ -14,12 +14,12 @@ const WRITE: u64 = 1;
 const READ_WRITE: u64 = 3;
 
 impl Core {
-    /// Notes whether there is anything to match. The registers after reset name no address anyone uses.
+    /// Records whether there is anything to match. The registers after reset name no address that is used.
     pub(crate) fn renew_breakpoints(&mut self) {
         self.matching = self.dr[..4].iter().any(|address| *address != 0) || self.dr[7] != DR7_RESET;
     }
 
-    /// What the debug registers and TF, if it was set before, make of an instruction that completes.
+    /// The effect of the debug registers and of TF, if it was set before, on an instruction that completes.
     #[cold]
     pub(crate) fn debug(&mut self, traps: bool) {
         // INT n and SYSCALL clear TF before the trap is due; POPF clears it after.

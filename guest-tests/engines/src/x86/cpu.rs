@@ -14,7 +14,7 @@ use crate::memory::PAGE;
 pub(crate) struct Cpu<O> {
     pub(crate) core: Box<Core>,
     pub(crate) observer: O,
-    /// What executes instead of the interpreter, if something does.
+    /// The executor that replaces the interpreter, if there is one.
     executor: Option<Box<dyn Executor<O>>>,
     cache: CodeCache,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Wait {
     Others,
 }
 
-/// Whether something must be looked at before the next instruction.
+/// Whether something must be checked before the next instruction.
 #[inline]
 fn is_due(core: &Core) -> bool {
     core.attention || core.cycles >= core.apic.timer.deadline || core.shared.interrupter.mailbox(core.index).full()
@@ -57,7 +57,7 @@ impl<O: Observer> Cpu<O> {
         self.executor = Some(executor);
     }
 
-    /// At least one step, and at most `most` of them, if nothing is due between those; how many. Only for a CPU that is not halted.
+    /// At least one step, and at most `most` of them, if nothing is due between those; returns how many. Only for a CPU that is not halted.
     #[inline]
     pub(crate) fn advance(&mut self, most: u32) -> u32 {
         if let Some(executor) = &mut self.executor
@@ -140,7 +140,7 @@ impl<O: Observer> Cpu<O> {
         self.finish();
     }
 
-    /// Completes a step: RIP, time, and what the observer is told.
+    /// Completes a step: RIP, time, and the report to the observer.
     #[inline]
     fn finish(&mut self) {
         let core = &mut *self.core;
@@ -195,7 +195,7 @@ impl<O: Observer> Cpu<O> {
         self.collect();
         let core = &mut *self.core;
         let shadow = std::mem::take(&mut core.shadow);
-        // A shadow covers one instruction, so look again after it.
+        // A shadow covers one instruction, so check again after it.
         core.attention = shadow != Shadow::None;
         if core.debug_trap && shadow != Shadow::Stack {
             self.event(|core| {
@@ -245,7 +245,7 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
-    /// Tells the observer of the context at the start.
+    /// Reports the context at the start to the observer.
     fn announce(&mut self) {
         if self.core.context_changed {
             self.core.context_changed = false;
@@ -253,7 +253,7 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
-    /// Wakes a halted CPU if something is there for it; else says what it waits for.
+    /// Wakes a halted CPU if something is pending for it; else returns what it waits for.
     pub(crate) fn wait(&mut self) -> Wait {
         if !self.core.halted {
             return Wait::Running;
@@ -279,7 +279,7 @@ impl<O: Observer> Cpu<O> {
         }
     }
 
-    /// Lets `cycles` cycles pass in HLT.
+    /// `cycles` cycles elapse in HLT.
     pub(crate) fn pass(&mut self, cycles: u64) {
         self.core.cycles = self.core.cycles.wrapping_add(cycles);
         let alerts = self.observer.halted_cycles(cycles);

@@ -1,4 +1,4 @@
-//! What CPUID answers.
+//! The results of CPUID.
 
 /// The four registers CPUID writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ fn word(at: usize) -> u32 {
     u32::from_le_bytes([VENDOR[at], VENDOR[at + 1], VENDOR[at + 2], VENDOR[at + 3]])
 }
 
-/// The engine's own answer for a leaf.
+/// The engine's own result for a leaf.
 pub(crate) fn answer(leaf: u32, subleaf: u32, apic_id: u8, cpus: usize, apic_on: bool) -> CpuidResult {
     let vendor = |eax| CpuidResult { eax, ebx: word(0), edx: word(4), ecx: word(8) };
     match leaf {

@@ -207,7 +207,7 @@ impl Core {
 
     /// IRET, IRETD and IRETQ, which in 64-bit mode all pop five values.
     pub(crate) fn iret(&mut self, d: &Decoded) -> Result<(), Fault> {
-        // NMIs are let in again even if the return faults.
+        // NMIs are enabled again even if the return faults.
         self.nmi_blocked = false;
         self.attention = true;
         if self.rflags & NT != 0 {

@@ -1,8 +1,7 @@
 //! What may execute instructions instead of the interpreter.
 //!
-//! The interpreter's [`Cpu`](super::cpu::Cpu) is a processor in three parts: what stands between instructions (interrupts, halting,
-//! time, what an observer is told), what fetches and decodes them, and what executes them. Another emulator can stand in for the
-//! last.
+//! The interpreter's [`Cpu`](super::cpu::Cpu) is a processor in three parts: what is done between instructions (interrupts, halting, time,
+//! reports to an observer), what fetches and decodes them, and what executes them. Another emulator can replace the last.
 
 use super::fault::Fault;
 use super::op::Decoded;
@@ -36,15 +35,15 @@ pub(crate) trait Executor<O>: Send {
         false
     }
 
-    /// The CPU is about to run on: whatever was changed since it last ran, it was not by this.
+    /// The CPU is about to continue: its state may have been changed from outside since it last ran.
     fn begin(&mut self, _core: &mut Core) {}
 
     /// Executes the instruction that was decoded at RIP. As the interpreter does, it leaves RIP to the caller; on a fault nothing has
-    /// changed but what the caller restores.
+    /// changed except what the caller restores.
     fn execute(&mut self, core: &mut Core, decoded: &Decoded, observer: &mut O) -> Result<(), Fault>;
 
-    /// Executes at most `most` instructions at one go, nothing being due between them, tells the observer, and moves RIP and time on;
-    /// how many those were. 0 where the next must go by itself.
+    /// Executes at most `most` instructions at one go, nothing being due between them, reports them to the observer, and advances RIP and
+    /// time. Returns how many those were; 0 where the next must go by itself.
     fn run(&mut self, _core: &mut Core, _observer: &mut O, _most: u32) -> u32 {
         0
     }

@@ -76,7 +76,7 @@ impl Fault {
         Self::with(vector::GP, code)
     }
 
-    /// What a non-canonical address is in a stack access.
+    /// The fault of a non-canonical address in a stack access.
     pub(crate) fn on_stack(self) -> Self {
         if self == Self::NonCanonical { Self::SS0 } else { self }
     }

@@ -152,7 +152,7 @@ pub enum Exit {
         /// The CPU it observes.
         cpu: usize,
     },
-    /// The engine cannot go on.
+    /// The engine cannot continue.
     Failed {
         /// The CPU it happened on.
         cpu: usize,
@@ -253,7 +253,7 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Has something else execute the instructions of each CPU of a machine that has not run; `executor` makes it from the CPU's number
+    /// Has another executor execute the instructions of each CPU of a machine that has not run; `executor` makes it from the CPU's number
     /// and the RAM.
     #[cfg_attr(not(any(feature = "unicorn", feature = "kvm")), expect(dead_code, reason = "the interpreter executes by itself"))]
     pub(crate) fn executed_by<X>(
@@ -311,11 +311,11 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Gives each CPU from the turn's on its steps. If the machine stops meanwhile, the turn says where.
+    /// Gives each CPU from the turn's on its steps. If the machine stops meanwhile, the turn records where.
     fn round(&mut self, turn: &mut Turn, quantum: u32, steps: &mut u64, cycles: u64) -> Option<Exit> {
         while let Some(cpu) = self.cpus.get_mut(turn.cpu) {
             let began = &mut turn.began[turn.cpu];
-            // One that has taken steps goes on with its turn.
+            // A CPU that has taken steps continues its turn.
             if turn.taken == 0 {
                 *began = cpu.core.cycles;
                 let wait = cpu.wait();
@@ -347,7 +347,7 @@ impl<O: Observer> Machine<O> {
         None
     }
 
-    /// Lets a CPU that is halted be so until cycle `until`, in pieces its observer agrees with.
+    /// Keeps a halted CPU halted until cycle `until`, in pieces its observer agrees with.
     fn pass(&mut self, index: usize, until: u64, limits: Limits) -> Option<Exit> {
         let cpu = &mut self.cpus[index];
         while cpu.core.halted {

@@ -49,7 +49,7 @@ impl Mailbox {
         self.full.store(true, Ordering::SeqCst);
     }
 
-    /// What waits, left there.
+    /// What waits, without removing it.
     pub(crate) fn waiting(&self) -> MailState {
         MailState {
             fixed: std::array::from_fn(|i| self.fixed[i].load(Ordering::SeqCst)),
@@ -58,7 +58,7 @@ impl Mailbox {
         }
     }
 
-    /// Has `mail` wait and nothing else.
+    /// Replaces what waits by `mail`.
     pub(crate) fn replace(&self, mail: &MailState) {
         for (set, saved) in self.fixed.iter().zip(mail.fixed) {
             set.store(saved, Ordering::SeqCst);
@@ -141,9 +141,8 @@ impl Interrupter {
         }
     }
 
-    /// Delivers the performance-counter interrupt of CPU `cpu` as its LVT entry says, for counters
-    /// that several CPUs share; an absent CPU ignores it. A CPU's own counters use
-    /// [`Alerts`](super::Alerts) instead, which is exact to the instruction.
+    /// Delivers the performance-counter interrupt of CPU `cpu` as its LVT entry specifies, for counters that several CPUs share; an absent
+    /// CPU ignores it. A CPU's own counters use [`Alerts`](super::Alerts) instead, which is exact to the instruction.
     pub fn performance_interrupt(&self, cpu: usize) {
         if let Some(mailbox) = self.0.boxes.get(cpu) {
             mailbox.post_performance();
@@ -173,13 +172,13 @@ impl Interrupter {
         }
     }
 
-    /// Whether host threads were told to stop.
+    /// Whether host threads have been asked to stop.
     #[inline]
     pub(crate) fn stopping(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// Lets host threads run, or tells them to stop.
+    /// Lets host threads run, or asks them to stop.
     pub(crate) fn set_stopping(&self, stop: bool) {
         self.0.stop.store(stop, Ordering::SeqCst);
         self.wake();
@@ -189,8 +188,7 @@ impl Interrupter {
     pub(crate) fn sleep(&self, cpu: usize) -> Woken {
         let sleepers = &self.0.sleepers;
         let mut guard = sleepers.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        // Counted before the mailbox is looked at, and senders look after they post: a wake-up
-        // is never lost.
+        // Counted before the mailbox is read, and senders read the count after they post: a wake-up is never lost.
         let asleep = sleepers.count.fetch_add(1, Ordering::SeqCst) + 1;
         let woken = if asleep as usize == self.cpus() && !self.any_full() {
             Woken::Never

@@ -148,7 +148,7 @@ fn far_or_near(i: &Instruction) -> Way {
     }
 }
 
-/// Fills in what the operands alone do not say.
+/// Completes what the operands alone do not determine.
 pub(crate) fn refine(i: &Instruction, d: &mut Decoded) {
     sizes(i, d);
     stack_default(d);
@@ -159,7 +159,7 @@ pub(crate) fn refine(i: &Instruction, d: &mut Decoded) {
 fn sizes(i: &Instruction, d: &mut Decoded) {
     match d.op {
         Op::Xchg => {
-            // The memory operand goes first, and is locked without a prefix.
+            // The memory operand becomes the first, and is locked without a prefix.
             if d.src == Operand::Mem {
                 std::mem::swap(&mut d.dst, &mut d.src);
             }

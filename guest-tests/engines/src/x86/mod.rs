@@ -1,15 +1,13 @@
 //! A deterministic interpreter of 64-bit x86 for bare-metal guests.
 //!
-//! [`Machine`] runs an [`Image`] on one or more CPUs with local APICs; an [`Observer`] per CPU
-//! hears of every step and answers RDMSR, WRMSR and RDPMC; a [`MachineBus`] answers for ports and
-//! device memory. One step is one instruction, one iteration of a REP string instruction, or one
-//! taken interrupt or exception, and takes one cycle unless the observer answers with another
-//! number, so a run on one host thread is the same on every host.
+//! [`Machine`] runs an [`Image`] on one or more CPUs with local APICs; an [`Observer`] per CPU is notified of every step and performs
+//! RDMSR, WRMSR and RDPMC; a [`MachineBus`] has the ports and device memory. One step is one instruction, one iteration of a REP string
+//! instruction, or one taken interrupt or exception, and takes one cycle unless the observer returns another number, so a run on one host
+//! thread is the same on every host.
 //!
-//! The engine knows 64-bit mode only. A valid instruction or mode it does not have ends the run
-//! with [`Stop::Unsupported`] or [`Stop::UnsupportedMode`]; no guest can make it panic. SMEP, SMAP,
-//! PCID, x2APIC, alignment checks, x87 and most of SSE are absent. The debug registers match, which
-//! the step tells, but raise no #DB.
+//! The engine knows 64-bit mode only. A valid instruction or mode it does not have ends the run with [`Stop::Unsupported`] or
+//! [`Stop::UnsupportedMode`]; no guest can make it panic. SMEP, SMAP, PCID, x2APIC, alignment checks, x87 and most of SSE are absent.
+//! Matches of the debug registers are in the step, but raise no #DB.
 //!
 //! Instruction fetch after a store by the same CPU sees the store at once. Code that another CPU
 //! modifies in parallel is seen once the executing CPU has serialised, as the manuals ask.

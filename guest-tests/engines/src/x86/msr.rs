@@ -57,7 +57,7 @@ impl Core {
                 }
                 self.msrs.apic_base = value & !0x1ff | self.msrs.apic_base & 1 << 8;
                 self.apic.set_enabled(value & 1 << 11 != 0);
-                // The engine's translations know which pages are the APIC's; a processor's do not, so the step tells of nothing.
+                // The engine's translations record which pages are the APIC's; a processor's do not, so the step reports nothing.
                 self.tlb.flush();
             }
             SYSENTER_CS => self.msrs.sysenter[0] = value & 0xffff_ffff,

@@ -10,7 +10,7 @@ use super::state::Core;
 use super::step::Step;
 use crate::blocks::{Facts, Sums};
 
-/// A general-protection fault with error code 0: the answer to an invalid register access.
+/// A general-protection fault with error code 0: the result of an invalid register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gp;
 
@@ -22,7 +22,7 @@ pub struct Alerts {
     pub performance_interrupt: bool,
     /// Stop the machine with [`Exit::Observer`](super::Exit::Observer).
     pub stop: bool,
-    /// How many cycles the step took, instead of [`Step::cycles`]; 0 for one that ran beside the step before it. All of the
+    /// How many cycles the step took, instead of [`Step::cycles`]; 0 for one that ran in parallel with the step before it. All of the
     /// engine's clocks follow. Without meaning after halted cycles.
     pub cycles: Option<u32>,
 }
@@ -166,8 +166,8 @@ impl<'a> CpuView<'a> {
         self.core.tsc()
     }
 
-    /// How the guest's page tables translate `address`, whatever the right to use it; `None` where nothing is mapped. Nothing
-    /// changes by looking: no accessed or dirty bit, no fault, no cached translation.
+    /// How the guest's page tables translate `address`, whatever the access rights; `None` where nothing is mapped. This changes nothing:
+    /// no accessed or dirty bit, no fault, no cached translation.
     #[must_use]
     pub fn page_walk(&self, address: u64) -> Option<PageWalk> {
         self.core.page_walk(address)
@@ -180,25 +180,25 @@ impl<'a> CpuView<'a> {
     }
 }
 
-/// What watches one CPU, and stands in for its performance monitoring unit.
+/// Watches one CPU, and takes the place of its performance monitoring unit.
 ///
 /// Order within a step: the register hook of the instruction, if any; then [`Observer::retire`];
 /// then, if CPL, IF, CR4 or the halted state changed, [`Observer::context`]. A step therefore
 /// belongs to the context in force when it started.
 pub trait Observer: Send {
-    /// RDMSR at CPL 0, before the engine's own registers are looked at. `None` passes it on.
+    /// RDMSR at CPL 0, before the engine's own registers. `None` leaves the access to the engine.
     fn rdmsr(&mut self, msr: u32, cpu: &CpuView<'_>) -> Option<Result<u64, Gp>> {
         let _ = (msr, cpu);
         None
     }
 
-    /// WRMSR at CPL 0, before the engine's own registers are looked at. `None` passes it on.
+    /// WRMSR at CPL 0, before the engine's own registers. `None` leaves the access to the engine.
     fn wrmsr(&mut self, msr: u32, value: u64, cpu: &CpuView<'_>) -> Option<Result<(), Gp>> {
         let _ = (msr, value, cpu);
         None
     }
 
-    /// RDPMC at any CPL: checking CR4.PCE against the CPL is the observer's business.
+    /// RDPMC at any CPL: the observer itself checks CR4.PCE against the CPL.
     ///
     /// # Errors
     ///
@@ -213,29 +213,29 @@ pub trait Observer: Send {
         let _ = cpu;
     }
 
-    /// Something happened. Registers and memory are as the step left them, RIP and the cycles as it found them.
+    /// A step is complete. Registers and memory are as the step left them, RIP and the cycles as it found them.
     #[inline]
     fn retire(&mut self, step: &Step, cpu: &CpuView<'_>) -> Alerts {
         let _ = (step, cpu);
         Alerts::NONE
     }
 
-    /// The countdown of how many instructions may be told together, by [`Observer::ran`]; none if each is to be told by itself. Those
-    /// instructions transfer control to no handler, access no device and no register that [`Observer::rdmsr`] and its like see, and the
-    /// context stays as it is.
+    /// The countdown of how many instructions may be reported together, by [`Observer::ran`]; none if each is to be reported by itself.
+    /// Those instructions transfer control to no handler, access no device and no register that [`Observer::rdmsr`] and its like handle,
+    /// and the context stays as it is.
     fn headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
         let _ = cpu;
         None
     }
 
-    /// What `steps`, one after the other, add beside what the countdown counts; none if each is to be told by itself. Their accesses are not known,
-    /// only how many they are.
+    /// What `steps`, one after the other, add besides what the countdown counts; none if each is to be reported by itself. Their accesses
+    /// are unknown, only their number is known.
     fn facts(&self, steps: &[Step]) -> Option<Facts> {
         let _ = steps;
         Some(Facts::default())
     }
 
-    /// The edition of [`Observer::facts`]: those of another number hold no more.
+    /// The edition of [`Observer::facts`]: facts of another number are no longer valid.
     fn edition(&self) -> u32 {
         0
     }
@@ -245,14 +245,14 @@ pub trait Observer: Send {
         let _ = (countdown, sums, cpu);
     }
 
-    /// `cycles` cycles passed in HLT.
+    /// `cycles` cycles elapsed in HLT.
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
         let _ = cycles;
         Alerts::NONE
     }
 
-    /// How many halted cycles may pass before [`Observer::halted_cycles`] must be called because
-    /// it could raise an alert; `None` when halted cycles never do.
+    /// How many halted cycles may elapse before [`Observer::halted_cycles`] must be called because it could raise an alert; `None` when
+    /// halted cycles never do.
     fn halt_deadline(&self) -> Option<u64> {
         None
     }
@@ -270,9 +270,9 @@ impl Observer for Unobserved {
     }
 }
 
-/// What all CPUs share outside RAM: ports, device memory, registers that are no CPU's own.
+/// What all CPUs share outside RAM: ports, device memory, and registers that belong to no CPU.
 ///
-/// Ports E9h (console) and F4h (exit status) are the engine's and never get here. PCI configuration space, by whichever way, comes to
+/// Ports E9h (console) and F4h (exit status) are the engine's and never get here. Every access to PCI configuration space comes to
 /// [`MachineBus::pci_read`] and [`MachineBus::pci_write`].
 pub trait MachineBus: Send + Sync {
     /// IN of `size` (1, 2 or 4) bytes. Absent ports read as ones.
@@ -321,7 +321,7 @@ pub trait MachineBus: Send + Sync {
         None
     }
 
-    /// CPUID: what the guest sees, given what the engine would answer.
+    /// CPUID: what the guest sees, given the engine's own result.
     fn cpuid(&self, cpu: usize, leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
         let _ = (cpu, leaf, subleaf);
         answer

@@ -37,7 +37,7 @@ pub(crate) enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
     None,
-    /// Register by number: general-purpose, segment, control, debug or XMM as the operation says.
+    /// Register by number: general-purpose, segment, control, debug or XMM, depending on the operation.
     Reg(u8),
     /// AH, CH, DH or BH, by the number of the full register.
     High(u8),

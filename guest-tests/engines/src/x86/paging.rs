@@ -175,7 +175,7 @@ impl Core {
             code |= 1 << 4;
         }
         let memory = std::sync::Arc::clone(&self.shared.memory);
-        // Tables are marked on the way to an entry, whatever that says.
+        // Tables are marked on the way to an entry, whatever that contains.
         for (at, entry) in path.tables() {
             if entry & ACCESSED == 0 {
                 memory.update(at, 8, |e| (e | ACCESSED, ()));
@@ -237,7 +237,7 @@ impl Core {
         Some(path)
     }
 
-    /// What a whole path grants, but for the first write to a clean page.
+    /// What a whole path grants, except the first write to a clean page.
     fn grants(&self, path: &Path) -> u8 {
         let entries = &path.entries[..path.read];
         let rights = entries.iter().fold(WRITE | USER, |rights, entry| rights & entry);
@@ -285,7 +285,7 @@ impl Core {
         })
     }
 
-    /// Forgets translations, of which the engine's own cache has no kinds, and tells the observer which.
+    /// Forgets translations, whose kinds the engine's own cache does not distinguish, and reports to the observer which.
     pub(crate) fn forget(&mut self, which: Invalidation) {
         self.tlb.flush();
         self.step.invalidation = Some(which);

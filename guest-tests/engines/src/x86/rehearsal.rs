@@ -1,6 +1,6 @@
 //! What an instruction is about to do, found out without doing it.
 
-/// A store that is about to happen.
+/// A store that is not performed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Store {
     /// Its physical address.
@@ -11,12 +11,12 @@ pub(crate) struct Store {
     pub(crate) value: u128,
 }
 
-/// A rehearsal lets an instruction translate, load and compute, but neither store nor reach a device. What it would store is kept, and
-/// that it would reach a device.
+/// In a rehearsal an instruction translates, loads and computes, but neither stores nor reaches a device. The rehearsal keeps what it would
+/// store, and that it would reach a device.
 #[derive(Debug, Default)]
 pub(crate) struct Rehearsal {
-    /// Instructions may be rehearsed. Then no translation says of a page that it is RAM, so that every access comes the slow way, where
-    /// a rehearsal is looked for.
+    /// Instructions may be rehearsed. Then no translation marks a page as RAM, so that every access takes the slow path, which checks for a
+    /// rehearsal.
     pub(crate) possible: bool,
     /// One is under way.
     pub(crate) under_way: bool,

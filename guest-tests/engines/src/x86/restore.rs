@@ -1,4 +1,4 @@
-//! From a machine to what it remembers, and back.
+//! Saves the state of a machine, and restores it.
 
 use std::fmt;
 use std::sync::PoisonError;
@@ -17,7 +17,7 @@ use super::state::{Core, Msrs, Segment, Table};
 use crate::memory::PAGE;
 use crate::pages;
 
-/// Why a machine does not go on from what was saved. It is as it was.
+/// Why a machine cannot continue from a saved state. The machine is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -80,9 +80,9 @@ impl fmt::Display for RestoreError {
 impl std::error::Error for RestoreError {}
 
 impl<O: Observer> Machine<O> {
-    /// Everything that the machine remembers, between two runs. What observers and the bus remember is theirs to save.
+    /// The complete state of the machine, between two runs. Observers and the bus save their own state.
     ///
-    /// Decoded instructions are not part of it, as a store drops what it changes; which lines were decoded is.
+    /// Decoded instructions are not part of it, as a store drops what it changes; which lines were decoded is part of it.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -119,16 +119,16 @@ impl<O: Observer> Machine<O> {
         }
     }
 
-    /// Whether the machine can go on from what was saved; nothing is changed.
+    /// Whether the machine can continue from a saved state; nothing is changed.
     ///
     /// # Errors
-    /// [`RestoreError`], as [`restore`](Machine::restore) would say.
+    /// [`RestoreError`], as [`restore`](Machine::restore) would return.
     pub fn accepts(&self, saved: &Saved) -> Result<(), RestoreError> {
         let (cpus, shared, _) = self.parts();
         check(saved, cpus.len(), shared.memory.size())
     }
 
-    /// Makes the machine go on from what was saved, all of it or nothing. The next run tells every observer of the context first.
+    /// Makes the machine continue from a saved state, all of it or nothing. The next run reports the context to every observer first.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -157,7 +157,7 @@ impl<O: Observer> Machine<O> {
     }
 }
 
-/// Whether a machine with so many CPUs and so much RAM can be as was saved.
+/// Whether a machine with so many CPUs and so much RAM can be in the saved state.
 fn check(saved: &Saved, cpus: usize, ram: u64) -> Result<(), RestoreError> {
     if saved.cpus.len() != cpus {
         return Err(RestoreError::Cpus { saved: saved.cpus.len(), target: cpus });

@@ -1,14 +1,14 @@
-//! What a machine remembers between two steps, in terms of the architecture: any engine can go on from it.
+//! The state of a machine between two steps, in terms of the architecture: any engine can continue from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::memory::DecodedLines;
 use crate::pages::Page;
 
-/// A machine between two steps: its CPUs, its memory, and what they share. Ports and devices are their owners' to save.
+/// A machine between two steps: its CPUs, its memory, and what they share. The owners of ports and devices save theirs.
 ///
-/// [`Machine::save`](super::Machine::save) makes one, [`Machine::restore`](super::Machine::restore) takes it. What an engine does not have may
-/// stay as [`Saved::default`] has it.
+/// [`Machine::save`](super::Machine::save) makes one, [`Machine::restore`](super::Machine::restore) takes it. What an engine does not have
+/// may stay as in [`Saved::default`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     /// Bytes of RAM, which starts at 0.
@@ -19,8 +19,8 @@ pub struct Saved {
     pub turn: Turn,
     /// The pages of RAM that are not all zeros, in ascending order.
     pub pages: Vec<Page>,
-    /// The lines of RAM at which a decoder has looked since they were last written, by page in ascending order. A store to such a line is
-    /// what [`Step::code_written`](super::Step::code_written) tells of.
+    /// The lines of RAM that a decoder has read since they were last written, by page in ascending order.
+    /// [`Step::code_written`](super::Step::code_written) reports a store to such a line.
     pub decoded: Vec<DecodedLines>,
     /// What was written to the console, at most a MiB.
     pub console: Vec<u8>,
@@ -28,19 +28,19 @@ pub struct Saved {
     pub configuration_address: u32,
 }
 
-/// The round that CPUs which run in turn are in. In a round each that is not halted takes so many steps, and then time passes for those
-/// that are.
+/// The round of CPUs that run in turn. In a round each that is not halted takes so many steps, and then time advances for those that are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The CPU whose turn it is.
     pub cpu: usize,
     /// How many steps of its turn it has taken.
     pub taken: u32,
-    /// The cycle of its own at which each CPU before it, and it if it has taken steps, began its turn. One that is missing begins as it is.
+    /// The cycle, by its own clock, at which each CPU before it began its turn, and it too if it has taken steps. One that is missing
+    /// begins as it is.
     pub began: Vec<u64>,
     /// Some CPU had something to do in this round.
     pub running: bool,
-    /// Cycles that passed on the CPU that ran longest in this round.
+    /// Cycles that elapsed on the CPU that ran longest in this round.
     pub ran: u64,
     /// Cycles until the first of the halted CPUs before it wakes by itself, if one does.
     pub wake: Option<u64>,
@@ -99,10 +99,10 @@ pub struct CpuState {
     pub apic: ApicState,
     /// Interrupts on their way to it.
     pub mail: MailState,
-    /// Translations that the CPU remembers, whatever its page tables say by now. An engine may leave them out, as processors may forget any
-    /// at any time; a guest that changes its tables and tells nobody sees the change earlier then.
+    /// Translations that the CPU remembers, whatever its page tables now contain. An engine may leave them out, as processors may forget
+    /// any at any time; a guest that changes its tables without a flush sees the change earlier then.
     pub translations: Vec<Translation>,
-    /// The translation that instructions are fetched by, which lasts until execution leaves the page. The same holds of it.
+    /// The translation that instructions are fetched by, which lasts until execution leaves the page. An engine may leave it out too.
     pub fetching: Option<Fetching>,
 }
 
@@ -220,11 +220,11 @@ pub struct TimerState {
     pub divide: u32,
     /// The cycle at which the current period started.
     pub start: u64,
-    /// The count that it started from; 0 while the timer stands.
+    /// The count that it started from; 0 while the timer is stopped.
     pub from: u32,
 }
 
-/// Interrupts that the CPU has not yet looked at.
+/// Interrupts that the CPU has not yet taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailState {
     /// Fixed interrupts, bit n of word m for vector 64 m + n.

@@ -90,7 +90,7 @@ pub(crate) struct Core {
     pub(crate) cpl: u8,
     /// Set at each change of what an observer calls context.
     pub(crate) context_changed: bool,
-    /// Something must be looked at before the next instruction.
+    /// Something must be checked before the next instruction.
     pub(crate) attention: bool,
     pub(crate) shadow: Shadow,
     pub(crate) halted: bool,
@@ -220,8 +220,8 @@ impl Core {
         Fault::Stop
     }
 
-    /// Writes the low `size` bytes of register `number` as the size requires: 32-bit results
-    /// extend with zeros, narrower ones leave the rest alone.
+    /// Writes the low `size` bytes of register `number` as the size requires: 32-bit results are zero-extended, narrower ones leave the
+    /// rest alone.
     #[inline]
     pub(crate) fn set_gpr(&mut self, number: u8, size: u8, value: u64) {
         let Some(slot) = self.gpr.get_mut(usize::from(number & 15)) else {

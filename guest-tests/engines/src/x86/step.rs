@@ -1,4 +1,4 @@
-//! What an observer is told about each thing a CPU did.
+//! What is reported to an observer about each thing a CPU did.
 
 /// What kind of thing a [`Step`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,7 +197,7 @@ pub struct InstructionInfo {
     pub clflush: bool,
     /// CPUID.
     pub cpuid: bool,
-    /// What a model of timing must tell apart.
+    /// What a model of timing must distinguish.
     pub class: InstructionClass,
     /// A prefetch instruction.
     pub prefetch: Option<Prefetch>,
@@ -235,10 +235,9 @@ pub struct Step {
     pub interrupts_masked: bool,
     /// The local APIC held an interrupt above the processor priority at the start of the step.
     pub interrupt_pending: bool,
-    /// Cycles the step takes unless the observer answers otherwise with [`Alerts::cycles`](super::Alerts::cycles): one for every
-    /// step.
+    /// Cycles the step takes unless the observer returns another number in [`Alerts::cycles`](super::Alerts::cycles): one for every step.
     pub cycles: u32,
-    /// What the encoding says; all zero for taken interrupts and exceptions.
+    /// What the encoding determines; all zero for taken interrupts and exceptions.
     pub instruction: InstructionInfo,
     /// The control transfer, if the step is one.
     pub branch: Option<Branch>,
@@ -248,7 +247,7 @@ pub struct Step {
     pub touched: Option<Touched>,
     /// Translations that were forgotten.
     pub invalidation: Option<Invalidation>,
-    /// Debug registers that match, bit n for DRn, whether DR7 enables the breakpoint or not: as its type and length say, the
+    /// Debug registers that match, bit n for DRn, whether DR7 enables the breakpoint or not: depending on its type and length, the
     /// instruction if it retires, its stores, or its loads and stores. Accesses to ports never match.
     pub breakpoints: u8,
     /// Data loads, including what RET, POP and IRET read. Reads of descriptor tables, task-state
@@ -262,15 +261,15 @@ pub struct Step {
     pub store_bytes: u16,
     /// Accesses that crossed an 8-byte boundary.
     pub misaligned: u8,
-    /// A store went to a 64-byte line at which the decoder of some CPU has looked since the line was last written.
+    /// A store went to a 64-byte line that the decoder of some CPU has read since the line was last written.
     pub code_written: bool,
     recorded: u8,
     list: [Access; 6],
 }
 
 impl Step {
-    /// The first six memory accesses, in program order: all of them but for string instructions beyond one iteration and deep ENTERs. A locked or plain read-modify-write shows
-    /// as a load and a store.
+    /// The first six memory accesses, in program order: all of them except string instructions beyond one iteration and deep ENTERs. A
+    /// locked or plain read-modify-write shows as a load and a store.
     #[must_use]
     pub fn accesses(&self) -> &[Access] {
         &self.list[..usize::from(self.recorded).min(self.list.len())]
@@ -301,7 +300,7 @@ impl Step {
         self.recorded = 0;
     }
 
-    /// Counts an access; tells whether it is listed too.
+    /// Counts an access; returns whether it is listed too.
     #[inline]
     pub(crate) fn record(&mut self, access: Access) -> bool {
         let size = u16::from(access.size);

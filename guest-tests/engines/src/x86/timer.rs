@@ -48,7 +48,7 @@ impl Timer {
         self.arm(initial, now);
     }
 
-    /// A write of the divide configuration: what is left counts on at the new rate.
+    /// A write of the divide configuration: the rest of the count goes on at the new rate.
     pub(crate) fn set_divide(&mut self, divide: u32, now: u64) {
         let left = self.current(now);
         self.divide = divide;

@@ -170,7 +170,7 @@ fn loadrs_leaves_just_the_registers_it_is_asked_for() {
     });
     assert_eq!(gr(&machine, 10), 16);
     let loads = told(&machine).steps.iter().filter(|step| step.stack_level.is_some()).map(|step| step.register_stack.len());
-    // alloc and cover move nothing, flushrs stores three; what loadrs asks for is in the file still.
+    // alloc and cover move nothing, flushrs stores three; what loadrs asks for is still in the file.
     assert_eq!(loads.collect::<Vec<_>>(), [0, 0, 3, 0]);
 }
 

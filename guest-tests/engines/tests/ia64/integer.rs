@@ -42,7 +42,7 @@ fn shifts_of_64_and_more_leave_nothing_but_the_sign() {
 fn fields_are_extracted_and_deposited() {
     assert_eq!(of(0, 0xABCD, extr_u(R8, R15, 4, 8)), 0xBC);
     assert_eq!(of(0, 0xABCD, extr(R8, R15, 4, 8)), 0xFFFF_FFFF_FFFF_FFBC);
-    // What lies beyond bit 63 is not there: the field is bits 63:60.
+    // There is nothing beyond bit 63: the field is bits 63:60.
     assert_eq!(of(0, 0x8 << 60, extr(R8, R15, 60, 20)), 0xFFFF_FFFF_FFFF_FFF8);
     assert_eq!(of(0x3F, 0, dep_z(R8, R14, 8, 4)), 0xF00);
     assert_eq!(of(0, 0, dep_z_imm(R8, -1, 60, 10)), 0xF << 60);

@@ -49,7 +49,7 @@ fn a_break_in_a_branch_slot_has_no_number() {
 
 #[test]
 fn psr_at_an_interruption_is_the_architectures() {
-    // pp comes from DCR.pp; up, mfl and mfh stay; all the rest that is set here goes.
+    // pp comes from DCR.pp; up, mfl and mfh stay; all else that is set here is cleared.
     let machine = run_with(
         0x2C00,
         |a| {
@@ -254,7 +254,7 @@ fn a_reserved_template_is_an_illegal_operation() {
 
 #[test]
 fn major_opcodes_that_no_instruction_has_are_illegal() {
-    // Majors 2 and 3 of M and I slots, 0xF of both, with no-operations beside.
+    // Majors 2 and 3 of M and I slots, 0xF of both, with no-operations in the other slots.
     for (major, slot) in [(2u128, 5), (3, 5), (0xF, 5), (2, 46), (3, 46), (0xF, 46)] {
         let nop = 1u128 << 27;
         let others = if slot == 5 { nop << 46 } else { nop << 5 };

@@ -1,4 +1,4 @@
-//! What the observer hears of instructions.
+//! What the observer is notified of for instructions.
 
 use vm_pmu_engines::ia64::{AccessKind, Class, Unit};
 

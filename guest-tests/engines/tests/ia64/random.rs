@@ -1,4 +1,4 @@
-//! Code that nobody wrote.
+//! Random code.
 
 use vm_pmu_engines::ia64::{Config, Exit, Image, Limits, Machine};
 
@@ -16,7 +16,8 @@ impl Numbers {
     }
 }
 
-/// Random bundles whose major opcodes are as likely as their slots have them, behind interruption vectors that go on with others.
+/// Random bundles whose major opcodes are as likely as their slots have them, with interruption vectors before them that continue with
+/// others.
 pub(crate) fn image(seed: u64) -> Image {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let bytes: Vec<u8> = (0..0x4000)
@@ -79,7 +80,7 @@ fn every_major_opcode_and_extension_runs_without_a_panic() {
     }
 }
 
-/// A machine that runs the bundle at BASE and comes back to it, from wherever it went.
+/// A machine that runs the bundle at BASE and returns to it, from wherever it went.
 fn fresh() -> Machine<Recorder> {
     let back = |address: u64| {
         let mut a = Assembler::new(address);

@@ -1,4 +1,4 @@
-//! Machines that are saved between two instructions and go on elsewhere.
+//! Machines that are saved between two instructions and continue elsewhere.
 
 use vm_pmu_engines::ia64::registers::psr;
 use vm_pmu_engines::ia64::{AdvancedLoad, Config, Exit, Float, Image, Limits, Machine, RestoreError, Saved, Target, ThreadState};
@@ -29,7 +29,7 @@ fn any_program_goes_on_from_anywhere_as_if_nothing_had_been() {
         assert_eq!(second.restore(&saved), Ok(()), "seed {seed}");
         assert_eq!(second.save(), saved, "seed {seed}");
         let exit = second.run(limits(1000 - seed * 7));
-        // One that had ended by then goes on where the whole run has ended.
+        // One that had ended by then is restored to where the whole run has ended.
         if stopped == Exit::Limit {
             assert_eq!(whole.run(limits(1000)), exit, "seed {seed}");
             assert_eq!(whole.save(), second.save(), "seed {seed}");
@@ -113,7 +113,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("a console keeps 1048576", |saved| saved.console = vec![0; (1 << 20) + 1]),
         ("3 cores have had their parts", |saved| saved.turn.began = vec![0; 3]),
         ("there is no such thread", |saved| saved.cores[0].foreground = 2),
-        ("thread 3 was saved in a state that none can be in: its next bundle is at 0x8", |saved| saved.cores[1].threads[1].ip = 8),
+        ("thread 3 was saved in an impossible state: its next bundle is at 0x8", |saved| saved.cores[1].threads[1].ip = 8),
         ("PSR is", |saved| first(saved).psr |= 1),
         ("PSR is", |saved| first(saved).psr |= psr::RI),
         ("template that is not reserved", |saved| {
@@ -127,7 +127,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("legal one", |saved| first(saved).stack.cfm = 97),
         ("AR17 is not kept", |saved| _ = first(saved).ars.insert(17, 1)),
         ("CR66 is not kept", |saved| _ = first(saved).crs.insert(66, 1)),
-        ("each of a register of its own", |saved| {
+        ("each of another register", |saved| {
             first(saved).alat = vec![AdvancedLoad { target: Target::General(4), physical: 8, size: 8 }; 2];
         }),
         ("vectors 1 and 3 to 15", |saved| first(saved).requested[0] = 2),

@@ -1,4 +1,4 @@
-//! Programs, and an observer that keeps what it hears.
+//! Programs, and an observer that keeps what it is notified of.
 
 pub(crate) use vm_pmu_engines::ia64::assemble::*;
 use vm_pmu_engines::ia64::{
@@ -11,7 +11,7 @@ pub(crate) const BASE: u64 = 0x1_0000;
 /// Memory for the programs' data.
 pub(crate) const DATA: u64 = 0x2_0000;
 
-/// What a thread told, and what it is answered.
+/// What a thread reported, and what it gets as results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     /// The instructions.
@@ -110,7 +110,7 @@ fn end(a: &mut Assembler) {
     a.put(st1(R2, R0));
 }
 
-/// Code at an address, with the end behind it.
+/// Code at an address, followed by the end.
 pub(crate) fn code(address: u64, build: impl FnOnce(&mut Assembler)) -> Vec<u8> {
     let mut a = Assembler::new(address);
     build(&mut a);

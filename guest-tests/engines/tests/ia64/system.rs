@@ -4,7 +4,7 @@ use vm_pmu_engines::ia64::registers::psr;
 
 use crate::support::*;
 
-/// Goes to user level at privilege level 3 with PSR as given beside.
+/// Goes to user level at privilege level 3 with these bits set in PSR.
 fn user(a: &mut Assembler, bits: u64) {
     let target = a.label();
     a.load(R14, 3 << 32 | psr::BN | psr::IC | bits);

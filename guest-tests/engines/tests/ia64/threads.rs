@@ -4,7 +4,7 @@ use vm_pmu_engines::ia64::{Config, Limits, Machine, SwitchCause};
 
 use crate::support::*;
 
-/// r8 has the thread's number at the start: thread 1 goes to `other`, thread 0 on.
+/// r8 has the thread's number at the start: thread 1 goes to `other`, thread 0 continues.
 fn fork(a: &mut Assembler, one: impl FnOnce(&mut Assembler), zero: impl FnOnce(&mut Assembler)) {
     let other = a.label();
     a.put(cmp_eq_imm(P6, P7, 1, R8));

@@ -60,7 +60,7 @@ fn a_group_takes_as_few_bundles_as_its_order_allows() {
     assert_eq!(templates(|a| a.group([ld8(R4, R5), fadd(F6, F7, F8), cover()])), [0x1D]);
     // MLX takes two.
     assert_eq!(templates(|a| a.group([ld8(R4, R5), movl(R1, 5)])), [0x05]);
-    // An instruction that fits nothing together with the one before.
+    // An instruction that fits no bundle together with the one before.
     assert_eq!(templates(|a| a.group([cover(), add(R1, R2, R3)])), [0x10, 0x01]);
     assert!(templates(|a| a.group([])).is_empty());
 }

@@ -6,7 +6,7 @@ use yaxpeax_ia64::InstDecoder;
 use crate::cases::system::CONTROL;
 use crate::cases::{Case, Unit, all, assembled};
 
-/// What version 0.3.0 of the decoder reads wrongly, by how the instructions begin that GNU `as` and the manual agree on.
+/// What version 0.3.0 of the decoder decodes wrongly, by the beginnings of instructions on which GNU `as` and the manual agree.
 const MISREAD: [(&str, &str); 33] = [
     ("tf.z.unc", "p1 has seven bits, of which one is the completer's"),
     ("tf.nz", "p1 has seven bits, of which one is the completer's"),
@@ -43,7 +43,7 @@ const MISREAD: [(&str, &str); 33] = [
     ("brl", "the distance is in bundles and has no sign, hints are not read"),
 ];
 
-/// What it writes in another way, which says the same: how we write it, how it does.
+/// What it writes in another way with the same meaning: our text, its text.
 const OTHERWISE: [(&str, &str); 41] = [
     ("add r101=r58,r37,1", "addplusone r101=r58,r37"),
     ("sub r101=r58,r37,1", "subminusone r101=r58,r37"),
@@ -89,7 +89,7 @@ const OTHERWISE: [(&str, &str); 41] = [
     ("clrrrb", "clrrb"),
 ];
 
-/// Its numbers of the hints of branches that have no form of their own.
+/// Its numbers of the hints of branches that have no separate form.
 const HINTS: [(&str, &str); 4] = [("sptk", "0"), ("spnt", "1"), ("dptk", "2"), ("dpnt", "3")];
 
 fn decoded(case: &Case, bundle: &[u8]) -> String {
@@ -121,7 +121,7 @@ fn decimal(text: &str) -> String {
     decimal + rest
 }
 
-/// How the decoder would write what we write; `first` and `end` are as far away as this.
+/// How the decoder would write our text; `first` and `end` are as far away as this.
 fn expected(case: &Case, first: usize, end: usize) -> String {
     let mut text = decimal(&case.text).replace(".nta", ".nt3");
     for (hint, number) in HINTS {

@@ -34,7 +34,7 @@ fn gnu_as_makes_the_same_bundles() {
     let cases = all();
     let mut source = String::from(".explicit\n.text\nfirst:\n");
     for case in &cases {
-        // Each in a line of its own, so that what `as` says names it.
+        // Each on its own line, so that the messages of `as` name it.
         writeln!(source, "{{ {} ;; }}", bundle(case)).unwrap();
     }
     source.push_str("end:\n");

@@ -66,11 +66,11 @@ fn bescr_is_set_and_cleared_by_bits() {
 
 #[test]
 fn registers_of_other_states_and_none_behave_as_the_state_says() {
-    // A privileged number in problem state; one that is nobody's with and without that bit.
+    // A privileged number in problem state; one of no register, with and without that bit.
     assert_eq!(vectors(&with(0, ALL, 0, msr::PR, |a| a.mfspr(R3, spr::SRR0))), [0x700]);
     assert_eq!(vectors(&with(0, ALL, 0, msr::PR, |a| a.mfspr(R3, 1000))), [0xE40]);
     assert_eq!(vectors(&with(0, ALL, 0, msr::PR, |a| a.mfspr(R3, 1016))), [0x700]);
-    // The hypervisor's from a guest's kernel: nothing happens.
+    // The hypervisor's from a guest's kernel: the access does nothing.
     let machine = with(0, ALL, msr::HV, 0, |a| {
         a.load(R3, 5);
         a.mfspr(R3, spr::HSPRG0);
@@ -78,7 +78,7 @@ fn registers_of_other_states_and_none_behave_as_the_state_says() {
     });
     assert!(vectors(&machine).is_empty());
     assert_eq!((gpr(&machine, 3), special(&machine, spr::HSPRG0)), (5, 0));
-    // Number 0 is nothing in any state.
+    // Number 0 is no register in any state.
     assert_eq!(vectors(&run(|a| a.mtspr(0, R3))), [0xE40]);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 
-/// Answers `attn` with what GPR 0 and 4 hold, at one address.
+/// Returns for `attn` what GPR 0 and 4 hold, at one address.
 struct Listener(u64);
 
 impl Observer for Listener {
@@ -11,7 +11,7 @@ impl Observer for Listener {
     }
 }
 
-/// Where [`call`] has its `attn`, behind three loads.
+/// Where [`call`] has its `attn`, after three loads.
 const ATTENTION: u64 = CODE + 0x200 + 12;
 
 fn call(a: &mut Assembler) {

@@ -213,8 +213,8 @@ fn branch_tracing_waits_for_a_branch() {
 
 #[test]
 fn interrupts_take_the_byte_order_of_their_target() {
-    // The hypervisor's is HILE, a guest's LPCR.ILE. Big-endian vectors are nothing that this image has: the first word there,
-    // MTSPR SPRG0 backwards, is an instruction without meaning, so only where the CPU went is looked at.
+    // The hypervisor's is HILE, a guest's LPCR.ILE. This image has no big-endian vectors: the first word there, MTSPR SPRG0 backwards, is
+    // an instruction without meaning, so only where the CPU went is checked.
     for (guest, number, mask) in [(false, spr::HID0, 1 << 59), (true, spr::LPCR, lpcr::ILE)] {
         let image = image(true, |a| {
             a.mfspr(R4, number);

@@ -1,4 +1,4 @@
-//! What an observer is told of an instruction.
+//! What is reported to an observer of an instruction.
 
 use crate::support::*;
 

@@ -36,7 +36,7 @@ pub(crate) fn machine_of(words: &[u32], state: u64, little_endian: bool) -> Mach
     Machine::new(&config, &image, |_| Recorder::default()).expect("a machine")
 }
 
-/// Runs words as a program; tells how it ended and what the CPU was.
+/// Runs words as a program; returns how it ended and the state of the CPU.
 fn run_words(words: &[u32], state: u64, little_endian: bool) -> (Exit, String, usize) {
     let mut machine = machine_of(words, state, little_endian);
     let exit = machine.run(Limits::steps(400));
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// What POWER9 does not have of what the disassembler knows, and what it names for another purpose.
+/// What the disassembler knows and POWER9 does not have, or has under another name.
 fn absent(op: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -100,7 +100,7 @@ fn classes(mnemonic: &str) -> Vec<Class> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
 
-    /// Whatever the disassembler knows, the engine has; the unit that executes it is the one its mnemonic names.
+    /// The engine has all that the disassembler knows; the unit that executes it is the one its mnemonic names.
     #[test]
     fn the_engine_has_what_the_disassembler_names(word in word()) {
         let instruction = Ins::new(word, Extensions::from_extension(Extension::Ppc64));
@@ -118,7 +118,7 @@ proptest! {
         if let Some(step) = seen.steps.first() {
             prop_assert!(classes(mnemonic).contains(&step.class), "{} {:?}", mnemonic, step.class);
         } else {
-            // It is known, so it is not illegal, but for invalid forms of updates and registers that are none.
+            // It is known, so it is not illegal, except invalid forms of updates and registers that do not exist.
             let update = mnemonic.ends_with('u') || mnemonic.ends_with("ux");
             let register = ["mfspr", "mtspr", "mftb", "bcctr", "bcctrl"].contains(&mnemonic);
             let illegal = seen.notices[0].taken == Taken::Interrupt(0xE40);
@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// What the disassembler makes of an instruction of the assembler.
+/// The disassembler's text of an instruction of the assembler.
 fn text(build: impl FnOnce(&mut Assembler)) -> String {
     let mut a = Assembler::new(0, false);
     build(&mut a);

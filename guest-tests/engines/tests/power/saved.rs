@@ -1,4 +1,4 @@
-//! Machines that are saved between two instructions and go on elsewhere.
+//! Machines that are saved between two instructions and continue elsewhere.
 
 use proptest::prelude::*;
 use vm_pmu_engines::pages::{Content, Page};
@@ -11,7 +11,7 @@ fn two_cpus(build: impl FnOnce(&mut Assembler)) -> Machine<Recorder> {
     Machine::new(&config, &image(true, build), |_| Recorder::default()).expect("a machine")
 }
 
-/// A machine in the middle of things: CPU 0 in a transaction, with a reservation, and with text on the console; CPU 1 waiting.
+/// A machine in the middle of its work: CPU 0 in a transaction, with a reservation, and with text on the console; CPU 1 waiting.
 fn busy() -> Machine<Recorder> {
     let mut machine = two_cpus(|a| {
         let first = a.label();
@@ -131,7 +131,7 @@ fn foreign_machines_and_states_that_none_can_be_in_are_refused_and_change_nothin
         ("1 ticks in 9 cycles", |saved| saved.time_base.cycles = 9),
         ("at most 1048576", |saved| saved.console = vec![0; (1 << 20) + 1]),
         ("3 CPUs have had their parts", |saved| saved.turn.began = vec![0; 3]),
-        ("CPU 1 was saved in a state that none can be in: its next instruction is at 0x6", |saved| saved.cpus[1].pc = 6),
+        ("CPU 1 was saved in an impossible state: its next instruction is at 0x6", |saved| saved.cpus[1].pc = 6),
         ("MSR is", |saved| saved.cpus[0].msr |= 8),
         ("it has no checkpoint", |saved| saved.cpus[0].transaction = None),
         ("it has a checkpoint", |saved| saved.cpus[0].msr &= !msr::TS),

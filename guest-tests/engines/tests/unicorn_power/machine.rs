@@ -1,8 +1,8 @@
-//! Unicorn beside the machine: who executes what, and what each must know of the other.
+//! Unicorn and the machine: which of them executes what, and what each must know of the other.
 
 use crate::support::*;
 
-/// Runs a program on both engines, at one go where it can be, and compares what is left.
+/// Runs a program on both engines, at one go where it can be, and compares the final states.
 fn both(little_endian: bool, cpus: usize, build: impl Fn(&mut Assembler)) -> (Machine<Recorder>, Seen, Shares) {
     let image = image(little_endian, |a| build(a));
     let (_, right) = interpreted(&image, little_endian, cpus, 100_000);
@@ -26,7 +26,7 @@ fn long_blocks_run_at_one_go() {
     });
     assert_eq!(seen.gpr[3], 20_000);
     assert!(shares.in_blocks > 21_000 && shares.alone + shares.machine < 20, "{shares:?}");
-    // What stands in front of the loop makes one block with its first turn.
+    // What is before the loop makes one block with its first turn.
     assert_eq!(machine.observer(0).expect("a CPU").blocks.iter().filter(|length| **length == 21).count(), 999);
     assert_eq!(machine.observer(0).expect("a CPU").steps.len() as u64, shares.in_blocks + shares.alone + shares.machine);
 }
@@ -128,7 +128,7 @@ fn a_store_of_another_cpu_ends_a_reservation() {
             a.bne(other);
             a.ldarx(R4, R0, R10);
             a.load(R5, 1);
-            // Says that it holds the reservation, and waits until the other one has stored to the block.
+            // Reports that it holds the reservation, and waits until the other one has stored to the block.
             a.std(R5, 0x200, R10);
             a.here(wait);
             a.ld(R6, 0x300, R10);

@@ -1,4 +1,4 @@
-//! Random programs: each step, and what is left at the end, must be the interpreter's.
+//! Random programs: each step, and the final state, must be the interpreter's.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn program(words: &[u32], values: &[u64; 8], state: u64, little_endian: bool) ->
         a.mtspr(spr::SRR1, R4);
         a.rfid();
         a.here(body);
-        // Behind the change of MSR, so that they are there where floating point is.
+        // After the change of MSR, so that they are there where floating point is.
         a.load(R4, DATA);
         for place in 0..8 {
             a.lfd(Fpr::new(place + 1), 8 * i64::from(place), R4);

@@ -9,7 +9,7 @@ pub(crate) const CODE: u64 = 0x1_0000;
 pub(crate) const DATA: u64 = 0x1_8000;
 pub(crate) const RAM: u64 = 0x4_0000;
 
-/// Keeps every step and notice, and the lengths of blocks that ran at one go, if it lets them.
+/// Keeps every step and notice, and the lengths of blocks that ran at one go, if it allows them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Recorder {
     pub(crate) at_one_go: bool,
@@ -60,7 +60,7 @@ impl Blocks for Recorder {
     }
 }
 
-/// What there is to see of a CPU and of memory.
+/// What can be seen of a CPU and of memory.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seen {
     exit: Exit,

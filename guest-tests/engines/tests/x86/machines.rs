@@ -28,7 +28,7 @@ fn exit_port_and_console() {
     assert_eq!(m.observer(0).expect("CPU 0").steps.len(), 5);
 }
 
-/// CPU 0 waits for CPU 1 to answer its IPI with one of its own.
+/// CPU 0 waits for CPU 1 to reply to its IPI with another.
 pub(crate) fn ping_pong() -> Guest {
     Guest::new(|a| {
         let mut other = a.create_label();

@@ -1,4 +1,4 @@
-//! What an observer is told of a step beside the instruction's effect, and how its answer moves time.
+//! What is reported to an observer of a step besides the instruction's effect, and how the result advances time.
 
 use super::support::*;
 
@@ -16,8 +16,8 @@ const PRESENT: u64 = 3;
 const LARGE: u64 = 0x80;
 const GLOBAL: u64 = 0x100;
 
-/// A guest with tables of its own at [`TABLES`]: RAM at its own addresses, once more from 1 GiB, and [`DATA`] at [`SMALL`]. It
-/// starts with them loaded and global pages enabled.
+/// A guest with its own tables at [`TABLES`]: RAM at its own addresses, once more from 1 GiB, and [`DATA`] at [`SMALL`]. It starts with
+/// them loaded and global pages enabled.
 fn paged(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Guest {
     let mut guest = Guest::new(|a| {
         a.mov(eax, TABLES as u32)?;
@@ -44,7 +44,7 @@ fn paged(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Gue
     guest
 }
 
-/// Answers each step by a function of it.
+/// Calls a function for each step, and returns its result.
 struct Answer<F>(F);
 
 impl<F: FnMut(&Step, &CpuView<'_>) -> Alerts + Send> Observer for Answer<F> {
@@ -145,7 +145,7 @@ fn steps_tell_which_translations_they_end() {
         a.wrmsr()?;
         a.mov(ecx, 0x1b)?;
         a.rdmsr()?;
-        a.wrmsr() // the APIC's page is no matter of page tables
+        a.wrmsr() // the APIC's page does not depend on page tables
     });
     let told: Vec<_> = steps(&m).iter().filter_map(|step| step.invalidation).collect();
     let page = Invalidation::Page(DATA + 0x123);

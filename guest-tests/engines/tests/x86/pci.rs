@@ -6,7 +6,7 @@ use super::support::*;
 
 const FUNCTION: PciFunction = PciFunction { bus: 0x5A, device: 17, function: 3 };
 
-/// Keeps what it is asked, and answers four bytes of a pattern.
+/// Keeps the accesses, and returns four bytes of a pattern.
 #[derive(Default)]
 struct Recorder {
     reads: Mutex<Vec<(PciFunction, u16, u8)>>,
@@ -94,7 +94,7 @@ fn the_data_ports_reach_the_bytes_of_the_named_register_in_every_size() {
 fn what_is_no_configuration_access_goes_to_the_ports() {
     let bus = Arc::default();
     let m = run_on(&bus, |a| {
-        // Data while nothing is named.
+        // Data while no function is named.
         a.mov(edx, 0xCFC)?;
         a.in_(eax, dx)?;
         a.mov(r8, rax)?;

@@ -152,7 +152,7 @@ proptest! {
         let mut pointer = vec![0xff, 0x0f];
         pointer.extend_from_slice(&IDT.to_le_bytes());
         let mut image = Image::raw(CODE, bytes).with(IDT - 16, pointer);
-        // Every fault skips a byte, which gives the bytes behind it a turn.
+        // Every fault skips a byte, so that the bytes after it are executed too.
         let handler = assemble(|a| {
             a.add(rsp, 8)?;
             a.inc(qword_ptr(rsp))?;

@@ -1,4 +1,4 @@
-//! A machine that was saved goes on in another as if nothing had happened.
+//! A machine that was saved continues in another without a difference.
 
 use vm_pmu_engines::x86::{RestoreError, Saved, Shadow};
 
@@ -25,7 +25,7 @@ fn seen(machine: &Machine<Log>) -> Vec<(Vec<String>, u64)> {
     (0..machine.cpus()).filter_map(|cpu| machine.observer(cpu)).map(of).collect()
 }
 
-/// Saves a guest after so many steps, goes on in another machine, and returns both.
+/// Saves a guest after so many steps, continues in another machine, and returns both.
 fn cut(guest: &Guest, config: &Config, steps: u64) -> (Machine<Log>, Machine<Log>, Exit) {
     let mut first = guest.machine(config, |_| Log::default());
     assert_eq!(first.run(Limits::steps(steps)), Exit::Limit, "after {steps} steps");
@@ -42,7 +42,7 @@ fn cut(guest: &Guest, config: &Config, steps: u64) -> (Machine<Log>, Machine<Log
     (first, second, exit)
 }
 
-/// Cuts a guest at every step, and finds no difference to one that was left alone.
+/// Cuts a guest at every step, and finds no difference to one that was not cut.
 fn goes_on(guest: &Guest, config: &Config) {
     let mut whole = guest.machine(config, |_| Log::default());
     let end = whole.run(Limits::steps(100_000));
@@ -135,7 +135,7 @@ fn a_translation_that_tables_no_longer_have_goes_on_until_it_is_forgotten() {
         a.mov(rsi, DATA & !0x1f_ffff)?;
         a.mov(qword_ptr(DATA), 1)?;
         a.mov(qword_ptr(rsi + 8), 2)?;
-        // From now on the third 2 MiB are the second's, for whoever looks.
+        // From now on the third 2 MiB are the second's, in the page tables.
         a.mov(rdi, 0x40_0008u64)?;
         a.mov(r9, qword_ptr(rdi))?;
         a.mov(r10, qword_ptr(rdx + 0x2000 + 8))?;
@@ -225,7 +225,7 @@ fn a_shadow_holds_interrupts_off_on_the_other_side_too() {
     assert_eq!(machine.save().cpus[0].shadow, Shadow::Sti);
 }
 
-/// A machine that was saved in the middle, and what it was.
+/// A machine that was saved in the middle, and its state.
 fn some() -> (Machine<Log>, Saved) {
     let mut machine = busy().machine(&config(1), |_| Log::default());
     machine.run(Limits::steps(30));

@@ -90,7 +90,7 @@ impl Guest {
     }
 }
 
-/// Records every step; answers a few registers.
+/// Records every step; returns a few registers.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) steps: Vec<Step>,

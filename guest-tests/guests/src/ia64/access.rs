@@ -34,7 +34,7 @@ fn for_all(k: &mut Kernel, body: impl FnOnce(&mut Kernel)) {
     k.a.put(br_cond(again).when(P6));
 }
 
-/// What r18 holds is compared with the table that r19 walks: r20 counts what differs, r21 is the last index that did.
+/// What r18 holds is compared with the table that r19 walks: r20 counts the differences, r21 is the last index with one.
 fn compare(k: &mut Kernel) {
     k.a.put(ld8(R22, R19).post(8));
     k.a.put(cmp_eq(P6, P7, R18, R22));
@@ -53,7 +53,7 @@ fn end_compare(k: &mut Kernel, label: &str) {
     k.check_is(&format!("{label}: differ"), R20, 0);
 }
 
-/// One kind of registers: reset values, then ones and zeros written to each, which gets back what it had.
+/// One kind of registers: reset values, then ones and zeros written to each, which then gets back its former value.
 fn kind(k: &mut Kernel, name: &str, registers: &[Expected], read: fn(Gr, Gr) -> Op, write: fn(Gr, Gr) -> Op) {
     let reset = place(k, &table(registers, |same| same.reset));
     begin_compare(k, reset);
@@ -90,7 +90,7 @@ fn kind(k: &mut Kernel, name: &str, registers: &[Expected], read: fn(Gr, Gr) -> 
 /// Assembles it.
 pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     let mut k = Kernel::new();
-    // What users do: each access to all numbers, and a system call behind each.
+    // What users do: each access to all numbers, with a system call after each.
     let accesses: [Access; 3] =
         [("mov to PMC", || mov_to_pmc(R16, R18)), ("mov to PMD", || mov_to_pmd(R16, R18)), ("mov from PMC", || mov_from_pmc(R18, R16))];
     let user = k.a.mark();

@@ -146,7 +146,7 @@ impl Kernel {
         a.load(R10, psr::BN);
         a.put(or(R9, R9, R10));
         a.put(br_cond(go));
-        // resume_user: goes on behind the last break.
+        // resume_user: continues after the last break.
         a.here(resume_user);
         a.put(adds(R8, USER_IIP, R13));
         a.put(ld8(R8, R8));
@@ -170,7 +170,7 @@ impl Kernel {
         a.put(mov_to_cr(Cr::IFS, R0));
         a.put(srlz_d());
         a.put(rfi());
-        // Behind the rfi of a system call: r13 is as user code left it.
+        // After the rfi of a system call: r13 is as user code left it.
         let back = a.mark();
         a.put(mov_from_ar_m(R13, Ar::KR0));
         for (cell, register) in [(KERNEL_B6, R2), (KERNEL_PFS, R3), (KERNEL_SP, R12)] {
@@ -269,7 +269,7 @@ impl Kernel {
         self.lost(lost);
     }
 
-    /// Counts a fault that was expected and goes on with the next instruction: r17 the own area, r19 the vector, r22 predicates.
+    /// Counts a fault that was expected and continues with the next instruction: r17 the own area, r19 the vector, r22 predicates.
     fn skip(&mut self, label: Label, lost: Label) {
         let a = &mut self.a;
         a.here(label);
@@ -295,7 +295,7 @@ impl Kernel {
         a.put(rfi());
     }
 
-    /// Ends the run with what nothing expected: r17 the own area, r19 the vector.
+    /// Ends the run with an unexpected interruption: r17 the own area, r19 the vector.
     fn lost(&mut self, label: Label) {
         let names = ["an interruption that nothing expected", "where it happened", "its ISR", "its IFA"].map(|name| self.text(name));
         let (check, exit) = (self.check, self.exit);
@@ -308,7 +308,7 @@ impl Kernel {
         for (name, register) in names.into_iter().zip([R19, R20, R21, R22]) {
             a.load(R8, name);
             a.put(mov(R9, register));
-            // No vector is right, everything else is what it is.
+            // An impossible vector is the expected value, everything else is as it is.
             a.load(R10, if register == R19 { 0x1_0000 } else { 0 });
             a.load(R11, if register == R19 { 0x1_0000 } else { u64::MAX });
             a.put(br_call(B6, check));

@@ -1,10 +1,10 @@
 //! Pointers from line to line of memory, and what follows them in user code.
 //!
-//! The geometry of the companions: a data cache of 16 KiB and four ways, whose sets repeat every 4 KiB; a second level whose sets
-//! repeat every 32 KiB with eight ways on Montecito, every 16 KiB with six ways on the first Itanium; a third level whose sets repeat
-//! every MiB, with twelve ways and with four. A pass touches each line once, always in the same order. A set whose lines have room keeps
-//! them all; of a set that has twice as many lines as ways, or more, each is gone when its turn comes, though what makes room was not
-//! used recently rather than longest ago.
+//! The geometry of the companions: a data cache of 16 KiB and four ways, whose sets repeat every 4 KiB; a second level whose sets repeat
+//! every 32 KiB with eight ways on Montecito, every 16 KiB with six ways on the first Itanium; a third level whose sets repeat every MiB,
+//! with twelve ways and with four. A pass touches each line once, always in the same order. A set whose lines have room keeps them all; of
+//! a set that has twice as many lines as ways, or more, each is gone when its turn comes, although replacement evicts a line not used
+//! recently rather than the least recently used.
 //!
 //! Pages are 16 KiB. Montecito's first-level buffer holds 32 pieces of 4 KiB, its second 128 pages; the first Itanium's hold 32 and 96.
 
@@ -14,7 +14,7 @@ use vm_pmu_engines::ia64::assemble::*;
 
 /// Where arrays begin.
 const ARRAY: u64 = 0x40_0C00;
-/// Bundles of no-operations behind each load, four cycles, so that no load comes near another.
+/// Bundles of no-operations after each load, four cycles, so that loads stay apart.
 const APART: usize = 8;
 
 /// Lines that are chained.
@@ -66,7 +66,7 @@ impl Chase {
 }
 
 impl Chain {
-    /// The chain that the third level of `part` answers.
+    /// The chain whose data come from the third level of `part`.
     pub(crate) fn third(part: Part) -> Chain {
         match part {
             Part::Montecito => MONTECITO_THIRD,
@@ -92,7 +92,7 @@ impl Chain {
         k.a.put(st8(R4, R3));
     }
 
-    /// Follows it in user code from the first line, `loads` loads, with `state` set beside PSR as it is. Changes r16 and r17.
+    /// Follows it in user code from the first line, `loads` loads, with `state` set in PSR in addition. Changes r16 and r17.
     pub(crate) fn follow(&self, k: &mut Kernel, chase: Chase, loads: u64, state: u64) {
         k.a.load(R16, self.line(0));
         k.a.load(R17, loads - 1);

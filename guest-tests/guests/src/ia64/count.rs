@@ -10,16 +10,16 @@ const NOWHERE: u64 = 1 << 45;
 /// In a physical address: not to be cached.
 const UNCACHEABLE: u64 = 1 << 63;
 
-/// What is counted, by its names on Montecito and on the first Itanium, empty where there is no such event, and how often it is right.
+/// What is counted, by its names on Montecito and on the first Itanium, empty where there is no such event, and the right count.
 type Right = (&'static str, &'static str, u64);
 
-/// Instructions, and what they come to.
+/// Instructions, and their counts.
 struct Section {
     name: &'static str,
     /// What comes before the counters run: r16 is the address of 256 bytes of data, predicate 1 is 1 and 2 is 0.
     prepare: fn(&mut Kernel),
     body: fn(&mut Kernel),
-    /// With the two no-operations behind `sum`, and the `rum`.
+    /// With the two no-operations after `sum`, and the `rum`.
     rights: &'static [Right],
 }
 
@@ -40,7 +40,7 @@ const SECTIONS: &[Section] = &[
         name: "integer",
         prepare: |_| {},
         body: integer,
-        // 11 bundles, two of them of two instructions; of those 2 behind sum, and rum.
+        // 11 bundles, two of them of two instructions; of those 2 after sum, and rum.
         rights: &[
             instructions(31 + 2 + 1),
             cycles(11 + 1),
@@ -184,7 +184,7 @@ fn integer(k: &mut Kernel) {
     k.a.load(R18, 1);
     // Three instructions.
     k.a.bundle(Template::MMI_S, [srlz_i(), adds(R17, 1, R17), adds(R18, 1, R18)]);
-    // Predicated off: an addition, of three no-operations the middle one, and an addition beside a branch, which is not one of them.
+    // Predicated off: an addition, the middle one of three no-operations, and an addition next to a branch, which is not one of them.
     k.a.put(adds(R17, 1, R17).when(P2));
     k.a.bundle(Template::MFB_S, [nop(0), nop(0).when(P2), nop(0)]);
     let next = k.a.label();
@@ -256,7 +256,7 @@ fn checks(k: &mut Kernel) {
     failing(k, |next| chk_s_i(R16, next));
     failing(k, |next| chk_s_f(F6, next));
     failing(k, |next| chk_s_f(F1, next));
-    // Of general registers 4 checks: one that holds, one behind a store, a load that need not be done and one that must.
+    // Of general registers 4 checks: one that holds, one after a store, a load that need not be done and one that must.
     k.a.put(ld8_a(R23, R16));
     failing(k, |next| chk_a_nc(R23, next));
     k.a.put(st8(R16, R0));
@@ -300,7 +300,7 @@ fn branches(k: &mut Kernel) {
     k.nops(1);
 }
 
-/// Stops the counters itself, before the registers are stored where they were.
+/// Stops the counters itself, before the registers are stored again.
 fn register_stack(k: &mut Kernel) {
     let (procedure, over) = (k.a.label(), k.a.label());
     k.a.put(alloc(R4, 0, 96, 0, 0));
@@ -315,7 +315,7 @@ fn register_stack(k: &mut Kernel) {
     k.a.put(mov_to_ar_m(Ar::BSPSTORE, R24));
 }
 
-/// One section with the counters that `placed` says.
+/// One section with the counters of `placed`.
 fn measure(k: &mut Kernel, part: &Facts, section: &Section, data: u64, placed: &[(u8, &'static str)]) {
     for (counter, event) in placed {
         k.write_pmc(*counter, part.pmc(Monitor::of(event)));

@@ -25,8 +25,8 @@ const SECOND_LEVEL: u8 = 1;
 const WALKER: u8 = 2;
 
 impl Part {
-    /// What the data event-address registers are programmed to by captures at level 3: of misses whose latency is at least that of a
-    /// unit mask, or of translations.
+    /// The setting of the data event-address registers for captures at level 3: of misses whose latency is at least that of a unit mask, or
+    /// of translations.
     pub(crate) fn data_captures(self, k: &mut Kernel, translations: bool, umask: u8) {
         match self {
             Part::Montecito => {
@@ -49,8 +49,8 @@ impl Part {
         }
     }
 
-    /// The least latency that a unit mask captures, if it captures any: Montecito's Table 3-21; on the first Itanium the codes of
-    /// drivers, among which 7 goes on with the row and 8 repeats it.
+    /// The least latency that a unit mask captures, if it captures any: Montecito's Table 3-21; on the first Itanium the codes of drivers,
+    /// among which 7 continues the row and 8 repeats it.
     fn least_latency(self, umask: u8) -> Option<u32> {
         match (self, umask) {
             (Part::Montecito, 0..=10) | (Part::Itanium, 0..=7) => Some(4 << umask),
@@ -234,7 +234,7 @@ fn overflow(k: &mut Kernel, part: Part, chase: Chase, chain: Chain, latency: u16
     }
     let values = [chain.line(CAPTURES - 1), part.missed(latency), part.captured_instruction(chase.load, 0)];
     check_registers(k, part, &name, values, true);
-    // Nothing came after it.
+    // Nothing was captured after it.
     check_registers(k, part, &format!("{name}, still"), values, false);
     k.read_pmd(R16, 4);
     k.check_is(&format!("{name}: PMD4"), R16, 0);

@@ -31,7 +31,7 @@ impl Slots {
     }
 }
 
-/// What an opcode matcher takes: instructions in some slots whose encoding is `value` as far as the bits of `compared` go.
+/// What an opcode matcher takes: instructions in some slots whose encoding is `value` in the bits of `compared`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opcodes {
     pub(crate) slots: Slots,
@@ -113,7 +113,7 @@ impl Part {
         }
     }
 
-    /// Montecito's PMC32: beside the mask of matcher 0, whether channel 0 ignores addresses, and whether it inverts their range.
+    /// Montecito's PMC32: in addition to the mask of matcher 0, whether channel 0 ignores addresses, and whether it inverts their range.
     pub(crate) fn first_matcher(self, opcodes: &Opcodes, ig_ad: bool, inv: bool) -> u64 {
         let Opcodes { slots: Slots { m, i, f, b }, compared, .. } = *opcodes;
         let mut pmc = montecito::Pmc32::default();

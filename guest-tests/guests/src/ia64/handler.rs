@@ -11,9 +11,9 @@ pub(super) const REQUESTED: u64 = 1 << (VECTOR - 192);
 
 /// In an entry: PMC0.
 pub(super) const PMC0: i64 = 0;
-/// In an entry: the bundle where what was interrupted goes on.
+/// In an entry: the bundle where the interrupted code continues.
 pub(super) const IIP: i64 = 8;
-/// In an entry: PSR of what was interrupted.
+/// In an entry: PSR of the interrupted code.
 pub(super) const IPSR: i64 = 16;
 /// Counters that an entry has.
 const KEPT: std::ops::RangeInclusive<u8> = 4..=7;

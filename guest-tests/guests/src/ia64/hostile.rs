@@ -1,5 +1,5 @@
-//! `hostile`: every register gets arbitrary values from every level, in whatever order, while counters run. Then it counts as if
-//! nothing had been.
+//! `hostile`: every register gets arbitrary values from every level, in any order, while counters run. Then it counts as if nothing had
+//! been written.
 
 use super::handler::VECTOR;
 use super::part::{Facts, Monitor};
@@ -10,7 +10,7 @@ use vm_pmu_engines::image::Image;
 
 /// How many interrupts there were.
 const INTERRUPTS: i64 = own(0);
-/// Values beside the plain ones.
+/// Values in addition to the plain ones.
 const ARBITRARY: usize = 16;
 /// Instructions counted at the end, in bundles of three.
 const COUNTED: u64 = 300;
@@ -76,7 +76,7 @@ pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     k.handler(vector::EXTERNAL_INTERRUPT);
     k.accept_interrupt(R18);
     k.count_own(INTERRUPTS);
-    // What is frozen goes on.
+    // Frozen counters continue.
     k.write_pmc(0, 0);
     k.a.put(srlz_d());
     k.end_interrupt();
@@ -127,7 +127,7 @@ pub(crate) fn build(part: &Facts) -> Result<Image, AssembleError> {
     k.user_monitors(true);
     k.nops(COUNTED as usize / 3);
     k.user_monitors(false);
-    // 2 behind sum, and rum, which is no no-operation; a cycle for each bundle.
+    // 2 after sum, and rum, which is no no-operation; a cycle for each bundle.
     let rights = [COUNTED / 3 + 1, 0, COUNTED + 2, COUNTED + 3];
     for ((number, event), right) in events.into_iter().zip(rights) {
         k.read_pmd(R4, number);

@@ -1,9 +1,10 @@
 //! `instruction-ear`: what the instruction event-address registers capture of fetches from every level, and of translations.
 //!
-//! Code that the guest writes lies over many lines, a branch in each. The geometry of the companions: an instruction cache of 16 KiB and
-//! four ways, whose sets repeat every 4 KiB; a second level whose sets repeat every 128 KiB with eight ways on Montecito, which is for
-//! code alone, every 16 KiB with six ways on the first Itanium; a third level whose sets repeat every MiB, with twelve ways and with
-//! four. Of a set that has twice as many lines as ways, or more, each is gone when its turn comes. Pages are 16 KiB. Montecito's first-level buffer holds 32 pieces of 4 KiB, its second 128 pages; the first Itanium's holds 64.
+//! Code that the guest writes is spread over many lines, a branch in each. The geometry of the companions: an instruction cache of 16 KiB
+//! and four ways, whose sets repeat every 4 KiB; a second level whose sets repeat every 128 KiB with eight ways on Montecito, which is for
+//! code alone, every 16 KiB with six ways on the first Itanium; a third level whose sets repeat every MiB, with twelve ways and with four.
+//! Of a set that has twice as many lines as ways, or more, each is gone when its turn comes. Pages are 16 KiB. Montecito's first-level
+//! buffer holds 32 pieces of 4 KiB, its second 128 pages; the first Itanium's holds 64.
 
 use vm_pmu::arch::{itanium, montecito};
 
@@ -88,8 +89,8 @@ struct Caller {
     back: u64,
 }
 
-/// User code: the same bundles with monitors off and then on, so that what they fetch of it is there. r16 is where to go, r17 how often
-/// but once.
+/// User code: the same bundles with monitors off and then on, so that what they fetch of it is in the caches. r16 is where to go, r17 how
+/// often less one.
 fn caller(k: &mut Kernel) -> Caller {
     let (round, done) = (k.a.label(), k.a.label());
     k.a.align(0x1000);
@@ -120,14 +121,13 @@ impl Part {
         }
     }
 
-    /// What the instruction event-address registers are programmed to by captures at level 3: of misses of the cache, or of
-    /// translations.
+    /// The setting of the instruction event-address registers for captures at level 3: of misses of the cache, or of translations.
     fn fetch_captures(self, k: &mut Kernel, translations: bool, umask: u8) {
         match self {
             Part::Montecito => {
                 let mut pmc = montecito::Pmc37::default();
                 pmc.set_plm(0b1000);
-                // Of misses of the cache the unit mask has a bit more, the lower one of ct.
+                // For misses of the cache the unit mask has a bit more, the lower one of ct.
                 pmc.set_umask(umask & 0x7F);
                 pmc.set_ct(if translations { 0 } else { 0b10 | umask >> 7 });
                 k.write_pmc(37, pmc.bits());
@@ -143,8 +143,8 @@ impl Part {
         }
     }
 
-    /// Unit masks of misses of the cache, with the least latency that each captures, if it captures any: Montecito's table 3-16, of which
-    /// 0 captures what has been asked for already; on the first Itanium table 6-12.
+    /// Unit masks of misses of the cache, with the least latency that each captures, if it captures any: Montecito's table 3-16, of which 0
+    /// captures what has been asked for already; on the first Itanium table 6-12.
     fn thresholds(self) -> &'static [(u8, Option<u16>)] {
         match self {
             Part::Montecito => &[
@@ -177,7 +177,7 @@ impl Part {
     }
 
     /// Checks both registers: of a miss of the cache that took `latency`; or of a translation that `source` had, whose latency is not
-    /// looked at.
+    /// checked.
     fn check_fetch(self, k: &mut Kernel, name: &str, address: u64, latency: Option<u16>, source: u8) {
         let (registers, first) = match self {
             Part::Montecito => {

@@ -25,7 +25,7 @@ const TASK: u64 = 60;
 struct Guest<'a> {
     k: Kernel,
     part: &'a Facts,
-    /// Where the 64-bit counts are whose lower bits the PMDs have, one for each index.
+    /// The address of the 64-bit counts whose lower bits the PMDs have, one for each index.
     halves: u64,
     task: Label,
 }
@@ -179,7 +179,7 @@ impl Guest<'_> {
         self.k.check_is(label, R9, right);
     }
 
-    /// A count goes over the end of its PMD: the overflow is at the end of the task's 14th bundle, so nothing is lost.
+    /// A count wraps its PMD: the overflow is at the end of the task's 14th bundle, so nothing is lost.
     fn counting(&mut self) {
         self.forget();
         let monitors = self.monitors(self.part.before_overflow(42), 0);
@@ -210,11 +210,11 @@ impl Guest<'_> {
         self.check_own("sampling: overflows", TAKEN, 2 * TASK / 30);
         self.check_half("sampling: upper half", 4, 2 * TASK / 30);
         self.check_pmd("sampling: into the next period", 4, holds);
-        // The second overflow of a run holds off the cycle of nothing: it was handled before the system call.
+        // The second overflow of a run holds off no cycle: it was handled before the system call.
         self.check_pmd("sampling: cycles", 5, 2 * (TASK / 3 + 1));
     }
 
-    /// The user is told first: monitors are masked at the overflow, and unmasked later.
+    /// The user is notified first: monitors are masked at the overflow, and unmasked later.
     fn masking(&mut self) {
         self.forget();
         let monitors = self.monitors(self.part.before_overflow(30), 0);
@@ -236,12 +236,12 @@ impl Guest<'_> {
         self.check_pmd("unmasked: cycles", 5, 10 + TASK / 3 + 1);
     }
 
-    /// The task is switched out with an overflow that nobody has handled yet, and in again.
+    /// The task is switched out with an overflow that has not been handled yet, and in again.
     fn switching(&mut self) {
         self.forget();
         let monitors = self.monitors(self.part.before_overflow(TASK), 0);
         self.load(&monitors);
-        // Out: the last instruction of the task was it, so the system call's cycle is frozen out.
+        // Out: the overflow is at the last instruction of the task, so the system call's cycle is frozen out.
         self.k.interrupts_off();
         self.run();
         self.k.clear_state(psr::UP);
@@ -250,7 +250,7 @@ impl Guest<'_> {
         self.check_pmc0("switched out: PMC0", 1 << 4 | 1);
         self.k.write_pmc(0, 0);
         self.k.a.put(srlz_d());
-        // The pulse comes to nobody.
+        // The pulse comes while there is no overflow to handle.
         self.k.interrupts_on();
         self.k.nops(1);
         self.check_own("switched out: interrupts without an overflow", UNFOUNDED, 1);
@@ -265,7 +265,7 @@ impl Guest<'_> {
         self.k.write_pmc(0, 1 << 4 | 1);
         self.k.a.put(srlz_d());
         if !self.part.resends {
-            // An interrupt to itself, for which the timer stands here.
+            // An interrupt to itself, for which the timer is used here.
             self.k.write_cr(Cr::ITV, VECTOR.into());
             self.k.a.put(mov_from_ar_m(R3, Ar::ITC));
             self.k.a.put(adds(R3, 4, R3));
@@ -298,13 +298,13 @@ impl Guest<'_> {
         self.k.enter_user(self.task, 0);
         self.k.write_cr(Cr::DCR, 0);
         self.k.clear_state(psr::PP);
-        // 2 behind ssm, srlz; a long one, and 6 with DCR; there and back; DCR again; rsm.
+        // 2 after ssm, srlz; a long one, and 6 with DCR; there and back; DCR again; rsm.
         self.check_pmd("whole system", 4, 2 + 3 + 8 + ENTRY + TASK + CALL + BACK + 8 + 1);
         self.k.enter_user(self.task, 0);
         self.check_pmd("whole system, stopped", 4, 2 + 3 + 8 + ENTRY + TASK + CALL + BACK + 8 + 1);
     }
 
-    /// Steps 10 and 11: the context goes; somebody else takes the PMU.
+    /// Steps 10 and 11: the context is unloaded; another one takes the PMU.
     fn unload(&mut self) {
         self.forget();
         let monitors = self.monitors(self.part.before_overflow(TASK), 0);

@@ -13,14 +13,14 @@
 //! LC, EC and predicates 1 to 5 and 16 to 63 belong to the guest. Everything here may change r2, r3, r8 to r11, r14, r15, predicates 6
 //! to 15, b6, b7, and PFS, which `br.call` writes; loops of [`Kernel::repeat`] change LC. KR0 is the building blocks'.
 //!
-//! The guest runs in register bank 1 with PSR.ic set. Handlers run in bank 0, with PSR.ic and PSR.i clear and in the frame of what was
-//! interrupted: they may change r16 to r31, which are theirs, and everything that the building blocks may change, LC too, which is
-//! saved around them.
+//! The guest runs in register bank 1 with PSR.ic set. Handlers run in bank 0, with PSR.ic and PSR.i clear and in the frame of the
+//! interrupted code. They may change r16 to r31, which are theirs, and everything that the building blocks may change, including LC, which
+//! is saved around them.
 //!
 //! # Counting
 //!
-//! Every [`put`](vm_pmu_engines::ia64::assemble::Assembler::put) is one bundle of three instructions, so that what a guest adds can
-//! be counted from its text. What the building blocks add is told where a guest could want to count it. An interruption begins with one
+//! Every [`put`](vm_pmu_engines::ia64::assemble::Assembler::put) is one bundle of three instructions, so that what a guest adds can be
+//! counted from its text. What the building blocks add is documented where a guest could want to count it. An interruption begins with one
 //! bundle in the vector, two no-operations and a branch.
 //!
 //! ```
@@ -82,7 +82,7 @@ use vm_pmu_engines::image::{Image, Segment};
 
 /// Where the interruption vectors are: 32 KiB.
 pub const VECTORS: u64 = 0x10_0000;
-/// Where code behind the vectors begins.
+/// Where code after the vectors begins.
 pub const KERNEL_CODE: u64 = 0x20_0000;
 /// Where data are.
 pub const KERNEL_DATA: u64 = 0x30_0000;
@@ -96,7 +96,7 @@ pub const MAX_CPUS: u64 = 8;
 /// Bytes of a thread's own area, which r13 and KR0 point at.
 const PER_CPU: u64 = 512;
 
-/// The immediate of the `break` by which user code goes back to the kernel.
+/// The immediate of the `break` by which user code returns to the kernel.
 pub const SYSTEM_CALL: u64 = 0x10_0000;
 
 /// In a thread's own area: its number.
@@ -116,14 +116,14 @@ const KERNEL_B6: i64 = 56;
 const KERNEL_PFS: i64 = 64;
 const KERNEL_PSR: i64 = 72;
 const USER_SP: i64 = 80;
-/// In a thread's own area: the bundle where user code goes on.
+/// In a thread's own area: the bundle where user code continues.
 pub const USER_IIP: i64 = 88;
-/// In a thread's own area: PSR of user code when it was left, with the slot where it goes on.
+/// In a thread's own area: PSR of user code when it was left, with the slot where it continues.
 pub const USER_IPSR: i64 = 96;
 
-/// In a thread's own area, while a handler runs: the bundle where what was interrupted goes on. What is stored here counts.
+/// In a thread's own area, while a handler runs: the bundle where the interrupted code continues. What is stored here takes effect.
 pub const FRAME_IIP: i64 = 128;
-/// In a thread's own area, while a handler runs: PSR with which it goes on. What is stored here counts.
+/// In a thread's own area, while a handler runs: PSR with which it continues. What is stored here takes effect.
 pub const FRAME_IPSR: i64 = 136;
 const FRAME_PR: i64 = 144;
 const FRAME_PFS: i64 = 152;
@@ -141,8 +141,8 @@ pub const fn own(n: i64) -> i64 {
 /// General registers that a handler's frame holds, in their order.
 const SAVED: [Gr; 9] = [R2, R3, R8, R9, R10, R11, R13, R14, R15];
 
-/// In a thread's own area, while a handler runs: general register 2, 3, 8 to 11 or 13 to 15 of what was interrupted. What is stored
-/// here counts.
+/// In a thread's own area, while a handler runs: general register 2, 3, 8 to 11 or 13 to 15 of the interrupted code. What is stored here
+/// takes effect.
 ///
 /// # Panics
 /// If it is no such register.
@@ -159,7 +159,7 @@ const OFFSETS: [u16; 38] = [
     0x6C00, 0x6D00, 0x6E00, 0x6F00,
 ];
 
-/// Whether an interruption says why an instruction did not complete, so that the next one may be gone on with.
+/// Whether an interruption is one of an instruction that did not complete, so that execution may continue with the next one.
 const fn skippable(vector: u16) -> bool {
     matches!(vector, 0x1000 | 0x2C00 | 0x5400 | 0x5500 | 0x5600 | 0x5900 | 0x5A00)
 }
@@ -245,7 +245,7 @@ impl Kernel {
         address
     }
 
-    /// Puts text with a zero byte behind it into data and returns its address.
+    /// Puts text with a zero byte after it into data and returns its address.
     pub fn text(&mut self, text: &str) -> u64 {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
@@ -317,7 +317,7 @@ impl Kernel {
         self.call(self.print);
     }
 
-    /// Ends the run: what the checks found is the status.
+    /// Ends the run: the result of the checks is the status.
     pub fn exit(&mut self) {
         self.a.put(br_cond(self.exit));
     }
@@ -335,16 +335,16 @@ impl Kernel {
         self.save();
     }
 
-    /// The handler ends here: what was interrupted goes on.
+    /// The handler ends here: the interrupted code continues.
     pub fn end_handler(&mut self) {
         self.restore();
     }
 
-    /// Goes to user code at `code`, at privilege level 3 with PSR as it is now, `state` set beside it; goes on here, in the state that
-    /// was left, when user code executes `break` of [`SYSTEM_CALL`]. User code has a memory stack of its own and all other registers as
-    /// they are; what it leaves in r4 to r7, r16 to r31 and the stacked registers the kernel finds there.
+    /// Goes to user code at `code`, at privilege level 3 with PSR as it is now and `state` set in addition; continues here, in the state
+    /// that was left, when user code executes `break` of [`SYSTEM_CALL`]. User code has its own memory stack and all other registers as
+    /// they are; the kernel finds what it leaves in r4 to r7, r16 to r31 and the stacked registers.
     ///
-    /// The last instruction before user code is the `rfi` of the building blocks, the first one behind it the `break`.
+    /// The last instruction before user code is the `rfi` of the building blocks, the first one after it the `break`.
     pub fn enter_user(&mut self, code: Label, state: u64) {
         self.enter_level(code, 3, state);
     }
@@ -356,7 +356,7 @@ impl Kernel {
         self.call(self.enter_user);
     }
 
-    /// Goes on in user code behind its last `break`.
+    /// Continues in user code after its last `break`.
     pub fn resume_user(&mut self) {
         self.call(self.resume_user);
     }
@@ -366,8 +366,8 @@ impl Kernel {
         self.a.put(break_(SYSTEM_CALL));
     }
 
-    /// From here on, faults that say why an instruction did not complete are counted in [`FAULTS`] and the instruction is skipped; not
-    /// one of two slots. Changes r2.
+    /// From here on, faults of instructions that did not complete are counted in [`FAULTS`] and the instruction is skipped; not one of two
+    /// slots. Changes r2.
     pub fn expect_faults(&mut self) {
         self.store_own(FAULTS, R0);
         self.store_own(CAUGHT, R0);
@@ -446,31 +446,31 @@ impl Kernel {
         }
     }
 
-    /// A control register becomes a number; data are serialized behind it. Three bundles; changes r2.
+    /// A control register becomes a number; data are serialized after it. Three bundles; changes r2.
     pub fn write_cr(&mut self, register: Cr, value: u64) {
         self.a.load(R2, value);
         self.a.put(mov_to_cr(register, R2));
         self.a.put(srlz_d());
     }
 
-    /// Sets bits of PSR that `ssm` reaches; instructions are serialized behind it. Two bundles.
+    /// Sets bits of PSR that `ssm` reaches; instructions are serialized after it. Two bundles.
     pub fn set_state(&mut self, bits: u64) {
         self.a.put(ssm(bits));
         self.a.put(srlz_i());
     }
 
-    /// Clears bits of PSR that `rsm` reaches; instructions are serialized behind it. Two bundles.
+    /// Clears bits of PSR that `rsm` reaches; instructions are serialized after it. Two bundles.
     pub fn clear_state(&mut self, bits: u64) {
         self.a.put(rsm(bits));
         self.a.put(srlz_i());
     }
 
-    /// External interrupts come from here on. Two bundles.
+    /// External interrupts are enabled from here on. Two bundles.
     pub fn interrupts_on(&mut self) {
         self.set_state(psr::I);
     }
 
-    /// No external interrupts come from here on. Two bundles.
+    /// External interrupts are disabled from here on. Two bundles.
     pub fn interrupts_off(&mut self) {
         self.clear_state(psr::I);
     }

@@ -6,8 +6,8 @@ use vm_pmu_engines::ia64::assemble::*;
 
 /// Turns of the loop.
 const TURNS: u64 = 10;
-/// Everything that is counted: a turn has five bundles. Before the first there are two no-operations behind `sum`, two instructions of
-/// MLX and three of the move to LC; behind the last `rum`.
+/// Everything that is counted: a turn has five bundles. Before the first there are two no-operations after `sum`, two instructions of MLX
+/// and three of the move to LC; after the last `rum`.
 pub(crate) const ALL: u64 = 15 * TURNS + 2 + 2 + 3 + 1;
 
 /// Immediates of no-operations that are to be found again.
@@ -35,7 +35,7 @@ pub(crate) const NOP: u64 = 1 << 27;
 const BR_COND: u64 = 4 << 37;
 const BR_CLOOP: u64 = 4 << 37 | 5 << 6;
 
-/// What a matcher is to take, and how many that is.
+/// What a matcher is to take, and how many instructions that is.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) slots: &'static str,
@@ -73,7 +73,7 @@ const ROWS: [Row; 21] = [
     row("what p1 qualifies", "mifb", 1, QP, TURNS),
     row("what p2 qualifies", "mifb", 2, QP, 2 * TURNS),
     row("what p2 qualifies outside B slots", "mif", 2, QP, TURNS),
-    // Two in the bundle of br.cloop, one and five outside the loop, beside the four that are marked.
+    // Two in the bundle of br.cloop, one and five outside the loop, in addition to the four that are marked.
     row("nop", "mi", NOP, NOP_FIELDS, 6 * TURNS + 5),
     row("marked nop", "mi", NOP | MARK << 6, NOP_FIELDS | R1_FIELD, 3 * TURNS),
     row("nop with another mark", "mi", NOP | OTHER_MARK << 6, NOP_FIELDS | R1_FIELD, TURNS),
@@ -127,7 +127,7 @@ pub(crate) fn build(part: Part, more: impl FnOnce(&mut Kernel)) -> Result<vm_pmu
         count(&mut k);
         check(&mut k, &format!("{}, and {}", first.name, second.name), &[first.count, second.count]);
     }
-    // The second matcher takes nothing, which is no matter to these.
+    // The second matcher takes nothing, which makes no difference to these.
     part.match_opcodes(&mut k, 1, &row("", "", 0, 0, 0).opcodes());
     for (row, nops, squashed) in [(&ROWS[0], 6 * TURNS + 5, TURNS), (&ROWS[17], 3 * TURNS, 0), (&ROWS[10], 0, TURNS)] {
         part.match_opcodes(&mut k, 0, &row.opcodes());

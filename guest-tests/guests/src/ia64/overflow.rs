@@ -1,4 +1,4 @@
-//! `overflow`: counters that wrap, what that stops, and the way of the interrupt.
+//! `overflow`: counters that wrap, what that stops, and how the interrupt is delivered.
 
 use super::Kernel;
 use super::handler::{Handler, IIP, IPSR, PMC0, REQUESTED, VECTOR, counter, reload};
@@ -46,7 +46,7 @@ impl Guest<'_> {
         k.write_pmc(0, 0);
     }
 
-    /// Lets counters run: two no-operations, `bundles` of three, and the `rsm`. Returns the address of the first bundle.
+    /// Starts the counters: two no-operations, `bundles` of three, and the `rsm`. Returns the address of the first bundle.
     fn run(k: &mut Kernel, bundles: usize) -> u64 {
         k.privileged_monitors(true);
         let first = k.a.address();
@@ -70,7 +70,7 @@ impl Guest<'_> {
         k.check_is(label, R9, right);
     }
 
-    /// The 19th instruction is the second of the sixth bundle: 2 behind `ssm`, and 5 times 3.
+    /// The 19th instruction is the second of the sixth bundle: 2 after `ssm`, and 5 times 3.
     fn exactly(&self, k: &mut Kernel) {
         let last = self.instructions().interrupting();
         self.program(k, &[(last, self.part.before_overflow(19)), (self.instructions(), 0), (self.cycles(), 0)]);

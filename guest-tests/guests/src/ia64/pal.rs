@@ -1,4 +1,4 @@
-//! `pal`: what firmware says of the monitors, and what it does with them when it halts.
+//! `pal`: what firmware returns about the monitors, and what it does with them when it halts.
 
 use super::Kernel;
 use super::handler::VECTOR;
@@ -9,7 +9,7 @@ use vm_pmu_engines::image::Image;
 
 /// Cycles until the timer wakes the processor.
 const REST: i64 = 5000;
-/// A procedure that there is not.
+/// A procedure that does not exist.
 const UNKNOWN: u64 = 200;
 
 /// Calls procedure `index` with r29 as its argument: 2 and 2 bundles of setting up, then one of the branch.
@@ -73,7 +73,7 @@ fn halt(k: &mut Kernel, part: &Facts, name: &str, pmc0: u64, counted: bool) {
     k.check_is(&format!("{name}: it was long"), R4, 1);
     k.read_pmc(R4, 0);
     k.check_is(&format!("{name}: PMC0"), R4, pmc0);
-    // 2 behind sum, 2 and 2 long ones, 3, 3 of the branch, and rum; the procedure is none. Four bundles, and that of rum.
+    // 2 after sum, 2 and 2 long ones, 3, 3 of the branch, and rum; the procedure has none. Four bundles, and that of rum.
     for (number, what, right) in [(4, "instructions", 2 + 2 + 2 + 3 + 3 + 1), (5, "cycles", 4 + 1)] {
         k.read_pmd(R4, number);
         k.check_is(&format!("{name}: {what}"), R4, if counted { right } else { 0 });

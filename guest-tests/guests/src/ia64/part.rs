@@ -18,7 +18,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// It counts the event of this name, `EVENT` or `EVENT.MASK`, at privilege level 0, if PSR.up lets it.
+    /// It counts the event of this name, `EVENT` or `EVENT.MASK`, at privilege level 0, if PSR.up enables it.
     #[must_use]
     pub const fn of(event: &'static str) -> Self {
         Self { event, levels: 0b0001, privileged: false, interrupts: false, both_threads: false }
@@ -30,7 +30,7 @@ impl Monitor {
         Self { levels, ..self }
     }
 
-    /// PSR.pp lets it count, not PSR.up.
+    /// PSR.pp enables it, not PSR.up.
     #[must_use]
     pub const fn privileged(self) -> Self {
         Self { privileged: true, ..self }
@@ -86,7 +86,7 @@ pub struct Facts {
     pub level_changes: &'static str,
     /// The PMC of a counter that counts nothing.
     pub idle: u64,
-    /// What firmware says of the monitors.
+    /// What firmware returns about the monitors.
     pub firmware: PerfMonInfo,
     /// PMCs that have bits; of all others there are none.
     pub pmcs: &'static [Expected],
@@ -183,7 +183,7 @@ impl Facts {
         }
     }
 
-    /// The value of a counter's PMC. The fields used here are at the same places in both parts, but for those that only one has.
+    /// The value of a counter's PMC. The fields used here are at the same places in both parts, except those that only one has.
     #[must_use]
     pub fn pmc(&self, monitor: Monitor) -> u64 {
         let event = self.event(monitor.event);

@@ -9,7 +9,7 @@ use vm_pmu_engines::image::Image;
 /// Instructions of the user code, in bundles of three.
 const USER: u64 = 60;
 /// What the building blocks execute from the vector of the system call to their `rfi`: 3 in the vector; 20 up to the branch for system
-/// calls; reads of IIP and IPSR, 6; the next slot, 18; three cells kept, 18, and one fetched, 6; PSR with its bank, 5; where it goes on,
+/// calls; reads of IIP and IPSR, 6; the next slot, 18; three cells kept, 18, and one fetched, 6; PSR with its bank, 5; where it continues,
 /// 2; three control registers, 9; `srlz`, and the `rfi` in the last slot of its bundle, 6.
 pub(super) const CALL: u64 = 3 + 20 + 6 + 18 + 18 + 6 + 5 + 2 + 9 + 6;
 /// The bundles of that. Three have long instructions, and two of them.
@@ -18,7 +18,7 @@ const CALL_BUNDLES: u64 = (CALL + 3) / 3;
 /// What [`Kernel::enter_user`] executes up to its `rfi`: two long ones of 2 and the call, 7; the new PSR and a branch, 14; three reads,
 /// four cells stored, 24, and one loaded, 6, `rsm`, two `srlz`, three control registers and the `rfi`, 30 with the reads.
 pub(super) const ENTRY: u64 = 7 + 14 + 24 + 6 + 30;
-/// What it executes behind the `rfi` of the system call: r13, three cells loaded, 18, two moves and the return.
+/// What it executes after the `rfi` of the system call: r13, three cells loaded, 18, two moves and the return.
 pub(super) const BACK: u64 = 3 + 18 + 6 + 3;
 
 struct Guest<'a> {
@@ -63,11 +63,11 @@ impl Guest<'_> {
             Monitor::of(part.level_changes).at(0b1001),
         ]);
         self.k.enter_user(self.user, psr::UP);
-        // A cycle for every bundle, and one for the interruption. The process begins to be counted when it is there already.
+        // A cycle for every bundle, and one for the interruption. Counting starts once the process runs.
         self.check("single process", &[("user", USER), ("kernel", CALL), ("cycles", USER / 3 + 1), ("level changes", 1)]);
     }
 
-    /// PSR.pp of a process, with DCR.pp 0: interruptions turn it off, so handlers are left out whatever the levels.
+    /// PSR.pp of a process, with DCR.pp 0: interruptions clear it, so handlers are left out at all levels.
     fn several_processes(&mut self) {
         let part = self.part;
         let instructions = self.instructions().privileged();
@@ -98,17 +98,17 @@ impl Guest<'_> {
         self.k.privileged_monitors(true);
         self.k.enter_user(self.user, 0);
         self.k.privileged_monitors(false);
-        // 2 behind ssm, and rsm. Of the way there three bundles have long instructions, and a cycle for each bundle.
+        // 2 after ssm, and rsm. On the way there three bundles have long instructions, and there is a cycle for each bundle.
         let kernel = 2 + ENTRY + CALL + BACK + 1;
         let bundles = (ENTRY + 3) / 3 + USER / 3 + 1 + CALL_BUNDLES + BACK / 3 + 1;
         self.check("whole system", &[("user", USER), ("kernel", kernel), ("cycles", bundles), ("level changes", 2)]);
         self.k.write_cr(Cr::DCR, 0);
     }
 
-    /// `sum` and `rum` of users reach PSR.up while PSR.sp lets them.
+    /// `sum` and `rum` of users reach PSR.up unless PSR.sp is set.
     fn user_mask(&mut self) {
         let instructions = self.instructions().at(0b1000);
-        // 2 behind sum, 21, rum; 2 behind sum, 6. With all of it: 3 of sum, 21, 3 of rum, 15, 3 of sum, 6.
+        // 2 after sum, 21, rum; 2 after sum, 6. With all of it: 3 of sum, 21, 3 of rum, 15, 3 of sum, 6.
         let cases =
             [("open", 0, 2 + 21 + 1 + 2 + 6), ("secured, off", psr::SP, 0), ("secured, on", psr::SP | psr::UP, 3 + 21 + 3 + 15 + 3 + 6)];
         for (name, state, right) in cases {
@@ -116,7 +116,7 @@ impl Guest<'_> {
             self.k.enter_user(self.switches, state);
             self.check("sum and rum", &[(name, right)]);
         }
-        // Level 0 reaches it in other ways, secured or not: 2 behind each that lets it run, 6, and the one that stops it.
+        // Level 0 reaches it in other ways, secured or not: 2 after each that starts it, 6, and the one that stops it.
         for secured in [0, psr::SP] {
             self.program(&[self.instructions()]);
             self.k.a.put(ssm(psr::UP | secured));
@@ -133,7 +133,7 @@ impl Guest<'_> {
         }
     }
 
-    /// What users see of counts.
+    /// What users read of counts.
     fn reads(&mut self) {
         let (open, closed) = (self.instructions(), self.instructions().privileged());
         for (name, state, right) in [("open", 0, 1234), ("secured", psr::SP, 0)] {
@@ -164,7 +164,7 @@ impl Guest<'_> {
         self.k.check_is("what users may not do: PMC4 is as it was", R9, self.part.idle);
     }
 
-    /// Each level is counted by its bit alone; what comes from others counts by theirs.
+    /// Each level is counted by its own bit alone; what comes from other levels counts by theirs.
     fn levels(&mut self) {
         for level in 0..=3 {
             let instructions = self.instructions();

@@ -13,7 +13,7 @@ use vm_pmu_engines::ia64::registers::{psr, vector};
 const VECTOR: u8 = 0x50;
 /// Captures from one sample to the next.
 const PERIOD: u64 = 8;
-/// Samples of places that nobody knows.
+/// Samples of unknown places.
 const STRAY: i64 = own(0);
 /// Samples whose data were none of the chain's.
 const OTHER_DATA: i64 = own(1);
@@ -24,7 +24,7 @@ const HITS: i64 = own(4);
 /// Samples of the trace buffer of each loop, from here on.
 const LOOPS: i64 = own(8);
 
-/// A place that loads, how often it misses, and how often a loop there is gone back in.
+/// A place that loads, how often it misses, and how often its loop branches back.
 struct Place {
     label: &'static str,
     misses: u64,
@@ -38,7 +38,7 @@ const PLACES: [Place; 3] = [
     Place { label: "gamma", misses: 5 * PERIOD, turns: 30 * PERIOD },
 ];
 
-/// Bundles of no-operations behind each load, so that no load comes near another.
+/// Bundles of no-operations after each load, so that loads stay apart.
 const APART: usize = 8;
 
 /// User code: in turn, the places follow the chain. Returns the entry, and the bundles of their loads.
@@ -50,7 +50,7 @@ fn code(k: &mut Kernel) -> (Label, Vec<(Label, u64)>) {
         k.a.put(mov_to_ar_i(Ar::LC, R17));
         let again = k.a.mark();
         loads.push((again, k.a.address()));
-        // The first load misses, the one behind it hits.
+        // The first load misses, the one after it hits.
         k.a.bundle(Template::MMI_S, [nop(0), ld8(R16, R16), nop(0)]);
         k.nops(APART);
         k.a.put(ld8(R18, R19));
@@ -77,7 +77,7 @@ fn loops(k: &mut Kernel) -> (Label, Vec<(Label, u64)>) {
     (entry, branches)
 }
 
-/// What the counter is armed with for a sample of every eighth taken branch: Montecito counts entries, of which a branch that is taken
+/// The starting value of the counter for a sample of every eighth taken branch: Montecito counts entries, of which a branch that is taken
 /// has two, the first Itanium branches.
 fn before_branches(part: Part) -> u64 {
     part.before(match part {
@@ -86,7 +86,7 @@ fn before_branches(part: Part) -> u64 {
     })
 }
 
-/// In the handler: one more sample of the place, from `hits` on, whose value r9 holds, or of a place that nobody knows.
+/// In the handler: one more sample of the place, from `hits` on, whose value r9 holds, or of an unknown place.
 fn hit(k: &mut Kernel, values: impl Iterator<Item = u64>, hits: i64) {
     let found = k.a.label();
     for (number, value) in (0i64..).zip(values) {
@@ -117,7 +117,7 @@ fn sample_trace(k: &mut Kernel, part: Part, branches: &[(Label, u64)]) {
     k.write_pmd(4, before_branches(part));
 }
 
-/// The handler: it finds the place whose load was captured, arms the counter anew and lets monitoring go on.
+/// The handler: it finds the place whose load was captured, arms the counter anew and lets monitoring continue.
 fn handler(k: &mut Kernel, part: Part, loads: &[(Label, u64)], branches: &[(Label, u64)]) {
     k.handler(vector::EXTERNAL_INTERRUPT);
     k.accept_interrupt(R9);
@@ -150,7 +150,7 @@ fn handler(k: &mut Kernel, part: Part, loads: &[(Label, u64)], branches: &[(Labe
     k.end_handler();
 }
 
-/// Checks the samples of each place and hands them back; `since` captures came behind the last one, which armed the counter with `start`.
+/// Checks the samples of each place and hands them back; `since` captures came after the last one, which armed the counter with `start`.
 fn check(k: &mut Kernel, name: &str, places: &[(Label, u64)], cells: i64, (start, since): (u64, u64)) {
     for (number, ((label, samples), place)) in (0i64..).zip(places.iter().zip(&PLACES)) {
         k.load_own(R16, cells + 8 * number);
@@ -183,7 +183,7 @@ pub(crate) fn build(part: Part) -> Result<vm_pmu_engines::image::Image, Assemble
     let chain: Chain = SECOND;
     chain.link(&mut k);
     k.user_monitors(true);
-    // Once without, so that the caches have what they have from then on.
+    // First a run without captures, so that the caches hold the same from then on.
     for captures in [false, true] {
         if captures {
             part.data_captures(&mut k, false, 0);
@@ -203,7 +203,7 @@ pub(crate) fn build(part: Part) -> Result<vm_pmu_engines::image::Image, Assemble
     k.enter_user(looping, psr::I);
     k.user_monitors(false);
     let places: Vec<(Label, u64)> = branches.iter().zip(&PLACES).map(|((label, _), place)| (*label, place.turns / PERIOD)).collect();
-    // On Montecito the break and where it goes are entries too.
+    // On Montecito the break and its target are entries too.
     let since = if part == Part::Montecito { 2 } else { 0 };
     check(&mut k, "turns", &places, LOOPS, (before_branches(part), since));
     k.end_main();

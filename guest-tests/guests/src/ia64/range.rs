@@ -1,4 +1,4 @@
-//! `range`: code in which every bundle and every access lies where it is known, for ranges of instructions and of data.
+//! `range`: code in which the place of every bundle and every access is known, for ranges of instructions and of data.
 
 use vm_pmu::arch::ia64::{DataMask, InstructionMask};
 
@@ -10,7 +10,7 @@ use vm_pmu_engines::ia64::assemble::*;
 pub(crate) const QUARTER: u64 = 64;
 /// Instructions of a quarter.
 pub(crate) const IN_QUARTER: u64 = 12;
-/// Instructions outside the quarters that are counted at level 0: two behind `sum`, those of the bundles of the call and the return, and
+/// Instructions outside the quarters that are counted at level 0: two after `sum`, those of the bundles of the call and the return, and
 /// `rum`.
 pub(crate) const OUTSIDE: u64 = 2 + 3 + 3 + 1;
 /// All that are counted at level 0.
@@ -101,7 +101,7 @@ impl Code {
         k.user_monitors(false);
     }
 
-    /// Executes it once at level 3 while monitors run; what they see of level 0 is not told here.
+    /// Executes it once at level 3 while monitors run; what they count at level 0 is not included here.
     pub(crate) fn run_in_user(&self, k: &mut Kernel) {
         self.point(k);
         k.user_monitors(true);
@@ -145,7 +145,7 @@ impl Instructions {
 }
 
 /// Has pair `pair` of the DBRs hold `bytes` bytes of data, a power of two that `address` is a multiple of; at no level, for neither reads
-/// nor writes, which monitors do not look at.
+/// nor writes, to which monitors pay no attention.
 pub(crate) fn set_data(k: &mut Kernel, pair: u8, address: u64, bytes: u64) {
     let mut mask = DataMask::default();
     mask.set_mask(!(bytes - 1) & (u64::MAX >> 8));

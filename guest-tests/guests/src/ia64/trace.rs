@@ -20,7 +20,7 @@ pub(crate) enum Entry {
     Branch(u64, u8, bool),
     /// Another change of the flow, which counts as mispredicted: its bundle and slot.
     Other(u64, u8),
-    /// Where the one before went.
+    /// The target of the one before.
     Target(u64),
 }
 
@@ -46,7 +46,7 @@ impl Part {
         let (source, mispredicted, slot, bundle) = match entry {
             Entry::Branch(bundle, slot, wrong) => (true, wrong, slot, bundle),
             Entry::Other(bundle, slot) => (true, true, slot, bundle),
-            // mp of a target says that it is valid.
+            // mp of a target is its valid bit.
             Entry::Target(bundle) => (false, true, 0, bundle),
         };
         match self {
@@ -135,7 +135,7 @@ impl Part {
             k.read_pmd(R16, first + place as u8);
             k.check_is(&format!("{name}: entry {number}"), R16, self.entry(*entry));
             if self == Part::Montecito {
-                // PMD39 has four bits an entry: those of PMD48, 56, 49, 57 and so on. The second of them says that the pipeline was
+                // PMD39 has four bits an entry: those of PMD48, 56, 49, 57 and so on. The second of them is set if the pipeline was
                 // flushed.
                 let nibble = if place < 8 { 2 * place } else { 2 * (place - 8) + 1 };
                 k.read_pmd(R16, 39);
@@ -184,8 +184,8 @@ struct Sequence {
     jumped: u64,
 }
 
-/// User code that goes through the sequence r17 times, the last r21 times with monitors on. Its indirect branch goes to r18, in the
-/// last round to r19; its last one is taken, but not when r17 has come down to r20. p6 is 0.
+/// User code that goes through the sequence r17 times, the last r21 times with monitors on. Its indirect branch goes to r18, in the last
+/// round to r19; its last one is taken, but not when r17 has come down to r20. p6 is 0.
 fn sequence(k: &mut Kernel) -> (Sequence, [Label; 2]) {
     let a = &mut k.a;
     let (function, never, jumped) = (a.label(), a.label(), a.label());
@@ -238,7 +238,7 @@ fn sequence(k: &mut Kernel) -> (Sequence, [Label; 2]) {
 struct Last {
     /// How many are traced.
     rounds: u64,
-    /// The indirect branch goes past its bundle of old in the last one.
+    /// The indirect branch goes beyond its former bundle in the last one.
     elsewhere: bool,
     /// The last branch is not taken in the last one.
     stays: bool,
@@ -277,7 +277,7 @@ impl Traced<'_> {
     }
 }
 
-/// The entries of one round as every branch is predicted. The return is in the bundle that the call goes to, and takes its entry.
+/// The entries of one round if every branch is as predicted. The return is in the bundle that the call goes to, and takes its entry.
 fn whole(s: &Sequence) -> Vec<Entry> {
     use Entry::{Branch, Target};
     vec![

@@ -80,7 +80,7 @@ fn instructions(k: &mut Kernel, code: &Code) {
     Instructions::at(code.quarter(0), 2 * QUARTER).set(k, 1);
     Instructions::at(code.bundle(16), 16).set(k, 3);
     all(k, "two quarters and the return", 2 * IN_QUARTER + 3);
-    // What two ranges have counts once.
+    // An instruction in two ranges counts once.
     Instructions::at(code.quarter(1), QUARTER).set(k, 0);
     all(k, "ranges that overlap", 2 * IN_QUARTER + 3);
     Instructions { x: true, plm: 0, ..Instructions::at(0, 16) }.set(k, 2);
@@ -109,7 +109,7 @@ fn instructions(k: &mut Kernel, code: &Code) {
     tag_all(k, false);
 }
 
-/// Of a quarter four no-operations are marked; quarter 0 has four loads, quarter 2 two.
+/// Four no-operations of each quarter are marked; quarter 0 has four loads, quarter 2 two.
 fn opcodes(k: &mut Kernel, code: &Code) {
     let marked = Opcodes { slots: Slots::of("mi"), value: NOP | MARK << 6, compared: NOP_FIELDS | R1_FIELD };
     let loads = Opcodes { slots: Slots::of("m"), value: LD8, compared: MEMORY };

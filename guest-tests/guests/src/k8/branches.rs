@@ -1,13 +1,13 @@
-//! `branches`: branches that predict and branches that do not.
+//! `branches`: branches that can be predicted and branches that cannot.
 //!
-//! The geometry: 16,384 two-bit counters that all begin by weakly saying *not taken*, chosen by six bits of the branch's address and the
-//! outcomes of the last eight conditional branches; targets of taken branches in 2048 places, each with the last one.
+//! The geometry: 16,384 two-bit counters that all begin as weakly *not taken*, chosen by six bits of the branch's address and the outcomes
+//! of the last eight conditional branches; targets of taken branches in 2048 places, each with the last one.
 //!
 //! # By context
 //!
-//! All conditional branches of a round lie within 128 bytes of code, so each has counters of its own, one for each history that it is met
-//! with: its contexts. A counter hears of its context only. So what a round costs is found context by context, from the branches' outcomes
-//! alone ([`Outcomes::mispredicted`]). A round begins with eight branches that are not taken, so that its histories are its own.
+//! All conditional branches of a round are within 128 bytes of code, so each has its own counters, one for each history with which it is
+//! executed: its contexts. A counter is updated in its context only. So what a round costs is found context by context, from the branches'
+//! outcomes alone ([`Outcomes::mispredicted`]). A round begins with eight branches that are not taken, so that its histories are its own.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use vm_pmu_engines::x86::Image;
 
 /// Outcomes that choose a counter.
 const HISTORY: u32 = 8;
-/// Rounds to warm up: enough for a counter that is met once a round to get from one end to the other.
+/// Rounds to warm up: enough for a counter that is updated once a round to get from one end to the other.
 const WARM: usize = 3;
 
 /// The conditional branches of a round, one after the other: which one, and whether it is taken.
@@ -36,13 +36,13 @@ impl Outcomes {
         Outcomes((0..HISTORY as u8).map(|branch| (branch, false)).collect())
     }
 
-    /// How many of a round's branches are mispredicted, all and taken ones, once [`WARM`] rounds have gone by.
+    /// How many of a round's branches are mispredicted, all and taken ones, after [`WARM`] rounds.
     ///
-    /// The outcomes met in each context, in order, move its counter from 0 to 3: up when taken, down when not. It says *taken* from 2 on.
+    /// The outcomes in each context, in order, move its counter from 0 to 3: up when taken, down when not. From 2 on it predicts *taken*.
     /// Where it began makes no difference.
     fn mispredicted(&self) -> (u64, u64) {
         let mut contexts: BTreeMap<(u8, u32), Vec<bool>> = BTreeMap::new();
-        // The eight branches at the start always have the same outcome: they are right whatever the history was.
+        // The eight branches at the start always have the same outcome: they are predicted rightly with any history.
         let mut history = 0;
         for (branch, taken) in &self.0 {
             if *branch >= HISTORY as u8 {
@@ -72,7 +72,7 @@ fn sum(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     (one.0 + other.0, one.1 + other.1)
 }
 
-/// What the counter of a context costs in a round, all and taken, when it begins with `counter` and meets `outcomes` in each round.
+/// What the counter of a context costs in a round, all and taken, when it begins with `counter` and gets `outcomes` in each round.
 fn cost(mut counter: u8, outcomes: &[bool]) -> (u64, u64) {
     let mut cost = (0, 0);
     for _ in 0..=WARM {
@@ -111,8 +111,8 @@ fn de_bruijn(n: usize) -> Vec<bool> {
 const TURNS: u64 = 100;
 /// Turns of the inner loop.
 const INNER: u64 = 5;
-/// The sequence has 1024 bits. Between a branch on one of them and the next lies that of the loop, so that four of the bits are in a
-/// history of eight: each of their 16 contexts is met 64 times, 32 times before a one.
+/// The sequence has 1024 bits. Between a branch on one of them and the next is that of the loop, so that four of the bits are in a history
+/// of eight: each of their 16 contexts occurs 64 times, 32 times before a one.
 const ORDER: usize = 10;
 
 pub(super) fn build() -> Built<Image> {
@@ -144,8 +144,8 @@ fn clear_history(k: &mut Kernel) -> Built<()> {
     here(&mut k.a, &mut next)
 }
 
-/// A loop within a loop: the inner one is left after five turns, which eight outcomes tell from all others. What is mispredicted is the
-/// end of the outer loop, which looks like all turns before it.
+/// A loop within a loop: the inner one is left after five turns, which eight outcomes distinguish from all others. What is mispredicted is
+/// the end of the outer loop, whose history is that of all turns before it.
 fn nested(k: &mut Kernel) -> Built<()> {
     let mut outcomes = Outcomes::new();
     for turn in 1..=TURNS {
@@ -168,7 +168,8 @@ fn nested(k: &mut Kernel) -> Built<()> {
     })
 }
 
-/// A loop over bytes with a branch that is taken where one is not zero. Returns what is mispredicted, which must be `right` unless that is 0.
+/// A loop over bytes with a branch that is taken where one is not zero. Returns how many are mispredicted, which must be `right` unless
+/// that is 0.
 fn data(k: &mut Kernel, what: &str, at: u64, bits: impl Iterator<Item = bool>, right: u64) -> Built<(u64, u64)> {
     let mut outcomes = Outcomes::new();
     for bit in bits {
@@ -199,8 +200,8 @@ fn data(k: &mut Kernel, what: &str, at: u64, bits: impl Iterator<Item = bool>, r
     Ok(outcomes.mispredicted())
 }
 
-/// Indirect jumps and calls in a loop of which only the end is mispredicted: with one target they are right; with two in turn each is
-/// expected where the one before went.
+/// Indirect jumps and calls in a loop of which only the end is mispredicted: with one target they are predicted rightly; with two in turn
+/// each is predicted to go where the one before went.
 fn indirect(k: &mut Kernel) -> Built<()> {
     let mut outcomes = Outcomes::new();
     outcomes.0.extend((1..=TURNS).map(|turn| (LOOP, turn < TURNS)));
@@ -221,7 +222,7 @@ fn indirect(k: &mut Kernel) -> Built<()> {
             a.jne(again)
         })?;
     }
-    // The returns are right: the return stack has their addresses. One more jump leads around the function.
+    // The returns are predicted rightly: the return stack has their addresses. One more jump leads around the function.
     for (what, same, wrong) in [("an indirect call, one target", true, 0), ("an indirect call, two targets", false, TURNS)] {
         measure(k, what, WARM, &outcomes.counts(2 * TURNS + 1, wrong), &|k| {
             clear_history(k)?;

@@ -9,8 +9,8 @@ use vm_pmu_engines::x86::Image;
 /// Return addresses that the stack holds.
 const STACK: u64 = 12;
 
-/// What a nest of `depth` calls shows, the stack being empty before: what it has no room for pushes the oldest address off, and the
-/// return that would need that finds nothing. So the stack is empty afterwards, too.
+/// What a nest of `depth` calls shows, the stack being empty before: a call beyond its room pushes the oldest address off, and the return
+/// that would need that finds nothing. So the stack is empty afterwards, too.
 const fn counts(depth: u64) -> [Count; 4] {
     let hits = if depth < STACK { depth } else { STACK };
     [
@@ -33,7 +33,7 @@ const DROPPED: [Count; 4] = [
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let (mut nest, mut innermost) = (k.a.create_label(), k.a.create_label());
-    // As many calls within each other as ECX says, this one among them.
+    // As many calls within each other as ECX holds, this one among them.
     here(&mut k.a, &mut nest)?;
     k.a.dec(ecx)?;
     k.a.je(innermost)?;

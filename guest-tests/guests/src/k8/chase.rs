@@ -7,13 +7,13 @@
 //!
 //! Every pass touches each line of its array once, in the same order, and nothing else.
 //!
-//! A set of the data cache that two lines or fewer share keeps them: no pass but the first misses. Where more do, each line was used
-//! longer ago than two others of its set when its turn comes: every access misses.
+//! A set of the data cache that two lines or fewer share keeps them: no pass but the first misses. Where more lines share it, two others of
+//! the set have been used since each line was last used, when its turn comes: every access misses.
 //!
-//! A set of the L2 cache takes in a line for each miss. If the line asked for was there, it leaves a place, and nothing is displaced.
-//! If no line asked for is there, each line that comes in displaces one, and the tree turns each of its pointers each time it passes
-//! them: sixteen lines displace sixteen different ones, so a line stays while sixteen others come, after it has been in the first level
-//! while one other of its L2 set came. An array with 8 lines for each set of the L2 cache finds them all; one with 32 finds none.
+//! A set of the L2 cache takes in a line for each miss. If the requested line was there, it leaves a place, and nothing is displaced. If no
+//! requested line is there, each line that comes in displaces one, and the tree turns each of its pointers each time it passes them:
+//! sixteen lines displace sixteen different ones. So a line stays while sixteen others come, after it has been in the first level while one
+//! other of its L2 set came. An array with 8 lines for each set of the L2 cache finds them all; one with 32 finds none.
 
 use iced_x86::code_asm::*;
 
@@ -24,8 +24,8 @@ use vm_pmu_engines::x86::Image;
 /// Where the array begins: in set 0 of each cache, and in another bank of DRAM than the code does.
 const ARRAY: u64 = 0x102_0000;
 const LINE: u64 = 64;
-/// From line to line, in lines: no two lines that follow within eight steps are adjacent, so the prefetcher has nothing to follow.
-/// It shares no divisor with the number of lines.
+/// From line to line, in lines: no two lines within eight steps are adjacent, so the prefetcher has nothing to follow. It shares no divisor
+/// with the number of lines.
 const STEP: u64 = 17;
 /// Loads in a turn of the loop.
 const UNROLL: u64 = 8;
@@ -37,7 +37,7 @@ const DRAM_PAGE: u64 = 16 << 10;
 /// What `loads` loads show of which `l2` miss and find their line in the L2 cache.
 ///
 /// The lines were stored to when the chain was made, and stay modified as long as they stay in a cache. A refill displaces a line of the
-/// array, which the L2 cache takes in at the place that the refill left: it gives nothing up, and the system hears of nothing.
+/// array, which the L2 cache takes in at the place that the refill left: it gives nothing up, and the system is not involved.
 const fn near(loads: u64, l2: u64) -> [Count; 37] {
     [
         count("DATA_CACHE_ACCESSES", 0x40, loads),
@@ -97,9 +97,9 @@ const DIRTY_L2: u64 = (1 << 20) / LINE;
 /// The passes over 8 MiB, which are few as they take their time: one that finds what making the chain has left, and one after it. In both
 /// every load misses everywhere.
 ///
-/// Making the chain fills both levels with modified lines. The first pass displaces all of them: those of the first level into the
-/// second, and the lot to memory. It puts exclusive ones in their place. So the second pass displaces clean lines alone: what it asks
-/// of the system is to read, and what leaves the first level is exclusive.
+/// Making the chain fills both levels with modified lines. The first pass displaces all of them: those of the first level into the second,
+/// and all of them to memory. It puts exclusive ones in their place. So the second pass displaces clean lines alone: its requests to the
+/// system are reads, and what leaves the first level is exclusive.
 ///
 /// The order goes over the array in [`STEP`] sweeps, each of which enters each page of DRAM once: the page is missed there, and hit by the
 /// other 14 or 15 loads of the sweep.
@@ -120,9 +120,9 @@ const FAR: [Count; 8] = {
 /// Every other line of it: 16,384 lines, 32 for each of the 512 sets of the L2 cache that have any.
 const WRITTEN: u64 = 2 << 20;
 
-/// Every other line is stored to, then, in a second pass, loaded. Neither pass finds a line that the one before left, since 32 lines compete for
-/// 17 places. A store that misses brings its line in modified, a load exclusive. What the stores left is written back while the loads
-/// displace it, and the other way round nothing is.
+/// Every other line is stored to, then, in a second pass, loaded. Neither pass finds a line that the one before left, since 32 lines
+/// compete for 17 places. A store that misses brings its line in modified, a load exclusive. What the stores left is written back while the
+/// loads displace it; the stores displace clean lines.
 const STORED: [Count; 8] = {
     const LINES: u64 = WRITTEN / LINE / 2;
     [

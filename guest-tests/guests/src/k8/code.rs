@@ -1,13 +1,14 @@
 //! `code`: chains of jumps, one in each line of the code, in lines of one set, or one in each page.
 //!
-//! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; behind it the L2 cache of 1024 sets of 16, which
-//! holds what the first level gives up; for pages of 4 KiB 32 translations at once and 512 behind them, four for each of 128 sets.
+//! The geometry: an instruction cache of 64 KiB, two ways, 512 sets, least recently used; then the L2 cache of 1024 sets of 16, which
+//! holds what the first level gives up; for pages of 4 KiB 32 translations in the first level and 512 in the second, four for each of
+//! 128 sets.
 //!
 //! # The window
 //!
-//! What a round counts, its own code counts too. So that is known to the byte: [`thunk`] clears the counters and jumps into the chain,
-//! all in one line; the chain comes back to the next one, which reads the four counters. That line is one more than the chain has. It lies
-//! in a set of the cache where nothing else of the guest but a line of the chain lies.
+//! A round also counts its own code. So that is known to the byte: [`thunk`] clears the counters and jumps into the chain, all in one line;
+//! the chain comes back to the next one, which reads the four counters. That line is one more than the chain has. It is in a set of the
+//! cache with nothing else of the guest but a line of the chain.
 
 use iced_x86::code_asm::*;
 
@@ -32,7 +33,7 @@ const SMALL_BYTES: u64 = 32 << 10;
 const MIDDLE_BYTES: u64 = 128 << 10;
 const LARGE_BYTES: u64 = 2 << 20;
 
-/// Set 448 of the cache, behind all sets that [`MOST_KERNEL`] bytes reach, and a page of DRAM in the last bank.
+/// Set 448 of the cache, beyond all sets that [`MOST_KERNEL`] bytes reach, and a page of DRAM in the last bank.
 const THUNK: u64 = 0x127_F000;
 /// Where the thunk reads the counters.
 const BACK: u64 = THUNK + LINE;
@@ -65,9 +66,9 @@ const fn near(lines: u64, misses: u64) -> [Count; 13] {
 
 /// 32,768 lines, 32 for each set of the L2 cache: each is read from memory, and so is the line of the thunk.
 ///
-/// The chain goes through its pages of DRAM one by one and finds each one closed, but the first: that is in bank 0, as is the code which
-/// led into this round, and was read from memory too. The line of the thunk is in bank 31, as is the last page of the chain. Both
-/// find another page open in their bank.
+/// The chain goes through its pages of DRAM one by one and finds each one closed, except the first: that is in bank 0, as is the code which
+/// led into this round, and was read from memory too. The line of the thunk is in bank 31, as is the last page of the chain. Both find
+/// another page open in their bank.
 const FAR: [Count; 12] = {
     const MISSES: u64 = LARGE_BYTES / LINE + 1;
     const PAGES: u64 = LARGE_BYTES / DRAM_PAGE;
@@ -88,9 +89,9 @@ const FAR: [Count; 12] = {
     ]
 };
 
-/// Lines so far apart share a set of each level.
+/// Lines at this distance share a set of each level.
 const ONE_SET: u64 = 64 << 10;
-/// The first line of the first chain of such lines, which lies behind the sets of kernel and thunk; the next chain's are four sets on.
+/// The first line of the first chain of such lines, which is beyond the sets of kernel and thunk; the next chain's are four sets on.
 const WAYS: u64 = 0x190_7400;
 const WAYS_APART: u64 = 4 * LINE;
 
@@ -109,7 +110,7 @@ const fn one_set(lines: u64) -> [Count; 4] {
 /// Lines of a chain through one set.
 const SETS: [u64; 4] = [2, 3, 18, 19];
 
-/// What a chain over so many pages of 4 KiB shows, of which `second` find their translation behind the first 32, and `walks` nowhere. A
+/// What a chain over so many pages of 4 KiB shows, of which `second` find their translation in the second level, and `walks` in neither. A
 /// walk reads the last table's entry; the upper ones are remembered.
 const fn pages(pages: u64, second: u64, walks: u64) -> [Count; 8] {
     [
@@ -136,13 +137,13 @@ const CHAINS: [(&str, u64, [Count; 8]); 5] = [
 /// The first page's virtual address, and how far apart the chains of pages begin: at the same set of translations.
 const HIGH: u64 = 0xFFFF_8000_0000_0000;
 const APART: u64 = 1024 * PAGE;
-/// Where the tables lie: of directory pointers, of directories, then two of pages for each chain.
+/// Where the tables are: of directory pointers, of directories, then two of pages for each chain.
 const TABLES: u64 = 0x180_0000;
 const PRESENT: u64 = 3;
 /// The three pages that all chains are made of: the even ones, the odd ones and the last one. Neighbours are different ones, so that each
 /// jump leads to another line.
 const JUMPS: [u64; 3] = [0x120_0000, 0x120_1000, 0x120_2000];
-/// Where in its page each jump is: in lines that the kernel's code leaves a place in.
+/// Where in its page each jump is: in lines whose sets the kernel's code leaves a place in.
 const OFFSET: u64 = 0x800;
 
 pub(super) fn build() -> Built<Image> {
@@ -197,7 +198,7 @@ fn through(k: &mut Kernel, start: u64) -> Built<()> {
     here(&mut k.a, &mut back)
 }
 
-/// The code around the window: RBX leads into the chain, RDI back out of it, RSI to whoever measures.
+/// The code around the window: RBX leads into the chain, RDI back out of it, RSI to the code that measures.
 fn thunk() -> Built<Vec<u8>> {
     let mut a = CodeAssembler::new(64)?;
     clear(&mut a)?;

@@ -9,7 +9,7 @@ use vm_pmu_engines::x86::Image;
 /// CR4.OSFXSR: SSE instructions are allowed.
 const OSFXSR: i32 = 1 << 9;
 
-/// Event, unit mask, and what the mix makes of it.
+/// Event, unit mask, and its count over the mix.
 ///
 /// The measured stretch is: the enabling WRMSR, CALL, the mix, three MOVs. By hand:
 ///
@@ -45,7 +45,7 @@ const EVENTS: &[(&str, u64, u64)] = &[
     ("LOCKED_OPS:EXECUTED", 0x0124, 2),
     ("RETIRED_CLFLUSH_INSTRUCTIONS", 0x26, 1),
     ("RETIRED_CPUID_INSTRUCTIONS", 0x27, 1),
-    // A unit mask on an event that has none means nothing.
+    // A unit mask on an event that has none is ignored.
     ("RETIRED_CPUID_INSTRUCTIONS with a unit mask", 0x0727, 1),
     ("PREFETCH_INSTRUCTIONS_DISPATCHED:LOAD", 0x014B, 1),
     ("PREFETCH_INSTRUCTIONS_DISPATCHED:STORE", 0x024B, 1),
@@ -145,7 +145,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Two RDPMC while the counter runs: the first, SHL, OR, MOV and MOV lie from one to the next.
+/// Two RDPMC while the counter runs: the first, SHL, OR, MOV and MOV are between one and the next.
 fn between_reads(k: &mut Kernel) -> Built<()> {
     k.wrmsr(COUNTER, 0)?;
     PART.enable(k, 0, INSTRUCTIONS | OS)?;
@@ -160,7 +160,7 @@ fn between_reads(k: &mut Kernel) -> Built<()> {
     k.check_is("instructions from one RDPMC to the next", r13, 5)
 }
 
-/// Event and what a faulting RDMSR makes of it.
+/// Event, unit mask, and its count over a faulting RDMSR.
 ///
 /// The stretch is WRMSR; MOV; RDMSR, which faults and does not complete; the exception; twelve instructions of the handler, of which
 /// one JE is not taken, one is, and the last is IRETQ; three MOVs. The exception counts as an instruction and as a far transfer.
@@ -177,7 +177,7 @@ fn over_a_fault(k: &mut Kernel) -> Built<()> {
     for (name, select, right) in FAULT {
         k.wrmsr(COUNTER, 0)?;
         PART.enable(k, 0, select | OS)?;
-        // Behind the registers of the part.
+        // Beyond the registers of the part.
         k.a.mov(ecx, COUNTER + 4)?;
         k.a.rdmsr()?;
         PART.disable(k, 0, 0)?;

@@ -92,7 +92,7 @@ fn nops(k: &mut Kernel, n: usize) -> Built<()> {
     Ok(())
 }
 
-/// An interrupt to oneself behind CLI waits for 8 NOPs and STI; the NOP behind STI begins with IF set.
+/// An interrupt to the CPU itself after CLI waits for 8 NOPs and STI; the NOP after STI begins with IF set.
 fn pending(k: &mut Kernel) -> Built<()> {
     k.a.cli()?;
     for (n, select) in [(0, MASKED_PENDING), (1, MASKED_PENDING | EDGE), (2, TAKEN)] {

@@ -1,12 +1,12 @@
-//! `false-sharing`: two CPUs that increment words of their own, first in lines of their own, then in one line.
+//! `false-sharing`: two CPUs that increment a word each, first in separate lines, then in one line.
 //!
-//! The CPUs take turns, and pass each other the turn by an interrupt that the other one waits for. A line of memory for the turn would
-//! be shared itself, and who polls it when is nobody's to say; the local APIC is not cached, so only the words make traffic. What one
-//! CPU did has been counted before the other sees the interrupt: what is counted is the same however the machine runs its CPUs. Nobody
-//! halts, because a counter of the northbridge stands still while its core does.
+//! The CPUs take turns, and pass each other the turn by an interrupt that the other one waits for. A line of memory for the turn would be
+//! shared itself, and the order in which CPUs poll it would be open; the local APIC is not cached, so only the words make traffic. What one
+//! CPU did has been counted before the other sees the interrupt: the counts are the same however the machine runs its CPUs. No CPU halts,
+//! because a counter of the northbridge is stopped while its core halts.
 //!
-//! Both measure the same rounds. Counters 0 and 1 belong to CPU 0, which counts with them what happens to the northbridge: that is, what
-//! both do. Each begins a round when the other is ready, and is done when the other has read its counters.
+//! Both measure the same rounds. Counters 0 and 1 belong to CPU 0, which counts the events of the northbridge with them, that is, of both
+//! CPUs. Each begins a round when the other is ready, and is done when the other has read its counters.
 
 use iced_x86::code_asm::*;
 
@@ -31,16 +31,16 @@ enum Access {
 
 /// What one access costs.
 ///
-/// The other CPU has the line, modified. A load brings it here, shared; the other one owns it. The store then asks for leave, which takes
-/// the line from its owner; that counts as a response of the system in the modified state. A store alone takes the line at once. What
-/// was taken away stays behind, invalid, and is what the next refill displaces. Whoever is asked for a line that he has modified or owns
-/// sends it: eight quadwords. Memory has no part in it.
+/// The other CPU has the line, modified. A load brings it here, shared; the other one owns it. The store then asks for permission, which
+/// takes the line from its owner; that counts as a response of the system in the modified state. A store alone takes the line at once. The
+/// line that was taken away stays, invalid, and is what the next refill displaces. A CPU that is asked for a line that it has modified or
+/// owns sends it: eight quadwords. Memory takes no part.
 struct Turn {
     /// Refills that arrive shared: by a load.
     shared: u64,
     /// Refills that arrive modified: by a store.
     modified: u64,
-    /// Leave to write.
+    /// Permissions to write.
     leaves: u64,
 }
 
@@ -168,7 +168,7 @@ fn pass(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_ICR, TO_OTHERS)
 }
 
-/// Waits for the turn, which may have come already: looks until the interrupt is requested, then takes it.
+/// Waits for the turn, which may have come already: polls until the interrupt is requested, then takes it.
 fn wait(k: &mut Kernel) -> Built<()> {
     let a = &mut k.a;
     let mut again = a.create_label();

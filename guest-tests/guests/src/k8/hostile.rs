@@ -7,12 +7,12 @@ use crate::runtime::{APIC_LVT_PERFORMANCE, Built, EXPECT, Kernel, LVT_MASKED, LV
 use vm_pmu_engines::x86::Image;
 
 const ROUNDS: u32 = 5000;
-/// The bits of PerfEvtSel that keep what is written: 31:0 but 21.
+/// The bits of PerfEvtSel that keep what is written: 31:0 except 21.
 const SELECT_BITS: u32 = 0xFFDF_FFFF;
 /// Registers that the part does not have.
 const ABSENT: &[u32] = &[0xC000_FFFF, 0xC001_0008, 0xC001_0009, 0xC001_000F, 0xC001_0200, 0xC1, 0x186, 0x38F, 0xFFFF_FFFF];
 const BAD_INDICES: &[u32] = &[4, 5, 0x7FFF_FFFF, 0x8000_0000, 0x4000_0003, 0xFFFF_FFFF];
-/// The most a counter may have moved between a write and the read behind it, one NMI in between included.
+/// The most a counter may have moved between a write and the read after it, one NMI in between included.
 const MOVED: i32 = 64;
 
 pub(super) fn build() -> Built<Image> {

@@ -8,7 +8,8 @@ use super::{COUNTER, SELECT};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
-/// The generic events: cycles, instructions, cache references and misses, branches and their misses, stalls in front and behind.
+/// The generic events: cycles, instructions, cache references and misses, branches and their misses, stalls in the front end and the back
+/// end.
 const GENERIC: &[u64] = &[0x0076, 0x00C0, 0x077D, 0x077E, 0x00C2, 0x00C3, 0x00D0, 0x00D1];
 /// USR, OS and INT, which the driver sets for every event.
 const CONFIG: u64 = 0x13_0000;
@@ -99,7 +100,7 @@ fn read(k: &mut Kernel) -> Built<()> {
     k.a.shl(rax, 16)
 }
 
-/// The NMI handler: unmasks the vector table entry again, looks at both active counters, reloads those whose bit 47 is clear.
+/// The NMI handler: unmasks the vector table entry again, checks both active counters, reloads those whose bit 47 is clear.
 fn handler(k: &mut Kernel) -> Built<()> {
     k.handler(2)?;
     k.a.push(rax)?;
@@ -135,7 +136,7 @@ fn handler(k: &mut Kernel) -> Built<()> {
     a.iretq()
 }
 
-/// Cycles sampled every 1000 over a loop of 20001 instructions, and instructions counted beside it.
+/// Cycles sampled every 1000 over a loop of 20001 instructions, with instructions counted at the same time.
 ///
 /// From the WRMSR that reloads to the handler's end are 20 instructions: WRMSR; MOV, RDPMC, BT, JB of the other counter; TEST, JNE,
 /// ADD, four POPs, IRETQ are 13. So an interrupt comes every 987 instructions of what is sampled, of which there are 20001 and a few

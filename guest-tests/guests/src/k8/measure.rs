@@ -1,14 +1,14 @@
 //! Counts with a known answer: the frame in which guests take them.
 //!
-//! Every count here depends on what caches, translation buffers and predictor hold when it begins. So what is measured runs in rounds:
-//! some to warm up, then one for every four events. From round to round nothing but the body touches memory, branches on a condition,
-//! calls or returns, so that each measured round begins as the one before it ended. All code of it has run before. In the first round to
-//! warm up it had not: the lines of its end are read from memory last, which a second round hides where open pages of DRAM are counted.
+//! Every count here depends on what caches, translation buffers and predictor hold when it begins. So what is measured runs in rounds: some
+//! to warm up, then one for every four events. From round to round nothing but the body touches memory, branches on a condition, calls or
+//! returns, so that each measured round begins as the one before it ended. All code of it has run before. In the first warm-up round it had
+//! not: the lines of its end are read from memory last, which a second warm-up round corrects where open pages of DRAM are counted.
 //!
-//! Counters are never disabled in between: a machine that looks at caches only while somebody counts must see every round.
+//! Counters are never disabled in between: a machine that models caches only while a counter counts must see every round.
 //!
-//! A window begins behind the WRMSR that clears its counter, and ends before the RDMSR that reads it. What lies between beside the body
-//! accesses no memory.
+//! A window begins after the WRMSR that clears its counter, and ends before the RDMSR that reads it. Apart from the body it contains no
+//! access to memory.
 
 use iced_x86::code_asm::*;
 
@@ -29,7 +29,7 @@ const BATCH: usize = 4;
 
 const HELD: [(AsmRegister64, AsmRegister64); GROUP] = [(r8, r9), (r10, r11), (r12, r13), (r14, r15)];
 
-/// An event and what it must show.
+/// An event and its right count.
 #[derive(Clone, Copy)]
 pub(super) struct Count {
     /// The event's name.
@@ -40,7 +40,7 @@ pub(super) struct Count {
     pub(super) right: u64,
 }
 
-/// An event and what it must show.
+/// An event and its right count.
 pub(super) const fn count(name: &'static str, select: u64, right: u64) -> Count {
     Count { name, select, right }
 }
@@ -127,9 +127,8 @@ pub(super) fn rounds(k: &mut Kernel, what: &str, counts: &[Count], round: &Round
     Ok(())
 }
 
-/// Checks what the manual says of events among themselves, whatever `body` does as long as it has no streaming stores: each data cache
-/// miss is a refill (41h and 42h), each refill from the system one by state (42h and 43h), each miss of the instruction cache a refill
-/// (81h to 83h).
+/// Checks the manual's relations between events, whatever `body` does as long as it has no streaming stores: each data cache miss is a
+/// refill (41h and 42h), each refill from the system one by state (42h and 43h), each miss of the instruction cache a refill (81h to 83h).
 pub(super) fn identities(k: &mut Kernel, what: &str, body: Part<'_>) -> Built<()> {
     identities_within(k, what, &|k| around(k, body))
 }
@@ -177,7 +176,7 @@ pub(super) fn clear(a: &mut CodeAssembler) -> Built<()> {
     Ok(())
 }
 
-/// Reads the counters and keeps what they show: 19 bytes of code for each, of which the first seven read it. Changes RAX, RCX and RDX.
+/// Reads the counters and keeps their values: 19 bytes of code for each, of which the first seven read it. Changes RAX, RCX and RDX.
 pub(super) fn read(a: &mut CodeAssembler) -> Built<()> {
     for (n, (low, high)) in (0..).zip(HELD) {
         a.mov(ecx, COUNTER + n)?;
@@ -206,10 +205,10 @@ fn program(k: &mut Kernel, group: &[Count]) -> Built<()> {
 fn take(k: &mut Kernel, batch: &[Count], round: &Round<'_>) -> Built<()> {
     let groups: Vec<&[Count]> = batch.chunks(GROUP).collect();
     let mut window = k.a.create_label();
-    // RDI says where programming leads to, RBP where a round does: no condition, no call and no memory is needed.
+    // RDI holds where programming leads to, RBP where a round does: no condition, no call and no memory is needed.
     let mut programs: Vec<CodeLabel> = groups.iter().map(|_| k.a.create_label()).collect();
     let mut end = k.a.create_label();
-    // Everything is programmed once for its code to be known, the first group last.
+    // Everything is programmed once, so that its code is in the caches, the first group last.
     for program in programs.iter().rev() {
         let mut back = k.a.create_label();
         k.a.lea(rdi, ptr(back))?;

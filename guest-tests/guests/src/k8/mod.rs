@@ -1,8 +1,7 @@
 //! Guests for the PMU of AMD K8.
 //!
-//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
-//! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
-//! disables it is not counted.
+//! In what they count, every register access sees the counts up to the instructions before it, and an instruction counts at the level it
+//! starts at: the WRMSR that enables a counter is the first instruction counted, the one that disables it is not counted.
 
 mod branches;
 mod call_depth;
@@ -53,16 +52,16 @@ super::guests! {
     "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
     "edge-mask" 1 steps edge_mask "counts masked interrupts, edges, and cycles by counter mask and inversion";
     "northbridge" 2 steps northbridge "has two cores claim, block and hand over counters of the northbridge";
-    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
+    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without permission, by good and bad indices";
     "hostile" 1 steps hostile "writes patterns to every register and its neighbours, at both rings, and counts afterwards";
     "linux-probe" 1 steps linux_probe "does what Linux does: probe, start, stop, sample by NMI";
     "nmi-watchdog" 1 steps nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
-    "two-cpus" 2 steps two_cpus "has two CPUs count and overflow by themselves at the same time";
-    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
+    "two-cpus" 2 steps two_cpus "has two CPUs count and overflow independently at the same time";
+    "clock" 1 steps clock "counts, samples and halts by cycles, without relying on what a cycle of the engine is";
     "chase" 1 companion chase "follows pointers through 2 KiB to 8 MiB";
     "stride" 1 companion stride "loads at distances from 8 to 4160 bytes";
     "page-stride" 1 companion page_stride "loads from up to 1024 pages of 4 KiB, and forgets their translations";
-    "branches" 1 companion branches "takes branches that predict and branches that do not";
+    "branches" 1 companion branches "takes branches that can be predicted and branches that cannot";
     "call-depth" 1 companion call_depth "nests up to 20 calls";
     "code" 1 companion code "jumps through up to 2 MiB of code and up to 1024 pages";
     "false-sharing" 2 companion false_sharing "has two CPUs write words in one line in turn";

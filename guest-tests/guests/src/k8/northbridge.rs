@@ -1,8 +1,8 @@
-//! `northbridge`: what one core selects there, the other cannot use.
+//! `northbridge`: a counter with which one core counts northbridge events cannot be used by the other.
 //!
-//! The manual, section 10.2: when either core of a dual-core part selects a northbridge event, that PerfEvtSel and its PerfCtr cannot
-//! be used by the other core. Who holds a counter shows in the other core's counter of the same number standing still. There is no
-//! graphics aperture here, so the counts themselves must stay at zero.
+//! The manual, section 10.2: when either core of a dual-core part selects a northbridge event, that PerfEvtSel and its PerfCtr cannot be
+//! used by the other core. A core that holds a counter stops the other core's counter of the same number. There is no graphics aperture
+//! here, so the counts themselves must stay at zero.
 
 use iced_x86::code_asm::*;
 
@@ -47,7 +47,7 @@ fn first_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 2)?;
     k.rdmsr(COUNTER)?;
     k.check_is("accesses through the aperture, which is not there", rax, 0)?;
-    // Left behind with EN clear it holds nothing.
+    // A counter that was left with EN clear holds nothing.
     PART.disable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
     k.check_is("core 0: the select left behind", rax, GART)?;
@@ -62,7 +62,7 @@ fn first_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     k.rdmsr(SELECT + 1)?;
     k.check_is("core 0: another counter for the northbridge", rax, GART | EN)?;
     PART.disable(k, 1, 0)?;
-    // Core 0 asks for it too, and gets it when core 1 lets go.
+    // Core 0 selects it too, and gets it when core 1 releases it.
     PART.enable(k, 0, GART)?;
     k.rdmsr(SELECT)?;
     k.check_is("core 0: a select that waits", rax, GART | EN)?;
@@ -104,7 +104,7 @@ fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 5)?;
     k.rdmsr(COUNTER)?;
     k.check_is("core 1: accesses through the aperture, which is not there", rax, 0)?;
-    // Lets go in favour of core 0, which waits.
+    // Releases it to core 0, which waits.
     PART.enable(k, 0, OWN)?;
     still(k, "core 1, counter 0 handed over to core 0", true)?;
     phases.pass(k, 6)?;
@@ -114,7 +114,7 @@ fn second_core(k: &mut Kernel, phases: &Phases) -> Built<()> {
     phases.pass(k, 8)
 }
 
-/// Reads counter 0 twice: it stands still, or has counted RDMSR, SHL, OR, MOV, 50 NOPs and MOV.
+/// Reads counter 0 twice: it is stopped, or has counted RDMSR, SHL, OR, MOV, 50 NOPs and MOV.
 fn still(k: &mut Kernel, what: &str, stands: bool) -> Built<()> {
     k.rdmsr(COUNTER)?;
     k.a.mov(r12, rax)?;

@@ -38,7 +38,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes behind `n - 1` NOPs.
+/// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes after `n - 1` NOPs.
 fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     let mut slide = k.a.create_label();
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
@@ -58,8 +58,8 @@ fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     k.check_is(&format!("ring 0, after {n}: NOPs executed before the NMI"), r13, n - 1)
 }
 
-/// Overflows while RFLAGS.IF is clear: the interrupt waits, even when the counter is disabled, and comes behind the instruction that
-/// follows STI.
+/// Overflows while RFLAGS.IF is clear: the interrupt waits, even when the counter is disabled, and comes after the instruction that follows
+/// STI.
 fn behind_the_mask(k: &mut Kernel, disabled: bool) -> Built<()> {
     let mut behind = k.a.create_label();
     let what = if disabled { "disabled in the meantime" } else { "still enabled" };
@@ -120,7 +120,7 @@ fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64) -> Built<()>
     Ok(())
 }
 
-/// Overflows while the entry in the local vector table is masked: nothing comes, not later either.
+/// Overflows while the entry in the local vector table is masked: no interrupt comes, not later either.
 fn lost(k: &mut Kernel) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED | LVT_NMI)?;
     k.a.mov(cell(COUNT), 0)?;

@@ -1,8 +1,8 @@
-//! `page-stride`: one load from each of many pages of 4 KiB, through tables of the guest's own.
+//! `page-stride`: one load from each of many pages of 4 KiB, through the guest's own tables.
 //!
-//! The geometry, for data: 32 translations of 4 KiB at once, the one used longest ago making room; 512 behind them, in 128 sets of four,
-//! by the lowest bits of the page's number; behind these a walk, which remembers 24 entries of the upper tables and so reads the last one
-//! alone, from the L2 cache.
+//! The geometry, for data: 32 translations of 4 KiB in the first level, of which the least recently used is replaced; 512 in the second, in
+//! 128 sets of four, by the lowest bits of the page's number; then a walk, which remembers 24 entries of the upper tables and so reads the
+//! last one alone, from the L2 cache.
 
 use iced_x86::code_asm::*;
 
@@ -12,9 +12,9 @@ use vm_pmu_engines::x86::Image;
 
 /// The virtual address of the first page: the first of the upper half.
 const HIGH: u64 = 0xFFFF_8000_0000_0000;
-/// Where the tables lie: of directory pointers, of directories, and two of pages.
+/// Where the tables are: of directory pointers, of directories, and two of pages.
 const TABLES: u64 = 0x100_0000;
-/// Where the pages lie, one after the other.
+/// Where the pages are, one after the other.
 const PAGES: u64 = 0x120_0000;
 const PAGE: u64 = 4096;
 /// As many pages as two tables lead to.
@@ -22,7 +22,7 @@ const MOST: u64 = 1024;
 
 const PRESENT: u64 = 3;
 
-/// What a round of one load from each page shows, of which `second` find their translation behind the first 32, and `walks` nowhere.
+/// What a round of one load from each page shows, of which `second` find their translation in the second level, and `walks` in neither.
 /// Walks read `entries` table entries.
 ///
 /// The loads are spread over all lines of a page: each set of the data cache has two of the 1024 lines, and keeps them. The tables
@@ -49,7 +49,7 @@ const fn counts(loads: u64, second: u64, walks: u64, entries: u64) -> [Count; 12
 const LOOPS: [(&str, u64, [Count; 12]); 7] = [
     ("16 pages", 16, counts(16, 0, 0, 0)),
     ("32 pages", 32, counts(32, 0, 0, 0)),
-    // One too many: each translation has just made room when it is asked for.
+    // One too many: each translation has just been replaced when it is needed.
     ("33 pages", 33, counts(33, 33, 0, 0)),
     ("256 pages", 256, counts(256, 256, 0, 0)),
     ("512 pages", 512, counts(512, 512, 0, 0)),

@@ -9,11 +9,11 @@ use vm_pmu_engines::x86::Image;
 /// Stores into code in a round.
 const TURNS: u64 = 10;
 
-/// Each store changes an instruction: one that follows and has been fetched already, or one that has been executed before and lies
-/// elsewhere. The fetcher has to begin anew after the first kind alone.
+/// Each store changes an instruction: one that follows and has been fetched already, or one that has been executed before and is elsewhere.
+/// The fetcher has to begin anew after the first kind alone.
 ///
-/// Code and data cache both have the line, and share it: the store has to ask for leave, but misses nothing. It takes the line from
-/// the instruction cache, which has to get it again before the instruction is executed: from another cache, the one of data.
+/// Code and data cache both have the line, and share it: the store has to ask for permission, but misses nothing. It takes the line from
+/// the instruction cache, which has to get it again before the instruction is executed: from the data cache.
 const fn stored(restarts: u64) -> [Count; 8] {
     [
         count("PIPELINE_RESTART_DUE_TO_SELF_MODIFYING_CODE", 0x21, restarts),
@@ -36,8 +36,8 @@ const QUADWORDS: u64 = 8;
 
 /// Stores past the caches to `quadwords` pieces of each line, after `loads` loads of which each is the first one of a line.
 ///
-/// Every store is a miss, none a refill. A buffer is written out once for each line: when it is full, when another line needs it, or when a
-/// fence says so. Caches lose the line, so that it is read again in the next round.
+/// Every store is a miss, none a refill. A buffer is written out once for each line: when it is full, when another line needs it, or at a
+/// fence. Caches lose the line, so that it is read again in the next round.
 const fn streamed(quadwords: u64, loads: u64) -> [Count; 16] {
     let stores = LINES * quadwords;
     [
@@ -69,7 +69,7 @@ pub(super) fn build() -> Built<Image> {
 
     k.main()?;
     begin(&mut k)?;
-    // The instruction that is changed ends 20 bytes behind the store: in its line or in the next one.
+    // The instruction that is changed ends 20 bytes after the store: in its line or in the next one.
     let near: Part<'_> = &|k| {
         let a = &mut k.a;
         let (mut again, mut changed) = (a.create_label(), a.create_label());

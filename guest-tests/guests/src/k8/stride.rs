@@ -1,12 +1,12 @@
-//! `stride`: loads through a region at several distances, and what the prefetcher makes of them.
+//! `stride`: loads through a region at several distances, and the prefetcher's work on them.
 //!
 //! The geometry: lines of 64 bytes; a data cache of 512 sets of two, least recently used; an L2 cache of 1024 sets of 16 that holds what
 //! the first level gives up; a prefetcher that, when two adjacent lines miss one after the other, fetches the second line beyond them into
 //! the L2 cache, unless that lies beyond the piece of 4 KiB.
 //!
-//! All regions but the smallest hold 24 lines for each set of the L2 cache that they use, in the order of their addresses. One line of
+//! All regions except the smallest hold 24 lines for each set of the L2 cache that they use, in the order of their addresses. One line of
 //! them can be in the first level and 16 in the second, so a round finds none that the round before left: each line is displaced before its
-//! turn comes again. Nothing is ever stored to: lines are exclusive, and leave without being written.
+//! turn comes again. There are no stores: lines are exclusive, and leave without being written.
 
 use iced_x86::code_asm::*;
 
@@ -17,7 +17,7 @@ use vm_pmu_engines::x86::Image;
 const LINE: u64 = 64;
 /// Lines of 4 KiB, the piece that the prefetcher stays in.
 const PIECE: u64 = 4096 / LINE;
-/// Bytes of a page of DRAM. There are 32 banks and at most 16 pages open: who comes back after 32 pages finds his closed.
+/// Bytes of a page of DRAM. There are 32 banks and at most 16 pages open: an access that returns after 32 pages finds its page closed.
 const DRAM_PAGE: u64 = 16 << 10;
 
 /// Where the regions begin: on a page of 2 MiB, in set 0 of each cache.
@@ -100,11 +100,11 @@ const fn apart(stride: u64) -> Shape {
 const ODD: u64 = 4096 + LINE;
 const SPREAD: Shape = Shape { loads: LARGE.div_ceil(ODD), misses: 0, found: 0, attempts: 0, cancelled: 0, pages: 0 };
 
-/// Lines so far apart share a set of each level.
+/// Lines at this distance share a set of each level.
 const ONE_SET: u64 = 64 << 10;
 
-/// What a round over so many lines of one set shows: two stay in the first level. More find each other gone, and the L2 cache has them as
-/// long as there are sixteen beside the two. One more than that, and every line is displaced just before its turn.
+/// What a round over so many lines of one set shows: two stay in the first level. If there are more, each misses there, and the L2 cache
+/// has them as long as there are at most sixteen besides the two. One more than that, and every line is displaced just before its turn.
 const fn one_set(lines: u64) -> [Count; 4] {
     let misses = if lines <= 2 { 0 } else { lines };
     let found = if lines <= 2 + 16 { misses } else { 0 };

@@ -1,4 +1,4 @@
-//! `two-cpus`: each CPU has a PMU and a local APIC of its own.
+//! `two-cpus`: each CPU has its own PMU and local APIC.
 
 use iced_x86::code_asm::*;
 
@@ -38,7 +38,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Counts in ring 0 while the other CPU does what it does: WRMSR, the NOPs and three MOVs.
+/// Counts in ring 0 while the other CPU does its own work: WRMSR, the NOPs and three MOVs.
 fn count(k: &mut Kernel, what: &str, nops: u64) -> Built<()> {
     k.wrmsr(COUNTER + 1, 0)?;
     PART.enable(k, 1, INSTRUCTIONS | OS)?;

@@ -1,7 +1,7 @@
 //! `any-thread`: AnyThread counts for the four threads of the core: what each does, and the clock while one of them runs.
 //!
-//! Eight CPUs are two cores. In ring 3 each executes a number of instructions of its own; whatever it does in ring 0 meanwhile is not
-//! counted. Later CPUs 0 and 1 work and halt in turn, CPUs 2 and 3 are halted and those of the other core never rest.
+//! Eight CPUs are two cores. In ring 3 each executes its own number of instructions; what it does in ring 0 meanwhile is not counted. Later
+//! CPUs 0 and 1 work and halt in turn, CPUs 2 and 3 are halted and those of the other core never rest.
 
 use iced_x86::code_asm::*;
 
@@ -18,7 +18,7 @@ const ANY_FIXED: u64 = 4;
 
 /// The interrupt command's high half, which names the destination.
 const APIC_ICR_HIGH: u32 = 0x310;
-/// What has CPU 1 work, and what wakes CPU 0.
+/// The vector that has CPU 1 work, and the one that wakes CPU 0.
 const WORK: u8 = 0x61;
 const WAKE: u8 = 0x62;
 
@@ -105,7 +105,7 @@ fn send(k: &mut Kernel, cpu: u32, vector: u8) -> Built<()> {
     k.apic(APIC_ICR, u32::from(vector))
 }
 
-/// CPUs of even number count ring 3 of their core, the others their own; the bit in an event select means nothing for instructions.
+/// CPUs of even number count ring 3 of their core, the others their own; the bit in an event select has no effect for instructions.
 fn in_user(k: &mut Kernel, entry: u64, [ready, done]: [u64; 2]) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, ALL)?;
     k.wrmsr(SELECT, INSTRUCTIONS | USR | ANY | EN)?;
@@ -139,7 +139,7 @@ fn in_user(k: &mut Kernel, entry: u64, [ready, done]: [u64; 2]) -> Built<()> {
 }
 
 /// Counts around `body`, all five started and stopped together: with AnyThread instructions in R12, clocks in R13 (by the fixed counter)
-/// and R14 (by a general one); the thread's own clocks in R15, its own instructions are its own to know.
+/// and R14 (by a general one); the thread's own clocks in R15. The thread knows its own instructions.
 fn count(k: &mut Kernel, body: impl FnOnce(&mut Kernel) -> Built<()>) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, 0)?;
     for msr in [COUNTER, COUNTER + 1, FIXED, FIXED + 1, FIXED + 2] {
@@ -188,7 +188,7 @@ fn in_turn(k: &mut Kernel) -> Built<()> {
     })?;
     k.check_is("in turn: instructions of the core", r12, OWN + WORKED)?;
     k.check_is("in turn: clocks of the thread", r15, OWN + 1)?;
-    // The other thread's interrupt is a clock too; what both run in at once counts once, a clock with neither not at all.
+    // The other thread's interrupt is a clock too. A clock in which both run counts once, a clock in which neither runs is not counted.
     k.check("in turn: clocks of the core", r13, WORKED, OWN + 1 + WORKED + 1)?;
     k.check_same("in turn: clocks of the core by both counters", r14, r13)
 }

@@ -11,7 +11,7 @@ use vm_pmu_engines::x86::Image;
 /// Bytes of a cache line.
 const LINE: u64 = 64;
 
-/// Event, unit mask, and what the mix makes of it.
+/// Event, unit mask, and its count over the mix.
 ///
 /// The measured stretch is: the enabling WRMSR, CALL, the mix, three MOVs. By hand:
 ///
@@ -40,7 +40,7 @@ const EVENTS: &[(&str, u64, u64)] = &[
     // More than two instructions retire in no clock: with inversion that is every clock.
     ("clocks by INST_RETIRED.ANY_P, inverted, with a counter mask of 16", 0x1080_00C0, 46),
     ("INST_RETIRED.ANY_P with a counter mask of 16", 0x1000_00C0, 0),
-    // Inversion without a counter mask means nothing.
+    // Inversion without a counter mask has no effect.
     ("INST_RETIRED.ANY_P, inverted", 0x0080_00C0, 46),
 ];
 
@@ -124,7 +124,7 @@ fn repeats(k: &mut Kernel, buffer: u64) -> Built<()> {
     Ok(())
 }
 
-/// Two RDPMC while the counter runs: the first, SHL, OR, MOV and MOV lie from one to the next.
+/// Two RDPMC while the counter runs: the first, SHL, OR, MOV and MOV are between one and the next.
 fn between_reads(k: &mut Kernel) -> Built<()> {
     k.wrmsr(FIXED, 0)?;
     k.wrmsr(FIXED_CONTROL, FIXED_OS)?;
@@ -139,8 +139,8 @@ fn between_reads(k: &mut Kernel) -> Built<()> {
     k.check_is("instructions from one RDPMC to the next", r13, 5)
 }
 
-/// What a counter that stands still shows after a write: 32 bits with their sign by the old address, 40 bits by the new one and of fixed
-/// counters, of which more fault and leave it alone.
+/// What a stopped counter shows after a write: 32 bits with their sign by the old address, 40 bits by the new one and of fixed counters,
+/// where more bits fault and leave the counter alone.
 fn writes(k: &mut Kernel) -> Built<()> {
     for (what, msr, value, right) in [
         ("IA32_PMC0, positive", LEGACY, 0x1234_5678, 0x1234_5678),

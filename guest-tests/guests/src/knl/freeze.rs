@@ -7,6 +7,7 @@ use super::{
     OVERFLOW_CONTROL, PART, before_overflow,
 };
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, own};
+use crate::x86::leave;
 use vm_pmu_engines::x86::Image;
 
 const FREEZE_PERFMON_ON_PMI: u64 = 1 << 12;
@@ -39,10 +40,7 @@ pub(super) fn build() -> Built<Image> {
     k.rdmsr(GLOBAL_CONTROL)?;
     k.a.mov(cell(CONTROL), rax)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_NMI)?;
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()?;
+    leave(&mut k, 2)?;
 
     k.main()?;
     k.wrmsr(DEBUG_CONTROL, FREEZE_PERFMON_ON_PMI)?;
@@ -62,7 +60,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// IA32_PMC1 and the fixed clocks count from zero beside the one that overflows. All start at one write, then come NOPs.
+/// IA32_PMC1 and the fixed clocks count from zero, in addition to the one that overflows. All start at one write, then come NOPs.
 fn start(k: &mut Kernel, by: By, int: bool, entry: u32) -> Built<()> {
     k.a.mov(cell(NMIS), 0)?;
     k.a.mov(cell(CONTROL), -1)?;
@@ -93,8 +91,8 @@ fn shows(k: &mut Kernel, what: &str, values: &[(&str, u32, u64)]) -> Built<()> {
     Ok(())
 }
 
-/// Every counter stands at the event that overflowed; the handler finds them all disabled, and so does what follows. Enabled again, they
-/// go on from there.
+/// Every counter stops at the event that overflowed; the handler finds them all disabled, and so does what follows. Enabled again, they
+/// continue from there.
 fn frozen(k: &mut Kernel, what: &str, by: By, status: u64, entry: u32) -> Built<()> {
     start(k, by, true, entry)?;
     let (general, fixed) = if by == By::Fixed { (N, 0) } else { (0, N) };
@@ -125,7 +123,7 @@ fn frozen(k: &mut Kernel, what: &str, by: By, status: u64, entry: u32) -> Built<
     shows(k, &format!("frozen and started again, {what}"), &shown(COUNTED))
 }
 
-/// An overflow that asks for no interrupt freezes nothing.
+/// An overflow without an interrupt freezes nothing.
 fn without_interrupt(k: &mut Kernel) -> Built<()> {
     start(k, By::Instructions, false, LVT_NMI)?;
     k.wrmsr(GLOBAL_CONTROL, 0)?;

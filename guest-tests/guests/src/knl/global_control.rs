@@ -41,7 +41,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Power-on lets the general counters count, and no fixed one.
+/// At power-on the general counters are enabled, and no fixed one.
 fn at_power_on(k: &mut Kernel) -> Built<()> {
     k.wrmsr(FIXED_CONTROL, FIXED_OS * 0x111)?;
     PART.enable(k, 0, INSTRUCTIONS | OS)?;
@@ -69,7 +69,7 @@ fn run(k: &mut Kernel, control: u64) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, 0)
 }
 
-/// Those of `control` count the same, the others nothing; started again, they go on.
+/// Those of `control` count the same, the others nothing; started again, they continue.
 fn started(k: &mut Kernel, what: &str, control: u64) -> Built<()> {
     clear(k)?;
     for round in 1..=2 {

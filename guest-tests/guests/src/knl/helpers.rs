@@ -1,10 +1,10 @@
-//! CPUs that do what CPU 0 asks of them, one thing after the other.
+//! CPUs that do what CPU 0 asks of them, one task after the other.
 
 use iced_x86::code_asm::*;
 
 use crate::runtime::{Built, Kernel, here};
 
-/// A CPU that CPU 0 asks, and the two lines that they talk by.
+/// A CPU that CPU 0 asks, and the two lines by which they communicate.
 #[derive(Clone, Copy)]
 pub(super) struct Helper {
     /// Its number.
@@ -19,13 +19,13 @@ impl Helper {
         Helper { cpu, asked: k.reserve(64), done: k.reserve(64) }
     }
 
-    /// What CPU 0 does to have the helper do what it does as number `number`, from 1 up in order: it comes back when that is done.
+    /// CPU 0 asks for task `number` of the helper, from 1 up in order, and waits until it is done.
     pub(super) fn ask(self, k: &mut Kernel, number: i32) -> Built<()> {
         k.a.mov(qword_ptr(self.asked), number)?;
         wait(&mut k.a, self.done, number)
     }
 
-    /// What the helper does as number `number`.
+    /// The helper waits for task `number`, and does `work`.
     pub(super) fn answer(self, k: &mut Kernel, number: i32, work: impl FnOnce(&mut Kernel) -> Built<()>) -> Built<()> {
         wait(&mut k.a, self.asked, number)?;
         work(k)?;
@@ -41,7 +41,8 @@ fn wait(a: &mut CodeAssembler, place: u64, number: i32) -> Built<()> {
     a.jne(again)
 }
 
-/// Sends each CPU on: CPU 0 goes on here, a helper to its label, every other one back to where it halts. RBP holds the CPU's number.
+/// Distributes the CPUs: CPU 0 continues here, a helper at its label, every other one returns to where it halts. RBP holds the CPU's
+/// number.
 pub(super) fn part(k: &mut Kernel, helpers: &[(Helper, CodeLabel)]) -> Built<()> {
     let mut first = k.a.create_label();
     k.a.test(rbp, rbp)?;

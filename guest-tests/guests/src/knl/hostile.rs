@@ -33,7 +33,7 @@ const REGISTERS: [(u32, u64); 20] = [
     // 13 to 6, 1, 0.
     (DEBUG_CONTROL, 0x3FC3),
     (PERF_CAPABILITIES, 0),
-    // 38, 34, 23, 22, 18, 16, 3, 0; and what only reads: 12, 11, 7.
+    // 38, 34, 23, 22, 18, 16, 3, 0; and the read-only bits: 12, 11, 7.
     (MISC_ENABLE, 1 << 38 | 1 << 34 | 1 << 23 | 1 << 22 | 1 << 18 | 1 << 16 | 1 << 12 | 1 << 11 | 1 << 7 | 1 << 3 | 1),
     (OFFCORE_RESP, (1 << 39) - 1),
     (OFFCORE_RESP + 1, (1 << 39) - 1),
@@ -115,7 +115,7 @@ fn single_bits(k: &mut Kernel, msr: u32, bits: u64) -> Built<()> {
     k.a.shl(r12, 1)?;
     k.a.jne(again)?;
     k.check_faults(&format!("{msr:X}h, each bit alone: faults"), u64::from(bits.count_zeros()))?;
-    // Nothing stays behind.
+    // Leaves no bit set.
     if bits != 0 {
         k.wrmsr(msr, 0)?;
     }
@@ -145,7 +145,7 @@ fn random_writes(k: &mut Kernel, table: u64) -> Built<()> {
     a.shl(rdx, 4)?;
     a.mov(rcx, qword_ptr(rdx + table))?;
     a.mov(r14, qword_ptr(rdx + (table + 8)))?;
-    // What takes nothing is not written.
+    // A register that takes no bit is not written.
     a.test(r14, r14)?;
     a.je(skip)?;
     a.mov(r15, r12)?;

@@ -18,7 +18,7 @@ pub(super) fn build() -> Built<Image> {
     k.wrmsr(GLOBAL_CONTROL, 3)?;
     k.wrmsr(SELECT, BY_FIRST | OS | EN)?;
     k.wrmsr(SELECT + 1, BY_SECOND | OS | EN)?;
-    // The translation of the lines comes to be known.
+    // The translation of the lines becomes known.
     load(&mut k, 9)?;
 
     measure(&mut k, DEMAND_DATA_RD, |k| load(k, 0))?;
@@ -34,7 +34,7 @@ pub(super) fn build() -> Built<Image> {
     flush(&mut k, 1)?;
     measure(&mut k, DEMAND_RFO, |k| store(k, 1))?;
     shows(&mut k, "writes from MCDRAM", (MCDRAM, MCDRAM), BATCH)?;
-    // Of another type nothing is outstanding.
+    // No request of another type is outstanding.
     measure(&mut k, DEMAND_RFO, |k| load(k, 2))?;
     shows(&mut k, "writes, while there are reads", (0, 0), 0)?;
     k.a.ret()?;

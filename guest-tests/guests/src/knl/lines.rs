@@ -1,4 +1,4 @@
-//! Lines of memory that no cache has seen, each in a page of its own, so that no prefetcher follows them.
+//! Lines of memory that no cache has seen, each in its own page, so that no prefetcher follows them.
 
 use iced_x86::code_asm::*;
 
@@ -43,8 +43,8 @@ fn lines(batch: u64) -> impl Iterator<Item = u64> {
     (0..BATCH).map(move |n| ARRAY + (batch * BATCH + n) * PAGE + n * LINE)
 }
 
-/// What every CPU does that takes part: its other counter counts from now on, so that its caches are followed whatever else is counted,
-/// and the translation of the lines is known.
+/// What every CPU does that takes part: its other counter counts from now on, so that its caches are followed whatever else is counted, and
+/// the translation of the lines is known.
 pub(super) fn begin(k: &mut Kernel) -> Built<()> {
     k.wrmsr(SELECT + 1, L2_REQUESTS | OS | EN)?;
     k.a.mov(rax, qword_ptr(ARRAY + 511 * PAGE))
@@ -68,7 +68,7 @@ pub(super) fn load_and_store(k: &mut Kernel, batch: u64) -> Built<()> {
     Ok(())
 }
 
-/// Drives each line of a batch out of every cache of the tiles, which MCDRAM then has alone.
+/// Flushes each line of a batch from every cache of the tiles, so that MCDRAM alone has it.
 pub(super) fn flush(k: &mut Kernel, batch: u64) -> Built<()> {
     lines(batch).try_for_each(|line| k.a.clflush(byte_ptr(line)))
 }

@@ -27,7 +27,7 @@ const NMIS: u32 = own(0);
 const BY_CLOCKS: u32 = own(1);
 const BY_PMC0: u32 = own(2);
 const BY_PMC1: u32 = own(3);
-/// Times round the loop that looks at the status.
+/// Times round the loop that checks the status.
 const LOOKS: u32 = own(4);
 /// NMIs that found the entry unmasked, or a status of zero.
 const UNMASKED: u32 = own(5);
@@ -35,7 +35,7 @@ const EMPTY: u32 = own(6);
 
 /// Of each period, what the handler's end takes: the WRMSR that starts all again, four POPs, IRETQ.
 const END: u64 = 1 + 4 + 1;
-/// What is executed while clocks are sampled, behind the WRMSR that starts: MOV, the rounds, three MOVs to stop.
+/// What is executed while clocks are sampled, after the WRMSR that starts: MOV, the rounds, three MOVs to stop.
 const EXECUTED: u64 = 1 + 2 * ROUNDS as u64 + 3;
 /// The first period has the WRMSR that starts, the others the handler's end.
 const SAMPLES: u64 = 1 + (EXECUTED - (PERIOD - 1)) / (PERIOD - END);
@@ -51,7 +51,8 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// LVTPC first of all, then everything is stopped; the status is read, acknowledged and handled until it is empty; everything goes on.
+/// LVTPC first of all, then everything is stopped; the status is read, acknowledged and handled until it is empty; then everything is
+/// started again.
 fn handler(k: &mut Kernel) -> Built<()> {
     k.handler(2)?;
     let [mut masked, mut again, mut found, mut out] = [(); 4].map(|()| k.a.create_label());
@@ -175,9 +176,9 @@ fn both(k: &mut Kernel) -> Built<()> {
     k.check_is("two at once: instructions since", rax, END + 51 + 3)
 }
 
-/// What Linux does when the status will not become empty: everything is cleared, and stays so.
+/// What Linux does when the status does not become empty: everything is cleared, and stays so.
 fn reset(k: &mut Kernel) -> Built<()> {
-    // A status that nobody has handled: IA32_PMC0 without INT.
+    // An overflow that was not handled: IA32_PMC0 without INT.
     k.wrmsr(COUNTER, before_overflow(1))?;
     k.wrmsr(SELECT, INSTRUCTIONS & !(1 << 20))?;
     k.wrmsr(GLOBAL_CONTROL, ALL)?;

@@ -1,8 +1,7 @@
 //! Guests for the PMU of Intel Knights Landing: a hardware thread's own here, the boxes in [`untile`].
 //!
-//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
-//! instruction counts at the level it starts at: the WRMSR that enables a counter is the first instruction counted, the one that
-//! disables it is not counted.
+//! In what they count, every register access sees the counts up to the instructions before it, and an instruction counts at the level it
+//! starts at: the WRMSR that enables a counter is the first instruction counted, the one that disables it is not counted.
 
 mod any_thread;
 mod branches;
@@ -77,11 +76,11 @@ super::guests! {
     "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
     "linux-driver" 1 steps linux_driver "does what Linux does: starts, samples by NMI, handles two overflows at once, resets";
     "nmi-watchdog" 1 steps nmi_watchdog "has an NMI every 5000 clocks by a fixed counter, and halts in between";
-    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without leave, by good and bad indices";
+    "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without permission, by good and bad indices";
     "hostile" 1 steps hostile "writes every bit of every register, its neighbours, and patterns, at both rings, and counts afterwards";
-    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
+    "clock" 1 steps clock "counts, samples and halts by cycles, without relying on what a cycle of the engine is";
     "any-thread" 8 steps any_thread "counts for four threads of a core what each does and the clock while one runs";
-    "tile" 16 events tile "sees the requests of the own tile from each of its CPUs, and none of another tile's";
-    "offcore" 16 events offcore "counts reads and writes by who answered them: DDR, MCDRAM, another tile, the own tile";
+    "tile" 16 events tile "counts the requests of its own tile on each of its CPUs, and none of another tile's";
+    "offcore" 16 events offcore "counts reads and writes by what supplied the data: DDR, MCDRAM, another tile, its own tile";
     "latency" 1 events latency "finds the mean time that data takes, by weighted cycles";
 }

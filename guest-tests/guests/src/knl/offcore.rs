@@ -1,7 +1,7 @@
 //! `offcore`: the six combinations of section 1.2.4, each counting what it names and nothing else.
 //!
-//! CPU 0 reads or writes lines that memory has, that MCDRAM has, or that another tile has: CPU 8 belongs to it. What CPU 4 has, of the other
-//! core of the tile, comes from the own tile. Every batch of lines is used once, since only then is known where they are.
+//! CPU 0 reads or writes lines that memory has, that MCDRAM has, or that another tile has: CPU 8 belongs to it. Lines of CPU 4, on the
+//! other core of the tile, come from CPU 0's own tile. Every batch of lines is used once, since only then is its place known.
 
 use iced_x86::code_asm::*;
 
@@ -23,7 +23,7 @@ enum Holder {
     OwnTileModified,
 }
 
-/// What CPU 0 does, and what the holder is called.
+/// The pattern of CPU 0's accesses, and the name of the holder.
 const PATTERNS: [(&str, Holder, bool); 8] = [
     ("reads from DDR", Holder::Ddr, false),
     ("writes from DDR", Holder::Ddr, true),
@@ -101,12 +101,12 @@ pub(super) fn build() -> Built<Image> {
 /// Pattern, what is counted, its register value, and how many it counts.
 type Counted = (&'static str, &'static str, u64, u64);
 
-/// Every pattern with everything that is counted of it, numbered for the helpers and with a batch of its own.
+/// Every pattern with everything that is counted of it, numbered for the helpers and with its own batch.
 fn each(mut one: impl FnMut(i32, u64, Holder, bool, Counted) -> Built<()>) -> Built<()> {
     let mut batch = 0;
     for (pattern, (what, holder, stores)) in PATTERNS.into_iter().enumerate() {
         let mut row: Vec<_> = COUNTS.map(|(name, chosen, own)| (name, chosen, if own == pattern { BATCH } else { 0 })).into();
-        // What the own tile has clean is one count more, and that of any response counts every row: reads with reads.
+        // A clean line of CPU 0's own tile is one count more, and that of any response counts every row: reads with reads.
         if matches!(holder, Holder::OwnTileClean) {
             row.retain(|(_, chosen, _)| chosen & DEMAND_RFO == 0);
             row.push(("data reads, own tile, clean", DEMAND_DATA_RD | OWN_TILE_CLEAN, BATCH));

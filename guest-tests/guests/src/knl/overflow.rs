@@ -49,12 +49,12 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Clears what the status shows.
+/// Clears the bits that the status shows.
 fn acknowledge(k: &mut Kernel) -> Built<()> {
     k.wrmsr(OVERFLOW_CONTROL, ALL)
 }
 
-/// Lets counter 0 overflow at the fifth of the instructions that follow, 20 NOPs among them.
+/// Makes counter 0 overflow at the fifth of the instructions that follow, 20 NOPs among them.
 fn overflow(k: &mut Kernel, int: u64) -> Built<()> {
     k.wrmsr(COUNTER, before_overflow(5))?;
     PART.enable(k, 0, INSTRUCTIONS | OS | int)?;
@@ -64,7 +64,7 @@ fn overflow(k: &mut Kernel, int: u64) -> Built<()> {
     PART.disable(k, 0, 0)
 }
 
-/// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes behind `n - 1` NOPs.
+/// Counts ring 0 from -n: the WRMSR that enables is the first, so the interrupt comes after `n - 1` NOPs.
 fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     let mut slide = k.a.create_label();
     ticker::expect(k, 1, LVT_NMI)?;
@@ -86,8 +86,8 @@ fn at_ring_0(k: &mut Kernel, n: u64) -> Built<()> {
     k.check_is(&format!("ring 0, after {n}: the status that the handler finds"), r12, 1)
 }
 
-/// Overflows while RFLAGS.IF is clear: the interrupt waits and comes behind the instruction that follows STI; until then the entry is
-/// not masked.
+/// Overflows while RFLAGS.IF is clear: the interrupt waits and comes after the instruction that follows STI; until then the entry is not
+/// masked.
 fn behind_the_mask(k: &mut Kernel) -> Built<()> {
     let mut behind = k.a.create_label();
     ticker::expect(k, 1, u32::from(VECTOR))?;
@@ -137,8 +137,8 @@ fn two_counters(k: &mut Kernel, what: &str, second: u64, nmis: u64, last: u64) -
     k.check_is(&format!("two counters, {what}: NOPs executed before the last NMI"), r12, 5)
 }
 
-/// Overflows while the entry is masked: nothing comes, not later either, but the status shows it. The bit that stays set hinders no
-/// further request.
+/// Overflows while the entry is masked: no interrupt comes, not later either, but the status shows the overflow. The bit that stays set
+/// does not prevent further requests.
 fn lost(k: &mut Kernel) -> Built<()> {
     ticker::expect(k, 1, LVT_NMI)?;
     k.apic(APIC_LVT_PERFORMANCE, LVT_MASKED | LVT_NMI)?;

@@ -60,7 +60,7 @@ pub(super) static PART: Part = Part {
             Counter { register: FIXED + 1, name: "30Ah", value: 0 },
             Counter { register: FIXED + 2, name: "30Bh", value: 0x7F_8000_0000 },
         ],
-        // Bit 30 says that the counter is a fixed one.
+        // Bit 30 selects the fixed counters.
         indices: &[
             (0, Some(0)),
             (1, Some(1)),

@@ -1,4 +1,4 @@
-//! `probe`: what Linux reads and tests before it believes in a PMU.
+//! `probe`: what Linux reads and tests before it uses a PMU.
 
 use iced_x86::code_asm::*;
 
@@ -11,7 +11,7 @@ const PERF_CAPABILITIES: u32 = 0x345;
 const OFFCORE_RESP: u32 = 0x1A6;
 /// The first addresses of the two stacks of last branches, 8 deep.
 const LAST_BRANCHES: [u32; 2] = [0x680, 0x6C0];
-/// The two bits that Linux turns over to see whether an extra register is there.
+/// The two bits that Linux inverts to check whether an extra register is there.
 const TURNED: i32 = 0x11;
 
 pub(super) fn build() -> Built<Image> {
@@ -27,7 +27,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// CPUID of `leaf`, subleaf 0; what it answers is in R12 to R15.
+/// CPUID of `leaf`, subleaf 0; its results are in R12 to R15.
 fn cpuid(k: &mut Kernel, leaf: u32) -> Built<()> {
     let a = &mut k.a;
     a.mov(eax, leaf)?;
@@ -100,7 +100,7 @@ fn capabilities(k: &mut Kernel) -> Built<()> {
     Ok(())
 }
 
-/// What power-on leaves: the general counters are let count, and nothing is selected.
+/// The state after power-on: the general counters are enabled in the global control, and nothing is selected.
 fn reset(k: &mut Kernel) -> Built<()> {
     for (what, msr, right) in [
         ("IA32_PERF_GLOBAL_CTRL", GLOBAL_CONTROL, 3),
@@ -142,7 +142,7 @@ fn check_hw_exists(k: &mut Kernel) -> Built<()> {
     k.check_same("and shows it at its other address", rax, r12)
 }
 
-/// Linux clears the last branches of every processor that starts, unprobed, and looks at IA32_DEBUGCTL.
+/// Linux clears the last branches of every processor that starts, unprobed, and reads IA32_DEBUGCTL.
 fn processor_start(k: &mut Kernel) -> Built<()> {
     k.a.mov(cell(EXPECT), 1)?;
     for first in LAST_BRANCHES {
@@ -153,7 +153,7 @@ fn processor_start(k: &mut Kernel) -> Built<()> {
     k.rdmsr(DEBUG_CONTROL)?;
     k.a.mov(r12, cell(FAULTS))?;
     k.check_is("clearing the last branches does not fault", r12, 0)?;
-    // As a guest under a monitor finds out whether there are any: what it writes is not there.
+    // As a guest under a monitor finds out whether there are any: a write has no effect.
     k.wrmsr(LAST_BRANCHES[0], 0x1234)?;
     k.rdmsr(LAST_BRANCHES[0])?;
     k.a.mov(cell(EXPECT), 0)?;

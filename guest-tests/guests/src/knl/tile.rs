@@ -7,7 +7,7 @@ use super::lines::{BATCH, DDR, DEMAND_DATA_RD, MCDRAM, begin, load, start, stop}
 use crate::runtime::{Built, Kernel, here};
 use vm_pmu_engines::x86::Image;
 
-/// Reads that memory of either kind answers: what CPUs tell each other comes from a tile.
+/// Reads that memory of either kind supplies: what CPUs exchange comes from a tile.
 const CHOSEN: u64 = DEMAND_DATA_RD | DDR | MCDRAM;
 
 /// The helpers: another thread of CPU 0's core, the other core's first, and another tile's first; with what each sees, CPU 0 and the first
@@ -23,8 +23,8 @@ pub(super) fn build() -> Built<Image> {
     k.a.mov(rbp, rdi)?;
     part(&mut k, &helpers)?;
     begin(&mut k)?;
-    // First they meet, so that what they talk by is in the caches; then all count; then one after the other loads; then all stop. What checks
-    // do reads memory too, so they come last.
+    // First they exchange numbers, so that the lines for this are in the caches; then all count; then one after the other loads; then all
+    // stop. The checks read memory too, so they come last.
     for number in 1..=2 {
         helpers.iter().try_for_each(|(helper, _)| helper.ask(&mut k, number))?;
     }

@@ -30,14 +30,14 @@ fn alat(k: &mut Kernel) {
     checks(k, data);
 }
 
-/// What PMD33 says of a check.
+/// PMD33 after a check.
 fn failed() -> u64 {
     let mut pmd = Pmd33::default();
     pmd.set_stat(0b01);
     pmd.bits()
 }
 
-/// A check load fails where a store has been to what was loaded, and is captured with the address that it then loads.
+/// A check load fails after a store to its address, and is captured with the address that it then loads.
 fn check_loads(k: &mut Kernel, data: u64) {
     for (stored, captured) in [(data, TIMES), (data + 8, 0)] {
         k.write_pmd(4, 0);
@@ -59,7 +59,7 @@ fn check_loads(k: &mut Kernel, data: u64) {
     }
 }
 
-/// A check fails in the same way, and goes to the code that mends what depended on it.
+/// A check fails in the same way, and branches to the recovery code.
 fn checks(k: &mut Kernel, data: u64) {
     for (stored, captured) in [(data, TIMES), (data + 8, 0)] {
         k.write_pmd(4, 0);

@@ -56,8 +56,8 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     k.main();
     k.monitor_vector(VECTOR);
     k.write_cr(Cr::ITV, TIMER.into());
-    // The timer is read in the first of nine bundles, then the procedure takes a cycle: the halt has ten cycles less. Behind sum five bundles
-    // run, the procedure, and that of rum.
+    // The timer is read in the first of nine bundles, then the procedure takes a cycle: the halt has ten cycles less. After sum five
+    // bundles run, the procedure, and that of rum.
     for cycles in [5000, 8000] {
         program(&mut k, None);
         rest(&mut k, cycles, PAL_HALT);

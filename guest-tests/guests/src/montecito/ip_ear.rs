@@ -20,7 +20,7 @@ struct Entry {
     bundle: u64,
     cycles: u8,
     flushed: bool,
-    /// The capture ended early with so many cycles of the delay left, which stand in place of the lowest bits of the address.
+    /// The capture ended early with so many cycles of the delay left, which replace the lowest bits of the address.
     left: Option<u8>,
 }
 
@@ -60,7 +60,7 @@ fn freeze_at(k: &mut Kernel, instructions: u64) {
 }
 
 fn check(k: &mut Kernel, name: &str, entries: &[Entry]) {
-    // Captures no more, whatever has frozen.
+    // Captures nothing more, whatever has frozen.
     k.write_pmc(42, 0);
     let count = entries.len() as u64;
     let mut index = Pmd38::default();
@@ -96,8 +96,8 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     k.finish()
 }
 
-/// From `sum` to `rum`: the bundle of `sum`, of which the last two slots are captured, each bundle behind it a cycle later, that of
-/// `rum`, and one more entry with the whole delay left.
+/// From `sum` to `rum`: the bundle of `sum`, of which the last two slots are captured, each bundle after it a cycle later, that of `rum`,
+/// and one more entry with the whole delay left.
 fn early(k: &mut Kernel) {
     for (nops, delay) in [(3, 0), (13, 200), (20, 7)] {
         capture(k, 0b0001, delay);
@@ -119,7 +119,7 @@ fn early(k: &mut Kernel) {
     check(k, "other levels", &[]);
 }
 
-/// The instruction that freezes is in a bundle: two are in that of `sum`, three in each behind it. Entries go on for `delay` cycles; that
+/// The instruction that freezes is in a bundle: two are in that of `sum`, three in each after it. Entries continue for `delay` cycles; that
 /// of the last cycle has the bundle before.
 fn delayed(k: &mut Kernel, delay: u8, instructions: u64) {
     freeze_at(k, instructions);
@@ -137,7 +137,7 @@ fn delayed(k: &mut Kernel, delay: u8, instructions: u64) {
     check(k, &format!("a freeze by instruction {instructions}, {delay} cycles before the end"), &entries);
 }
 
-/// `rum` while the delay runs: it ends at once, and what was left of the delay is told.
+/// `rum` while the delay runs: it ends at once, and the entry contains what was left of the delay.
 fn frozen_then_early(k: &mut Kernel) {
     // The third bundle of no-operations freezes; five follow, and that of rum.
     freeze_at(k, 2 + 3 * 3);
@@ -156,7 +156,7 @@ fn frozen_then_early(k: &mut Kernel) {
 /// A fault at level 0: it takes a cycle, and the pipeline is flushed before the handler's first bundle.
 fn flushed(k: &mut Kernel) {
     k.expect_faults();
-    // Two behind sum, three of no-operations, and two of the vector's, before its branch.
+    // Two after sum, three of no-operations, and two of the vector's, before its branch.
     freeze_at(k, 2 + 3 + 2);
     capture(k, 0b0001, 0);
     let begin = k.a.address();

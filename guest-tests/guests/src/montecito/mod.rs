@@ -1,7 +1,7 @@
 //! Guests for the PMU of Montecito.
 //!
-//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
-//! instruction counts in the state it starts in: the `sum` that lets counters go is not counted, the `rum` that stops them is.
+//! In what they count, every register access sees the counts up to the instructions before it, and an instruction counts in the state it
+//! starts in: the `sum` that starts counters is not counted, the `rum` that stops them is.
 
 mod data_ear;
 mod halt;
@@ -22,7 +22,7 @@ super::guests! {
     "overflow" 1 steps overflow "overflows at exact events: freezing, vector, several at once, masked and held back";
     "linux-driver" 1 steps linux_driver "does with the registers what Linux's driver does, from boot to unload";
     "access" 1 steps access "reads and writes every register number from every privilege level";
-    "hostile" 1 steps hostile "writes noise into every register, then counts as if nothing had been";
+    "hostile" 1 steps hostile "writes noise into every register, then counts as if nothing had been written";
     "pal" 1 steps pal "asks firmware for the monitors and halts with them frozen";
     "halt" 1 steps halt "counts the cycles of a halt, overflows in one, and has none where firmware froze the monitors";
     "two-threads" 2 steps two_threads "takes turns with the other thread of the core, and counts its own and both";

@@ -1,4 +1,4 @@
-//! `range`: instruction ranges on the four channels, data ranges, and what they can be combined to.
+//! `range`: instruction ranges on the four channels, data ranges, and their combinations.
 
 use vm_pmu::arch::montecito::{Pmc36, Pmc38, Pmc41};
 
@@ -23,12 +23,12 @@ fn pmc38(ignored: u8, fine: bool) -> u64 {
     pmc.bits() | Pmc38::FIXED
 }
 
-/// The first matcher takes every opcode; what of addresses constrains channel 0.
+/// The first matcher takes every opcode; the arguments are the address constraints of channel 0.
 fn pmc32(ig_ad: bool, inv: bool) -> u64 {
     PART.first_matcher(&Opcodes::all(), ig_ad, inv)
 }
 
-/// What constrains the memory pipeline: of each pair its configuration, if it is enabled.
+/// The constraints of the memory pipeline: of each pair its configuration, if it is enabled.
 fn pmc41(pairs: [Option<u8>; 4]) -> u64 {
     let [first, second, third, fourth] = pairs;
     let mut pmc = Pmc41::default();
@@ -151,7 +151,7 @@ fn opcodes(k: &mut Kernel, code: &Code) {
     PART.match_opcodes(k, 1, &Opcodes::all());
 }
 
-/// A row of table 3-3 and what comes of it.
+/// A row of table 3-3 and its counts.
 struct Row {
     name: &'static str,
     ig_ad: bool,

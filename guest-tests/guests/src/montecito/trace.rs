@@ -1,4 +1,4 @@
-//! `trace`: branches under every filter, and what changes the flow beside them.
+//! `trace`: branches under every filter, and other changes of the flow.
 
 use crate::ia64::facts::Part;
 use crate::ia64::trace::{self, ALL, Entry, Filters};
@@ -46,7 +46,7 @@ fn returns(k: &mut Kernel) {
     }
 }
 
-/// A check that fails, at level 0; one that holds is nothing.
+/// A check that fails, at level 0; one that holds makes no entry.
 fn checks(k: &mut Kernel) {
     let data = k.reserve(8);
     k.a.load(R16, data);
@@ -70,7 +70,7 @@ fn checks(k: &mut Kernel) {
     }
 }
 
-/// A fault of user code, of which level 0 sees nothing else.
+/// A fault of user code, of which nothing else is traced at level 0.
 fn faults(k: &mut Kernel) {
     let (code, over) = (k.a.label(), k.a.label());
     k.a.put(br_cond(over));

@@ -8,10 +8,10 @@ use vm_pmu_engines::image::Image;
 
 /// Bundles of the work that thread 1 does when it is asked to.
 const WORK: u64 = 20;
-/// Bundles of thread 1 from behind one `hint @pause` to the next when it works: the branch back; three to find work; the work; the branch
-/// back; one and two for each of three things to find none; and the hint.
+/// Bundles of thread 1 from one `hint @pause` to the next when it works: the branch back; three to find work; the work; the branch back;
+/// one and two for each of three tasks that it does not find; and the hint.
 const TURN: u64 = 1 + 3 + WORK + 1 + 7 + 1;
-/// What thread 0 asks thread 1 for: work, to look at its own counter, to watch thread 0 halt.
+/// What thread 0 asks thread 1 for: work, to read its own counter, to watch thread 0 halt.
 const DO_WORK: i64 = 1;
 const CHECK_OWN: i64 = 2;
 const WATCH_HALT: i64 = 3;
@@ -40,7 +40,7 @@ fn program_all(k: &mut Kernel, monitors: &[(u8, Monitor, &str, u64)]) {
     }
 }
 
-/// Checks what they came to, and leaves all counters idle.
+/// Checks the counts, and leaves all counters idle.
 fn check_all(k: &mut Kernel, name: &str, monitors: &[(u8, Monitor, &str, u64)]) {
     for (number, _, what, right) in monitors {
         check(k, &format!("{name}: {what}"), *number, *right);
@@ -64,7 +64,7 @@ fn both(event: &'static str) -> Monitor {
     Monitor::of(event).both_threads()
 }
 
-/// What thread 1 is to do is in the cell that r20 points at.
+/// The cell that r20 points at holds what thread 1 is to do.
 fn ask(k: &mut Kernel, what: i64) {
     k.a.put(mov_imm(R22, what));
     k.a.put(st8_rel(R20, R22));
@@ -81,7 +81,7 @@ fn wait(k: &mut Kernel) {
     k.a.here(over);
 }
 
-/// Thread 1 looks for something to do whenever it runs, and turns to thread 0 if there is nothing.
+/// Thread 1 checks for a task whenever it runs, and turns to thread 0 if there is none.
 fn second(k: &mut Kernel) {
     let (work, look, watch) = (k.a.label(), k.a.label(), k.a.label());
     let next = k.a.mark();
@@ -116,7 +116,7 @@ fn second(k: &mut Kernel) {
 /// Thread 1 has its turn; what it did counts where both threads are counted, whatever its own PSR.
 fn turns(k: &mut Kernel) {
     let switch = u64::from(SWITCH_CYCLES);
-    // 2 behind sum, the hint's 3, and rum.
+    // 2 after sum, the hint's 3, and rum.
     let instructions = 2 + 3 + 1;
     // The hint's bundle, the switch that brings the thread back, and rum.
     let cycles = 1 + switch + 1;
@@ -142,7 +142,7 @@ fn turns(k: &mut Kernel) {
     check_all(k, "a turn", &monitors);
 }
 
-/// A counter of both threads overflows while its own one is in the background: everything of this thread freezes, nothing of the
+/// A counter of both threads overflows while its own thread is in the background: everything of this thread freezes, nothing of the
 /// other's.
 fn overflow(k: &mut Kernel) {
     program(k, 4, own(MONTECITO.instructions), 0);
@@ -218,7 +218,7 @@ pub(super) fn build() -> Result<Image, AssembleError> {
     k.a.put(br_cond(first).when(P1));
     second(&mut k);
     k.a.here(first);
-    // Thread 1 comes to its hint.
+    // Thread 1 reaches its hint.
     k.a.put(hint(0));
     k.monitor_vector(VECTOR);
     turns(&mut k);

@@ -5,7 +5,7 @@ use crate::ia64::{CPU, Kernel};
 use vm_pmu_engines::ia64::assemble::*;
 use vm_pmu_engines::image::Image;
 
-/// Where nothing was ever read: beyond all code and data.
+/// Memory that was never read: beyond all code and data.
 const COLD: u64 = 0x80_0000;
 /// Lines read, 128 bytes each.
 const LINES: u64 = 200;

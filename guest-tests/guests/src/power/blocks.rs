@@ -137,7 +137,7 @@ impl Kernel {
         a.ld(R11, USER_SP, R13);
         a.load(R12, 0);
         a.b(go);
-        // resume_user: goes on behind the last system call.
+        // resume_user: continues after the last system call.
         a.here(resume_user);
         a.ld(R3, USER_PC, R13);
         a.ld(R4, USER_MSR, R13);
@@ -216,7 +216,7 @@ impl Kernel {
         }
     }
 
-    /// What handles the interrupts without handlers.
+    /// The handlers of interrupts that the guest does not handle.
     pub(super) fn faults(&mut self) {
         let name = self.text("an interrupt that nothing expected");
         let place = self.text("where it happened");
@@ -262,7 +262,7 @@ impl Kernel {
         a.b(exit);
     }
 
-    /// Counts an interrupt that was expected and goes on with the next instruction.
+    /// Counts an interrupt that was expected and continues with the next instruction.
     fn skip(&mut self, label: Label, lost: Label, address: u16, state: u16) {
         let a = &mut self.a;
         let unexpected = a.label();
@@ -297,7 +297,7 @@ impl Kernel {
     }
 }
 
-/// What a handler saves beside general purpose registers and CR, and where.
+/// What a handler saves in addition to general purpose registers and CR, and where.
 fn kept(address: u16, state: u16) -> [(u16, i64); 5] {
     [(address, FRAME_ADDRESS), (state, FRAME_STATE), (spr::LR, FRAME_LR), (spr::CTR, FRAME_CTR), (spr::XER, FRAME_XER)]
 }

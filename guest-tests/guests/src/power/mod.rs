@@ -30,7 +30,7 @@ use vm_pmu_engines::image::{Image, Segment};
 use vm_pmu_engines::power::assemble::{AssembleError, Assembler, CR0, Gpr, Label, R0, R1, R3, R4, R5, R6, R12, R13};
 use vm_pmu_engines::power::registers::{msr, spr, vector};
 
-/// Where code behind the vectors begins.
+/// Where code after the vectors begins.
 pub const KERNEL_CODE: u64 = 0x20_0000;
 /// Where data are.
 pub const KERNEL_DATA: u64 = 0x30_0000;
@@ -49,8 +49,7 @@ const PER_CPU: u64 = 512;
 /// In a CPU's own area: its number.
 pub const CPU: i64 = 0;
 const INTERRUPT_STACK: i64 = 8;
-/// In a CPU's own area: not 0 while an interrupt that says why an instruction did not complete is to be counted, and the instruction
-/// skipped.
+/// In a CPU's own area: not 0 while an interrupt of an instruction that did not complete is to be counted, and the instruction skipped.
 pub const EXPECT: i64 = 16;
 /// In a CPU's own area: how many such interrupts there were.
 pub const FAULTS: i64 = 24;
@@ -63,7 +62,7 @@ const SAVED_R1: i64 = 56;
 const KERNEL_SP: i64 = 64;
 const KERNEL_LR: i64 = 72;
 const USER_SP: i64 = 80;
-/// In a CPU's own area: where problem state goes on.
+/// In a CPU's own area: where problem state continues.
 pub const USER_PC: i64 = 88;
 /// In a CPU's own area: MSR of problem state when it was left.
 pub const USER_MSR: i64 = 96;
@@ -77,15 +76,15 @@ pub const fn own(n: i64) -> i64 {
 
 /// Bytes of the frame that a handler has on its stack.
 const FRAME: i64 = 256;
-/// In a handler's frame: where the interrupted program goes on. What is stored here counts.
+/// In a handler's frame: where the interrupted program continues. What is stored here takes effect.
 pub const FRAME_ADDRESS: i64 = 48;
-/// In a handler's frame: MSR with which it goes on. What is stored here counts.
+/// In a handler's frame: MSR with which it continues. What is stored here takes effect.
 pub const FRAME_STATE: i64 = 56;
 const FRAME_LR: i64 = 64;
 const FRAME_CTR: i64 = 72;
 const FRAME_XER: i64 = 80;
 const FRAME_CR: i64 = 88;
-/// In a handler's frame: GPR `n` of the interrupted program, 0 to 13. What is stored here counts.
+/// In a handler's frame: GPR `n` of the interrupted program, 0 to 13. What is stored here takes effect.
 #[must_use]
 pub const fn frame(n: i64) -> i64 {
     96 + 8 * n
@@ -102,7 +101,7 @@ const fn hypervisor_registers(vector: u16) -> bool {
     matches!(vector, 0x980 | 0xE00 | 0xE20 | 0xE40 | 0xE60 | 0xE80 | 0xEA0 | 0xF80)
 }
 
-/// Whether an interrupt says why an instruction did not complete, so that the next one may be gone on with.
+/// Whether an interrupt is one of an instruction that did not complete, so that execution may continue with the next one.
 const fn skippable(vector: u16) -> bool {
     matches!(vector, 0x300 | 0x600 | 0x700 | 0x800 | 0xE40 | 0xF20 | 0xF40 | 0xF60 | 0xF80)
 }
@@ -132,7 +131,7 @@ pub struct Kernel {
     tree: Option<Tree>,
 }
 
-/// What a guest that firmware hands a device tree knows of it.
+/// What is known of a guest to which firmware hands a device tree.
 #[derive(Clone, Copy)]
 struct Tree {
     /// The cell that keeps the tree's address.
@@ -148,7 +147,7 @@ impl Kernel {
         Kernel::begun(little_endian, None)
     }
 
-    /// The same for a guest that firmware hands a device tree, on chips with `threads` CPUs each.
+    /// The same for a guest to which firmware hands a device tree, on chips with `threads` CPUs each.
     #[must_use]
     pub fn with_tree(little_endian: bool, threads: u64) -> Kernel {
         Kernel::begun(little_endian, Some(threads))
@@ -204,7 +203,7 @@ impl Kernel {
         address
     }
 
-    /// Puts text with a zero byte behind it into data and returns its address.
+    /// Puts text with a zero byte after it into data and returns its address.
     pub fn text(&mut self, text: &str) -> u64 {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
@@ -236,8 +235,8 @@ impl Kernel {
         self.a.blr();
     }
 
-    /// A handler for the interrupt at `number` begins here. GPR 0 and 3 to 13, LR, CTR, XER and CR are saved; GPR 1 is a stack of its
-    /// own with the frame of [`frame`], GPR 13 the CPU's own area.
+    /// A handler for the interrupt at `number` begins here. GPR 0 and 3 to 13, LR, CTR, XER and CR are saved; GPR 1 is a separate stack
+    /// with the frame of [`frame`], GPR 13 the CPU's own area.
     ///
     /// # Panics
     /// If POWER9 has no interrupt there, or it has a handler.
@@ -251,7 +250,7 @@ impl Kernel {
         self.save();
     }
 
-    /// The handler ends here: the interrupted program goes on.
+    /// The handler ends here: the interrupted program continues.
     pub fn end_handler(&mut self) {
         let (address, state) = if hypervisor_registers(self.handling) { (spr::HSRR0, spr::HSRR1) } else { (spr::SRR0, spr::SRR1) };
         self.restore(address, state);
@@ -296,21 +295,21 @@ impl Kernel {
         self.a.bl(self.print);
     }
 
-    /// Ends the run: what the checks found is the status.
+    /// Ends the run: the result of the checks is the status.
     pub fn exit(&mut self) {
         self.a.b(self.exit);
     }
 
-    /// Goes to problem state at `code`, with MSR as it is now and PR, EE, RI, IR, DR and `state` beside; goes on here, in the state
-    /// that was left, at its system call. Problem state has a stack of its own and all other registers as they are.
+    /// Goes to problem state at `code`, with MSR as it is now and in addition PR, EE, RI, IR, DR and `state`; continues here, in the state
+    /// that was left, at its system call. Problem state has its own stack and all other registers as they are.
     pub fn enter_user(&mut self, code: Label, state: u64) {
         self.a.load_address(R3, code);
         self.a.load(R4, state | msr::PR | msr::EE | msr::RI | msr::IR | msr::DR);
         self.a.bl(self.enter_user);
     }
 
-    /// Goes to privileged state without hypervisor privilege at `code`, with MSR as it is now but for HV; goes on here, in the state
-    /// that was left, at its system call to the hypervisor. The stack is that of problem state.
+    /// Goes to privileged state without hypervisor privilege at `code`, with MSR as it is now except HV; continues here, in the state that
+    /// was left, at its system call to the hypervisor. The stack is that of problem state.
     pub fn enter_supervisor(&mut self, code: Label) {
         self.a.load_address(R3, code);
         self.a.mfmsr(R4);
@@ -319,7 +318,7 @@ impl Kernel {
         self.a.bl(self.enter_state);
     }
 
-    /// Goes on in problem state behind its last system call.
+    /// Continues in problem state after its last system call.
     pub fn resume_user(&mut self) {
         self.a.bl(self.resume_user);
     }
@@ -345,8 +344,8 @@ impl Kernel {
         self.a.mtspr(number, R12);
     }
 
-    /// From here on, interrupts that say why an instruction did not complete are counted in [`FAULTS`] and the instruction is skipped.
-    /// Changes GPR 12.
+    /// From here on, interrupts of instructions that did not complete are counted in [`FAULTS`] and the instruction is skipped. Changes GPR
+    /// 12.
     pub fn expect_faults(&mut self) {
         self.a.load(R12, 1);
         self.a.std(R12, EXPECT, R13);

@@ -1,5 +1,5 @@
-//! `access`: who may touch what, and what comes of it: every number of the registers under every PMCC, from problem state and from
-//! privileged state without the hypervisor's leave; the branch history, the match array and MMCRC.
+//! `access`: every number of the registers under every PMCC, from problem state and from privileged state without the hypervisor's
+//! permission, and the effect of each access; the branch history, the match array and MMCRC.
 
 use vm_pmu::arch::power9::{Mmcr0, Mmcr2, spr};
 
@@ -13,7 +13,7 @@ use vm_pmu_engines::power::registers::{facility, spr as cpu, vector};
 /// The interrupt of the last access: its vector, and 65536 times the cause that FSCR or HFSCR has; 0 if there was none.
 const CAME: i64 = own(0);
 
-/// What a register to read into holds before, and holds still where a read does nothing.
+/// What the target register of a read holds before, and still holds if the read does nothing.
 const UNTOUCHED: u64 = 0x5EED;
 /// What is written. The bits of MMCR0 that problem state may write are 0 in it.
 const WRITTEN: u64 = 0x1234_5678_0000_1234;
@@ -29,11 +29,11 @@ const fn withheld(cause: u8) -> u64 {
     vector::HYPERVISOR_FACILITY_UNAVAILABLE as u64 | (cause as u64) << 16
 }
 
-/// FC, PMAE and PMAO: what problem state has of MMCR0.
+/// FC, PMAE and PMAO: the part of MMCR0 that problem state can access.
 const SHARED_MMCR0: u64 = 0x8400_0080;
-/// FC1P to FC6P: what problem state has of MMCR2.
+/// FC1P to FC6P: the part of MMCR2 that problem state can access.
 const SHARED_MMCR2: u64 = 0x4020_1008_0402_0000;
-/// Bits 41 to 63: what problem state sees of SIER.
+/// Bits 41 to 63: the part of SIER that problem state can read.
 const SHARED_SIER: u64 = 0x7F_FFFF;
 /// SIER has no bits 7, 33 to 36 and 40.
 const WHOLE_SIER: u64 = !(1 << 56 | 0xF << 27 | 1 << 23);
@@ -41,7 +41,7 @@ const WHOLE_SIER: u64 = !(1 << 56 | 0xF << 27 | 1 << 23);
 const SIAR: u64 = 0x0011_2233_4455_6678;
 const SDAR: u64 = 0x8899_AABB_CCDD_EEFF;
 
-/// MMCR0 with all that neither counts nor alerts: event-based branches keep PMAO from being an interrupt, and GE is 0.
+/// MMCR0 that neither counts nor alerts: event-based branches keep PMAO from being an interrupt, and GE is 0.
 fn control(pmcc: u8) -> u64 {
     mmcr0(|m| {
         *m = Mmcr0::written(0xFFFF_FFFF);
@@ -91,7 +91,7 @@ const fn without_mtspr(number: u16) -> bool {
     matches!(number, spr::SIER | spr::SIAR | spr::SDAR | spr::MMCR1)
 }
 
-/// What problem state reads by the number for it of the register of this privileged number: a value, or an interrupt.
+/// What problem state reads by its number for the register of this privileged number: a value, or an interrupt.
 fn problem_reads(number: u16, pmcc: u8) -> u64 {
     let Some(value) = held(number, pmcc) else { return ASSISTANCE };
     match (pmcc, number) {
@@ -122,7 +122,7 @@ fn problem_writes(number: u16, pmcc: u8) -> u64 {
     }
 }
 
-/// Where an access is made.
+/// The state that makes an access.
 #[derive(Clone, Copy)]
 enum From {
     Problem,
@@ -146,7 +146,7 @@ fn code(k: &mut Kernel, access: impl Fn(&mut Kernel)) -> Code {
     Code { problem, supervisor }
 }
 
-/// The access ends in GPR 15: its interrupt, or else what `after` finds.
+/// The result of the access is in GPR 15: its interrupt, or else what `after` finds.
 fn attempt(k: &mut Kernel, from: From, code: Code, value: u64, after: impl Fn(&mut Kernel)) {
     let interrupted = k.a.label();
     k.a.load(R14, 0);
@@ -165,7 +165,7 @@ fn attempt(k: &mut Kernel, from: From, code: Code, value: u64, after: impl Fn(&m
     k.a.here(interrupted);
 }
 
-/// Handlers that say what came and skip the instruction.
+/// Handlers that record the interrupt and skip the instruction.
 fn handlers(k: &mut Kernel) {
     for number in [vector::PROGRAM, vector::EMULATION_ASSISTANCE, vector::FACILITY_UNAVAILABLE, vector::HYPERVISOR_FACILITY_UNAVAILABLE] {
         k.handler(number);
@@ -255,7 +255,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     attempt(&mut k, From::Problem, read(problem(pmc(1))), UNTOUCHED, |k| k.a.mr(R15, R14));
     k.check_is("problem state reads PMC1 without the hypervisor's leave", R15, withheld(facility::CAUSE_PM));
     facility(&mut k, facility::PM, true);
-    // PMCC 01 keeps nothing from privileged state.
+    // PMCC 01 denies nothing to privileged state.
     fill(&mut k, 0b01);
     for number in NUMBERS {
         let right = held(number, 0b01).unwrap_or(UNTOUCHED);

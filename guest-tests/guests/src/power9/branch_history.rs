@@ -13,7 +13,7 @@ use vm_pmu_engines::power::registers::vector;
 const DEPTH: u32 = 32;
 /// The T bit: the entry is a target.
 const TARGET: i64 = 2;
-/// The P bit: the branch, or where it went, was predicted wrongly.
+/// The P bit: the direction or the target of the branch was predicted wrongly.
 const WRONG: i64 = 1;
 /// How often code is executed for the companion's predictor to know it.
 const WARM: usize = 8;
@@ -125,7 +125,7 @@ fn sequence(k: &mut Kernel) -> Sequence {
     Sequence { entry, branches }
 }
 
-/// A filter: its name, MMCRA, and what it leaves of a branch: its own entry, that of its target.
+/// A filter: its name, MMCRA, and what it keeps of a branch: its own entry, that of its target.
 type Filter = (&'static str, fn(&mut Mmcra), fn(&Entered) -> (bool, bool));
 
 const fn both(kept: bool) -> (bool, bool) {
@@ -144,13 +144,13 @@ const FILTERS: [Filter; 9] = [
     ("FR", |m| m.set_fr(true), |branch| both(branch.kind != Kind::Return)),
     ("FJ", |m| m.set_fj(true), |branch| both(matches!(branch.kind, Kind::Call | Kind::Return))),
     ("IFM 01", |m| m.set_ifm(0b01), |branch| both(branch.kind == Kind::Call)),
-    // Targets in registers are all that is worth knowing of what branches always.
+    // Of branches that are always taken, only targets in registers are recorded.
     ("IFM 10", |m| m.set_ifm(0b10), |branch| (conditional(branch), true)),
-    // Nor is it where the branch says how it will go.
+    // Nor are branches whose hint states the direction.
     ("IFM 11", |m| m.set_ifm(0b11), |branch| (branch.kind == Kind::Conditional, true)),
 ];
 
-/// Executes `code` while the buffer records, until every branch of it is foreseen.
+/// Executes `code` while the buffer records, until every branch of it is predicted.
 fn warm(k: &mut Kernel, code: Label) {
     k.write(spr::MMCR0, recording());
     for _ in 0..WARM {
@@ -251,7 +251,7 @@ fn alerting(k: &mut Kernel) -> Alerting {
 
 fn alert(k: &mut Kernel, code: &Alerting) {
     k.write(spr::MMCR1, select(&[0x2_0002]));
-    // Instructions of problem state: the branch, and the one behind it.
+    // Instructions of problem state: the branch, and the one after it.
     k.write(pmc(2), before(2));
     let control = mmcr0(|m| {
         m.set_pmae(true);
@@ -322,7 +322,7 @@ fn kernel(k: &mut Kernel, code: &Supervisor) {
     }
 }
 
-/// A jump to where GPR 16 says, and a branch that is taken if GPR 17 is 0.
+/// A jump to the address in GPR 16, and a branch that is taken if GPR 17 is 0.
 struct Wrong {
     entry: Label,
     jump: Label,
@@ -350,7 +350,7 @@ fn wrong(k: &mut Kernel) -> Wrong {
     Wrong { entry, jump, usual, other, branch }
 }
 
-/// What the predictor has seen go one way goes the other way.
+/// Branches that went one way so far go the other way.
 fn mispredictions(k: &mut Kernel, code: &Wrong) {
     k.a.load_address(R16, code.usual);
     k.a.load(R17, 1);

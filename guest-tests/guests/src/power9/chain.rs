@@ -1,8 +1,8 @@
 //! Pointers from line to line of an array, and what follows them in problem state.
 //!
-//! The geometry of the companion's POWER9: lines of 128 bytes; a data cache of 32 KiB, eight ways, 32 sets; an L2 of 512 KiB, eight
-//! ways, 512 sets; an L3 of 10 MiB, twenty ways, 4096 sets, that takes in what the L2 gives up; an ERAT of 64 pages of 64 KiB, a TLB
-//! of 1024. All give up what was used longest ago.
+//! The geometry of the companion's POWER9: lines of 128 bytes; a data cache of 32 KiB, eight ways, 32 sets; an L2 of 512 KiB, eight ways,
+//! 512 sets; an L3 of 10 MiB, twenty ways, 4096 sets, that takes in what the L2 gives up; an ERAT of 64 pages of 64 KiB, a TLB of 1024. All
+//! replace the least recently used.
 //!
 //! A pass touches each line once, always in the same order. A set whose lines have room keeps them all; of a set that has more lines
 //! than ways, each is gone when its turn comes.
@@ -25,8 +25,8 @@ pub(super) struct Chain {
     pub(super) lines: u64,
     /// Bytes from one to the next in memory.
     pub(super) stride: u64,
-    /// How many of them on the next one in the chain is. No two that follow within eight steps are adjacent, so nothing is fetched ahead;
-    /// it shares no divisor with the number of lines.
+    /// The distance to the next one in the chain, in lines. No two within eight steps are adjacent, so nothing is fetched ahead; it shares
+    /// no divisor with the number of lines.
     pub(super) step: u64,
 }
 

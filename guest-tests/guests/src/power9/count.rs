@@ -1,8 +1,8 @@
 //! `count`: a known mix of instructions on every counter.
 //!
 //! Every event of the list that is exact and that the engine drives is counted over the same mix, as many at a time as
-//! [`encode`](vm_pmu::arch::power9::encode) puts together; then PMC5 and PMC6 with the run latch on and off, and all counters are read
-//! by both their numbers.
+//! [`encode`](vm_pmu::arch::power9::encode) puts together; then PMC5 and PMC6 with the run latch on and off, and all counters are read by
+//! both their numbers.
 
 use vm_pmu::arch::power9::encode::{EventCode, Options, encode};
 use vm_pmu::arch::power9::spr;
@@ -15,16 +15,16 @@ use vm_pmu_engines::image::Image;
 use vm_pmu_engines::power::assemble::{AssembleError, CR0, F1, F2, F3, R2, R3, R5, R6, R7, R12, R16, R31};
 use vm_pmu_engines::power::registers::{msr, spr as cpu};
 
-/// What the matching facility looks for: `xoris 5,5,0x1234`.
+/// What the matching facility is to match: `xoris 5,5,0x1234`.
 const MATCHED: u32 = 27 << 26 | 5 << 21 | 5 << 16 | 0x1234;
 /// The cycles of the mix that are not spent at normal priority: very low, medium low and high.
 const PRIORITIES: [u64; 3] = [3, 2, 4];
 /// Instructions of the mix, piece by piece as [`mix`] has them, with the `mtspr` that begins to count. All take one cycle.
 const ALL: u64 = 1 + 5 + 3 + 3 + 6 + 10 + 3 + 2 + 4 + 1 + 2 + 11 + 4 + 4;
-/// Branches: the four of the loop, three that are taken once, one that is not; one behind a transaction that commits, two where one
-/// is given up.
+/// Branches: the four of the loop, three that are taken once, one that is not; one after a transaction that commits, two where one is given
+/// up.
 const BRANCHES: u64 = 4 + 3 + 1 + 1 + 2;
-/// Of the loop three are taken; then jump, call and return; then the one behind the transaction that was given up.
+/// Of the loop three are taken; then jump, call and return; then the one after the transaction that was given up.
 const TAKEN: u64 = 3 + 3 + 1;
 /// The loop's, and the call, whose target comes before it.
 const BACKWARD: u64 = 4 + 1;
@@ -178,7 +178,7 @@ fn events(k: &mut Kernel) {
     }
 }
 
-/// PMC5 and PMC6, and a programmable counter beside.
+/// PMC5 and PMC6, and a programmable counter in addition.
 fn run_latch_counts(k: &mut Kernel) {
     k.write(spr::MMCR1, INSTRUCTIONS);
     let cc56run = mmcr0(|m| m.set_cc56run(true));
@@ -199,7 +199,7 @@ fn run_latch_counts(k: &mut Kernel) {
         run_latch(k, true);
         nops(k, 3);
     });
-    // Beside 15 no-operations the mtspr to MMCR0, and twice a load and the mtspr to CTRL.
+    // In addition to 15 no-operations the mtspr to MMCR0, and twice a load and the mtspr to CTRL.
     check_counter(k, "latch going off and on: PMC1", 1, 1 + 5 + 2 + 7 + 2 + 3);
     check_counter(k, "latch going off and on: PMC5", 5, 1 + 5 + 2 + 3);
     check_counter(k, "latch going off and on: PMC6", 6, 1 + 5 + 2 + 3);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_exact_event_that_the_engine_drives_is_counted() {
-        // What is posted into memory is no counter's.
+        // An event that is posted into memory has no counter.
         let driven = POWER9.events().filter(|event| event.offset.is_none()).filter(|event| {
             event.fidelity == Fidelity::Exact && event.drive == Drive::Signals && event.signals.iter().any(|signal| supplies(*signal))
         });

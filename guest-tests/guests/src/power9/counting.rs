@@ -8,7 +8,7 @@ use vm_pmu_engines::power::registers::{msr, spr as cpu};
 
 /// How many counters there are.
 pub(super) const COUNTERS: u16 = 6;
-/// Holds MMCR0 that lets the counters go, in [`counted`].
+/// Holds the MMCR0 that starts the counters, in [`counted`].
 pub(super) const GO: Gpr = R14;
 /// Holds MMCR0 that freezes them, in [`counted`].
 pub(super) const HALT: Gpr = R15;
@@ -36,7 +36,7 @@ pub(super) fn clear_counters(k: &mut Kernel) {
     }
 }
 
-/// Counts `body` from zero, with MMCR0 `go`: the `mtspr` that lets the counters go and what `body` is, and no more.
+/// Counts `body` from zero, with MMCR0 `go`: the `mtspr` that starts the counters and `body`, and no more.
 pub(super) fn counted(k: &mut Kernel, go: u64, body: impl FnOnce(&mut Kernel)) {
     k.a.load(GO, go);
     k.a.load(HALT, go | super::FC);
@@ -57,7 +57,7 @@ pub(super) fn check_counters(k: &mut Kernel, label: &str, right: [u64; 6]) {
     k.a.load(R5, 0);
     for n in 1..=COUNTERS {
         k.a.mfspr(R4, pmc(n));
-        // Keeps what is above a byte, so that it is seen.
+        // Keeps the bits above a byte, so that a count that is too large is noticed.
         k.a.sldi(R4, R4, 8 * (u32::from(n) - 1));
         k.a.add(R5, R5, R4);
     }
@@ -77,8 +77,8 @@ pub(super) fn nops(k: &mut Kernel, count: u64) {
     }
 }
 
-/// Runs `body`, which returns no other way, in the state that MSR[HV, PR, TA, PMM] of `state` say; from hypervisor state and back to it
-/// by `sc 1`. GPR 1 is another stack there if `body` is in problem state.
+/// Runs `body`, which must run to its end, in the state of MSR[HV, PR, TA, PMM] in `state`; from hypervisor state and back to it by `sc 1`.
+/// GPR 1 is another stack there if `body` is in problem state.
 pub(super) fn in_state(k: &mut Kernel, state: u64, body: impl FnOnce(&mut Kernel)) {
     let (there, back) = (k.a.label(), k.a.label());
     k.a.load_address(R3, there);
@@ -108,5 +108,5 @@ pub(super) fn repeat(k: &mut Kernel, count: u64, body: impl FnOnce(&mut Kernel))
     k.a.bdnz(again);
 }
 
-/// Where nothing is: the register that an index form takes as the number 0.
+/// The register that index forms take as the number 0.
 pub(super) const ZERO: Gpr = R0;

@@ -27,7 +27,7 @@ const INTERRUPTS: i64 = own(0);
 const PMAE: u64 = 1 << 26;
 const PMAO: u64 = 1 << 7;
 
-/// In which order a handler lets the next branch come.
+/// The order in which a handler enables the next branch and starts the counter.
 #[derive(Clone, Copy)]
 enum Order {
     BranchesFirst,
@@ -44,7 +44,7 @@ impl Order {
     }
 }
 
-/// What the kernel lets a process have: alerts of PMC2 to PMC6 that freeze, and branch.
+/// What the kernel grants a process: alerts of PMC2 to PMC6 that freeze, and branch.
 fn granted() -> u64 {
     mmcr0(|m| {
         m.set_fc(true);
@@ -96,14 +96,14 @@ fn count_interrupts(k: &mut Kernel) {
     k.end_handler();
 }
 
-/// Notes in GPR 16 if a register is not what `right` holds.
+/// Records in GPR 16 if a register is not what `right` holds.
 fn compare(k: &mut Kernel, number: u16, right: Gpr) {
     k.a.mfspr(R3, number);
     k.a.xor(R3, R3, right);
     k.a.or(R16, R16, R3);
 }
 
-/// The process that takes branches in a loop: GPR 14 branches, 15 turns, 16 what was not right.
+/// The process that takes branches in a loop: GPR 14 branches, 15 turns, 16 mismatches.
 fn process(k: &mut Kernel, order: Order) -> Label {
     let (handler, again) = (k.a.label(), k.a.label());
     k.a.here(handler);
@@ -171,11 +171,11 @@ fn rearm(k: &mut Kernel, name: &str, order: Order, code: Label) {
     k.write(cpu::BESCR, 0);
     k.check_is(&format!("{name}: branches"), R14, BRANCHES);
     k.check_is(&format!("{name}: MMCR0, PMC2, EBBRR, SIAR and BESCR of each"), R16, 0);
-    // The last branch comes between two turns; the turn behind it is the last.
+    // The last branch comes between two turns; the turn after it is the last.
     k.check_is(&format!("{name}: turns"), R15, BRANCHES * TURNS + 1);
 }
 
-/// A process that is looked at each time it calls the kernel, and the addresses behind its calls.
+/// A process that is checked each time it calls the kernel, and the addresses after its calls.
 struct Held {
     entry: Label,
     enabled: Label,
@@ -183,7 +183,7 @@ struct Held {
     fifth: Label,
 }
 
-/// GPR 14 branches, 28 where the last one came from; 18, 19, 29 and 30 for the kernel to look at.
+/// GPR 14 branches, 28 where the last one came from; 18, 19, 29 and 30 for the kernel to check.
 fn held_process(k: &mut Kernel) -> Held {
     let (handler, enabled, back, fifth) = (k.a.label(), k.a.label(), k.a.label(), k.a.label());
     k.a.here(handler);
@@ -249,8 +249,8 @@ fn held_process(k: &mut Kernel) -> Held {
     Held { entry, enabled, back, fifth }
 }
 
-/// Lets `counter` count, from `events` before it alerts. The value comes first: PME makes PMAE 1, and a counter that is still negative
-/// would alert.
+/// Has `counter` count, from `events` before it alerts. The value comes first: PME makes PMAE 1, and a counter that is still negative would
+/// alert.
 fn arm(k: &mut Kernel, counter: u16, events: u64) {
     k.a.load(R4, before(events));
     k.a.load(R3, PMAE);
@@ -305,7 +305,7 @@ fn hold(k: &mut Kernel, held: &Held, other: Label) {
     check_place(k, "it comes before the first instruction", held.back);
 
     k.resume_user();
-    // The mtspr that lets go, and eight.
+    // The mtspr that starts the counter, and eight.
     k.check_is("PMC2 while the process lets it count", R18, 9);
     k.check_is("MMCR0 that the process has frozen", R19, FC);
 

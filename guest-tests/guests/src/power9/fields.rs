@@ -13,7 +13,7 @@ pub(super) const fn pmc(n: u16) -> u16 {
     spr::PMC1 + n - 1
 }
 
-/// What a counter starts from to be negative after `events`.
+/// The starting value of a counter that becomes negative after `events`.
 pub(super) const fn before(events: u64) -> u64 {
     0x8000_0000 - events
 }

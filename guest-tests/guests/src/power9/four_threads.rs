@@ -1,4 +1,4 @@
-//! `four-threads`: the four threads of a core, each with counters of its own.
+//! `four-threads`: the four threads of a core, each with its own counters.
 
 use vm_pmu::arch::power9::{Mmcrc, spr};
 
@@ -128,7 +128,7 @@ fn frozen_meanwhile(k: &mut Kernel) {
         nops(k, 50);
         k.a.mfspr(R3, pmc(1));
         k.check_same("frozen by another thread: stands still", R3, R18);
-        // The freeze of the core is none of MMCR0's.
+        // The freeze of the core is not in MMCR0.
         k.a.mfspr(R3, spr::MMCR0);
         k.check_is("frozen by another thread: MMCR0", R3, 0);
     });
@@ -147,7 +147,7 @@ fn frozen_meanwhile(k: &mut Kernel) {
     meet(k);
 }
 
-/// Events that look at the run latches of all threads, as thread 0 counts them.
+/// Events that depend on the run latches of all threads, as thread 0 counts them.
 fn run_latches(k: &mut Kernel) {
     // PM_ANY_THRD_RUN_CYC, PM_THRD_ALL_RUN_CYC, PM_THRD_CONC_RUN_INST, PM_RUN_INST_CMPL; then PM_RUN_CYC_ST_MODE, PM_RUN_CYC_SMT4_MODE.
     const CORE: u64 = 0xFA0C_F4FA;

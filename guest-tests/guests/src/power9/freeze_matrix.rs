@@ -1,7 +1,7 @@
-//! `freeze-matrix`: what stops a counter, in every state that it can look at.
+//! `freeze-matrix`: what stops a counter, in every state on which that depends.
 //!
-//! Each row is one freeze and one state. The stretch that is counted lies in that state from beginning to end: problem state too lets
-//! counters go and freezes them, by MMCR0\[FC], which PMCC=10 gives it.
+//! Each row is one freeze and one state. The stretch that is counted is in that state from beginning to end: problem state too starts and
+//! freezes counters, by MMCR0\[FC], which PMCC=10 allows it to write.
 
 use vm_pmu::arch::power9::{CounterFreezes, Mmcr0, spr};
 
@@ -16,7 +16,7 @@ use vm_pmu_engines::power::registers::msr;
 const SELECTION: u64 = 0x0202_021E;
 /// No-operations of each stretch.
 const NOPS: u64 = 10;
-/// What each counter that is not frozen counts: the `mtspr` that lets it go beside the no-operations.
+/// What each counter that is not frozen counts: the `mtspr` that starts it and the no-operations.
 const COUNT: u64 = NOPS + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ fn row(k: &mut Kernel, label: &str, state: &State, go: u64, right: [u64; 6]) {
         if state.transaction == Transaction::Suspended {
             k.a.tsuspend_dot();
         }
-        // Of a write in problem state only FC, PMAE and PMAO count; the other bits are there already.
+        // Of a write in problem state only FC, PMAE and PMAO take effect; the other bits are there already.
         k.a.mtspr(spr::MMCR0 - spr::PRIVILEGED, GO);
         nops(k, NOPS);
         k.a.mtspr(spr::MMCR0 - spr::PRIVILEGED, HALT);
@@ -186,7 +186,7 @@ fn parts(k: &mut Kernel) {
         let [.., five, six] = free(state);
         row(k, "FC1-4", state, mmcr0(|m| m.set_fc1_4(true)), [0, 0, 0, 0, five, six]);
         row(k, "FC5-6", state, mmcr0(|m| m.set_fc5_6(true)), [COUNT, COUNT, COUNT, COUNT, 0, 0]);
-        // PM_CYC goes on without the run latch.
+        // PM_CYC counts without the run latch too.
         let waits = if state.run { COUNT } else { 0 };
         row(k, "FCWAIT", state, mmcr0(|m| m.set_fcwait(true)), [waits, waits, waits, COUNT, waits, waits]);
         row(k, "CC56RUN", state, mmcr0(|m| m.set_cc56run(true)), [COUNT; 6]);
@@ -198,7 +198,7 @@ fn parts(k: &mut Kernel) {
 
 fn single(k: &mut Kernel) {
     for (name, set, holds) in SINGLE {
-        // Each counter is once frozen beside one that is not.
+        // Each counter is once frozen next to one that is not.
         for odd in [true, false] {
             let frozen = |n: u16| (n % 2 == 1) == odd;
             k.write(
@@ -209,7 +209,7 @@ fn single(k: &mut Kernel) {
                     }
                 }),
             );
-            // Transactions are nothing to MMCR2.
+            // MMCR2 does not depend on transactions.
             for state in STATES.iter().filter(|state| state.run && state.transaction == Transaction::None) {
                 let mut right = free(state);
                 for (n, count) in (1..).zip(&mut right) {
@@ -225,7 +225,7 @@ fn single(k: &mut Kernel) {
     k.write(spr::MMCR2, 0);
 }
 
-/// One journey through all privileges without a freeze in between: each programmable counter sees one of them, PMC5 all.
+/// One pass through all privileges without a freeze in between: each programmable counter counts in one of them, PMC5 in all.
 fn journey(k: &mut Kernel) {
     k.write(spr::MMCR1, super::counting::INSTRUCTIONS);
     k.write(

@@ -1,7 +1,7 @@
 //! A handler of the performance monitor interrupt that does what Linux's does (`arch/powerpc/perf/core-book3s.c`), and a log of it.
 //!
 //! It reads SIER, SIAR, MMCR0 and all counters; every counter that is negative is written anew, with what is left of 0x80000000 by its
-//! period or with 0 where it has none; one `mtspr` to MMCR0 then takes the alert back, enables the next and lets the counters go.
+//! period or with 0 where it has none; one `mtspr` to MMCR0 then clears the alert, enables the next and starts the counters.
 
 use vm_pmu::arch::power9::spr;
 
@@ -36,7 +36,7 @@ const ENTRIES: u64 = 64;
 pub(super) const SIAR: i64 = 0;
 /// In an entry: SIER.
 pub(super) const SIER: i64 = 8;
-/// In an entry: where the interrupted program goes on.
+/// In an entry: where the interrupted program continues.
 pub(super) const GOES_ON: i64 = 16;
 /// In an entry: MMCR0.
 pub(super) const MMCR0: i64 = 24;
@@ -107,7 +107,7 @@ impl Handler {
         Handler { log, tail: (k.a.address() - rearm) / 4, before }
     }
 
-    /// PMC`n` as its period says. Changes GPR 8, 10 to 12.
+    /// Reloads PMC`n` for its period. Changes GPR 8, 10 to 12.
     fn reload(k: &mut Kernel, n: u16) {
         let write = k.a.label();
         k.a.load(R8, 0);

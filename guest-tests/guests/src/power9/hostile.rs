@@ -1,5 +1,5 @@
-//! `hostile`: every register of the PMU is given arbitrary values from every state, in whatever order. Then it counts as if nothing had
-//! been.
+//! `hostile`: every register of the PMU is given arbitrary values from every state, in any order. Then it counts as if nothing had been
+//! written.
 
 use vm_pmu::arch::power9::spr;
 
@@ -12,7 +12,7 @@ use vm_pmu_engines::power::registers::{bescr, facility, msr, spr as cpu, vector}
 
 /// How many performance monitor interrupts there were.
 const INTERRUPTS: i64 = own(0);
-/// Values beside the plain ones.
+/// Values in addition to the plain ones.
 const ARBITRARY: usize = 24;
 /// Instructions counted at the end.
 const NOPS: u64 = 100;
@@ -45,7 +45,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.a.ld(R3, INTERRUPTS, R13);
     k.a.addi(R3, R3, 1);
     k.a.std(R3, INTERRUPTS, R13);
-    // Without this it would come again and again.
+    // Without this the interrupt would repeat endlessly.
     k.a.load(R3, FC);
     k.a.mtspr(spr::MMCR0, R3);
     k.a.ld(R3, FRAME_STATE, R1);
@@ -67,13 +67,13 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.a.load_address(R3, branched);
     k.a.mtspr(cpu::EBBHR, R3);
     k.expect_faults();
-    // What the states leave behind is what the others begin with.
+    // What the states leave is what the others begin with.
     for _ in 0..2 {
         k.a.bl(hypervisor);
         k.enter_user(problem, 0);
         k.enter_supervisor(supervisor);
     }
-    // Problem state again, with leave to touch what it may, and event-based branches.
+    // Problem state again, with permission to access what it may, and event-based branches.
     k.write(spr::MMCRC, 0);
     k.write(cpu::BESCR, bescr::GE | bescr::PME);
     k.write(
@@ -89,7 +89,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.enter_user(problem, 0);
     k.a.load(R3, 0);
     k.a.std(R3, EXPECT, R13);
-    // 14 numbers of problem state are written by nobody else and refused at least sometimes.
+    // 14 numbers of problem state are written by no other state and refused at least sometimes.
     k.a.ld(R14, FAULTS, R13);
     k.check("refusals", R14, values.len() as u64, u64::MAX);
 
@@ -113,7 +113,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
         k.a.nop();
     }
     k.a.mtspr(spr::MMCR0, R4);
-    // The mtspr that lets go, and the nops.
+    // The mtspr that starts the counters, and the nops.
     for (number, right) in [(1, 0), (2, NOPS + 1), (3, NOPS + 1), (4, 0), (5, NOPS + 1), (6, NOPS + 1)] {
         k.a.mfspr(R14, pmc(number));
         k.check_is(&format!("PMC{number}"), R14, right);

@@ -94,7 +94,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     }
     THIRD.link(&mut k);
     THIRD.follow(&mut k, chase, 2);
-    // 36 cycles: what is compared is reached at equality.
+    // 36 cycles: equality reaches the threshold.
     let third = |k: &mut Kernel, name, compare, codes, all, none| count(k, chase, (&THIRD, 1), name, compare, codes, all, none);
     third(&mut k, "36 cycles against 36", (0, 36), &[MET, EXCEEDED_32, EXCEEDED_64, MARKED], &[1, 2, 4], &[3]);
     third(&mut k, "36 cycles against 37", (0, 37), &[MARKED_DISPATCHED, EXCEEDED_32, NOT_MET], &[1, 2, 4], &[]);
@@ -110,8 +110,8 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.finish()
 }
 
-/// GPR 20 samples, 21 and 22 the fewest and most cycles, 23 what of SIER is looked at, 24 what any of them had of it, 25 what all had, 26
-/// the counter's start, 27 MMCR0.
+/// GPR 20 samples, 21 and 22 the fewest and most cycles, 23 the mask of SIER, 24 what any of them had of it, 25 what all had, 26 the
+/// counter's start, 27 MMCR0.
 fn handler(k: &mut Kernel) {
     let (not_fewer, not_more) = (k.a.label(), k.a.label());
     k.handler(vector::PERFORMANCE_MONITOR);

@@ -63,7 +63,7 @@ fn boot(k: &mut Kernel) {
     }
 }
 
-/// Stops all counters and takes away what only running ones need. Changes GPR 3, 4 and 12.
+/// Stops all counters and disables what only running ones need. Changes GPR 3, 4 and 12.
 fn disable(k: &mut Kernel) {
     let gone = mmcr0(|m| {
         m.set_ebe(true);
@@ -91,13 +91,13 @@ fn disable(k: &mut Kernel) {
     k.write(spr::SIAR, 0);
 }
 
-/// Counters that hold what they held go on.
+/// Counters continue from what they held.
 fn resume(k: &mut Kernel, events: &Events) {
     k.write(spr::MMCRA, events.mmcra);
     k.write(spr::MMCR0, events.running());
 }
 
-/// Programs `events` and lets them count, from 0 or so that they are negative after what `periods` says.
+/// Programs `events` and starts them, from 0 or so that they are negative after their `periods`.
 fn enable(k: &mut Kernel, handler: &Handler, events: &Events, periods: [u64; 6]) {
     k.write(spr::MMCRA, events.mmcra);
     k.write(spr::MMCR1, events.mmcr1);
@@ -224,7 +224,7 @@ fn idle(k: &mut Kernel, handler: &Handler) {
     enable(k, handler, &events, [0; 6]);
     let mut reset = Mmcra::default();
     reset.set_sample_reset(true);
-    // Counted: the mtspr of `enable`. From here on each line says what it is with the run latch on and off.
+    // Counted: the mtspr of `enable`. From here on each line has what it adds with the run latch on and off.
     run_latch(k, false); // 2 on
     nops(k, 30); // 30 off
     k.a.mfspr(R6, spr::MMCR0); // 1 off
@@ -274,7 +274,7 @@ fn exclusion(k: &mut Kernel, handler: &Handler) {
     k.check_same("nothing excluded: PMC3 is both", R3, R5);
 }
 
-/// Every group that the driver can make leaves what it should in MMCR0.
+/// Every group that the driver can make leaves the right MMCR0.
 fn conditions(k: &mut Kernel) {
     /// Event codes, and the bits of MMCR0 that they need.
     type Case = (&'static [u64], fn(&mut Mmcr0));

@@ -42,7 +42,7 @@ fn polled(k: &mut Kernel, handler: &Handler) {
     k.a.mfspr(R3, spr::MMCR0);
     k.check_is("polled: MMCR0", R3, alerted());
     Handler::check_taken(k, "polled: interrupts while EE=0", 0);
-    // 33 turns of three behind the mtspr: the branch of the last is the hundredth.
+    // 33 turns of three after the mtspr: the branch of the last is the hundredth.
     k.a.mfspr(R5, spr::SIAR);
     k.check_is("polled: SIAR", R5, first + 4 * 3);
     external(k, true);
@@ -143,7 +143,7 @@ fn standing(k: &mut Kernel, handler: &Handler) {
     Handler::check_taken(k, "PMC4 written negative: interrupts", 1);
     handler.check(k, "PMC4 written negative: where", 0, GOES_ON, behind);
     handler.check(k, "PMC4 written negative: what", 0, NEGATIVE, bit(4));
-    // Without the condition's bit it is none.
+    // Without its bit it is no condition.
     handler.begin(k, FC, [0; 6]);
     k.write(pmc(1), 0x8000_0000);
     external(k, true);

@@ -86,7 +86,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     for _ in 0..4 {
         alternating(&mut k);
     }
-    // The last target is what is expected, and is never the next.
+    // The last target is the predicted one, and is never the next.
     let targets = [("PM_BR_MPRED_CCACHE", 0x1_40AC, JUMPS), ("PM_BR_MPRED_LSTACK", 0x2_48AC, 0)];
     measure(&mut k, "jumps to two places in turn", &targets, |_| {}, alternating);
     k.end_main();
@@ -118,7 +118,7 @@ fn measure(k: &mut Kernel, what: &str, counts: &[Count], first: impl Fn(&mut Ker
     }
 }
 
-/// [`DEPTH`] calls, each within the one before and from a place of its own.
+/// [`DEPTH`] calls, each within the one before and from its own place.
 fn calls(k: &mut Kernel) -> Label {
     let functions: Vec<Label> = (0..DEPTH).map(|_| k.a.label()).collect();
     let entry = k.a.mark();
@@ -144,7 +144,7 @@ struct Jumps {
     targets: [Label; 2],
 }
 
-/// GPR 19 jumps, in turn to where GPR 17 and 18 say.
+/// GPR 19 jumps, in turn to the addresses in GPR 17 and 18.
 fn jumps(k: &mut Kernel) -> Jumps {
     let (one, other, joined) = (k.a.label(), k.a.label(), k.a.label());
     let entry = k.a.mark();

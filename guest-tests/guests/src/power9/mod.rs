@@ -1,8 +1,7 @@
 //! Guests for the PMU of POWER9.
 //!
-//! What they count follows the rules that every register access sees the counts up to the instructions before it, and that an
-//! instruction counts in the state it starts in: the mtspr that lets counters go is the first instruction counted, the one that freezes
-//! them is not counted.
+//! In what they count, every register access sees the counts up to the instructions before it, and an instruction counts in the state it
+//! starts in: the mtspr that starts counters is the first instruction counted, the one that freezes them is not counted.
 
 mod access;
 mod branch_history;
@@ -35,9 +34,9 @@ super::guests! {
     "overflow" 1 steps overflow "alerts after exactly as many events as were asked for";
     "trigger-chain" 1 steps trigger_chain "counters that wait for PMC1, and counters that count overflows";
     "masked" 1 steps masked "alerts while interrupts are disabled, and alerts that software makes";
-    "four-threads" 4 steps four_threads "the four threads of a core, each with counters of its own";
+    "four-threads" 4 steps four_threads "the four threads of a core, each with its own counters";
     "linux-driver" 1 steps linux_driver "what Linux's driver does with the registers, step by step";
-    "access" 1 steps access "touches every register from every state, and sees what comes of it";
+    "access" 1 steps access "accesses every register from every state, and checks the results";
     "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
     "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
     "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";

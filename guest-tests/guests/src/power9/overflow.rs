@@ -55,7 +55,7 @@ fn once(k: &mut Kernel, handler: &Handler, period: u64) {
     external(k, false);
     let said = |what: &str| format!("after {period}: {what}");
     Handler::check_taken(k, &said("interrupts"), 1);
-    // The mtspr that lets them go is the first that is counted; every instruction has four bytes.
+    // The mtspr that starts them is the first that is counted; every instruction has four bytes.
     handler.check(k, &said("SIAR"), 0, SIAR, first + 4 * (period - 1));
     handler.check(k, &said("the next instruction"), 0, GOES_ON, first + 4 * period);
     handler.check(k, &said("SIER"), 0, SIER, sier(true, false));
@@ -65,7 +65,7 @@ fn once(k: &mut Kernel, handler: &Handler, period: u64) {
     handler.check(k, &said("PMC2"), 0, counter(2), period);
 }
 
-/// The handler rearms: what of it comes behind its `mtspr` is counted in the next period.
+/// The handler rearms: its instructions after its `mtspr` are counted in the next period.
 fn again_and_again(k: &mut Kernel, handler: &Handler) {
     const PERIOD: u64 = 200;
     let go = sampling(|_| {});
@@ -129,7 +129,7 @@ fn several(k: &mut Kernel, handler: &Handler, label: &str, periods: [u64; 6], ri
     }
 }
 
-/// A condition that is not enabled does nothing, and a counter behind it runs on.
+/// A condition that is not enabled does nothing, and its counter counts on.
 fn not_enabled(k: &mut Kernel, handler: &Handler) {
     handler.begin(k, FC, [10, 12, 0, 0, 0, 0]);
     k.a.load(

@@ -16,7 +16,7 @@ const TURNS: u64 = 32;
 /// How many interrupts there were.
 const INTERRUPTS: i64 = own(0);
 
-/// PM_SYNC_MRK_PROBE_NOP: marked ProbeNops that completed; its interrupt comes directly behind the instruction.
+/// PM_SYNC_MRK_PROBE_NOP: marked ProbeNops that completed; its interrupt comes directly after the instruction.
 const PROBES: u64 = 0x1_5150;
 /// PM_MRK_INST_CMPL.
 const MARKED: u64 = 0x4_01E0;
@@ -57,7 +57,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     k.finish()
 }
 
-/// Squares in GPR 15 and a ProbeNop behind each; then the other ProbeNop.
+/// Squares in GPR 15 and a ProbeNop after each; then the other ProbeNop.
 fn program(k: &mut Kernel) -> Profiled {
     let entry = k.a.mark();
     k.a.load(R14, 0);
@@ -78,15 +78,14 @@ fn program(k: &mut Kernel) -> Profiled {
     Profiled { entry, probe, last, marked }
 }
 
-/// GPR 20 where the next value goes, 21 and 22 the addresses of the two ProbeNops, 26 what was not right, 27 the counter's start, 28
-/// MMCR0.
+/// GPR 20 where the next value goes, 21 and 22 the addresses of the two ProbeNops, 26 mismatches, 27 the counter's start, 28 MMCR0.
 fn handler(k: &mut Kernel) {
     let known = k.a.label();
     k.handler(vector::PERFORMANCE_MONITOR);
     k.a.ld(R3, INTERRUPTS, R13);
     k.a.addi(R3, R3, 1);
     k.a.std(R3, INTERRUPTS, R13);
-    // The interrupt comes directly behind the instruction.
+    // The interrupt comes directly after the instruction.
     k.a.mfspr(R3, spr::SIAR);
     k.a.ld(R4, FRAME_ADDRESS, R1);
     k.a.addi(R4, R4, -4);

@@ -27,11 +27,11 @@ const STORE_A: u64 = 4;
 /// The load and the store of block B.
 const LOAD_B: u64 = BLOCK + 1;
 const STORE_B: u64 = BLOCK + 4;
-/// Where a block's store goes, from where its load comes.
+/// The distance of a block's store from its load.
 const STORED: u64 = 8;
 
-/// Cycles between two continuous samples: of no common divisor with [`TURN`], so that as many samples as a turn has instructions fall
-/// on each of them once.
+/// Cycles between two continuous samples: without a common divisor with [`TURN`], so that of as many samples as a turn has instructions one
+/// falls on each.
 const PERIOD: u64 = 61;
 const ROUNDS: u64 = 10;
 
@@ -42,7 +42,7 @@ const LOADS: u64 = 320;
 /// A place's record: hits, hits with SDAR the store of block A, SDAR that is wanted or 0, SIER that is wanted.
 const RECORD: u64 = 32;
 
-/// What is compared of SIER.
+/// The bits of SIER that are compared.
 fn compared() -> u64 {
     let mut sier = Sier::default();
     sier.set_msr_pr(true);
@@ -157,8 +157,8 @@ fn write_loop(k: &mut Kernel, a: u64, b: u64) -> Loop {
     Loop { entry, first, end }
 }
 
-/// GPR 20 samples, 21 how many are wanted, 22 the records, 23 where the loop begins, 24 where block A stores, 26 samples that are
-/// wrong, 27 the counter's start, 28 its number is 4 if sampling is random, 29 what of SIER is compared, 30 MMCR0.
+/// GPR 20 samples, 21 how many are wanted, 22 the records, 23 where the loop begins, 24 where block A stores, 26 samples that are wrong, 27
+/// the counter's start, 28 its number, which is 4 if sampling is random, 29 the mask of SIER, 30 MMCR0.
 fn handler(k: &mut Kernel, code: &Loop) {
     let (bad, counted, last, out, continuous) = (k.a.label(), k.a.label(), k.a.label(), k.a.label(), k.a.label());
     k.handler(vector::PERFORMANCE_MONITOR);
@@ -195,7 +195,7 @@ fn handler(k: &mut Kernel, code: &Loop) {
     k.a.beq(counted);
     k.a.b(bad);
     k.a.here(continuous);
-    // Of SIER nothing but the state, of SDAR one of the two stores.
+    // Only the state of SIER is compared, and SDAR is one of the two stores.
     k.a.mfspr(R5, spr::SIER);
     k.a.cmpld(CR0, R5, R31);
     k.a.bne(bad);
@@ -229,7 +229,7 @@ fn handler(k: &mut Kernel, code: &Loop) {
     k.end_handler();
 }
 
-/// Sets up what the handler wants; `counter` alerts after `period`.
+/// Sets up the handler's registers; `counter` alerts after `period`.
 fn begin(k: &mut Kernel, code: &Loop, (records, a, b): (u64, u64, u64), (counter, period): (u16, u64), samples: u64) {
     k.a.load(R22, records);
     for place in 0..PLACES {
@@ -290,7 +290,7 @@ fn continuous(k: &mut Kernel, code: &Loop, data: (u64, u64, u64)) {
             // The last store was block B's, or this one.
             0..STORE_A => (ROUNDS, 0),
             STORE_A..BLOCK => (ROUNDS, ROUNDS),
-            // Of three times the first comes behind block A's store.
+            // The first of three times comes after block A's store.
             BLOCK..STORE_B => (REPEATS * ROUNDS, ROUNDS),
             STORE_B..16 => (REPEATS * ROUNDS, 0),
             _ => (ROUNDS, 0),

@@ -12,7 +12,7 @@ use vm_pmu_engines::power::assemble::{AssembleError, CR0, R3, R14, R15, R16, R17
 
 const NEGATIVE_ZERO: u64 = 0x8000_0000;
 
-/// The first documented use: PMC1 lets the others go without an alert; when one of them is negative, all freeze.
+/// The first documented use: PMC1 starts the others without an alert; when one of them is negative, all freeze.
 fn let_go_then_freeze(k: &mut Kernel, handler: &Handler, alert: bool) {
     let go = mmcr0(|m| {
         m.set_trigger(true);
@@ -53,8 +53,8 @@ fn let_go_then_freeze(k: &mut Kernel, handler: &Handler, alert: bool) {
     }
 }
 
-/// The second: PMC1 lets the others go and alerts, nothing freezes; they count until the handler reads them. FCECE does not act on what
-/// ends TRIGGER.
+/// The second: PMC1 starts the others and alerts, nothing freezes; they count until the handler reads them. FCECE does not act on the
+/// condition that ends TRIGGER.
 fn let_go_and_alert(k: &mut Kernel, handler: &Handler, fcece: bool) {
     handler.begin(k, FC, [10, 0, 0, 0, 0, 0]);
     k.a.load(
@@ -93,7 +93,7 @@ fn let_go_and_alert(k: &mut Kernel, handler: &Handler, fcece: bool) {
     handler.check(k, &said("PMC6"), 0, counter(6), handler.instructions_before(6) + 1);
 }
 
-/// Selects `upper`, which counts overflows, beside `lower`, and lets both count `instructions` from the values given.
+/// Selects `upper`, which counts overflows, together with `lower`, and has both count `instructions` from the values given.
 fn chained(k: &mut Kernel, codes: &[u64], values: &[(u16, u64)], go: u64, instructions: u64) {
     let codes: Vec<EventCode> = codes.iter().map(|code| EventCode::from_bits(*code)).collect();
     if let Ok(encoding) = encode(&codes, Options::default()) {
@@ -128,7 +128,7 @@ fn pairs(k: &mut Kernel) {
         chained(k, &[code, lower_code], &[(lower, 0xFFFF_FFFC), (upper, 6)], 0, 4);
         check_counter(k, &said("the lower one at its end"), lower, 0);
         check_counter(k, &said("the upper one then"), upper, 7);
-        // The sign of the lower one is data: passing it is no overflow.
+        // The sign of the lower one is data: crossing it is no overflow.
         chained(k, &[code, lower_code], &[(lower, 0x7FFF_FFFE)], 0, 8);
         check_counter(k, &said("the lower one past its sign"), lower, 0x8000_0006);
         check_counter(k, &said("the upper one then"), upper, 0);

@@ -98,7 +98,7 @@ impl Kernel {
         here(a, &mut rest)?;
         a.hlt()?;
         a.jmp(rest)?;
-        // SYSCALL comes back to whoever entered ring 3.
+        // SYSCALL returns to the code that entered ring 3.
         let mut syscall = syscall;
         here(a, &mut syscall)?;
         a.mov(cell(USER_RSP), rsp)?;
@@ -181,7 +181,7 @@ impl Kernel {
         a.push(USER_CODE_SELECTOR as i32)?;
         a.push(rdi)?;
         a.iretq()?;
-        // resume_user: goes on by SYSRET behind the last SYSCALL.
+        // resume_user: continues by SYSRET after the last SYSCALL.
         here(a, &mut self.resume_user)?;
         a.mov(cell(KERNEL_STACK), rsp)?;
         a.mov(rcx, cell(USER_RIP))?;
@@ -205,7 +205,7 @@ impl Kernel {
             let mut label = self.a.create_label();
             here(&mut self.a, &mut label)?;
             self.a.mov(cell(LOST), i32::from(vector))?;
-            // Where an error code lies, RIP is one further up.
+            // With an error code, RIP is one further up.
             let has_code = matches!(vector, 8 | 10..=14 | 17);
             self.a.mov(rbx, qword_ptr(rsp + if has_code { 8 } else { 0 }))?;
             self.a.jmp(lost)?;

@@ -1,15 +1,15 @@
-//! `clock`: cycles, whatever a cycle of the engine is.
+//! `clock`: cycles, without relying on what a cycle of the engine is.
 //!
 //! Nothing here relies on how many cycles an instruction takes, nor on how soon an interrupt comes. What must hold on every processor is
-//! checked: a counter never goes faster than the time-stamp counter, wraps before it interrupts, stands in HLT and when it is disabled, and
-//! goes on in ring 3.
+//! checked: a counter never goes faster than the time-stamp counter, wraps before it interrupts, is stopped in HLT and when it is disabled,
+//! and counts in ring 3.
 
 use iced_x86::code_asm::*;
 
-use super::Part;
+use super::{Part, leave};
 use crate::runtime::{
-    APIC_EOI, APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA,
-    User, cell, here, own,
+    APIC_LVT_PERFORMANCE, APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, EXPECT, FAULTS, Kernel, LVT_NMI, USER_DATA, User,
+    cell, here, own,
 };
 use vm_pmu_engines::x86::Image;
 
@@ -27,7 +27,7 @@ const LEAST: u64 = TURNS as u64 / 10;
 /// CR4.PCE.
 const PCE: i32 = 1 << 8;
 
-/// Interrupts left to be asked for, the next period, interrupts taken, those before the counter had wrapped, those of ring 3.
+/// Interrupts left to be requested, the next period, interrupts taken, those before the counter had wrapped, those of ring 3.
 const WANTED: u32 = own(0);
 const NEXT: u32 = own(1);
 const TAKEN: u32 = own(2);
@@ -120,7 +120,7 @@ fn arm(k: &mut Kernel, part: &Part) -> Built<()> {
     (part.clock.arm)(k)
 }
 
-/// Asks for so many interrupts, by this entry of the local vector table.
+/// Requests so many interrupts, by this entry of the local vector table.
 fn ask(k: &mut Kernel, part: &Part, entry: u32, wanted: u32) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, entry)?;
     k.a.mov(cell(WANTED), wanted as i32)?;
@@ -160,13 +160,7 @@ fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     k.apic(APIC_LVT_PERFORMANCE, if vector == 2 { LVT_NMI } else { vector.into() })?;
     arm(k, part)?;
     here(&mut k.a, &mut out)?;
-    if vector != 2 {
-        k.apic(APIC_EOI, 0)?;
-    }
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()
+    leave(k, vector)
 }
 
 /// Waits until so many were taken.
@@ -193,7 +187,7 @@ fn interrupts(k: &mut Kernel, part: &Part) -> Built<()> {
     k.check("most cycles from the wrap to where the handler stops the counter", r12, 1, i64::MAX as u64)
 }
 
-/// An interrupt by vector waits until the guest lets it in.
+/// An interrupt by vector waits until the guest enables interrupts.
 fn held_off(k: &mut Kernel, part: &Part) -> Built<()> {
     let mut again = k.a.create_label();
     ask(k, part, VECTOR.into(), 1)?;
@@ -211,7 +205,7 @@ fn held_off(k: &mut Kernel, part: &Part) -> Built<()> {
     k.check_is("interrupts while the counter had not wrapped", r12, 0)
 }
 
-/// The clock that is counted stands in HLT; the other goes on.
+/// The clock that is counted is stopped in HLT; the other continues.
 fn halts(k: &mut Kernel, part: &Part) -> Built<()> {
     k.apic(APIC_TIMER_DIVIDE, 0xB)?;
     k.apic(APIC_LVT_TIMER, TIMER.into())?;
@@ -283,7 +277,7 @@ fn refused(k: &mut Kernel, part: &Part) -> Built<()> {
     k.check_is("faults of RDPMC of a counter that is not there", r12, 1)
 }
 
-/// Disabled, it stands.
+/// A counter that is disabled is stopped.
 fn stands(k: &mut Kernel, part: &Part) -> Built<()> {
     k.rdpmc(part.clock.running)?;
     k.a.mov(r13, rax)?;

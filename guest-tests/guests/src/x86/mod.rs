@@ -1,6 +1,6 @@
 //! Guests that are the same on every x86 part, and what they must know of a part.
 //!
-//! Each part says that in its `part.rs`, and lists the guests with `for_part!`.
+//! Each part has that in its `part.rs`, and lists the guests with `for_part!`.
 
 pub(crate) mod clock;
 pub(crate) mod nmi_watchdog;
@@ -8,7 +8,9 @@ pub(crate) mod profile;
 pub(crate) mod ticker;
 pub(crate) mod user_rdpmc;
 
-use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI};
+use iced_x86::code_asm::{rax, rcx, rdx};
+
+use crate::runtime::{APIC_EOI, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI};
 
 /// In the selection of a counter: count ring 3, count ring 0, interrupt at an overflow, count at all.
 pub(crate) const USR: u64 = 1 << 16;
@@ -46,7 +48,7 @@ pub(crate) struct Status {
 }
 
 impl Part {
-    /// What a counter holds that wraps after `n`.
+    /// The value of a counter that wraps after `n`.
     pub(crate) const fn before_overflow(&self, n: u64) -> u64 {
         n.wrapping_neg() & (u64::MAX >> (64 - self.width))
     }
@@ -65,6 +67,17 @@ impl Part {
     pub(crate) fn unmask(&self, k: &mut Kernel) -> Built<()> {
         if self.status.is_some() { k.apic(APIC_LVT_PERFORMANCE, LVT_NMI) } else { Ok(()) }
     }
+}
+
+/// The end of a handler for `vector` that began by pushing RAX, RCX and RDX: an NMI needs no end-of-interrupt.
+pub(crate) fn leave(k: &mut Kernel, vector: u8) -> Built<()> {
+    if vector != 2 {
+        k.apic(APIC_EOI, 0)?;
+    }
+    k.a.pop(rdx)?;
+    k.a.pop(rcx)?;
+    k.a.pop(rax)?;
+    k.a.iretq()
 }
 
 /// Gives a part the guests of these modules.

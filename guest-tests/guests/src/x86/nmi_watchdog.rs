@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::Part;
+use super::{Part, leave};
 use crate::runtime::{APIC_LVT_TIMER, APIC_TIMER_COUNT, APIC_TIMER_DIVIDE, Built, Kernel, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
@@ -21,13 +21,13 @@ pub(crate) struct Watchdog {
     /// The counter that interrupts: its index for RDPMC, and its bit in the status.
     pub(crate) index: u32,
     pub(crate) status: u64,
-    /// Lets it go for the first time, with the entry of the local vector table, and ends it.
+    /// Starts it for the first time, with the entry of the local vector table, and stops it.
     pub(crate) start: fn(&mut Kernel) -> Built<()>,
     pub(crate) stop: fn(&mut Kernel) -> Built<()>,
     /// Has it wrap after [`PERIOD`], with so many instructions before the WRMSR.
     pub(crate) reload: fn(&mut Kernel) -> Built<()>,
     pub(crate) loads: u64,
-    /// The general counter that tells the time, and what it selects: clocks not halted.
+    /// The general counter that measures the time, and what it selects: clocks not halted.
     pub(crate) time: u32,
     pub(crate) clocks: u64,
 }
@@ -62,7 +62,7 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
 
     halt(&mut k, watchdog)?;
 
-    // Off: nothing comes any more.
+    // Off: no NMI comes any more.
     (watchdog.stop)(&mut k)?;
     k.a.mov(rbx, cell(NMIS))?;
     let mut again = k.a.create_label();
@@ -77,7 +77,7 @@ pub(crate) fn build(part: &Part) -> Built<Image> {
     k.finish()
 }
 
-/// Is it ours, that is the highest bit clear? Then acknowledge and reload. Behind the reload: how long it has been.
+/// Is it ours, that is, is the highest bit clear? Then acknowledge and reload. After the reload: how long it has been.
 fn handler(k: &mut Kernel, part: &Part) -> Built<()> {
     let watchdog = &part.watchdog;
     k.handler(2)?;
@@ -117,10 +117,7 @@ fn handler(k: &mut Kernel, part: &Part) -> Built<()> {
     here(a, &mut strange)?;
     a.inc(cell(STRANGE))?;
     here(a, &mut out)?;
-    a.pop(rdx)?;
-    a.pop(rcx)?;
-    a.pop(rax)?;
-    a.iretq()
+    leave(k, 2)
 }
 
 /// Computes until there were `nmis`.
@@ -132,7 +129,7 @@ fn spin(k: &mut Kernel, nmis: i32) -> Built<()> {
     k.a.jb(again)
 }
 
-/// Halts four periods long, by the local APIC's timer. The clock that is counted stands still, so no NMI comes.
+/// Halts four periods long, by the local APIC's timer. The clock that is counted is stopped, so no NMI comes.
 fn halt(k: &mut Kernel, watchdog: &Watchdog) -> Built<()> {
     k.apic(APIC_TIMER_DIVIDE, 0xB)?;
     k.apic(APIC_LVT_TIMER, u32::from(TIMER))?;

@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::{INSTRUCTIONS, INT, Part, USR};
+use super::{INSTRUCTIONS, INT, Part, USR, leave};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_NMI, USER_CODE, User, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
@@ -110,10 +110,7 @@ fn handler(k: &mut Kernel, part: &Part, table: u64) -> Built<()> {
     a.inc(cell(OUTSIDE))?;
     here(a, &mut out)?;
     k.wrmsr(part.counter, part.before_overflow(PERIOD))?;
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()
+    leave(k, 2)
 }
 
 /// Hands back the hits of the addresses from `from` to `to`; their sum is in R13.

@@ -8,8 +8,8 @@
 
 use iced_x86::code_asm::*;
 
-use super::{EN, INSTRUCTIONS, INT, Part, USR};
-use crate::runtime::{APIC, APIC_EOI, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
+use super::{EN, INSTRUCTIONS, INT, Part, USR, leave};
+use crate::runtime::{APIC, APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, User, cell, here, own};
 
 /// Instructions in the loop.
 const LOOP: u64 = 7;
@@ -27,13 +27,13 @@ const LEFT: u32 = own(7);
 /// How many came elsewhere than expected.
 const WRONG: u32 = own(8);
 const DONE: u32 = own(9);
-/// The MSR numbers of the counter and of what disables it, and what rearms the counter.
+/// The MSR numbers of the counter and of the register that disables it, and the value that rearms the counter.
 const COUNTER_AT: u32 = own(10);
 const CONTROL_AT: u32 = own(11);
 const RELOAD: u32 = own(17);
 /// What the handler writes into the local vector table's entry.
 pub(crate) const ENTRY: u32 = own(12);
-/// What the status showed to the last interrupt, and is to show to each.
+/// The status at the last interrupt, and the one that each must find.
 pub(crate) const STATUS: u32 = own(13);
 pub(crate) const EXPECTED: u32 = own(14);
 /// How many interrupts found another status.
@@ -49,7 +49,7 @@ pub(crate) const UNMASKS: u64 = 9;
 pub(crate) struct Followed {
     /// Its MSR.
     pub(crate) register: u32,
-    /// The MSR that enables it, and what that holds while the counter counts ring 3's instructions and interrupts.
+    /// The MSR that enables it, and its value while the counter counts ring 3's instructions and interrupts.
     pub(crate) control: u32,
     pub(crate) enabled: u64,
     /// Its bit in the status.
@@ -63,7 +63,7 @@ impl Part {
     }
 }
 
-/// The loop's code and the addresses of its first instruction and of what ends it.
+/// The loop's code and the addresses of its first instruction and of the one that ends it.
 pub(crate) fn user() -> Built<(Vec<u8>, [u64; 2])> {
     let mut user = User::new()?;
     let (mut first, mut done) = (user.a.create_label(), user.a.create_label());
@@ -77,7 +77,7 @@ pub(crate) fn user() -> Built<(Vec<u8>, [u64; 2])> {
     user.finish([first, done])
 }
 
-/// A handler for `vector` that notes where it came and what it found and, while a loop is followed, checks that and rearms the counter.
+/// A handler for `vector` that records where it came and what it found and, while a loop is followed, checks that and rearms the counter.
 pub(crate) fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     k.handler(vector)?;
     let [mut masked, mut known, mut out, mut right, mut rearm] = [(); 5].map(|()| k.a.create_label());
@@ -139,13 +139,7 @@ pub(crate) fn handler(k: &mut Kernel, part: &Part, vector: u8) -> Built<()> {
     a.mov(rcx, cell(COUNTER_AT))?;
     a.wrmsr()?;
     here(a, &mut out)?;
-    if vector != 2 {
-        k.apic(APIC_EOI, 0)?;
-    }
-    k.a.pop(rdx)?;
-    k.a.pop(rcx)?;
-    k.a.pop(rax)?;
-    k.a.iretq()
+    leave(k, vector)
 }
 
 /// What the handler is to find and to write from now on; its counts begin at zero.

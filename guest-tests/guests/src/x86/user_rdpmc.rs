@@ -25,7 +25,7 @@ pub(crate) struct Running {
     /// Its index for RDPMC, and its number among the counters.
     pub(crate) index: u32,
     pub(crate) counter: usize,
-    /// What its checks begin with.
+    /// What its checks' labels begin with.
     pub(crate) prefix: &'static str,
 }
 

@@ -4,8 +4,8 @@ use vm_pmu_guests::power::{Kernel, own};
 
 use crate::support::*;
 
-/// A performance monitor of the simplest kind. SPR 779 is control: bit 63 enables, bit 62 sends to event-based branches, bit 61 says
-/// that it happened. SPR 771 counts completed instructions down while enabled; at 0 it happens.
+/// A performance monitor of the simplest kind. SPR 779 is control: bit 63 enables, bit 62 sends to event-based branches, bit 61 is set when
+/// the event has occurred. SPR 771 counts completed instructions down while enabled; at 0 the event occurs.
 #[derive(Clone, Debug, Default)]
 struct Monitor {
     control: u64,
@@ -39,7 +39,7 @@ impl Observer for Monitor {
         match number {
             771 => Ok(self.left),
             779 => Ok(self.control),
-            // One that problem state may not read, one for each answer.
+            // One that problem state may not read, one for each result.
             787 if cpu.problem() => Err(SprFault::Privileged),
             772 => Err(SprFault::FacilityUnavailable { hypervisor: false, cause: 3 }),
             773 => Err(SprFault::FacilityUnavailable { hypervisor: true, cause: 3 }),
@@ -127,7 +127,7 @@ fn taken(machine: &Machine<Monitor>) -> Vec<Taken> {
     monitor(machine).notices.iter().map(|notice| notice.taken).collect()
 }
 
-/// Starts the counter so that it happens with the `n`th instruction behind.
+/// Starts the counter so that the event occurs at the `n`th instruction after.
 fn start(a: &mut Assembler, n: u64, control: u64) {
     a.load(R4, n + 1);
     a.mtspr(771, R4);
@@ -260,7 +260,7 @@ fn an_event_based_branch_goes_to_its_handler_and_returns() {
     // No interrupt was taken: BESCR in problem state is the program's own.
     assert_eq!(taken(&machine), [Taken::EventBasedBranch]);
     assert_eq!((gpr(&machine, 20), gpr(&machine, 22)), (6, 2));
-    // In the handler the event is there and GE off; behind it GE on and nothing else.
+    // In the handler the event is there and GE off; after it GE on and nothing else.
     assert_eq!(gpr(&machine, 21), bescr::PMEO);
     assert_eq!(gpr(&machine, 25), bescr::GE);
     assert_eq!(gpr(&machine, 23), monitor(&machine).notices[0].address);
@@ -268,7 +268,7 @@ fn an_event_based_branch_goes_to_its_handler_and_returns() {
 
 #[test]
 fn an_event_based_branch_waits_for_its_conditions() {
-    // Without GE, without FSCR, and in privileged state nothing happens though the event is there.
+    // Without GE, without FSCR, and in privileged state there is no branch although the event is there.
     for (enabled, fscr, problem, branches) in
         [(true, true, true, 1), (false, true, true, 0), (true, false, true, 0), (true, true, false, 0)]
     {
@@ -295,7 +295,7 @@ fn an_event_based_branch_waits_for_its_conditions() {
 #[test]
 fn bescr_that_software_writes_reaches_the_observer_before_the_next_instruction() {
     let machine = monitored(|a| {
-        // Control with the event in it, then BESCR takes it back, then control is read: nothing lies between.
+        // Control with the event in it, then BESCR clears it, then control is read: nothing is in between.
         a.load(R4, BRANCHES | HAPPENED);
         a.mtspr(779, R4);
         a.nop();
@@ -309,7 +309,7 @@ fn bescr_that_software_writes_reaches_the_observer_before_the_next_instruction()
     });
     assert_eq!(gpr(&machine, 20), bescr::PMEO);
     assert_eq!(gpr(&machine, 21), BRANCHES);
-    // PME was software's wish; the monitor is disabled, and it is the monitor's bit.
+    // PME was written by software; the monitor is disabled, and the bit is the monitor's.
     assert_eq!(gpr(&machine, 22), 0);
 }
 

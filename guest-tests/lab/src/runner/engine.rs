@@ -9,7 +9,7 @@ use super::RunError;
 pub enum Engine {
     /// The project's own engine for the processor of the part.
     #[default]
-    Interp,
+    Interpreter,
     /// The host's processor, through KVM: guests of x86. In builds with the feature `kvm`, on Linux on x86-64.
     Kvm,
     /// Unicorn, an emulator nobody here wrote: guests of x86 and POWER. In builds with the feature `unicorn`.
@@ -18,13 +18,13 @@ pub enum Engine {
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Engine; 3] = [Engine::Interp, Engine::Kvm, Engine::Unicorn];
+    pub const ALL: [Engine; 3] = [Engine::Interpreter, Engine::Kvm, Engine::Unicorn];
 
     /// Its name, as `--engine` takes it and reports show it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Engine::Interp => "interp",
+            Engine::Interpreter => "interp",
             Engine::Kvm => "kvm",
             Engine::Unicorn => "unicorn",
         }
@@ -35,7 +35,7 @@ impl Engine {
     /// ```
     /// use vm_pmu_lab::runner::Engine;
     ///
-    /// assert_eq!(Engine::named("interp"), Some(Engine::Interp));
+    /// assert_eq!(Engine::named("interp"), Some(Engine::Interpreter));
     /// assert_eq!(Engine::named("quantum"), None);
     /// ```
     #[must_use]
@@ -47,7 +47,7 @@ impl Engine {
     #[must_use]
     pub fn executes(self, pmu: &str) -> bool {
         match self {
-            Engine::Interp => true,
+            Engine::Interpreter => true,
             Engine::Kvm => matches!(pmu, "k8" | "knl"),
             Engine::Unicorn => matches!(pmu, "k8" | "knl" | "power9"),
         }
@@ -57,7 +57,7 @@ impl Engine {
     #[must_use]
     pub const fn is_built(self) -> bool {
         match self {
-            Engine::Interp => true,
+            Engine::Interpreter => true,
             Engine::Kvm => cfg!(all(feature = "kvm", target_os = "linux", target_arch = "x86_64")),
             Engine::Unicorn => cfg!(feature = "unicorn"),
         }

@@ -63,7 +63,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let Job { part, name, image, cpus, clock } = *job;
     let surroundings = Surroundings::new(part, cpus, clock, options)?;
     // A guest that runs freely has no executor of single instructions.
-    let stepped = if options.cycles == Cycles::Tsc { Engine::Interp } else { stage.engine };
+    let stepped = if options.cycles == Cycles::Tsc { Engine::Interpreter } else { stage.engine };
     let mut machine = surroundings.machine(image, stepped)?;
     if let Some(saved) = stage.from {
         surroundings.load(&mut machine, saved).map_err(RunError::Migrate)?;
@@ -126,12 +126,12 @@ fn run_freely(machine: &mut Machine<Cpu<'_>>, job: &Job<'_>, options: &Options) 
 /// let surroundings = || Surroundings::new(part, 1, Clock::Embedder, &Options::default()).unwrap();
 ///
 /// let one = surroundings();
-/// let mut machine = one.machine(&image, Engine::Interp).unwrap();
+/// let mut machine = one.machine(&image, Engine::Interpreter).unwrap();
 /// assert_eq!(machine.run(Limits::steps(100)), Exit::Limit);
 /// let bytes = one.save(&machine).unwrap();
 ///
 /// let other = surroundings();
-/// let mut machine = other.machine(&image, Engine::Interp).unwrap();
+/// let mut machine = other.machine(&image, Engine::Interpreter).unwrap();
 /// other.load(&mut machine, &bytes).unwrap();
 /// assert!(matches!(machine.run(Limits::NONE), Exit::Status { status: 0, .. }));
 /// ```

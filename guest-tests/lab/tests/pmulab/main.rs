@@ -1,4 +1,4 @@
-//! The program `pmulab`, as somebody at a prompt or a script meets it.
+//! The program `pmulab`, as a user at a prompt or a script sees it.
 
 mod knl;
 mod moved;
@@ -14,7 +14,7 @@ fn pmulab(arguments: &[&str]) -> Output {
     Command::cargo_bin("pmulab").unwrap().args(arguments).output().unwrap()
 }
 
-/// What a command prints that must succeed, without a word among the errors.
+/// The output of a command that must succeed, with no error output.
 fn shown(arguments: &[&str]) -> String {
     let output = pmulab(arguments);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
@@ -26,7 +26,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&shown(arguments)).unwrap()
 }
 
-/// The one line about a mistake: nothing else is printed, and the status is 2.
+/// The one line about an error: nothing else is printed, and the status is 2.
 fn mistake(arguments: &[&str]) -> String {
     let output = pmulab(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");

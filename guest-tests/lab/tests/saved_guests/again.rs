@@ -1,4 +1,4 @@
-//! Machines that are moved again and again are what one is that was stopped as often and left alone.
+//! Machines that are moved again and again equal one that was stopped as often and not moved.
 
 use vm_pmu_engines::{ia64, power as engine};
 

@@ -1,4 +1,4 @@
-//! Guests of POWER and IA-64 that are saved in their middle and go on in a new machine: nothing of their report shows it.
+//! Guests of POWER and IA-64 that are saved in the middle and continue in a new machine: nothing in their report shows it.
 
 mod again;
 mod refused;
@@ -9,7 +9,7 @@ use vm_pmu_guests::Guest;
 use vm_pmu_lab::report::Report;
 use vm_pmu_lab::runner::{Options, RunError, count, run};
 
-/// Keeps what passes between a guest and its PMU, so that it is compared too.
+/// Keeps the exchanges between a guest and its PMU, so that they are compared too.
 fn options() -> Options {
     Options { trace: 4000, limit: 100_000_000, ..Options::default() }
 }

@@ -1,4 +1,4 @@
-//! What was saved of another machine, or damaged, is refused, and everything is as it was.
+//! A state that was saved of another machine, or damaged, is refused, and nothing is changed.
 
 use vm_pmu_board::{Refusal, ia64 as board, power};
 use vm_pmu_engines::ia64;

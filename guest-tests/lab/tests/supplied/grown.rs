@@ -24,12 +24,12 @@ const STEPS: u64 = 100_000;
 pub(super) struct Grown(BTreeSet<Signal>);
 
 impl Grown {
-    /// Runs guests of `part` until all of `wanted` have grown or there is no guest left: first one that does a little of everything, without
-    /// a companion.
+    /// Runs guests of `part` until all of `wanted` have grown or there is no guest left: first one that does a little of everything,
+    /// without a companion.
     pub(super) fn of(part: Part, wanted: &BTreeSet<Signal>) -> Grown {
         let mut grown = Grown::default();
         if let Some(image) = images::medley(part) {
-            // Two CPUs on POWER, of which each hears of the other's invalidations.
+            // Two CPUs on POWER, each of which is notified of the other's invalidations.
             grown.run(&image, if matches!(part, Part::Power9(_)) { 2 } else { 1 }, part);
         }
         for guest in vm_pmu_guests::of(part.name()).filter(|guest| guest.chips == 0) {
@@ -61,13 +61,13 @@ impl Grown {
     fn run_x86(&mut self, image: &Image, cpus: usize, part: Part) {
         let options = Options { companion: false, ..Options::default() };
         let surroundings = Surroundings::new(part, cpus, Clock::Embedder, &options).unwrap();
-        let mut machine = surroundings.machine(image, Engine::Interp).unwrap();
+        let mut machine = surroundings.machine(image, Engine::Interpreter).unwrap();
         machine.observers_mut().for_each(|cpu| cpu.watch(SignalSet::ALL));
         machine.run(x86::Limits::steps(STEPS));
         self.add(surroundings.pmus());
     }
 
-    /// Two threads turn to each other when one misses the third level, of which the engine hears by a companion.
+    /// The threads switch when one misses the third level, of which the engine is notified by a companion.
     fn run_itanium(&mut self, image: &Image, cpus: usize, part: Part) {
         let lines = Lines::new(cpus);
         let pmus = Builder::of(part).threads(cpus).build(lines.clone()).unwrap();

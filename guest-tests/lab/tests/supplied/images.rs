@@ -8,7 +8,7 @@ use vm_pmu_engines::power::registers::msr;
 use vm_pmu_guests::power;
 use vm_pmu_guests::runtime::{Built, Kernel, here};
 
-/// A little of everything that the engine of the part knows, as far as other guests have it not.
+/// A little of everything that the engine of the part knows and other guests do not have.
 pub(super) fn medley(part: Part) -> Option<Image> {
     match part {
         Part::K8(_) | Part::Knl(_) => Some(x86().unwrap()),

@@ -1,6 +1,6 @@
-//! The word of every event against who makes what drives it, and whether those who are said to make something do.
+//! What every event states about its sources against what makes them, and whether each declared source really makes its signals.
 //!
-//! What the companion says it makes is held against streams in its own tests (`device/src/companion/tests/invariants.rs`), in both
+//! What the companion says it makes is compared with streams in its own tests (`device/src/companion/tests/invariants.rs`), in both
 //! directions. Here are the engines, the records of the engine of POWER, requests, and what models make by themselves.
 
 mod grown;
@@ -29,8 +29,8 @@ fn each(mut check: impl FnMut(Part, &Known, &'static Entry)) {
     }
 }
 
-/// Events that are an embedder's although a part of what drives them is supplied, since the rest is the substance: of transactions on the bus
-/// of less than a line, invalidations alone are.
+/// Events that remain an embedder's although a part of what drives them is supplied, since the larger part is not: of transactions on the
+/// bus of less than a line, only invalidations are supplied.
 fn lacks_its_substance(entry: &Entry) -> bool {
     entry.name.starts_with("BUS_MEMORY.LT_128BYTE.")
 }
@@ -40,7 +40,7 @@ fn the_word_of_every_event_is_what_supplies_it() {
     let mut wrong = Vec::new();
     each(|part, known, entry| {
         let warranted = known.warrants(entry);
-        // What could be exact may differ all the same, by the rule that it states.
+        // An event whose signals are exact may still be approximate, by the rule that it states.
         let is_right = match entry.fidelity {
             Fidelity::Approximate => warranted <= Fidelity::Approximate,
             Fidelity::Embedder if lacks_its_substance(entry) => warranted >= Fidelity::Approximate,
@@ -99,7 +99,7 @@ fn the_readme_counts_the_words_of_each_part() {
     }
 }
 
-/// The signals that events of the part name and the engine says it supplies.
+/// The signals that events of the part name and that the engine declares as supplied.
 fn said_of_the_engine(part: Part) -> BTreeSet<Signal> {
     let known = Known::of(part);
     let of = |entry: &'static Entry| {

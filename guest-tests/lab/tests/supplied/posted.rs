@@ -1,4 +1,4 @@
-//! What the companion's traffic is to the nests of two chips.
+//! The companion's traffic, as the nests of two chips see it.
 
 use std::collections::BTreeSet;
 

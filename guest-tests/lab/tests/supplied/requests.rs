@@ -1,4 +1,4 @@
-//! What requests that leave a tile of Knights Landing are to its home agents.
+//! Requests that leave a tile of Knights Landing, as its home agents see them.
 
 use vm_pmu::arch::event::{Drive, Entry, Internal, KNL};
 use vm_pmu::arch::feed::{Demand, Records, Request, SignalSet};
@@ -18,7 +18,7 @@ const OPCODES: u64 = 0x3B;
 const CHAS: u8 = 38;
 /// Lines that are accessed.
 const LINES: u64 = 256;
-/// Bytes from one to the next: each is in a page of its own.
+/// Bytes from one to the next: each is in its own page.
 const APART: u64 = 4096 + 64;
 
 fn follow(companion: &Companion, number: usize) -> Follower<'_> {

@@ -1,4 +1,4 @@
-//! POWER9's events, counted beside guests by PMUs of which the guests know nothing.
+//! POWER9's events, counted during guests by additional PMUs of which the guests know nothing.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use vm_pmu_lab::runner::{Options, count};
 
 use super::images;
 
-/// Guests that together come to every state and every kind of sampled instruction, and how many steps of them.
+/// Guests that together reach every state and every kind of sampled instruction, and how many steps of them.
 const GUESTS: [(&str, u64); 8] = [
     ("count", 10_000),
     ("freeze-matrix", 50_000),
@@ -24,11 +24,11 @@ const GUESTS: [(&str, u64); 8] = [
     ("branch-history", 10_000),
 ];
 
-/// Codes of data that come from beyond a core and its memory: the companion tells them by the same outcome from which its signals of these
-/// loads are made, and no guest has a second core or chip.
+/// Codes of data that come from beyond a core and its memory: the companion reports them by the same outcome from which it makes its
+/// signals of these loads, and no guest has a second core or chip.
 const FAR: u32 = 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1D;
 
-/// What PMUs beside a guest count: entries, and how they are programmed.
+/// What the additional PMUs count: entries, and how they are programmed.
 struct Groups {
     members: Vec<Vec<&'static Entry>>,
     encodings: Vec<Encoding>,
@@ -43,7 +43,7 @@ fn together(entries: &[&Entry]) -> Option<Encoding> {
 }
 
 impl Groups {
-    /// As many events together as go together.
+    /// As many events together as can be counted together.
     fn of(entries: impl Iterator<Item = &'static Entry>) -> Groups {
         let mut members: Vec<Vec<&'static Entry>> = Vec::new();
         for entry in entries {
@@ -58,7 +58,7 @@ impl Groups {
     }
 }
 
-/// What is shown here: every sampled event, and events of signals that the engine supplies, whatever state they are of.
+/// What is shown here: every sampled event, and events of signals that the engine supplies, whatever state they depend on.
 fn is_of_the_engine(entry: &Entry, known: &Known) -> bool {
     match entry.drive {
         Drive::Sampled { tests, .. } => !tests.iter().any(|test| matches!(test, Test::Source(codes) if codes & !FAR & near() == 0)),

@@ -8,7 +8,7 @@ fn on(engine: Engine, guest: &str, big_endian: bool) -> Report {
         .expect("the engine runs it")
 }
 
-/// The parts of a report by name, but for the engine's name.
+/// The parts of a report by name, except the engine's name.
 pub(crate) fn parts(report: Report) -> serde_json::Map<String, serde_json::Value> {
     let report = Report { engine: String::new(), ..report };
     let serde_json::Value::Object(parts) = serde_json::to_value(report).expect("a report is JSON") else { panic!("a report is an object") };
@@ -22,7 +22,7 @@ fn same(guest: &str) {
         let unicorn = on(Engine::Unicorn, guest, big_endian);
         assert_eq!(unicorn.engine, "unicorn");
         assert!(unicorn.passed, "{guest}, {order}: {}", unicorn.ending);
-        let own = parts(on(Engine::Interp, guest, big_endian));
+        let own = parts(on(Engine::Interpreter, guest, big_endian));
         for (name, part) in parts(unicorn) {
             assert_eq!(Some(&part), own.get(&name), "{guest}, {order}: {name}");
         }

@@ -1,4 +1,4 @@
-//! Guests that are saved in their middle on one engine and go on on the other.
+//! Guests that are saved in the middle on one engine and continue on the other.
 
 use vm_pmu_lab::runner::{Engine, Options, run};
 
@@ -25,12 +25,12 @@ fn differences(first: Engine, second: Engine) -> Vec<String> {
 
 #[test]
 fn every_guest_goes_on_in_unicorn() {
-    let differences = differences(Engine::Interp, Engine::Unicorn);
+    let differences = differences(Engine::Interpreter, Engine::Unicorn);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 #[test]
 fn every_guest_goes_on_in_the_interpreter() {
-    let differences = differences(Engine::Unicorn, Engine::Interp);
+    let differences = differences(Engine::Unicorn, Engine::Interpreter);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

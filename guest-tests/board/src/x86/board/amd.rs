@@ -1,10 +1,10 @@
-//! What CPUID says of an AMD processor's caches.
+//! CPUID of an AMD processor's caches.
 
 use vm_pmu::companion::{BufferGeometry, Profile, SecondLevel};
 
 use vm_pmu_engines::x86::CpuidResult;
 
-/// What CPUID says of caches and translation buffers (AMD CPUID Specification 25481, functions 8000_0005h and 8000_0006h).
+/// CPUID of caches and translation buffers (AMD CPUID Specification 25481, functions 8000_0005h and 8000_0006h).
 pub(super) fn caches(leaf: u32, profile: &Profile) -> CpuidResult {
     let held = |buffers: &[BufferGeometry], bits: u8| buffers.iter().find(|buffer| buffer.page_bits == [bits]).copied();
     let line = 1 << profile.caches.outer_line_bits;

@@ -1,4 +1,4 @@
-//! What CPUID says of an Intel processor (SDM volume 2A, CPUID).
+//! CPUID of an Intel processor (SDM volume 2A, CPUID).
 
 use vm_pmu::arch::model::CpuidIdentity;
 use vm_pmu::companion::{CacheGeometry, Fill, Profile, SecondLevel};
@@ -28,7 +28,7 @@ pub(super) struct Processor<'a> {
 }
 
 impl Processor<'_> {
-    /// The answer, where the engine's own is `answer`. Features are the engine's: it knows best what it executes.
+    /// The result, where the engine's own is `answer`. Features are the engine's: it knows best what it executes.
     pub(super) fn cpuid(&self, leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
         let none = CpuidResult::default();
         match leaf {
@@ -50,7 +50,7 @@ impl Processor<'_> {
         }
     }
 
-    /// Bits that tell `processors` apart.
+    /// How many bits distinguish `processors`.
     fn shift(processors: usize) -> u32 {
         processors.max(1).next_power_of_two().trailing_zeros()
     }
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// CPU 5 of a tile, with what the engine may answer.
+    /// CPU 5 of a tile, with a possible result of the engine.
     fn ask(leaf: u32, subleaf: u32, answer: CpuidResult) -> CpuidResult {
         let identity = CpuidIdentity { vendor: *b"GenuineIntel", signature: 0x0005_0671, monitoring: None };
         let topology = Topology { core: 4, package: 8 };
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn four_threads_share_the_first_level_and_eight_the_second() {
-        // But for the cores of the whole part in bits 31:26 these are a Xeon Phi 7210's own answers.
+        // Except for the cores of the whole part in bits 31:26 these are a Xeon Phi 7210's own results.
         assert_eq!(bare(4, 0), CpuidResult { eax: 0x0400_C121, ebx: 0x01C0_003F, ecx: 0x3F, edx: 0 });
         assert_eq!(bare(4, 1), CpuidResult { eax: 0x0400_C122, ebx: 0x01C0_003F, ecx: 0x3F, edx: 0 });
         assert_eq!(bare(4, 2), CpuidResult { eax: 0x0401_C143, ebx: 0x03C0_003F, ecx: 0x3FF, edx: 3 });

@@ -1,4 +1,4 @@
-//! What a machine's CPUs share beside memory.
+//! What a machine's CPUs share in addition to memory.
 
 mod amd;
 mod intel;
@@ -17,31 +17,31 @@ use vm_pmu_engines::x86::{CpuidResult, MachineBus, PciFunction, PerformanceMask}
 /// How CPUID spells the vendor of Intel's processors.
 const INTEL: [u8; 12] = *b"GenuineIntel";
 
-/// The leaf that tells of architectural performance monitoring.
+/// The leaf of architectural performance monitoring.
 const PERFORMANCE_MONITORING: u32 = 0xA;
 
-/// What CPUID answers to one leaf, whatever it would answer else.
+/// What CPUID returns for one leaf, in place of any other result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
     /// The leaf, from EAX.
     pub leaf: u32,
     /// The subleaf, from ECX; `None` for any.
     pub subleaf: Option<u32>,
-    /// The answer.
+    /// The result.
     pub answer: CpuidResult,
 }
 
 impl Leaf {
-    /// Leaf 0Ah, which tells of architectural performance monitoring, as EAX, EBX, ECX and EDX.
+    /// Leaf 0Ah, of architectural performance monitoring, as EAX, EBX, ECX and EDX.
     #[must_use]
     pub fn performance_monitoring([eax, ebx, ecx, edx]: [u32; 4]) -> Leaf {
         Leaf { leaf: PERFORMANCE_MONITORING, subleaf: None, answer: CpuidResult { eax, ebx, ecx, edx } }
     }
 }
 
-/// What answers in PCI configuration space.
+/// The functions in PCI configuration space.
 pub trait ConfigurationSpace: Debug + Send + Sync {
-    /// A read of `size` (1, 2 or 4) bytes; functions that are absent answer ones.
+    /// A read of `size` (1, 2 or 4) bytes; functions that are absent return ones.
     fn read(&self, at: PciFunction, offset: u16, size: u8) -> u32;
 
     /// A write of `size` (1, 2 or 4) bytes.
@@ -58,9 +58,9 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// That of a machine with `cpus` CPUs of `part`. A core whose threads are several has as many as the part has, and a package of such
-    /// cores is what shares a second level of caches, on Knights Landing a tile; it is whole though the machine has fewer CPUs. CPUs
-    /// that are a core each are one package.
+    /// That of a machine with `cpus` CPUs of `part`. Where cores have several threads, a core has as many as the part has, and a package is
+    /// the cores that share a second level of caches, on Knights Landing a tile. A package is whole even if the machine has fewer CPUs.
+    /// CPUs that are a core each are one package.
     ///
     /// ```
     /// use vm_pmu::Part;
@@ -107,7 +107,7 @@ impl Board {
         Board { part, cpus, leaves, configuration: None }
     }
 
-    /// CPUID answers as `leaves` say. Of two for the same leaf the later holds.
+    /// CPUID returns `leaves`. Of two for the same leaf the later holds.
     #[must_use]
     pub fn with_leaves(mut self, leaves: impl IntoIterator<Item = Leaf>) -> Board {
         self.leaves.extend(leaves);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_caches_of_a_k8_are_those_of_an_opteron() {
-        // As an Opteron 248 answers.
+        // As an Opteron 248 returns.
         let ask = |leaf| k8().cpuid(0, leaf, 0, CpuidResult::default());
         assert_eq!(ask(0x8000_0005), CpuidResult { eax: 0xFF08_FF08, ebx: 0xFF20_FF20, ecx: 0x4002_0140, edx: 0x4002_0140 });
         assert_eq!(ask(0x8000_0006), CpuidResult { eax: 0, ebx: 0x4200_4200, ecx: 0x0400_8140, edx: 0 });
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(board.performance_mask(), PerformanceMask::Set);
     }
 
-    /// Answers where it was asked, and keeps what was written.
+    /// Returns the place and size of a read, and keeps writes.
     #[derive(Debug, Default)]
     struct Echo(std::sync::Mutex<Vec<(PciFunction, u16, u8, u32)>>);
 

@@ -2,8 +2,8 @@
 
 use super::op::{Common, Op, Unit};
 
-/// A template: what units the slots of a bundle are for and where its stops are, of which `_S` in the names stands for one
-/// (volume 3, section 4.1, table 4-2, "Template Field Encoding and Instruction Slot Mapping").
+/// A template: what units the slots of a bundle are for and where its stops are. `_S` in a name is a stop (volume 3, section 4.1, table
+/// 4-2, "Template Field Encoding and Instruction Slot Mapping").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
     pub(super) code: u8,

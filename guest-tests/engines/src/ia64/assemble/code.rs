@@ -14,7 +14,7 @@ pub struct Label(usize);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// An operand does not fit its field, or is one that the instruction has not.
+    /// An operand does not fit its field, or the instruction has no such operand.
     Operand {
         /// The bundle's address.
         address: u64,
@@ -33,19 +33,19 @@ pub enum AssembleError {
         /// The bundle's address.
         address: u64,
     },
-    /// A branch does not reach its label, or a label that must be a bundle is none.
+    /// A branch does not reach its label, or a label that must be at a bundle is not.
     TooFar {
         /// The bundle's address.
         address: u64,
         /// The label's.
         target: u64,
     },
-    /// A label that was used is nowhere.
+    /// A label was used and never placed.
     Nowhere {
         /// The address of a bundle that uses it.
         address: u64,
     },
-    /// A label is at two places, or something is to be where other things are.
+    /// A label is placed twice, or two things are at one address.
     Twice {
         /// The second one.
         address: u64,
@@ -113,7 +113,7 @@ impl Assembler {
         self.error.get_or_insert(error);
     }
 
-    /// A label that is nowhere yet.
+    /// A label that is not placed yet.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
@@ -140,7 +140,7 @@ impl Assembler {
         self.encode(template, &ops);
     }
 
-    /// An instruction in a bundle of its own, with a stop at the end and no-operations beside it.
+    /// An instruction in its own bundle, with a stop at the end and no-operations in the other slots.
     pub fn put(&mut self, op: Op) {
         let (template, ops) = bundle::alone(op, nop(0));
         self.encode(template, &ops);
@@ -153,12 +153,12 @@ impl Assembler {
         }
     }
 
-    /// A number, by `movl` in a bundle of its own whatever the number is.
+    /// A number, by `movl` in its own bundle whatever the number is.
     pub fn load(&mut self, r1: Gr, value: u64) {
         self.put(movl(r1, value));
     }
 
-    /// The address of `label`, by `movl` in a bundle of its own.
+    /// The address of `label`, by `movl` in its own bundle.
     pub fn load_address(&mut self, r1: Gr, label: Label) {
         self.put(movl_label(r1, label));
     }
@@ -215,7 +215,7 @@ impl Assembler {
         self.code.resize(self.code.len() + gap as usize, 0);
     }
 
-    /// Zeros up to `address`, which is not behind.
+    /// Zeros up to `address`, which is not below the current one.
     pub fn skip_to(&mut self, address: u64) {
         match address.checked_sub(self.address()) {
             Some(gap) => self.code.resize(self.code.len() + gap as usize, 0),

@@ -268,7 +268,7 @@ pub fn st16(r3: Gr, r2: Gr) -> Op {
     sixteen(0x30).r3(r3).r2(r2)
 }
 
-/// Store sixteen bytes, the upper eight from AR 25, behind all earlier accesses: address, r2. Format M4.
+/// Store sixteen bytes, the upper eight from AR 25, after all earlier accesses: address, r2. Format M4.
 pub fn st16_rel(r3: Gr, r2: Gr) -> Op {
     sixteen(0x34).r3(r3).r2(r2)
 }
@@ -278,7 +278,7 @@ pub fn cmp8xchg16_acq(r1: Gr, r3: Gr, r2: Gr) -> Op {
     sixteen(0x20).r1(r1).r3(r3).r2(r2)
 }
 
-/// Store sixteen bytes, the upper eight from AR 25, if eight are those of CCV, behind all earlier accesses: r1, address, r2. Format M16.
+/// Store sixteen bytes, the upper eight from AR 25, if eight are those of CCV, after all earlier accesses: r1, address, r2. Format M16.
 pub fn cmp8xchg16_rel(r1: Gr, r3: Gr, r2: Gr) -> Op {
     sixteen(0x24).r1(r1).r3(r3).r2(r2)
 }

@@ -11,22 +11,22 @@
 //! assert_eq!(a.finish().unwrap().len(), 3 * 16);
 //! ```
 //!
-//! A function is an instruction and has its mnemonic, with `_` for the dots; `_imm` stands behind those whose source is a number where
-//! there is one with a register too. It returns an [`Op`], whose methods add what an instruction may have beside its operands: a
-//! qualifying predicate by [`when`](Op::when), an increment of the address by [`post`](Op::post), hints. Operands are in the order of
-//! the manuals: what is written first. What cannot be encoded is noticed at once and told by [`Assembler::finish`].
+//! Each function is an instruction and has its mnemonic, with `_` for the dots. `_imm` ends the name where the source is a number and there
+//! is a form with a register too. It returns an [`Op`], whose methods add what an instruction may have in addition to its operands: a
+//! qualifying predicate by [`when`](Op::when), an increment of the address by [`post`](Op::post), hints. Operands are in the order of the
+//! manuals: what is written first. What cannot be encoded is noticed at once and reported by [`Assembler::finish`].
 //!
 //! # From instructions to bundles
 //!
 //! Counts of guests depend on every no-operation, so nothing is packed that was not asked for:
 //!
 //! * [`Assembler::bundle`] takes a template and the instructions of its slots: exact code.
-//! * [`Assembler::put`] gives an instruction a bundle of its own, with a stop at its end. Memory and integer (`M`, `A`) instructions are
-//!   in slot 0 of an MII bundle, `I` in slot 1 of one; `F` in slot 1 of MFI, `B` in slot 2 of MIB, `movl` and `brl` behind the first slot
-//!   of MLX. No-operations fill the rest, so that a bundle is three instructions, or two if it is MLX. The few `M` that must be the last of their
-//!   group (`itc`, `ptc.g`, `ptc.ga`) have a stop behind them, in M;;MI.
-//! * [`Assembler::group`] packs the instructions of one group in their order: the next bundle is always the one that takes most of what
-//!   is left, of equals the template of the lowest number; the last has the stop.
+//! * [`Assembler::put`] gives an instruction its own bundle, with a stop at its end. Memory and integer (`M`, `A`) instructions are in slot
+//!   0 of an MII bundle, `I` in slot 1 of one; `F` in slot 1 of MFI, `B` in slot 2 of MIB, `movl` and `brl` after the first slot of MLX.
+//!   No-operations fill the rest, so that a bundle is three instructions, or two if it is MLX. The few `M` that must be the last of their
+//!   group (`itc`, `ptc.g`, `ptc.ga`) have a stop after them, in M;;MI.
+//! * [`Assembler::group`] packs the instructions of one group in their order. The next bundle is always the one that takes most of what is
+//!   left; between equals, the template of the lowest number. The last bundle has the stop.
 //!
 //! Encodings: Itanium Architecture Software Developer's Manual, volume 3, chapter 4, whose names of formats (A1, M16, ...) are at the
 //! functions.

@@ -75,7 +75,7 @@ pub(super) struct Allows {
     pub(super) branch: Option<BranchHints>,
 }
 
-/// How an instruction says its increment.
+/// How the increment of an instruction is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Increment {
     /// In these bits.
@@ -84,7 +84,7 @@ pub(super) enum Increment {
     Only(i64),
 }
 
-/// How a branch says what it will do.
+/// How the hint of a branch is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BranchHints {
     /// Two bits at 33.
@@ -177,7 +177,7 @@ impl Op {
         if value >> width(parts) == 0 { op } else { op.refuse(value as i64) }
     }
 
-    /// An operand of which only some values can be said: `code` is that of `value`.
+    /// An operand that can have some values only: `code` is that of `value`.
     pub(super) fn coded(self, value: i64, code: Option<u64>, at: u32, bits: u32) -> Self {
         match code {
             Some(code) => self.field(code, at, bits),
@@ -226,11 +226,11 @@ impl Op {
         if self.allows.always { self.refuse(predicate.bits() as i64) } else { self.field(predicate.bits(), 0, 6) }
     }
 
-    /// The address register is incremented by a number, behind the access: nine signed bits, or what is loaded by a load of pairs.
+    /// The address register is incremented by a number after the access: nine signed bits, or what is loaded by a load of pairs.
     pub fn post(mut self, increment: i64) -> Self {
         match self.allows.number {
             Some(Increment::Any(parts)) => {
-                // M3, M5, M8, M10 and M15 have the major opcode behind that of the format without a number.
+                // M3, M5, M8, M10 and M15 have the major opcode after that of the format without a number.
                 self.bits |= 1 << 37;
                 self.allows = Allows { locality: self.allows.locality, ..Allows::default() };
                 self.signed(increment, parts)
@@ -244,7 +244,7 @@ impl Op {
         }
     }
 
-    /// The address register is incremented by `register`, behind the access.
+    /// The address register is incremented by `register` after the access.
     pub fn post_reg(mut self, register: Gr) -> Self {
         if self.allows.register {
             self.allows = Allows { locality: self.allows.locality, ..Allows::default() };
@@ -275,7 +275,7 @@ impl Op {
         }
     }
 
-    /// A branch with much straight code behind its target: `.many`.
+    /// A branch with much straight code at its target: `.many`.
     pub fn many(self) -> Self {
         if self.allows.branch.is_some() { self.field(1, 12, 1) } else { self.refuse(1) }
     }
@@ -290,7 +290,7 @@ fn width(parts: &[Part]) -> u32 {
     parts.iter().map(|part| part.1).sum()
 }
 
-/// Whether a number can be said by the parts, as a signed one.
+/// Whether a number fits the parts, as a signed one.
 pub(super) fn fits(value: i64, parts: &[Part]) -> bool {
     let least = -1i64 << (width(parts) - 1);
     (least..-least).contains(&value)

@@ -1,4 +1,4 @@
-//! The A-type instructions but for compares, and the long immediate.
+//! The A-type instructions except compares, and the long immediate.
 
 use super::Flow;
 use crate::ia64::interrupt::Fault;

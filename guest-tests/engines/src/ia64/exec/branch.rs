@@ -8,7 +8,7 @@ use crate::ia64::step::{Branch, BranchKind};
 use crate::ia64::word::Word;
 
 impl Core {
-    /// All of B. Branches are told to the step whether they are predicated off or not.
+    /// All of B. The step records branches whether they are predicated off or not.
     pub(crate) fn branch(&mut self, w: Word) -> Result<Flow, Fault> {
         let p = self.step.predicate;
         match w.major() {
@@ -53,7 +53,7 @@ impl Core {
             _ => {}
         }
         match w.x6() {
-            // Of this form IIM gets 0, whatever the number.
+            // With this form IIM gets 0, whatever the number.
             0x00 => return Err(Fault::Break(0)),
             0x02 => self.cover(),
             0x04 => self.stack.clear_rotation(),
@@ -105,7 +105,8 @@ impl Core {
         })
     }
 
-    /// The end of a stage of a modulo-scheduled loop: the kernel goes on, or the epilogue counts down. Tells whether the loop goes on.
+    /// The end of a stage of a modulo-scheduled loop: the kernel continues, or the epilogue counts down. Returns whether the loop
+    /// continues.
     fn next_stage(&mut self, kernel: bool, next_predicate: bool) -> bool {
         let epilogue = self.ar[ar::EC];
         self.set_predicate(63, next_predicate);
@@ -140,7 +141,7 @@ impl Core {
         Ok(self.go(BranchKind::Return, p, target, true))
     }
 
-    /// What `br.ret` does beside going somewhere: the frame, EC and the privilege level of AR.PFS.
+    /// What `br.ret` does besides branching: it restores the frame, EC and the privilege level of AR.PFS.
     pub(crate) fn return_frame(&mut self) -> Result<(), Fault> {
         self.note_stack_level();
         let pfs = self.ar[ar::PFS];
@@ -152,7 +153,7 @@ impl Core {
         Ok(())
     }
 
-    /// Goes back to the frame that `marker` says, `registers` below.
+    /// Returns to the frame of `marker`, `registers` below.
     fn adopt(&mut self, marker: u64, registers: usize) -> Result<(), Fault> {
         let before = self.stack.cfm();
         if !self.stack.set_cfm(marker) {

@@ -1,4 +1,4 @@
-//! What an instruction mostly does, told from its encoding alone.
+//! What an instruction mostly does, determined from its encoding alone.
 
 use crate::ia64::bundle::Unit;
 use crate::ia64::step::Class;
@@ -32,7 +32,7 @@ pub(crate) fn classify(unit: Unit, w: Word) -> (Class, bool) {
             _ => Class::Integer,
         },
     };
-    // `hint` differs from `nop` in bit 26; B slots tell them apart by x6.
+    // `hint` differs from `nop` in bit 26; B slots distinguish them by x6.
     let nop = class == Class::Nop
         && match unit {
             Unit::B => w.major() == 2 && w.x6() == 0,

@@ -120,7 +120,7 @@ impl Core {
             // Features 32 to 63 are those of CPUID register 4.
             (true, true) => (self.cpuid[4] >> (32 + w.bits(14, 5)) & 1 != 0, false),
         };
-        // The plain and .unc forms test for zero; of the parallel ones c says for what.
+        // The plain and .unc forms test for zero; for the parallel ones c determines for what.
         let wanted = (ta || tb) && c;
         self.put_predicates(w, write, bit == wanted, nat);
         Ok(())

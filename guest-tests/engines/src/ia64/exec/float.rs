@@ -15,7 +15,7 @@ fn operations(w: Word) -> u8 {
         (1, _) if w.bit(33) => 2,
         (0, 0x14..=0x1B) | (4, _) => 1,
         (1, 0x14..=0x1B | 0x30..=0x37) => 2,
-        // With f0 to add or f1 to multiply by there is one operation only; pairs are counted once for each, whatever they multiply by.
+        // If f0 is added or f1 is a factor, there is only one operation. Pairs count once for each, whatever the factors are.
         (9 | 0xB | 0xD, _) if w.bit(36) => {
             if w.r2() == 0 {
                 2

@@ -22,7 +22,7 @@ fn to_unsigned(value: f64) -> u64 {
     if value > -1.0 && value < LIMIT { value as u64 } else { INDEFINITE }
 }
 
-/// The nine bits of a class that `fclass` looks for.
+/// The nine bits of a class that `fclass` tests.
 fn classes(value: Float) -> u64 {
     if value.is_nat() {
         return 0x100;
@@ -88,7 +88,7 @@ impl Core {
         Ok(())
     }
 
-    /// Major 0 of F slots but for approximations.
+    /// Major 0 of F slots except approximations.
     pub(crate) fn float_0(&mut self, w: Word) -> Result<Flow, Fault> {
         let (a, b) = (self.fr(w.r2()), self.fr(w.r3()));
         let sources = [w.r2(), w.r3()];

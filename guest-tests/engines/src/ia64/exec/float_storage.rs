@@ -26,7 +26,7 @@ impl Core {
         if low || high { Err(Fault::DisabledFloating(u64::from(low) | u64::from(high) << 1)) } else { Ok(()) }
     }
 
-    /// A floating-point register that is about to be written: f0 and f1 are no fit targets.
+    /// A floating-point register that is about to be written: f0 and f1 are no valid targets.
     pub(crate) fn floating_fit(number: usize) -> Result<usize, Fault> {
         if number < 2 { Err(Fault::IllegalOperation) } else { Ok(number) }
     }

@@ -1,4 +1,4 @@
-//! The I-type instructions but for tests and the parallel ones.
+//! I-type instructions except tests and parallel ones.
 
 use super::Flow;
 use crate::ia64::bundle::Unit;

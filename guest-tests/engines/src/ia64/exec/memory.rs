@@ -103,7 +103,7 @@ impl Core {
         }
     }
 
-    /// Loads unless it is a check that holds; the physical address and what was loaded.
+    /// Loads unless it is a check that holds. Returns the physical address and the value.
     fn checked_load(&mut self, address: u64, kind: u64, entry: Target, reference: &Reference) -> Result<(u64, Option<u64>), Fault> {
         let access = self.locate(address, reference)?;
         if self.check_load(kind, entry, &access, false) {
@@ -113,7 +113,7 @@ impl Core {
         Ok((access.physical, Some(self.read(access.physical, reference.size))))
     }
 
-    /// Whether a load of `kind` is a check that holds; the step hears of it.
+    /// Whether a load of `kind` is a check that holds; the step records it.
     pub(crate) fn check_load(&mut self, kind: u64, entry: Target, access: &Access, floating: bool) -> bool {
         if !matches!(kind, form::CHECK_CLEAR | form::CHECK_NO_CLEAR | form::CHECK_CLEAR_ACQUIRE) {
             return false;

@@ -21,7 +21,7 @@ use super::registers::isr;
 use super::state::Core;
 use class::classify;
 
-/// Where execution goes on after an instruction that completes.
+/// Where execution continues after an instruction that completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// The next instruction.
@@ -32,7 +32,7 @@ pub(crate) enum Flow {
     Returned,
 }
 
-/// Executes one instruction. On a fault nothing has changed that its repetition would not do over.
+/// Executes one instruction. After a fault, executing it again redoes all that it has changed.
 pub(crate) fn execute<O: Observer>(core: &mut Core, slot: Slot, observer: &mut O) -> Result<Flow, Fault> {
     let Slot { unit, word: w, upper, .. } = slot;
     let p = core.predicate(w.qp());
@@ -59,7 +59,7 @@ pub(crate) fn execute<O: Observer>(core: &mut Core, slot: Slot, observer: &mut O
 }
 
 impl Core {
-    /// A general register that is about to be written: r0 and registers outside the frame are no fit targets.
+    /// A general register that is about to be written: r0 and registers outside the frame are no valid targets.
     pub(crate) fn target(&self, number: usize) -> Result<usize, Fault> {
         if number == 0 || number >= 32 && number - 32 >= self.stack.sof { Err(Fault::IllegalOperation) } else { Ok(number) }
     }

@@ -40,7 +40,7 @@ impl Core {
         }
     }
 
-    /// Major 7 but for shifts of whole registers.
+    /// Major 7 except shifts of whole registers.
     pub(crate) fn parallel(&mut self, w: Word) -> Result<(), Fault> {
         let bytes = Self::parts(w).ok_or(Fault::IllegalOperation)?;
         let (a, a_nat) = self.gr(w.r2());

@@ -6,9 +6,9 @@ use crate::ia64::registers::{ar, cr, psr};
 use crate::ia64::stack::above;
 use crate::ia64::state::Core;
 
-/// What RSC has: mode, pl, be and loadrs.
+/// The fields of RSC: mode, pl, be and loadrs.
 const RSC_FIELDS: u64 = 0x3FFF_001F;
-/// What a vector register has: vector and mask.
+/// The fields of a vector register: vector and mask.
 const VECTOR_FIELDS: u64 = 0x1_00FF;
 
 /// Whether a slot of `unit` reaches application register `number`.
@@ -45,7 +45,7 @@ impl Core {
                 if value & !RSC_FIELDS != 0 {
                     return Err(Fault::ReservedRegisterField);
                 }
-                // Nobody makes the register stack more privileged than itself.
+                // Code cannot make the register stack more privileged than itself.
                 let pl = (value >> 2 & 3).max(u64::from(self.cpl()));
                 self.ar[number] = value & !0xC | pl << 2;
             }
@@ -108,7 +108,7 @@ impl Core {
         Ok(())
     }
 
-    /// What a vector register says: its vector becomes pending unless it is masked.
+    /// The vector in a vector register becomes pending unless it is masked.
     pub(crate) fn request(&mut self, register: usize) {
         let value = self.cr[register];
         if value & 1 << 16 == 0 {

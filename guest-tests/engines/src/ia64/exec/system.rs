@@ -101,7 +101,7 @@ impl Core {
                 self.privileged()?;
                 self.need(w.r3()).map(drop)
             }
-            // Insertions: translation is the identity whatever they say.
+            // Insertions: translation is the identity whatever they contain.
             0x0E | 0x0F | 0x2E | 0x2F => {
                 self.privileged()?;
                 if self.psr & psr::IC != 0 {
@@ -168,7 +168,7 @@ impl Core {
         }
     }
 
-    /// `probe.r` and `probe.w`: where there is memory, everybody may access it.
+    /// `probe.r` and `probe.w`: where there is memory, every level may access it.
     fn probe(&mut self, w: Word) -> Result<(), Fault> {
         self.target(w.r1())?;
         let address = self.need(w.r3())?;

@@ -12,7 +12,7 @@ use crate::x86::state::Core;
 /// INT3.
 const BREAKPOINT: u8 = 0xCC;
 
-/// The marks in a guest's code, by their physical addresses, with the bytes that they stand for.
+/// The marks in a guest's code, by their physical addresses, with the bytes that they replace.
 #[derive(Debug)]
 pub(super) struct Breakpoints(BTreeMap<u64, u8>);
 
@@ -31,7 +31,7 @@ impl Breakpoints {
                         }
                         usize::from(decoded.info.length)
                     }
-                    // No code, or some that begins within: as a processor would that jumped to the next byte.
+                    // No instruction begins here: go on at the next byte, as a processor would that jumped there.
                     Outcome::Invalid | Outcome::Short => 1,
                 };
             }
@@ -53,7 +53,7 @@ impl Breakpoints {
         });
     }
 
-    /// Takes the mark at the instruction at RIP out of memory, if there is one, until [`cover`](Breakpoints::cover); its place.
+    /// Takes the mark at the instruction at RIP out of memory, if there is one, until [`cover`](Breakpoints::cover). Returns its place.
     pub(super) fn uncover(&self, core: &Core, memory: &Memory) -> Option<u64> {
         let place = core.page_walk(core.rip)?.physical;
         self.exchange(place, memory, true).then_some(place)
@@ -64,7 +64,7 @@ impl Breakpoints {
         self.exchange(place, memory, false);
     }
 
-    /// Puts at a place the guest's own byte or the mark, if the other stands there.
+    /// Replaces the mark at a place by the guest's own byte, or the other way round, if the place holds what is to be replaced.
     fn exchange(&self, place: u64, memory: &Memory, uncover: bool) -> bool {
         let Some(own) = self.0.get(&place) else { return false };
         let (from, to) = if uncover { (BREAKPOINT, *own) } else { (*own, BREAKPOINT) };

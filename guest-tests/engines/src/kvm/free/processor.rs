@@ -26,25 +26,25 @@ use crate::x86::saved::Shadow;
 use crate::x86::state::{Core, NEXT, RSP};
 use crate::x86::{CpuView, Exit};
 
-/// How long a vCPU runs at most before it looks at what others have sent.
+/// How long a vCPU runs at most before it checks what others have sent.
 const LONGEST_TURN: Duration = Duration::from_millis(1);
 /// How long a halted CPU sleeps at most, for the same reason.
 const LONGEST_REST: Duration = Duration::from_micros(500);
 /// An alarm that rang before the vCPU ran is lost; this is when the next one rings.
 const AGAIN: Duration = Duration::from_micros(50);
-/// What a kernel holds NMIs and interrupts off by, in KVM's words.
+/// KVM's names of what holds off NMIs and interrupts for one instruction.
 const SHADOW_STI: u8 = 2;
 const SHADOW_STACK: u8 = 1;
 /// What KVM calls the exception of INT3.
 const BREAKPOINT: u32 = vector::BP as u32;
-/// The most instructions that the engine executes at level 3 before it looks at what is due.
+/// The most instructions that the engine executes at level 3 before it checks what is due.
 const SLICE: u32 = 256;
 /// The sizes of accesses that devices know, in bytes.
 const WORDS: [usize; 4] = [1, 2, 4, 8];
 
 /// What an exit left to be done.
 enum Left {
-    /// Nothing: the vCPU stands between two instructions.
+    /// Nothing: the vCPU is between two instructions.
     Nothing,
     /// KVM completes the instruction when the vCPU runs on.
     Completion,
@@ -54,11 +54,11 @@ enum Left {
     Written,
 }
 
-/// A vCPU that executes as it likes until something is asked of the engine.
+/// A vCPU that runs freely until an exit asks something of the engine.
 #[derive(Debug)]
 pub(super) struct Processor {
     vcpu: VcpuFd,
-    // Behind the vCPU.
+    // Dropped after the vCPU.
     host: Arc<Host>,
     breakpoints: Arc<Breakpoints>,
     /// Marks that a handler of a fault is not to see.
@@ -75,7 +75,7 @@ pub(super) struct Processor {
 }
 
 impl Processor {
-    /// The vCPU of this number in the state of `core`. The reason in one line if there is none to be had.
+    /// The vCPU of this number in the state of `core`, or in one line why there is none.
     pub(super) fn new(
         host: &Arc<Host>,
         mut vcpu: VcpuFd,
@@ -146,7 +146,7 @@ impl Processor {
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
     }
 
-    /// Lets the vCPU run to its next exit, and does what that asks for.
+    /// Runs the vCPU to its next exit, and does what that asks for.
     fn turn<O: Timed>(&mut self, cpu: &mut Cpu<O>, alarm: &Alarm) -> Result<(), String> {
         cpu.collect();
         let interrupts = cpu.core.nmi_pending || cpu.core.apic.interrupt_pending();
@@ -181,7 +181,7 @@ impl Processor {
         }
     }
 
-    /// Hands what waits to KVM, or has it say when it can take it; whether it takes something before the next instruction.
+    /// Hands pending interrupts to KVM, or has KVM exit when it can take one. Returns whether one is delivered before the next instruction.
     fn offer(&mut self, core: &mut Core) -> bool {
         let events = &mut self.events;
         let busy = events.exception.injected != 0 || events.exception.pending != 0 || events.interrupt.injected != 0;
@@ -208,7 +208,7 @@ impl Processor {
         changed && events_due(&self.events)
     }
 
-    /// Runs the vCPU, lets the time go by that it ran, and answers its exit.
+    /// Runs the vCPU, advances time by as long as it ran, and handles its exit.
     fn execute<O: Timed>(&mut self, cpu: &mut Cpu<O>) -> Result<Left, String> {
         let watch = Stopwatch::start();
         let exit = self.vcpu.run();
@@ -238,7 +238,7 @@ impl Processor {
                 Ok(Left::Completion)
             }
             VcpuExit::X86Rdmsr(access) => {
-                // KVM asks for nobody but level 0.
+                // KVM asks for level 0 only.
                 core.cpl = 0;
                 let read = match cpu.observer.rdmsr(access.index, &CpuView::new(core)) {
                     Some(read) => read.ok(),
@@ -270,7 +270,7 @@ impl Processor {
         }
     }
 
-    /// Tells the observer of the context that the vCPU is in.
+    /// Reports the vCPU's context to the observer.
     fn look<O: Timed>(&mut self, cpu: &mut Cpu<O>) {
         let core = &mut cpu.core;
         let before = (core.cpl, core.rflags & IF, core.cr4);
@@ -287,7 +287,7 @@ impl Processor {
     fn fetch(&self, core: &mut Core) -> Result<Decoded, Fault> {
         core.translate(core.rip, grant::EXECUTE)?;
         let decoded = self.breakpoints.instruction(core, self.host.memory());
-        // Of what is none, so many bytes were looked at.
+        // For an invalid instruction, as many bytes as were read.
         let length = decoded.as_ref().map_or(LONGEST as u64, |decoded| u64::from(decoded.info.length));
         let last = core.rip.wrapping_add(length - 1);
         if last / PAGE != core.rip / PAGE {
@@ -296,7 +296,8 @@ impl Processor {
         decoded.ok_or(Fault::UD)
     }
 
-    /// Executes the instruction at `rip` as the interpreter does, and what follows it at level 3 if that is the engine's, but not for long.
+    /// Executes the instruction at `rip` as the interpreter does, and at most [`SLICE`] of those that follow it at level 3 if the engine
+    /// executes that level.
     fn by_the_engine<O: Timed>(&mut self, cpu: &mut Cpu<O>, rip: u64) -> Result<(), String> {
         let core = &mut *cpu.core;
         registers::take(core, &kvm_regs { rip, ..self.regs }, &self.sregs);
@@ -314,7 +315,7 @@ impl Processor {
             }
             let at = core.rip;
             if instruction(cpu, fetched) == Outcome::Fault {
-                // Its handler may look at it.
+                // Its handler may read the code.
                 let rip = std::mem::replace(&mut cpu.core.rip, at);
                 self.uncovered.extend(self.breakpoints.uncover(&cpu.core, self.host.memory()));
                 cpu.core.rip = rip;
@@ -341,7 +342,7 @@ impl Processor {
             Shadow::Sti => SHADOW_STI,
             Shadow::Stack => SHADOW_STACK,
         };
-        // KVM holds an exception ready for what it did not know.
+        // KVM has prepared an exception for what it did not know.
         self.events.exception = kvm_vcpu_events::default().exception;
         let held = self.vcpu.sync_regs_mut();
         (held.regs, held.sregs, held.events) = (self.regs, self.sregs, self.events);
@@ -360,7 +361,7 @@ fn events_due(events: &kvm_vcpu_events) -> bool {
     events.interrupt.injected != 0 || events.nmi.injected != 0 || events.nmi.pending != 0 && events.nmi.masked == 0
 }
 
-/// Lets the time go by that a CPU executed for.
+/// Advances time by what a CPU executed.
 fn spend<O: Timed>(cpu: &mut Cpu<O>, cycles: u64) {
     let core = &mut cpu.core;
     core.cycles = core.cycles.wrapping_add(cycles);

@@ -1,4 +1,4 @@
-//! Which instructions this host's KVM executes otherwise than a processor, found out by trying each.
+//! Which instructions this host's KVM executes differently from a processor, found out by trying each.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,13 +22,13 @@ pub(super) struct Share {
     pub(super) user: bool,
 }
 
-/// What is executed by the engine on every host: RDPMC has no exit; the exits of strings do not say how large their words are; and at IRET
+/// What the engine executes on every host: RDPMC has no exit; the exits of strings do not contain how large their words are; and at IRET
 /// marks come back that a handler was not to see.
 const ALWAYS: [Op; 4] = [Op::Rdpmc, Op::Ins, Op::Outs, Op::Iret];
-/// What leads to level 3 beside it.
+/// What else leads to level 3.
 const OUTWARD: [Op; 3] = [Op::Sysret, Op::Retf, Op::Sysexit];
 
-/// Where the instruction that is tried stands.
+/// Where the instruction that is tried is.
 const CODE: u64 = 0x10_0000;
 /// A loop for level 0, and one for level 3: where an instruction leads.
 const KERNEL: u64 = 0x11_0000;
@@ -63,7 +63,7 @@ const CASES: [Case; 6] = [
     Case { op: Op::Sysret, bytes: &[0x48, 0x0F, 0x07], from: 0, rip: USER, to: 3 },
     Case { op: Op::Int, bytes: &[0xCD, VECTOR], from: 3, rip: KERNEL, to: 0 },
     Case { op: Op::Int, bytes: &[0xCD, VECTOR], from: 0, rip: KERNEL, to: 0 },
-    // The others lead behind themselves.
+    // The others lead to the next instruction.
     Case { op: Op::Swapgs, bytes: &[0x0F, 0x01, 0xF8, 0xEB, 0xFE], from: 0, rip: CODE + 3, to: 0 },
     Case { op: Op::Clts, bytes: &[0x0F, 0x06, 0xEB, 0xFE], from: 0, rip: CODE + 2, to: 0 },
 ];
@@ -107,7 +107,7 @@ fn stops(from: u8, machine: &mut Machine<Unobserved>, memory: &Arc<Memory>) -> R
     Ok(execute(&case, machine, memory)? == Ended::Stopped)
 }
 
-/// Whether KVM executes the instruction as a processor does, or says that it cannot.
+/// Whether KVM executes the instruction as a processor does, or reports that it cannot.
 fn leads(case: &Case, machine: &mut Machine<Unobserved>, memory: &Arc<Memory>) -> Result<bool, String> {
     Ok(execute(case, machine, memory)? != Ended::Elsewhere)
 }

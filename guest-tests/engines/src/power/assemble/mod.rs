@@ -13,8 +13,8 @@
 //! assert_eq!(a.finish().unwrap().len(), 16);
 //! ```
 //!
-//! A method is an instruction and has its mnemonic; `_dot` stands for the dot of a record form. Operands are in the order of the
-//! manuals. What cannot be encoded is noticed at once and told by [`Assembler::finish`].
+//! A method is an instruction and has its mnemonic; `_dot` is the dot of a record form. Operands are in the order of the manuals. What
+//! cannot be encoded is noticed at once and reported by [`Assembler::finish`].
 
 mod branches;
 mod fixed;
@@ -91,7 +91,7 @@ pub enum AssembleError {
         /// The label's.
         target: u64,
     },
-    /// A label that was used is nowhere.
+    /// A label was used and never placed.
     Nowhere {
         /// The address of an instruction that uses it.
         address: u64,
@@ -216,7 +216,7 @@ impl Assembler {
         self.code.resize(self.code.len() + gap as usize, 0);
     }
 
-    /// Zeros up to `address`, which is not behind.
+    /// Zeros up to `address`, which is not below the current one.
     pub fn skip_to(&mut self, address: u64) {
         match address.checked_sub(self.address()) {
             Some(gap) => self.code.resize(self.code.len() + gap as usize, 0),

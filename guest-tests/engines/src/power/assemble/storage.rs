@@ -142,7 +142,7 @@ impl Assembler {
         self.sync_of(0);
     }
 
-    /// Waits for storage accesses, but not for those of loads behind stores.
+    /// Orders storage accesses, except loads after stores.
     pub fn lwsync(&mut self) {
         self.sync_of(1);
     }

@@ -56,12 +56,12 @@ impl Assembler {
         self.word(31 << 26 | rt.bits() << 21 | 83 << 1);
     }
 
-    /// MSR but for HV, ME, LE and the transaction state; with `only` EE and RI alone: RS, L.
+    /// MSR except HV, ME, LE and the transaction state; with `only` EE and RI alone: RS, L.
     pub fn mtmsrd(&mut self, rs: Gpr, only: bool) {
         self.word(31 << 26 | rs.bits() << 21 | u32::from(only) << 16 | 178 << 1);
     }
 
-    /// The low word of MSR but for ME and LE; with `only` EE and RI alone: RS, L.
+    /// The low word of MSR except ME and LE; with `only` EE and RI alone: RS, L.
     pub fn mtmsr(&mut self, rs: Gpr, only: bool) {
         self.word(31 << 26 | rs.bits() << 21 | u32::from(only) << 16 | 146 << 1);
     }

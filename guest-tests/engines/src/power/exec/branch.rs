@@ -8,7 +8,7 @@ use crate::power::step::{Branch, Class, Through};
 use crate::power::word::Word;
 
 impl Core {
-    /// Executes `op` if it is a branch; tells whether it was.
+    /// Executes `op` if it is a branch; returns whether it was.
     #[inline]
     pub(super) fn branch(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
         let (through, target) = match op {
@@ -69,8 +69,8 @@ impl Core {
         if trap { Err(Fault::trap()) } else { Ok(()) }
     }
 
-    /// Raises a facility unavailable interrupt unless HFSCR and FSCR let this state use the facility. HFSCR rules all but the
-    /// hypervisor, FSCR problem state; where both forbid, the hypervisor hears of it.
+    /// Raises a facility unavailable interrupt unless HFSCR and FSCR let this state use the facility. HFSCR rules all but the hypervisor,
+    /// FSCR problem state; where both forbid, the interrupt goes to the hypervisor.
     pub(crate) fn facility(&self, bit: u64, cause: u8) -> Result<(), Fault> {
         self.hypervisor_facility(bit, cause)?;
         let fscr = self.spr[usize::from(super::super::registers::spr::FSCR)];

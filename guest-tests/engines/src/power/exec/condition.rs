@@ -12,7 +12,7 @@ impl Core {
         self.cr >> (31 - (bit & 31)) & 1 != 0
     }
 
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     pub(super) fn condition(&mut self, op: Op, w: Word) -> bool {
         if self.condition_move(op, w) {
             return true;

@@ -111,7 +111,7 @@ impl Core {
         if bit != 0 { self.ra_or_zero(w) } else { self.gpr[w.rb()] }
     }
 
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     #[inline]
     pub(super) fn fixed(&mut self, op: Op, w: Word) -> bool {
         if self.logic(op, w) || self.comparison(op, w) {

@@ -35,7 +35,7 @@ impl Core {
         f64::from_bits(self.fpr[register])
     }
 
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     pub(super) fn float(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
         let Some(floating) = kind(op) else { return Ok(false) };
         self.need_floating()?;
@@ -124,7 +124,7 @@ impl Core {
     }
 }
 
-/// The kind of operation, if it is floating point. Comparing, selecting and changing the sign are operations of one flop, moves, roundings
+/// The kind of operation, if it is floating point. Comparing, selecting and changing the sign are operations of one flop; moves, roundings
 /// and conversions are none (POWER9 PMU User's Guide, Table 5-4, PM_1FLOP_CMPL).
 pub(crate) fn kind(op: Op) -> Option<Floating> {
     Some(match op {

@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     SignedWord,
 }
 
-/// One load or store instruction: the form of its address, its size, what it is about, and whether it is a store and an update.
+/// One load or store instruction: the form of its address, its size, the kind of value, and whether it is a store and an update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) form: Form,
@@ -149,7 +149,7 @@ pub(crate) fn described(op: Op) -> Option<Access> {
 }
 
 impl Core {
-    /// Executes `op` if it is a load or store; tells whether it was.
+    /// Executes `op` if it is a load or store; returns whether it was.
     #[inline]
     pub(super) fn memory(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
         if let Some(access) = described(op) {
@@ -206,7 +206,7 @@ impl Core {
         Ok(())
     }
 
-    /// Raises what makes floating-point instructions unavailable.
+    /// Raises the interrupt of floating-point instructions that are unavailable.
     pub(crate) fn need_floating(&self) -> Result<(), Fault> {
         use crate::power::registers::facility;
         self.need(msr::FP, Exception::FloatingUnavailable)?;

@@ -24,7 +24,7 @@ use super::word::Word;
 pub(crate) use fixed::{CA, SO};
 pub(crate) use special::has as has_spr;
 
-/// What an instruction that completes goes on with.
+/// What follows an instruction that completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// The next one.

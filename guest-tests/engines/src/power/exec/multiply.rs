@@ -29,7 +29,7 @@ fn high(product: i128) -> u64 {
 }
 
 impl Core {
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     #[inline]
     pub(super) fn multiply(&mut self, op: Op, w: Word) -> bool {
         if let Some(value) = self.product(op, w) {

@@ -4,7 +4,7 @@ use crate::power::op::Op;
 use crate::power::state::Core;
 use crate::power::word::Word;
 
-/// Ones from bit `first` to bit `last`, around the end if they are in that order.
+/// Ones from bit `first` to bit `last`, wrapping around if `first` is the higher number.
 fn mask(first: u32, last: u32) -> u64 {
     let from = u64::MAX >> (first & 63);
     let to = u64::MAX << (63 - (last & 63));
@@ -18,7 +18,7 @@ fn word_rotated(value: u64, by: u32) -> u64 {
 }
 
 impl Core {
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     #[inline]
     pub(super) fn rotate(&mut self, op: Op, w: Word) -> bool {
         let (s, b, old) = (self.gpr[w.rt()], self.gpr[w.rb()], self.gpr[w.ra()]);

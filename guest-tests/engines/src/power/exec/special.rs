@@ -52,7 +52,7 @@ fn plain(number: u16) -> bool {
 }
 
 impl Core {
-    /// `attn`: the observer answers, or nobody does.
+    /// `attn`: the observer provides the result, or the instruction is illegal.
     pub(super) fn attention<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
         if !self.hypervisor() {
             return Err(Fault::illegal());
@@ -62,7 +62,7 @@ impl Core {
         Ok(())
     }
 
-    /// Whether this state may do what takes `level`: `Ok(false)` if nothing happens.
+    /// Whether this state may access a register of this `level`: `Ok(false)` if the access does nothing.
     fn allowed(&self, number: u16, level: Level) -> Result<bool, Fault> {
         match level {
             Level::Problem => return Ok(true),
@@ -94,7 +94,7 @@ impl Core {
         if self.msr & msr::TM == 0 { Err(Fault::facility(false, facility::CAUSE_TM)) } else { Ok(()) }
     }
 
-    /// What an observer's refusal leads to; `Ok` if nothing happens.
+    /// The interrupt for an access that the observer refused; `Ok` if the access does nothing.
     fn refused(fault: SprFault) -> Result<(), Fault> {
         Err(match fault {
             SprFault::NoOp => return Ok(()),

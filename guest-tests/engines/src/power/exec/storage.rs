@@ -7,7 +7,7 @@ use crate::power::step::{Access, Barrier, Class, Touch, Touched};
 use crate::power::word::Word;
 
 impl Core {
-    /// Executes `op` if it is one of these; tells whether it was.
+    /// Executes `op` if it is one of these; returns whether it was.
     pub(super) fn storage(&mut self, op: Op, w: Word) -> Result<bool, Fault> {
         if let Some(why) = touch(op) {
             if matches!(why, Touch::Translation | Touch::LocalTranslation | Touch::Segment) {
@@ -48,7 +48,7 @@ impl Core {
         Ok(true)
     }
 
-    /// `tlbie` may be the hypervisor's alone; the engine lets any privileged state have it, as LPCR.GTSE does.
+    /// `tlbie` may be the hypervisor's alone; the engine allows it in any privileged state, as LPCR.GTSE does.
     fn hypervisor_or_privileged(&self, op: Op) -> Result<(), Fault> {
         match op {
             Op::Tlbie | Op::Tlbiel | Op::Slbie | Op::Slbia | Op::Slbieg => self.privileged(),

@@ -49,7 +49,7 @@ impl Core {
         Ok(Then::Untraced)
     }
 
-    /// Raises what a hypervisor's instruction raises for all others.
+    /// Raises the interrupt of a hypervisor's instruction in any other state.
     pub(super) fn hypervisor_only(&self) -> Result<(), Fault> {
         if self.hypervisor() {
             return Ok(());

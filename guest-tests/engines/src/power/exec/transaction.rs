@@ -147,7 +147,7 @@ impl Core {
         self.checkpoint = Some(checkpoint);
     }
 
-    /// A doomed transaction that runs is undone: execution goes on at its failure handler.
+    /// A doomed transaction that runs is undone: execution continues at its failure handler.
     pub(crate) fn resumed(&mut self) {
         if !self.transaction_failed() {
             return;

@@ -68,7 +68,7 @@ impl Core {
                 let address = address();
                 self.class(Class::Store);
                 let [upper, lower] = self.vector(target);
-                // What lies farther is refused first, if anything is: then nothing has been stored.
+                // The farther half first: if it is refused, nothing has been stored.
                 self.store(address.wrapping_add(8), 8, lower)?;
                 self.store(address, 8, upper)?;
                 self.accessed(address, true);

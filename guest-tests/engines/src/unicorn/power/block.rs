@@ -20,7 +20,7 @@ const MODE: u64 = msr::SF | msr::LE;
 /// A sequence of instructions that Unicorn executes, of which at most the last is a branch.
 #[derive(Debug)]
 pub(super) struct Block<S> {
-    /// The words as they stand in memory.
+    /// The words as they are in memory.
     words: Vec<u8>,
     /// What is known of each step.
     pub(super) steps: Vec<Step>,
@@ -54,7 +54,7 @@ impl<S> Default for Blocks<S> {
 }
 
 impl<S> Blocks<S> {
-    /// The block at the address of `core`; none if its first instruction is not one for Unicorn. `sum` says what steps add together.
+    /// The block at the address of `core`; none if its first instruction is not one for Unicorn. `sum` returns what steps add together.
     pub(super) fn at(&mut self, core: &Core, sum: impl FnOnce(&[Step]) -> S) -> Found<S> {
         let floating = core.need_floating().is_ok();
         let key = (core.pc, core.msr & MODE, floating);
@@ -64,7 +64,7 @@ impl<S> Blocks<S> {
         let here = |length: usize, bytes: &mut [u8; 4 * MOST]| memory.read_bytes(real, &mut bytes[..length]).is_ok();
         let mut changed = None;
         if let Some(block) = self.known.get(&key) {
-            // Whoever wrote to memory since, what stands there now is what counts.
+            // Memory may have been written since: its words now decide.
             let length = block.words.len();
             if here(length, &mut bytes) && bytes[..length] == block.words {
                 return Found { block: Some(Rc::clone(block)), changed: None };

@@ -1,28 +1,28 @@
 //! POWER on Unicorn: blocks of plain instructions run in Unicorn, at one go where the performance monitor agrees.
 //!
 //! An [`Emulation`] executes a [`Machine`] of the project's own engine in another way. What only computes, moves data or branches runs in
-//! Unicorn, a block at a time: from where the CPU is up to the next branch, or to the next instruction that is not such a one. The rest is
-//! the machine's, as ever: the machine state and its interrupts, special purpose registers, reservations, transactions, the time base,
-//! devices, and the turns that CPUs take.
+//! Unicorn, a block at a time: from where the CPU is up to the next branch, or to the next instruction of another kind. The machine does
+//! the rest as usual: the machine state and its interrupts, special purpose registers, reservations, transactions, the time base, devices,
+//! and the turns that CPUs take.
 //!
-//! An observer of such a machine implements [`Blocks`] beside [`Observer`]: it works out what a block adds when the block is first seen,
-//! takes its instructions off a countdown before it runs, and adds its sums behind it. Where they do not fit, or every instruction is to be
-//! told, a block of one instruction runs, and the observer hears of it as it does on the project's own engine ([`Observer::retire`]).
-//! With several CPUs, which take turns, all blocks have one instruction.
+//! An observer of such a machine implements [`Blocks`] in addition to [`Observer`]: it works out what a block adds when the block is first
+//! seen, takes its instructions off a countdown before it runs, and adds its sums after it. Where they do not fit, or every instruction is
+//! to be reported, a block of one instruction runs, and the observer is notified of it as on the project's own engine
+//! ([`Observer::retire`]). With several CPUs, which take turns, all blocks have one instruction.
 //!
 //! # What Unicorn 2.1.5 does for 64-bit POWER, and what it does not
 //!
 //! - 64-bit and 32-bit mode and both byte orders work: MSR.SF and LE are obeyed where they are written through its interface.
-//! - Its processor is its newest one. The numbers of its 64-bit processors are taken for those of 32-bit ones when one is asked for.
+//! - Its processor is its newest one. When a 64-bit processor is asked for by its number, the number is taken for that of a 32-bit one.
 //! - It never comes to hypervisor state: its reset leaves MSR.HV at 0 and nothing can set it. Without HV real mode has no memory, so
 //!   addresses go through its *virtual* translation buffer, filled by a hook here, in which every address is its own.
-//! - SPRs but for LR and CTR are out of reach of its interface, and XER is without its arithmetic bits. Moves of SPRs are the machine's;
-//!   XER is moved by `mfxer` and `mtxer` in a page that is there for it.
-//! - An exception of an instruction stops it behind that instruction, an access that the translation refuses stops it in front of it. Either
-//!   way the instruction is completed by the machine.
+//! - Its interface does not reach SPRs other than LR and CTR, and XER is without its arithmetic bits. Moves of SPRs are the machine's; XER
+//!   is moved by `mfxer` and `mtxer` in a page made for this.
+//! - An exception of an instruction stops it after that instruction, an access that the translation refuses stops it before it. Either way
+//!   the instruction is completed by the machine.
 //! - `tbegin.` always fails, reservations know nothing of other CPUs, and there is no performance monitor: all of these are the machine's.
 //! - An address to stop at makes it forget the translation there each time. Runs end by their count instead.
-//! - What somebody else writes to memory does not reach what it has translated: a block's words are compared before it runs.
+//! - What others write to memory does not reach what it has translated: a block's words are compared before it runs.
 //!
 //! The observer's view of a CPU has the general purpose registers of the last instruction that the machine completed itself, until the run
 //! ends.
@@ -45,7 +45,7 @@ use crate::power::{Access, Exit, Limits, Machine, Observer, Step, Through};
 use block::Block;
 use processor::{MOVES, Processor};
 
-/// What watches a CPU whose blocks may run at one go.
+/// An observer of a CPU whose blocks may run at one go.
 pub trait Blocks: Observer {
     /// What steps add together.
     type Sums;
@@ -53,8 +53,8 @@ pub trait Blocks: Observer {
     /// What `steps` add. The accesses and what was touched are not known; none of them is a branch.
     fn sums(&self, steps: &[Step]) -> Self::Sums;
 
-    /// Whether so many instructions can run at one go: nothing that must not pass unnoticed happens within, and no single one of them need
-    /// be told. If so they are counted.
+    /// Whether so many instructions can run at one go: nothing is due among them, and none of them has to be reported singly. If so they
+    /// are counted.
     fn enter(&mut self, instructions: u32) -> bool;
 
     /// The instructions that were entered last are not counted: they did not all complete.
@@ -63,7 +63,7 @@ pub trait Blocks: Observer {
     /// `steps` ran at one go, the last of them `branch` if there is one, and all others add `sums`.
     fn ran(&mut self, steps: &[Step], sums: &Self::Sums, branch: Option<&Step>);
 
-    /// A run has ended: what is counted is looked at.
+    /// A run has ended: what was counted is evaluated.
     fn settle(&mut self);
 }
 
@@ -78,7 +78,7 @@ pub enum Refusal {
     },
     /// Unicorn refused something.
     Unicorn {
-        /// What it says.
+        /// Unicorn's message.
         reason: String,
     },
 }
@@ -170,7 +170,7 @@ impl<O: Blocks> Emulation<O> {
     ///
     /// # Errors
     ///
-    /// [`Refusal`], if Unicorn gave up: the machine then stands where it did so.
+    /// [`Refusal`], if Unicorn gave up: the machine is then where it did so.
     pub fn run(&mut self, machine: &mut Machine<O>, limits: Limits) -> Result<Exit, Refusal> {
         let mut refused = None;
         let executors = &mut self.executors;
@@ -189,7 +189,7 @@ impl<O: Blocks> Emulation<O> {
         refused.map_or(Ok(exit), |error| Err(error.into()))
     }
 
-    /// Who has executed how much so far.
+    /// How much each has executed so far.
     #[must_use]
     pub fn shares(&self) -> Shares {
         self.executors.iter().fold(Shares::default(), |sum, Executor { shares, .. }| Shares {
@@ -205,7 +205,7 @@ impl<S> Executor<S> {
     /// A turn of at most `most` steps; returns how many it had.
     fn turn<O: Blocks<Sums = S>>(&mut self, cpu: &mut Cpu<O>, most: u64) -> Result<u64, uc_error> {
         if !cpu.attend() {
-            // Transactions can be taken back, and traced instructions are followed by interrupts.
+            // Transactions can be undone, and traced instructions are followed by interrupts.
             if cpu.core.msr & (msr::TS | msr::SE | msr::BE) == 0
                 && let Some(steps) = self.plain(cpu, most)?
             {
@@ -218,7 +218,7 @@ impl<S> Executor<S> {
         Ok(1)
     }
 
-    /// Has Unicorn execute what stands at the CPU's address; nothing if it is not for Unicorn, or does not complete there.
+    /// Has Unicorn execute what is at the CPU's address; does nothing if it is not for Unicorn, or does not complete there.
     fn plain<O: Blocks<Sums = S>>(&mut self, cpu: &mut Cpu<O>, most: u64) -> Result<Option<u64>, uc_error> {
         let Cpu { core, observer } = cpu;
         let found = self.blocks.at(core, |steps| observer.sums(steps));
@@ -301,7 +301,7 @@ impl<S> Executor<S> {
         Ok(form.sum(word, |number| registers[number]))
     }
 
-    /// What became of the branch of `step`, behind which Unicorn stands at `at`.
+    /// What became of the branch of `step`, after which Unicorn is at `at`.
     fn branched(&mut self, step: Step, core: &Core, at: u64) -> Result<Step, uc_error> {
         let Some(mut branch) = step.branch else { return Ok(step) };
         let word = Word(step.encoding);

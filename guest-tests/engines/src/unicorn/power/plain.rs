@@ -10,7 +10,7 @@ use crate::power::{Barrier, Branch, Class, Floating, Marks, Step, Through, Touch
 
 /// An instruction that only computes, moves data or branches: Unicorn executes it.
 pub(super) struct Plain {
-    /// What a step of it says; of an access, a branch and what is touched, what the encoding alone tells.
+    /// What a step of it contains; of an access, a branch and what is touched, only what the encoding alone determines.
     pub(super) step: Step,
     /// The access to memory, if it is one.
     pub(super) access: Option<Access>,
@@ -18,14 +18,14 @@ pub(super) struct Plain {
     pub(super) floating: bool,
     /// It may change XER.
     pub(super) changes_xer: bool,
-    /// What follows it may be other than it was: a branch, or `isync`.
+    /// What follows it may have changed: a branch, or `isync`.
     pub(super) ends_block: bool,
 }
 
 /// What is known of `word` at `address`, which is `op`, if Unicorn is to execute it.
 ///
-/// Everything else is completed by the project's own engine: what changes or reads the machine state, special purpose registers but for
-/// LR, CTR and XER, reservations, transactions and traps; what depends on FPSCR, which Unicorn keeps in another way; multiply-add in single
+/// Everything else is completed by the project's own engine: what changes or reads the machine state, special purpose registers except LR,
+/// CTR and XER, reservations, transactions and traps; what depends on FPSCR, which Unicorn keeps in another way; multiply-add in single
 /// precision and conversions to integers; and `dcbz`.
 pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     let w = Word(word);
@@ -87,7 +87,7 @@ pub(super) fn plain(op: Op, word: u32, address: u64) -> Option<Plain> {
     Some(plain)
 }
 
-/// What the encoding of a branch tells: its target if the instruction has it, and that it is taken.
+/// What the encoding of a branch determines: its target if the instruction has it, and that it is taken.
 fn branch(op: Op, w: Word, address: u64) -> Option<Branch> {
     let (through, displacement) = match op {
         Op::B => (Through::Immediate, w.li()),
@@ -98,8 +98,8 @@ fn branch(op: Op, w: Word, address: u64) -> Option<Branch> {
     let bo = if op == Op::B { 0b1_0100 } else { w.rt() };
     let (on_condition, on_count) = (bo & 0b1_0000 == 0, bo & 0b0_0100 == 0);
     let conditional = on_condition || on_count;
-    // The count as the target of what counts it down is an invalid form; and where LR is both the target of a branch that may not be taken
-    // and gets an address, its target cannot be told afterwards.
+    // A branch to CTR that counts CTR down is an invalid form. Where LR gets an address and is also the target of a branch that may not be
+    // taken, the target is unknown afterwards.
     if through == Through::Ctr && on_count || through == Through::Lr && w.record() && conditional {
         return None;
     }
@@ -157,7 +157,7 @@ fn divides(op: Op) -> bool {
     )
 }
 
-/// Fixed-point instructions with nothing more to tell.
+/// Fixed-point instructions of which nothing more has to be reported.
 fn computes(op: Op) -> bool {
     let arithmetic = matches!(
         op,

@@ -9,19 +9,19 @@ use crate::power::registers::msr;
 use crate::power::state::Core;
 use crate::unicorn::ram::Emulator;
 
-/// A page beyond RAM, and within reach of 32-bit mode, with what moves XER: Unicorn's own way to it leaves its arithmetic bits out.
+/// A page beyond RAM, and within reach of 32-bit mode, with what moves XER: Unicorn's interface leaves its arithmetic bits out.
 pub(super) const MOVES: u64 = 0xFFFF_F000;
-/// `mfxer` and `mtxer` of GPR 0, which stand there in both byte orders.
+/// `mfxer` and `mtxer` of GPR 0, which are there in both byte orders.
 const MOVES_OF_XER: [u32; 2] = [0x7C01_02A6, 0x7C01_03A6];
 /// The address bits that count: the engine translates nothing.
 const REAL: u64 = (1 << 60) - 1;
-/// The bits of MSR that Unicorn is told. All else is the engine's, and instructions that look at it do not come here.
+/// The bits of MSR that Unicorn gets. All others are the engine's, and instructions that depend on them do not come here.
 const TOLD: u64 = msr::SF | msr::LE | msr::FP;
 
 /// What Unicorn's hooks have noticed.
 #[derive(Debug, Default)]
 pub(super) struct Noticed {
-    /// An instruction raised an exception, and Unicorn stands behind it.
+    /// An instruction raised an exception, and Unicorn is after it.
     exception: bool,
 }
 
@@ -37,7 +37,7 @@ struct Registers {
     msr: u64,
 }
 
-/// Unicorn's registers, and who has the newer values.
+/// Unicorn's registers, and which side has the newer values.
 #[derive(Debug)]
 pub(super) struct Processor {
     emulator: Emulator<Noticed>,
@@ -55,7 +55,7 @@ fn numbered(first: RegisterPPC, number: usize) -> i32 {
     first as i32 + number as i32
 }
 
-/// Every address is its own, within RAM; the page of moves can only be executed.
+/// Every address is mapped to itself, within RAM; the page of moves can only be executed.
 fn translate(address: u64, kind: MemType, ram: u64) -> Option<TlbEntry> {
     let paddr = address & REAL;
     let moves = address == MOVES && kind == MemType::FETCH;
@@ -67,7 +67,7 @@ fn prepare(unicorn: &mut Unicorn<'static, Noticed>, ram: u64) -> Result<(), uc_e
     unicorn.add_tlb_hook(1, 0, move |_, address, kind| translate(address, kind, ram))?;
     unicorn.add_intr_hook(|unicorn, _| {
         unicorn.get_data_mut().exception = true;
-        // Nothing can be made of a refusal here: the run ends by its count.
+        // A refusal cannot be handled here: the run ends by its count.
         let _ = unicorn.emu_stop();
     })?;
     unicorn.mem_map(MOVES, 0x1000, Prot::ALL)?;
@@ -82,11 +82,11 @@ impl Processor {
     /// A Unicorn on `memory`, all of whose registers are 0.
     ///
     /// # Errors
-    /// What Unicorn refuses.
+    /// The error of Unicorn.
     pub(super) fn new(memory: &Arc<Memory>) -> Result<Processor, uc_error> {
         let ram = memory.size();
-        // Unicorn's newest processor, which has all of what POWER9 has: asked for a POWER9 by its number, release 2.1.5 takes the number for
-        // that of a 32-bit processor.
+        // Unicorn's newest processor, which has all of what POWER9 has: asked for a POWER9 by its number, release 2.1.5 takes the number
+        // for that of a 32-bit processor.
         let emulator =
             Emulator::new((Arch::PPC, Mode::PPC64 | Mode::BIG_ENDIAN), Noticed::default(), memory, |unicorn| prepare(unicorn, ram))?;
         let known = Registers { gpr: [0; 32], fpr: [0; 32], cr: 0, lr: 0, ctr: 0, xer: 0, msr: msr::SF };
@@ -168,8 +168,8 @@ impl Processor {
         Ok(())
     }
 
-    /// Executes `count` instructions at `address`, none but the last of which is a branch. Returns how many completed, and where Unicorn
-    /// stands then.
+    /// Executes `count` instructions at `address`, none but the last of which is a branch. Returns how many completed, and where Unicorn is
+    /// then.
     pub(super) fn run(&mut self, address: u64, count: usize, (changes_xer, floating): (bool, bool)) -> Result<(usize, u64), uc_error> {
         self.ahead = true;
         self.xer_ahead |= changes_xer;

@@ -15,13 +15,13 @@ pub(super) struct Block {
     physical: u64,
     /// How many bytes it has.
     size: u32,
-    /// How often the code of its page had been written when it was looked at.
+    /// How often the code of its page had been written when it was decoded.
     generation: u64,
     /// Its instructions as far as they run at one go, as steps that access nothing.
     steps: Box<[Step]>,
-    /// What they add if its last one goes on to what follows, and if it goes elsewhere.
+    /// What they add if the last one continues at the next instruction, and if it goes elsewhere.
     facts: [Facts; 2],
-    /// What follows.
+    /// The address of the next instruction.
     follows: u64,
 }
 
@@ -46,7 +46,7 @@ impl Block {
         self.steps.len() as u32
     }
 
-    /// Whether its code has not been written since it was looked at.
+    /// Whether its code has not been written since it was decoded.
     pub(super) fn is_current(&self, memory: &Memory) -> bool {
         memory.generation(self.physical) == self.generation
     }

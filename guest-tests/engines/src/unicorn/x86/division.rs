@@ -1,18 +1,18 @@
 //! Which instructions Unicorn executes, and which addresses they access.
 //!
-//! What Unicorn is not given, and why:
+//! What Unicorn does not execute, and why:
 //!
-//! - What it shows nobody, or answers by itself: RDMSR, WRMSR, RDPMC, CPUID, RDTSC, ports, HLT.
-//! - What changes the privilege level, the interrupt flag, a segment, a control or a debug register, or a translation: the board looks
-//!   at each of these between instructions. POPF and PUSHF are among them, as Unicorn does not hold the flags of the system.
+//! - What it has no hook for, or completes by itself: RDMSR, WRMSR, RDPMC, CPUID, RDTSC, ports, HLT.
+//! - What changes the privilege level, the interrupt flag, a segment, a control or a debug register, or a translation: the board checks
+//!   each of these between instructions. POPF and PUSHF are among them, as Unicorn does not hold the flags of the system.
 //! - String instructions with a REP prefix, of which each iteration is a step, and may be interrupted.
 //! - What names memory without accessing it: prefetches and CLFLUSH.
 //! - Moves of vectors that must be aligned and are not: Unicorn does not check.
-//! - A conditional branch to the next instruction: nobody could tell whether it was taken. PAUSE, which leaves Unicorn's loop.
+//! - A conditional branch to the next instruction: whether it was taken could not be seen. PAUSE, which leaves Unicorn's loop.
 
 use crate::x86::executor::inside::{Core, Decoded, Op, Operand, RBP, RDI, RSI, RSP, Repeat};
 
-/// Whether Unicorn executes an instruction, as far as its encoding tells.
+/// Whether Unicorn executes an instruction, as far as its encoding determines it.
 pub(super) fn is_executed(d: &Decoded) -> bool {
     match d.op {
         Op::Mov | Op::Movzx | Op::Movsx | Op::Lea | Op::Xchg | Op::Push | Op::Lahf | Op::Sahf | Op::Cmov | Op::Set => true,

@@ -14,8 +14,8 @@ pub(super) struct Learned {
     pub(super) stop: Option<u64>,
 }
 
-/// Looks at the block of `size` bytes at the linear address `address`, which is `physical` in RAM. One that does not lie together there
-/// must go instruction by instruction.
+/// Decodes the block of `size` bytes at the linear address `address`, which is `physical` in RAM. One that is not contiguous there must go
+/// instruction by instruction.
 pub(super) fn learn<O: Observer>(core: &Core, observer: &O, address: u64, physical: u64, size: u32) -> Learned {
     let memory = &core.shared.memory;
     let generation = memory.generation(physical);

@@ -1,21 +1,21 @@
-//! 64-bit x86: Unicorn as what executes the instructions of the interpreter's machine.
+//! 64-bit x86: Unicorn executes the instructions of the interpreter's machine.
 //!
 //! # Who does what
 //!
-//! The board, which is the interpreter's, fetches each instruction, delivers interrupts and exceptions through the guest's tables, has
-//! the local APIC, time, halting and everything outside the processor. Unicorn executes what the processor's user would call
-//! instructions: moves, arithmetic, near transfers, strings, vector moves, with its own translation of addresses on the guest's page
-//! tables, and its own translated code. The module `division` says what it is not given.
+//! The board, which is the interpreter's, fetches each instruction, delivers interrupts and exceptions through the guest's tables, has the
+//! local APIC, time, halting and everything outside the processor. Unicorn executes ordinary instructions: moves, arithmetic, near
+//! transfers, strings, vector moves, with its own translation of addresses on the guest's page tables, and its own translated code. The
+//! module `division` lists what it does not execute.
 //!
-//! An instruction that raises an exception in Unicorn, or meets memory that is no RAM, has changed nothing: the board executes
-//! it then, so a fault has the code and the addresses that the architecture wants, and a device sees one access.
+//! An instruction that raises an exception in Unicorn, or accesses something other than RAM, has changed nothing: the board executes it
+//! then, so a fault has the code and the addresses that the architecture wants, and a device sees one access.
 //!
 //! # Step by step, or a block at one go
 //!
-//! Where an observer must hear of each instruction (records are wanted, a companion follows, a deadline is near), Unicorn is asked for
-//! one instruction at a time, and its hooks tell the accesses. Otherwise blocks run at one go, one after the other without leaving Unicorn:
-//! a block takes its instructions off a [`Countdown`] that the observer has filled, and is not entered where they do not fit. What it adds beside
-//! is worked out when it is first seen ([`Facts`](crate::blocks::Facts)).
+//! Where an observer must be notified of each instruction (records are wanted, a companion follows, a deadline is near), Unicorn executes
+//! one instruction at a time, and its hooks report the accesses. Otherwise blocks run at one go, one after the other without leaving
+//! Unicorn: a block takes its instructions off a [`Countdown`] that the observer has filled, and is not entered where they do not fit. What
+//! else it adds is worked out when it is first seen ([`Facts`](crate::blocks::Facts)).
 
 mod block;
 mod division;
@@ -38,7 +38,7 @@ use crate::x86::executor::Executor;
 use crate::x86::executor::inside::{Core, Decoded, Fault, Op, RFLAGS_TRAP, Stop, canonical, execute};
 use crate::x86::{CpuView, Machine, Observer};
 
-/// How often what happened, on all CPUs of a machine.
+/// Counts of what each part executed, on all CPUs of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Instructions that Unicorn executed one at a time.
@@ -51,8 +51,8 @@ pub struct Tally {
     pub on_board: u64,
 }
 
-/// Has Unicorn execute the instructions of `machine`, which must not have run. Its CPUs take turns; [`Mode::Parallel`] is not for it.
-/// What happened is in the tally after each run.
+/// Has Unicorn execute the instructions of `machine`, which must not have run. Its CPUs take turns; [`Mode::Parallel`] is not for it. The
+/// tally of each run is available after it.
 ///
 /// [`Mode::Parallel`]: crate::x86::Mode::Parallel
 ///
@@ -72,7 +72,7 @@ pub struct Tally {
 /// ```
 ///
 /// # Errors
-/// What Unicorn says when it refuses.
+/// The error of Unicorn.
 pub fn execute_with_unicorn<O: Observer>(machine: &mut Machine<O>) -> Result<Tallies, UnicornError> {
     let tallies = Tallies::default();
     machine.executed_by(|_, memory| {
@@ -105,7 +105,7 @@ impl std::error::Error for UnicornError {}
 pub struct Tallies(Arc<[AtomicU64; 4]>);
 
 impl Tallies {
-    /// What has happened so far.
+    /// The tally so far.
     #[must_use]
     pub fn get(&self) -> Tally {
         let [single, in_blocks, blocks, on_board] = &*self.0;
@@ -123,7 +123,7 @@ impl Tallies {
     }
 }
 
-/// What executes the instructions of one CPU: an emulator for each level and pace, of which one runs at a time.
+/// The executor of one CPU: an emulator for each level and pace, of which one runs at a time.
 struct Unicorn {
     memory: Arc<Memory>,
     stepwise: [Processor; 2],
@@ -150,8 +150,8 @@ impl Unicorn {
         processor.refresh(core.rip, core.step.physical, &self.memory)?;
         processor.tap().begin();
         let (rip, stopped) = processor.run(core.rip, Some(1))?;
-        // One that is complete may still have the fetch of the next one fail, which is the next one's business. One that would overwrite
-        // code that Unicorn has translated with it is begun anew, and stands where it stood.
+        // If only the fetch of the next instruction fails, this one is complete, and the failure belongs to the next. An instruction that
+        // would overwrite code that Unicorn has translated with it is begun anew, and is still where it was.
         let complete = if division::is_transfer(decoded) { !stopped || rip != core.rip } else { rip == core.next };
         if !complete || !canonical(rip) {
             return Ok(None);
@@ -202,7 +202,7 @@ fn run_on<O: Observer>(processor: &mut Processor, core: &mut Core, observer: &mu
         rip = next;
         let tap = processor.tap();
         if stopped || tap.cut {
-            // In the middle of a block, or behind it.
+            // In the middle of a block, or after it.
             if let Some(facts) = tap.interrupted(rip).and_then(|steps| observer.facts(steps)) {
                 tap.sums.add(&facts);
             }
@@ -231,7 +231,7 @@ fn meet<O: Observer>(processor: &mut Processor, core: &Core, observer: &O, addre
     Ok(true)
 }
 
-/// What an instruction did that Unicorn executed, for the step and for where execution goes on. The registers are still those before it.
+/// What an instruction did that Unicorn executed, for the step and for where execution continues. The registers are still those before it.
 fn conclude(core: &mut Core, decoded: &Decoded, rip: u64, tap: &Tap) {
     let together = matches!(decoded.op, Op::MovX | Op::XorX);
     let mut counts = [0; 2];
@@ -260,7 +260,7 @@ impl<O: Observer> Executor<O> for Unicorn {
     fn execute(&mut self, core: &mut Core, decoded: &Decoded, observer: &mut O) -> Result<(), Fault> {
         let aligned = !division::must_be_aligned(decoded) || core.linear(decoded).is_multiple_of(16);
         if division::is_executed(decoded) && aligned && core.rflags & RFLAGS_TRAP == 0 {
-            // Should Unicorn fail where it must not, the board goes on.
+            // Should Unicorn fail where it must not, the board continues.
             if let Ok(Some(())) = self.step(core, decoded) {
                 self.tallies.add(Tally { single: 1, ..Tally::default() });
                 return Ok(());
@@ -277,7 +277,7 @@ impl<O: Observer> Executor<O> for Unicorn {
         let Some(countdown) = observer.headroom(&CpuView::new(core)) else { return 0 };
         countdown.limit(most.into());
         self.run_blocks(core, observer, countdown).unwrap_or_else(|_| {
-            // Nobody knows how far it got.
+            // How far it got is unknown.
             core.stop(Stop::Executor { rip: core.rip, reason: "Unicorn refused to go on".to_owned() });
             0
         })

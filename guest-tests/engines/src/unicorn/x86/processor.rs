@@ -1,7 +1,7 @@
 //! One emulated processor at one privilege level, and its registers.
 //!
-//! Unicorn lets nobody outside change the privilege level in 64-bit mode but by instructions, so each level has an emulator of its
-//! own: that of level 3 gets there with an IRETQ before it sees the machine's memory.
+//! Unicorn's interface cannot change the privilege level in 64-bit mode, only instructions can. So each level has its own emulator: that of
+//! level 3 gets there with an IRETQ before it sees the machine's memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(super) struct Processor {
     flags: u64,
     vectors: [u128; 16],
     system: System,
-    /// The state of the interpreter's translations when Unicorn's were last dropped.
+    /// The count of changes of the interpreter's translations when Unicorn's were last dropped.
     translations: u32,
     /// How often the code of each page in RAM had been written when something of it was last translated.
     generations: HashMap<u64, u64>,
@@ -84,7 +84,7 @@ impl Processor {
     /// A processor at `level`, 0 or 3.
     ///
     /// # Errors
-    /// What Unicorn refuses.
+    /// The error of Unicorn.
     pub(super) fn new(memory: &Arc<Memory>, level: u8, pace: Pace) -> Result<Processor, uc_error> {
         let prepare = |unicorn: &mut Unicorn<'static, Tap>| {
             unicorn.ctl_set_cpu_model(X86CpuModel::HASWELL.into())?;
@@ -117,7 +117,7 @@ impl Processor {
         self.emulator.unicorn().get_data_mut()
     }
 
-    /// Unicorn gets what has changed since it had the registers last.
+    /// Gives Unicorn what has changed since it had the registers last.
     pub(super) fn take_over(&mut self, core: &Core) -> Result<(), uc_error> {
         self.take_over_system(core)?;
         let unicorn = self.emulator.unicorn();
@@ -173,8 +173,8 @@ impl Processor {
         Ok(())
     }
 
-    /// Executes from `address` on: one instruction, or with `None` until a hook stops it. Where execution stands then, or `None` if an
-    /// exception or something that is no RAM ended it.
+    /// Executes from `address` on: one instruction, or with `None` until a hook stops it. Returns where execution is then, or `None` if an
+    /// exception or something other than RAM ended it.
     pub(super) fn run(&mut self, address: u64, count: Option<usize>) -> Result<(u64, bool), uc_error> {
         let ended = self.emulator.unicorn().emu_start(address, 0, 0, count.unwrap_or(0));
         let mut registers = [Register::RIP; READ];
@@ -207,7 +207,7 @@ impl Processor {
         Ok(())
     }
 
-    /// Drops what was translated of the page of `address`, `physical` in RAM, if its code has been written since this was last asked.
+    /// Drops what was translated of the page of `address`, `physical` in RAM, if its code has been written since the last call.
     pub(super) fn refresh(&mut self, address: u64, physical: u64, memory: &Memory) -> Result<(), uc_error> {
         let generation = memory.generation(physical);
         match self.generations.insert(physical / PAGE, generation) {
@@ -263,14 +263,14 @@ fn hooks(unicorn: &mut Unicorn<'static, Tap>, pace: Pace) -> Result<(), uc_error
     Ok(())
 }
 
-/// Where the descriptors and the stack lie that take an emulator to level 3.
+/// Where the descriptors and the stack are that take an emulator to level 3.
 const SCRATCH: u64 = 0x1000;
 const SCRATCH_CODE: u64 = SCRATCH + 0x200;
 const SCRATCH_STACK: u64 = SCRATCH + 0x100;
 const USER_CODE: u64 = 0x08 | 3;
 const USER_DATA: u64 = 0x10 | 3;
 
-/// Takes an emulator without memory of its own to level 3, and leaves it without again.
+/// Takes an emulator without its own memory to level 3, and leaves it without again.
 fn descend(unicorn: &mut Unicorn<'static, Tap>) -> Result<(), uc_error> {
     unicorn.mem_map(SCRATCH, 0x1000, Prot::ALL)?;
     let put = |unicorn: &mut Unicorn<'static, Tap>, at: u64, words: &[u64]| {
@@ -281,7 +281,7 @@ fn descend(unicorn: &mut Unicorn<'static, Tap>) -> Result<(), uc_error> {
     put(unicorn, SCRATCH, &[0, 0x00af_fb00_0000_ffff, 0x00cf_f300_0000_ffff])?;
     // What IRETQ takes: RIP, CS, RFLAGS, RSP, SS.
     put(unicorn, SCRATCH_STACK, &[SCRATCH_CODE + 0x10, USER_CODE, RFLAGS_FIXED, SCRATCH_STACK, USER_DATA])?;
-    // IRETQ, and a NOP behind where it goes.
+    // IRETQ, and a NOP at its target.
     unicorn.mem_write(SCRATCH_CODE, &[0x48, 0xcf])?;
     unicorn.mem_write(SCRATCH_CODE + 0x10, &[0x90])?;
     let mut table = [0; 24];

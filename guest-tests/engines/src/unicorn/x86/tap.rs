@@ -14,7 +14,7 @@ use crate::x86::Step;
 /// The most accesses of an instruction that Unicorn executes: a load and a store, each in two halves.
 const ACCESSES: usize = 4;
 
-/// An access as Unicorn tells it.
+/// An access as Unicorn reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) physical: u64,
@@ -25,19 +25,19 @@ pub(super) struct Seen {
 /// Why a run of blocks stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Pause {
-    /// It did not, or something else than a block stopped it: an exception, or memory that is no RAM.
+    /// It did not, or something other than a block stopped it: an exception, or memory that is no RAM.
     #[default]
     None,
-    /// A block of so many bytes comes that nothing is known of.
+    /// The next block, of so many bytes, is unknown.
     Unknown {
         /// Its linear address.
         address: u64,
         /// Its bytes.
         size: u32,
     },
-    /// A block comes that must go instruction by instruction.
+    /// The next block must go instruction by instruction.
     Stepwise,
-    /// An instruction comes that Unicorn does not execute.
+    /// The next instruction is not for Unicorn.
     Board,
     /// Code was written.
     CodeWritten,
@@ -49,7 +49,7 @@ pub(super) struct Tap {
     memory: Arc<Memory>,
     accesses: [Seen; ACCESSES],
     count: usize,
-    /// A store hit code at which the decoder has looked.
+    /// A store hit code that the decoder has read.
     pub(super) code_written: bool,
     /// An exception was raised.
     pub(super) raised: bool,
@@ -59,12 +59,12 @@ pub(super) struct Tap {
     edition: u32,
     /// How many instructions may run, and have run.
     pub(super) countdown: Countdown,
-    /// What the blocks that ran added beside.
+    /// What else the blocks that ran have added.
     pub(super) sums: Sums,
     /// The block that runs, by its address and its bytes in RAM.
     running: Option<(u64, Range<u64>)>,
     pub(super) pause: Pause,
-    /// The block that ran overwrote itself, and was left behind the store.
+    /// The block that ran overwrote itself, and was left after the store.
     pub(super) cut: bool,
     /// Blocks that ran at one go.
     pub(super) whole: u64,
@@ -115,7 +115,7 @@ impl Tap {
         }
     }
 
-    /// A store of a block that runs at one go; whether the run must end behind the block.
+    /// A store of a block that runs at one go; returns whether the run must end after the block.
     pub(super) fn store(&mut self, physical: u64, size: u8) -> bool {
         if !self.memory.is_code(physical, u64::from(size)) {
             return false;
@@ -129,7 +129,7 @@ impl Tap {
         true
     }
 
-    /// A block of `size` bytes at `address` is about to run; whether it may. The one before it is behind.
+    /// A block of `size` bytes at `address` is about to run; returns whether it may. The one before it is complete.
     pub(super) fn enter(&mut self, address: u64, size: u32) -> bool {
         if self.pause != Pause::None {
             return false;
@@ -157,7 +157,7 @@ impl Tap {
         }
     }
 
-    /// The block that ran is complete, and execution goes on at `next`.
+    /// The block that ran is complete, and execution continues at `next`.
     pub(super) fn settle(&mut self, next: u64) {
         if let Some((address, _)) = self.running.take()
             && let Some(block) = self.blocks.get(&address)
@@ -192,7 +192,7 @@ impl Tap {
         self.blocks.get(&address).is_none_or(|block| !block.is_current(&self.memory) || fits(block))
     }
 
-    /// Before blocks run at one go: those of another edition are not known any more.
+    /// Before blocks run at one go: those of another edition are forgotten.
     pub(super) fn start(&mut self, countdown: Countdown, edition: u32) {
         self.countdown = countdown;
         self.sums.clear();

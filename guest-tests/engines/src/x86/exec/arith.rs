@@ -80,7 +80,7 @@ impl Core {
         Ok(())
     }
 
-    /// DIV and IDIV. Of the flags, all undefined, CF and OF keep, AF is set and the rest clear.
+    /// DIV and IDIV. Of the flags, all undefined, CF and OF are unchanged, AF is set and the rest clear.
     pub(crate) fn divide(&mut self, d: &Decoded, f: impl Fn(u64, u64, u64, u8) -> Option<(u64, u64)>) -> Result<(), Fault> {
         let divisor = self.read(d, d.dst, d.size)?;
         let (high, low) = if d.size == 1 { (self.gpr[RAX] >> 8, self.gpr[RAX]) } else { (self.gpr[RDX], self.gpr[RAX]) };

@@ -16,7 +16,7 @@ use super::op::{Decoded, Op};
 use super::state::{Core, RAX, RBX, RCX};
 use super::step::{BranchKind, SimdClass};
 
-/// Executes one instruction. On a fault nothing has changed but what the caller restores.
+/// Executes one instruction. On a fault nothing has changed except what the caller restores.
 #[inline]
 pub(crate) fn execute<O: Observer>(core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {
     match d.op {
@@ -249,7 +249,7 @@ fn system(core: &mut Core, d: &Decoded) -> Result<(), Fault> {
     }
 }
 
-// CR0.EM, CR0.TS and CR4.OSFXSR. WAIT, which looks at MP and TS only, is treated as FNOP.
+// CR0.EM, CR0.TS and CR4.OSFXSR. WAIT, which depends on MP and TS only, is treated as FNOP.
 fn check_unit(core: &Core, d: &Decoded) -> Result<(), Fault> {
     let emulated = core.cr0 & CR0_EM != 0;
     match d.info.simd {

@@ -6,7 +6,7 @@ use super::{Table, Unit, named, written};
 macro_rules! with_status {
     ($table:ident $field:literal $operands:literal $arguments:tt: $($name:ident)*) => {
         $(
-            // A completer of the type stands behind the field's: `fma.s.s0` is a single.
+            // A completer of the type follows the field's: `fma.s.s0` is a single.
             let mnemonic = stringify!($name).replace('_', ".");
             $table.add(Unit::F, format!("{mnemonic}.s0 {}", $operands), |_| $name $arguments);
             $table.add(Unit::F, format!("{mnemonic}.s{} {}", $field, $operands), |_| $name $arguments.sf($field));

@@ -23,9 +23,9 @@ pub(crate) enum Unit {
 pub(crate) struct Places {
     /// The first bundle of all.
     pub(crate) first: Label,
-    /// Behind the last bundle.
+    /// After the last bundle.
     pub(crate) end: Label,
-    /// The bundle behind that of the instruction, `.+16`.
+    /// The bundle after that of the instruction, `.+16`.
     pub(crate) next: Label,
 }
 
@@ -54,7 +54,7 @@ impl Case {
     }
 }
 
-/// What collects cases.
+/// Collects cases.
 #[derive(Default)]
 struct Table {
     cases: Vec<Case>,
@@ -72,7 +72,7 @@ impl Table {
     }
 }
 
-/// Instructions with what is written for them.
+/// Instructions with their text.
 macro_rules! written {
     ($table:ident $unit:ident $($text:literal $op:expr;)*) => {
         $($table.add($crate::cases::Unit::$unit, $text, |_| $op);)*

@@ -34,7 +34,7 @@ pub(crate) const CONTROL: [(Cr, &str); 26] = [
 pub(super) fn fill(t: &mut Table) {
     for (register, name) in CONTROL {
         t.add(Unit::M, format!("mov r101=cr.{name}"), move |_| mov_from_cr(R101, register));
-        // Nothing is to be written to those of interrupts that wait.
+        // The registers of pending interrupts are not to be written.
         if !name.starts_with("irr") && name != "ivr" {
             t.add(Unit::M, format!("mov cr.{name}=r58"), move |_| mov_to_cr(register, R58));
         }

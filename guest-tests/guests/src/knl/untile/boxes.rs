@@ -14,9 +14,9 @@ pub(super) const BUS: u8 = 0xFF;
 pub(super) const GLOBAL_CONTROL: u32 = 0x700;
 /// U_MSR_PMON_GLOBAL_STATUS.
 pub(super) const GLOBAL_STATUS: u32 = 0x701;
-/// In the global control: every box stands still.
+/// In the global control: every box is stopped.
 pub(super) const FREEZE_ALL: u64 = 1 << 63;
-/// In the global control: every box goes on.
+/// In the global control: every box continues.
 pub(super) const UNFREEZE_ALL: u64 = 1 << 61;
 /// The first CHA's control; every CHA has twelve numbers.
 pub(super) const CHA: u32 = 0xE00;
@@ -66,7 +66,7 @@ impl At {
         }
     }
 
-    /// The dword behind it.
+    /// The dword after it.
     fn upper(self) -> At {
         match self {
             At::Msr(_) => self,
@@ -224,8 +224,8 @@ impl Unit {
         self.function().map(|(at, _)| (At::Pci(at, counter), At::Pci(at, control)))
     }
 
-    /// Its event that counts its clock: event 0 where it has one, else the mesh stop's clock, C0h (tables of chapters 3 to 8). The power
-    /// control unit has no event that the manual names.
+    /// Its event that counts its clock: event 0 where it has one, else the mesh stop's clock, C0h (tables of chapters 3 to 8). The manual
+    /// names no event of the power control unit.
     pub(super) fn clock(self) -> Option<u32> {
         match self.kind {
             Kind::Pcu => None,

@@ -1,7 +1,7 @@
-//! `cha-filter`: which requests a CHA's filters let through.
+//! `cha-filter`: which requests pass a CHA's filters.
 //!
-//! In every window CPU 0 loads, stores and flushes known lines, each in a page of its own, which no cache has. So every CHA's table of
-//! requests gets so many reads of data, so many for ownership, and so many write-backs, all of which miss. In some, CPU 1 loads too.
+//! In every window CPU 0 loads, stores and flushes known lines, each in its own page, which no cache has. So every CHA's table of requests
+//! gets so many reads of data, so many for ownership, and so many write-backs, all of which miss. In some, CPU 1 loads too.
 
 use iced_x86::code_asm::*;
 
@@ -24,7 +24,7 @@ const INSERTS: u32 = 0x35;
 const LOOKUP: u32 = 0x34;
 /// Control of a counter: the thread's filter applies.
 const TID: u32 = 1 << 19;
-/// Unit masks of TOR_INSERTS: from the tiles, answered by caches, by memory.
+/// Unit masks of TOR_INSERTS: from the tiles, supplied by caches, by memory.
 const IRQ: u32 = 0x01;
 const HIT: u32 = 0x10;
 const MISS: u32 = 0x20;
@@ -50,7 +50,7 @@ const fn opcodes(first: u32, second: u32) -> u32 {
     USUAL | first << 9 | second << 19
 }
 
-/// What filter 1 lets through.
+/// What filter 1 passes.
 const BY_OPCODE: [Case; 19] = [
     ("reads of data", MISSES, 0, opcodes(READ, 0), LOADS),
     ("requests for ownership", MISSES, 0, opcodes(OWN, 0), STORES),
@@ -73,7 +73,7 @@ const BY_OPCODE: [Case; 19] = [
     ("of no source", MISS << 8 | INSERTS, 0, USUAL, 0),
 ];
 
-/// What the snoop filter's states let through; filter 1 does not matter.
+/// What the snoop filter's states pass; filter 1 does not matter.
 const BY_STATE: [Case; 8] = [
     ("look-ups in no state", 0x1100 | LOOKUP, 0, 0, 0),
     ("look-ups that find a line modified", 0x1100 | LOOKUP, MODIFIED, opcodes(READ, 0), STORES),
@@ -85,7 +85,7 @@ const BY_STATE: [Case; 8] = [
     ("look-ups of no kind", 0x0100 | LOOKUP, MODIFIED, 0, 0),
 ];
 
-/// What filter 0 lets through while both CPUs load.
+/// What filter 0 passes while both CPUs load.
 const BY_THREAD: [Case; 6] = [
     ("thread 0 of tile 0", MISSES | TID, 0, opcodes(READ, 0), LOADS),
     ("thread 1 of tile 0", MISSES | TID, 1, opcodes(READ, 0), OTHERS),
@@ -98,7 +98,7 @@ const BY_THREAD: [Case; 6] = [
 pub(super) fn build() -> Built<Image> {
     let mut k = Kernel::new(Vec::new())?;
     let traffic = Traffic::new(&mut k)?;
-    // Which turn CPU 1 may take, and has taken; each in a line of its own.
+    // Which turn CPU 1 may take, and has taken; each in its own line.
     let (asked, done) = (k.reserve(64), k.reserve(64));
     let (mut alone, mut both) = (k.a.create_label(), k.a.create_label());
     here(&mut k.a, &mut alone)?;

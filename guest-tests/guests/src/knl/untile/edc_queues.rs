@@ -1,4 +1,4 @@
-//! `edc-queues`: what MCDRAM's read and write queues get while it holds everything, which is what they get as flat memory too.
+//! `edc-queues`: what MCDRAM's read and write queues get while it holds everything, which is the same as with flat memory.
 
 use iced_x86::code_asm::*;
 
@@ -44,7 +44,7 @@ pub(super) fn build() -> Built<Image> {
         traffic.sum(&mut k, writes)?;
         k.check_is(&format!("{what}: WPQ"), rax, written * LINES)?;
         for (back, front) in Unit::of(Kind::EdcEclk).zip(Unit::of(Kind::EdcUclk)) {
-            // Write-backs look nothing up, all else does.
+            // Write-backs make no lookup, all else does.
             back.counter(0).read_counter(&mut k)?;
             k.a.mov(rbx, rax)?;
             front.counter(2).read_counter(&mut k)?;

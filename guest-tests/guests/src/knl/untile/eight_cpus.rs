@@ -1,8 +1,9 @@
 //! `untile-eight-cpus`: eight CPUs program boxes at once.
 //!
-//! Each has boxes of its own, whose four counters count the same clock between a release and a freeze by the box's control: whatever the
-//! others do, all four must show the same, and their shows must add up. One box all of them write to, and read back from: what is read is
-//! what one of them wrote. Meanwhile CPU 0 freezes and releases all boxes, which the counts of a box cannot tell apart.
+//! Each has its own boxes, whose four counters count the same clock between a release and a freeze by the box's control: whatever the
+//! others do, all four must show the same, and their counts must add up. All of them write to one shared box, and read it back: a value
+//! that is read must be one that one of them wrote. Meanwhile CPU 0 freezes and releases all boxes, which affects all counts of a box
+//! alike.
 
 use iced_x86::code_asm::*;
 
@@ -42,7 +43,7 @@ pub(super) fn build() -> Built<Image> {
     k.a.test(rbx, rbx)?;
     let mut other = k.a.create_label();
     k.a.jne(other)?;
-    // A CPU that runs behind the furthest sees no clock go by, but not all are behind.
+    // A CPU that runs after the furthest sees no clock elapse, but not all of them do.
     k.a.mov(rax, qword_ptr(total))?;
     k.check("their boxes have counted", rax, 1, u64::from(u32::MAX))?;
     // After all that every box still counts.
@@ -70,7 +71,7 @@ fn one(k: &mut Kernel, cpu: u8, total: u64) -> Built<()> {
         }
     }
     let mut again = k.a.create_label();
-    // R12 what the counters did not agree on, R13 what was not written by anybody, R14 the sum of the last box's counts, R15 its count.
+    // R12 the differences between the counters, R13 the values that no CPU wrote, R14 the sum of the last box's counts, R15 its count.
     for register in [r12d, r13d, r14d, r15d] {
         k.a.xor(register, register)?;
     }

@@ -1,7 +1,7 @@
 //! `global-freeze`: an overflow freezes every box at its clock and interrupts the chosen tile, until a driver has acknowledged it.
 //!
-//! In each round every box counts its clock, and one counter is 100 clocks from its overflow. So all counters but that one stand at 100
-//! afterwards, and that one at 0, wherever it is.
+//! In each round every box counts its clock, and one counter is 100 clocks from its overflow. So all counters except that one are at 100
+//! afterwards, and that one is at 0, in whatever box it is.
 
 use iced_x86::code_asm::*;
 
@@ -11,14 +11,14 @@ use super::{EN, FREEZE, INIT, OV_EN, RESET_COUNTERS};
 use crate::runtime::{APIC_LVT_PERFORMANCE, Built, Kernel, LVT_MASKED, LVT_NMI, cell, here, own};
 use vm_pmu_engines::x86::Image;
 
-/// Clocks until the overflow, and instructions that are executed meanwhile and behind.
+/// Clocks until the overflow, and instructions that are executed meanwhile and afterwards.
 const DISTANCE: u64 = 100;
 const NOPS: u64 = 150;
 const START: u64 = (1 << 48) - DISTANCE;
 /// In the global control: the threads of tile 0 are interrupted; those of a tile that is not there.
 const TILE_0: u64 = 1;
 const TILE_9: u64 = 1 << 9;
-/// IA32_PERF_GLOBAL_STATUS and the bit that says that a box overflowed, IA32_PERF_GLOBAL_OVF_CTRL.
+/// IA32_PERF_GLOBAL_STATUS and its bit for the overflow of a box, IA32_PERF_GLOBAL_OVF_CTRL.
 const STATUS: u32 = 0x38E;
 const OF_UNTILE: u64 = 1 << 61;
 const ACKNOWLEDGE: u32 = 0x390;
@@ -32,7 +32,7 @@ struct Culprit {
     name: String,
     counter: At,
     control: At,
-    /// What starts it, and has it tell of its overflow; what starts it alone.
+    /// What starts it, with a report of its overflow; what starts it alone.
     telling: u32,
     silent: u32,
     status: At,
@@ -91,7 +91,7 @@ impl All {
         self.traffic.fill_chas(k, CHA, RESET_COUNTERS)
     }
 
-    /// Every counter 0 of a box, and every fixed one, stands at `right`, but that of the boxes left out.
+    /// Every counter 0 of a box, and every fixed one, is at `right`, except those of the boxes left out.
     fn check(&self, k: &mut Kernel, what: &str, right: u64, without_fixed: u64) -> Built<()> {
         self.traffic.sum(k, self.counters)?;
         k.check_is(&format!("{what}: counters 0 of all boxes behind PCI"), rax, BEHIND_PCI * right)?;
@@ -144,7 +144,7 @@ pub(super) fn build() -> Built<Image> {
     for culprit in culprits.into_iter().flatten() {
         round(&mut k, &all, &culprit, interrupts)?;
         interrupts += 1;
-        // Its fixed counter goes on as those of the others do.
+        // Its fixed counter continues, as those of the others do.
         let stopped = if culprit.silent == 1 { 1 } else { 0 };
         culprit.control.write(&mut k, stopped)?;
     }
@@ -165,7 +165,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// The handler of a driver: it opens the entry that the delivery masked, looks at the status and acknowledges it.
+/// The handler of a driver: it unmasks the entry that the delivery masked, reads the status and acknowledges it.
 fn handler(k: &mut Kernel) -> Built<()> {
     k.handler(2)?;
     for register in [rax, rcx, rdx] {
@@ -185,7 +185,7 @@ fn handler(k: &mut Kernel) -> Built<()> {
     k.a.iretq()
 }
 
-/// Everything counts, from a release of all boxes on, which says whom to interrupt.
+/// Everything counts, from a release of all boxes on, which selects the tiles to interrupt.
 fn run(k: &mut Kernel, tiles: u64) -> Built<()> {
     k.wrmsr(GLOBAL_CONTROL, UNFREEZE_ALL | tiles)?;
     for _ in 0..NOPS {
@@ -232,7 +232,7 @@ fn round(k: &mut Kernel, all: &All, culprit: &Culprit, interrupts: u64) -> Built
     k.check_is(&format!("{name}: global status of the untile, cleared by a one"), rax, 0)
 }
 
-/// Overflows that interrupt nobody freeze all the same; a masked entry keeps the status.
+/// Overflows without a tile to interrupt freeze all the same; a masked entry keeps the status.
 fn unheard(k: &mut Kernel, culprit: &Culprit, interrupts: u64) -> Built<()> {
     let Culprit { counter, control, telling, silent, status, bit, global_bit, .. } = culprit;
     for (what, tiles, control_value, wraps_to, told) in [

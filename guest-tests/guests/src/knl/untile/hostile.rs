@@ -28,7 +28,7 @@ const VALUES: [(u64, u64); 6] = [
     (1 << 48, ABSENT + READ_ONLY + OF_32 + OF_48),
 ];
 
-/// Instructions between a release and a look.
+/// Instructions between a release and a read.
 const NOPS: u64 = 20;
 
 pub(super) fn build() -> Built<Image> {

@@ -1,7 +1,8 @@
 //! `likwid-groups`: what likwid does to the untile, in its order.
 //!
-//! It zeroes the boxes' controls, stops and starts everything by the UBox's global control alone, has every counter tell of its overflow,
-//! writes counters upper half first, and leaves with a write of 2^59 to the global control. Its controls of the UBox have bit 16 set.
+//! It zeroes the boxes' controls, stops and starts everything by the UBox's global control alone, enables the overflow report of every
+//! counter, writes counters upper half first, and leaves with a write of 2^59 to the global control. Its controls of the UBox have bit 16
+//! set.
 
 use iced_x86::code_asm::*;
 

@@ -11,7 +11,7 @@ use super::{EN, FREEZE, INIT};
 use crate::runtime::{Built, Kernel};
 use vm_pmu_engines::x86::Image;
 
-/// Instructions between a release and the look at the counter.
+/// Instructions between a release and the read of the counter.
 const NOPS: u64 = 20;
 
 pub(super) fn build() -> Built<Image> {
@@ -86,7 +86,7 @@ fn general(k: &mut Kernel, unit: Unit) -> Built<()> {
     }
     counter.read_counter(k)?;
     k.a.sub(rax, r12)?;
-    // The write that released it, the NOPs, and what comes before the read. Nobody tells the power control unit anything.
+    // The write that released it, the NOPs, and what comes before the read. Nothing is reported to the power control unit.
     let right = if unit.clock().is_some() { 1 + NOPS + counter.before_read() } else { 0 };
     k.check_is(&format!("{name}: clocks"), rax, right)?;
     freeze(k, unit)?;
@@ -140,7 +140,7 @@ fn halves(k: &mut Kernel, unit: Unit) -> Built<()> {
     let (counter, control) = (unit.counter(0), unit.counter_control(0));
     let select = unit.clock().unwrap_or(0);
     let name = unit.name();
-    // Behind the write that starts it the counter stands at what it was plus the instructions up to the one that stops it.
+    // After the write that starts it the counter holds its former value plus the instructions up to the one that stops it.
     let stop = if matches!(control, At::Pci(_, 0..0x100)) { 5 } else { 1 };
     let ran = 1 + NOPS + stop;
     for (what, start, right) in [

@@ -45,7 +45,7 @@ pub(super) fn build() -> Built<Image> {
             k.check_is(&format!("{what}: {name}"), rax, right * LINES)?;
         }
         for unit in Unit::of(Kind::McDclk) {
-            // What a channel did in all is what it read and what it wrote.
+            // All accesses of a channel are its reads and its writes.
             unit.counter(0).read_counter(&mut k)?;
             k.a.mov(rbx, rax)?;
             unit.counter(1).read_counter(&mut k)?;

@@ -1,8 +1,8 @@
 //! `mcdram-bandwidth`: the bandwidth of MCDRAM as a cache, computed from seven events as section 3.1 of the manual does.
 //!
 //! Reads of the cores are what the read queues got less what missed; writes are what the write queues got less the reads of DDR, each of
-//! which fills a line. So a line that comes from DDR is neither, one that MCDRAM has is read once, and a write-back or a streaming store
-//! is written once. A streaming store looks the line up as well, which the manual says counts as a read where it hits.
+//! which fills a line. So a line that comes from DDR is neither, one that MCDRAM has is read once, and a write-back or a streaming store is
+//! written once. A streaming store makes a lookup as well, which according to the manual counts as a read where it hits.
 
 use iced_x86::code_asm::*;
 
@@ -14,7 +14,7 @@ use vm_pmu_engines::x86::Image;
 
 /// Lines of each stream.
 const LINES: u64 = 1024;
-/// Where the code warms up: its bytes in MCDRAM are not those of anything else.
+/// Where the code warms up: its bytes in MCDRAM are used by nothing else.
 const SCRATCH: u64 = REGION + (4 << 20);
 /// Where streaming stores begin.
 const OTHER: u64 = REGION + (2 << 20);
@@ -90,7 +90,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Has a stream pass and checks each event and what follows from them. Adds to R12 the bytes read and to R13 those written.
+/// Runs a stream and checks each event and what follows from them. Adds to R12 the bytes read and to R13 those written.
 fn measure(k: &mut Kernel, traffic: &Traffic, controls: List, lists: [List; 8], stream: Stream) -> Built<()> {
     let (what, access, base, counts, read, written) = stream;
     traffic.fill(k, controls, RESET_COUNTERS)?;

@@ -24,7 +24,7 @@ pub(super) fn build() -> Built<Image> {
     k.finish()
 }
 
-/// Chooses every event from 80h on, and looks whether it was taken.
+/// Chooses every event from 80h on, and checks whether it was taken.
 fn selects(k: &mut Kernel, name: &str, control: At, counter: At) -> Built<()> {
     let [mut again, mut same] = [(); 2].map(|()| k.a.create_label());
     counter.write_counter(k, 0)?;
@@ -44,7 +44,7 @@ fn selects(k: &mut Kernel, name: &str, control: At, counter: At) -> Built<()> {
     control.write(k, 0)?;
     k.check_is(&format!("{name}: selects of the mesh stop that read back otherwise"), rbx, 0)?;
     counter.read_counter(k)?;
-    // While C0h is chosen, one turn of the loop goes by: the write and what comes before it, the read, and five instructions.
+    // While C0h is chosen, one turn of the loop runs: the write and what comes before it, the read, and five instructions.
     let (write, read) = match control {
         At::Msr(_) => (4, 4),
         At::Pci(_, 0..0x100) => (6, 5),

@@ -3,10 +3,9 @@
 //! Addresses, devices and functions are those of Linux's driver (`uncore_snbep.c`, the knl_ parts), status registers and the UBox's global
 //! control those of likwid (docs/notes/knights-landing-drivers.md, section 5).
 //!
-//! What they count follows two rules. Without the companion's time every instruction is one clock of the untile, of whichever clock; with
-//! it the clocks go at the part's frequencies. An
-//! access to a register comes before the clock of its own instruction: the write that starts a counter is the first that it counts, an
-//! access that looks at it or stops it is not counted.
+//! What they count follows two rules. Without the companion's time every instruction is one clock of the untile, of each of its clocks;
+//! with it the clocks go at the part's frequencies. An access to a register comes before the clock of its own instruction: the write that
+//! starts a counter is the first that it counts, an access that reads or stops it is not counted.
 
 mod boxes;
 mod cha_filter;
@@ -32,17 +31,17 @@ use super::super::runtime::{Built, Kernel, here};
 
 /// A counter's control: it counts.
 const EN: u32 = 1 << 22;
-/// A counter's control: its overflow is told.
+/// A counter's control: its overflow is reported.
 const OV_EN: u32 = 1 << 20;
 /// A box's control: what a driver begins with, both resets and the bit that every part wants set.
 const INIT: u32 = 0x1_0003;
-/// A box's control: its counters stand still.
+/// A box's control: its counters are stopped.
 const FREEZE: u32 = 1 << 8;
 /// A box's control: its counters become zero.
 const RESET_COUNTERS: u32 = 1 << 1;
 
-/// Waits until the untile's clock goes by with this CPU's, and with no other: one that is about to halt may have run further. Changes RAX,
-/// RCX, RDX and R8 to R10.
+/// Waits until the untile's clock advances with this CPU's, and with no other: a CPU that is about to halt may have run further. Changes
+/// RAX, RCX, RDX and R8 to R10.
 fn catch_up(k: &mut Kernel) -> Built<()> {
     let mut again = k.a.create_label();
     k.wrmsr(0x703, EN.into())?;
@@ -65,7 +64,7 @@ fn catch_up(k: &mut Kernel) -> Built<()> {
 
 super::super::guests! {
     "knl" X86;
-    "pci-probe" 1 steps pci_probe "scans configuration space for the untile's boxes as Linux does, and looks at their headers";
+    "pci-probe" 1 steps pci_probe "scans configuration space for the untile's boxes as Linux does, and checks their headers";
     "linux-uncore" 1 steps linux_uncore "drives every box as Linux does: init, freeze, program, count, read in two halves";
     "untile-clocks" 1 steps untile_clocks "counts the clock of every box by events and fixed counters";
     "untile-frequencies" 1 companion frequencies "compares the untile's three clocks with each other and with the core's";

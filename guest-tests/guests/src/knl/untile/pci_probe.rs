@@ -1,7 +1,7 @@
 //! `pci-probe`: what a driver finds in configuration space.
 //!
-//! Linux looks at a device's other functions only if function 0 is there and says that there are some; it knows the buses by the first
-//! function with each of two ids, and takes boxes by id, device and function.
+//! Linux checks a device's other functions only if function 0 is there and indicates more; it finds the buses by the first function with
+//! each of two ids, and takes boxes by id, device and function.
 
 use iced_x86::code_asm::*;
 
@@ -9,11 +9,11 @@ use super::boxes::{BUS, IRP_BUS, Unit};
 use crate::runtime::{Built, Kernel, here};
 use vm_pmu_engines::x86::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, Image, PciFunction};
 
-/// What every function of the untile answers at offset 0, but for its id.
+/// What every function of the untile reads at offset 0, except for its id.
 const VENDOR: u64 = 0x8086;
 /// The functions 0 that only make their device known: 5 on the IRP's bus, 8, 9, 12 and 24 to 31 on the other.
 const FIRSTS: u64 = 12;
-/// Bus and function, in that order, of what is looked for.
+/// Ids, and how many functions have each.
 const COUNTED: [(u64, u64); 6] = [(0x7814, 1), (0x7817, 1), (0x7841, 2), (0x7843, 6), (0x7833, 8), (0x7835, 8)];
 
 pub(super) fn build() -> Built<Image> {
@@ -44,7 +44,7 @@ fn scan(k: &mut Kernel, list: u64) -> Built<()> {
     k.a.xor(r13d, r13d)?;
     k.a.mov(r12d, 0x8000_0000u32)?;
     here(&mut k.a, &mut device)?;
-    // How many functions there are to look at.
+    // How many functions there are to check.
     k.a.mov(r14d, 8)?;
     here(&mut k.a, &mut function)?;
     read_there(k, 0)?;
@@ -55,7 +55,7 @@ fn scan(k: &mut Kernel, list: u64) -> Built<()> {
     k.a.mov(dword_ptr(rbx + list as i32), r12d)?;
     k.a.mov(dword_ptr(rbx + list as i32 + 8), eax)?;
     k.a.inc(r13d)?;
-    // Function 0 says whether there are more.
+    // Function 0 indicates whether there are more.
     k.a.test(r12d, 0x700)?;
     k.a.jne(next)?;
     read_there(k, 0xC)?;
@@ -76,7 +76,7 @@ fn scan(k: &mut Kernel, list: u64) -> Built<()> {
     here(&mut k.a, &mut single)?;
     k.a.add(r12d, 0x800)?;
     here(&mut k.a, &mut next_device)?;
-    // Behind the last device of the last bus the word runs into bit 24.
+    // After the last device of the last bus the word runs into bit 24.
     k.a.test(r12d, 0x100_0000)?;
     k.a.je(device)?;
     let boxes = Unit::behind_pci().count() as u64;
@@ -115,7 +115,7 @@ fn by_id(k: &mut Kernel, list: u64) -> Built<()> {
     Ok(())
 }
 
-/// Each box is at the device and function where the driver looks for it, by ports and through the window.
+/// Each box is at the device and function where the driver expects it, by ports and through the window.
 fn headers(k: &mut Kernel) -> Built<()> {
     for unit in Unit::behind_pci() {
         let Some((at, id)) = unit.function() else { continue };
@@ -162,7 +162,7 @@ fn headers(k: &mut Kernel) -> Built<()> {
     k.check_is("IRP: one byte through the window", rax, 0x78)
 }
 
-/// Where nothing is, ones are read and writes are lost.
+/// Absent functions read as ones, and writes to them are lost.
 fn absent(k: &mut Kernel) -> Built<()> {
     let places = [
         ("a device", PciFunction { bus: BUS, device: 1, function: 0 }),

@@ -21,7 +21,7 @@ const fn threshold(n: u32) -> u32 {
     n << 24
 }
 
-/// What a control makes of a clock: whether all of it is counted, or nothing.
+/// The effect of a control on a clock: whether all of it is counted, or nothing.
 const OF_CLOCK: [(&str, u32, bool); 10] = [
     ("as it is", 0, true),
     ("at least one", threshold(1), true),
@@ -35,7 +35,7 @@ const OF_CLOCK: [(&str, u32, bool); 10] = [
     ("edges of less than two", EDGE | INVERT | threshold(2), false),
 ];
 
-/// What a control makes of reads that are some clocks apart, in all EDCs together.
+/// The effect of a control on reads that are some clocks apart, in all EDCs together.
 const OF_READS: [(&str, u32, u64); 8] = [
     ("reads", 0, LINES),
     ("clocks with a read", threshold(1), LINES),

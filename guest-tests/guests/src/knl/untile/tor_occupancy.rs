@@ -8,7 +8,7 @@ use super::{EN, INIT, RESET_COUNTERS};
 use crate::runtime::{Built, Kernel};
 use vm_pmu_engines::x86::Image;
 
-/// Lines that are loaded, each in a page of its own.
+/// Lines that are loaded, each in its own page.
 const LINES: u64 = 64;
 const SCRATCH: u64 = REGION + (1 << 20);
 /// Clocks that a line takes from MCDRAM, and more if it comes from DDR: a page that is open, opened, or opened for another.

@@ -1,7 +1,7 @@
 //! Traffic to memory with a known amount, and the sums of what boxes saw of it.
 //!
-//! What is measured lies between a release of all boxes and a freeze of all boxes, in one piece of code, which has run before. So nothing
-//! but the accesses themselves goes beyond the tile's caches.
+//! What is measured is between a release of all boxes and a freeze of all boxes, in one piece of code, which has run before. So only the
+//! accesses themselves go beyond the tile's caches.
 
 use iced_x86::code_asm::*;
 
@@ -10,11 +10,11 @@ use crate::runtime::{Built, Kernel, here};
 
 /// Bytes of a line.
 pub(super) const LINE: u64 = 64;
-/// A distance of accesses at which each line lies in a page of its own, so that nothing is fetched ahead, and in sets of its own.
+/// A distance of accesses at which each line is in its own page, so that nothing is fetched ahead, and in its own sets.
 pub(super) const FAR: u64 = 4096 + LINE;
-/// Where nothing else is.
+/// Memory that nothing else uses.
 pub(super) const REGION: u64 = 8 << 20;
-/// Bytes of MCDRAM: addresses so far from each other share a line of it as a cache.
+/// Bytes of MCDRAM: addresses at this distance share a line of it as a cache.
 pub(super) const NEAR_MEMORY: u64 = 64 << 20;
 
 /// What is done to each line.
@@ -50,7 +50,8 @@ pub(super) struct Traffic {
     fill_chas: CodeLabel,
 }
 
-/// Instructions of a window beside those of its lines: the WRMSR that releases, CALL and RET, and the three before the WRMSR that freezes.
+/// Instructions of a window in addition to those of its lines: the WRMSR that releases, CALL and RET, and the three before the WRMSR that
+/// freezes.
 pub(super) const AROUND: u64 = 1 + 2 + 3;
 
 impl Traffic {
@@ -148,7 +149,7 @@ impl Traffic {
         })
     }
 
-    /// Has everything here run once, so that its code is known: `lines` lines of a place of their own, every access in turn.
+    /// Runs everything here once, so that its code is in the caches: `lines` lines of a separate place, every access in turn.
     pub(super) fn warm(&self, k: &mut Kernel, base: u64, lines: u64, stride: u64) -> Built<()> {
         for access in [Access::Load, Access::Flush, Access::Store, Access::Flush, Access::Stream] {
             self.measure(k, access, base, lines, stride)?;

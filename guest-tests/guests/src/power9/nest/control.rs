@@ -13,7 +13,7 @@ const FLEXIBLE: u64 = 0x1_0000;
 const GUIDE: u64 = 0xFFFF_8073_F007_E000;
 /// PHB 0: bit 30.
 const PHB0: u64 = 1 << (63 - 30);
-/// The statuses of a speed and of a mode that are none, and a command that is none.
+/// Invalid statuses of a speed and of a mode, and an invalid command.
 const BAD_SPEED: u64 = 3;
 const BAD_MODE: u64 = 4;
 const NO_COMMAND: u64 = 9;
@@ -40,7 +40,7 @@ impl Guest {
         self.k.check_is(label, R3, right);
     }
 
-    /// Waits until a cell of the control block holds `value`, and checks that it comes to that.
+    /// Waits until a cell of the control block holds `value`, and checks that it does.
     fn comes(&mut self, label: &str, cell: i64, value: u64) {
         self.k.a.addi(R3, R14, cell);
         self.nest.waiting.value(&mut self.k, value);
@@ -223,7 +223,7 @@ impl Guest {
         self.k.check_same("default mode: the flexible postings stand still", R3, R16);
     }
 
-    /// Without host bridge 0 its clock stands still, and that of host bridge 1 goes on.
+    /// Without host bridge 0 its clock is stopped, and that of host bridge 1 continues.
     fn units(&mut self) {
         let clocks = self.k.reserve(16);
         for (number, cell) in [(0, 0), (1, 8)] {

@@ -1,6 +1,7 @@
-//! `core-collection`: a core and its two threads post what they count, apart by state (docs/notes/power9-nest.md, N28 to N30).
+//! `core-collection`: a core and its two threads post what they count, separately by state (docs/notes/power9-nest.md, N28 to N30).
 //!
-//! A cell grows by one for 512. Each thread executes as many instructions in problem state as a hundred of that are, and as many beside.
+//! A cell grows by one for 512 counts. Each thread executes as many instructions in problem state as a hundred of these steps, and as many
+//! outside it.
 
 use super::Nest;
 use super::firmware::{INIT, PARAMETER, START, STOP, SUCCESS};
@@ -203,7 +204,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
     guest.meet();
     guest.first(|guest| guest.call(START, "START again"));
     guest.meet();
-    // The first thread no longer has memory of its own: what it counted is posted before.
+    // The first thread no longer has its own memory: what it counted is posted before.
     guest.first(|guest| guest.write_ldbar(false));
     guest.problem_state();
     guest.hypervisor_state();

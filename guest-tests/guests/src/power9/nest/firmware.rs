@@ -1,7 +1,7 @@
-//! Calls of host firmware (OPAL): the way in is what the device tree's node `/ibm,opal` says.
+//! Calls of host firmware (OPAL): the entry is in the device tree's node `/ibm,opal`.
 //!
-//! Firmware is entered in its own byte order, big-endian, and comes back in it: the code behind the call turns the guest's own on again. GPR
-//! 14 to 31 and the stack are kept, all else may change.
+//! Firmware is entered in its own byte order, big-endian, and returns in it: the code after the call turns the guest's own on again. GPR 14
+//! to 31 and the stack are kept, all else may change.
 
 use super::posted::load_double;
 use super::tree::Walker;
@@ -16,7 +16,7 @@ pub(super) const START: u64 = 150;
 pub(super) const STOP: u64 = 151;
 /// The type of the nest's counters.
 pub(super) const NEST: u64 = 1;
-/// What calls return: nothing is wrong; a parameter is.
+/// Results of calls: success; a bad parameter.
 pub(super) const SUCCESS: u64 = 0;
 pub(super) const PARAMETER: u64 = -1i64 as u64;
 
@@ -99,7 +99,7 @@ fn call(k: &mut Kernel, cells: u64) -> Label {
     entry
 }
 
-/// Big-endian code that goes on little-endian behind itself.
+/// Big-endian code that is followed by little-endian code.
 fn turn(k: &mut Kernel) {
     let mut a = Assembler::new(k.a.address(), false);
     let on = a.label();

@@ -35,7 +35,7 @@ impl Guest {
         self.k.barrier(counter, CPUS);
     }
 
-    /// What `body` is, on the CPU of this number alone.
+    /// Runs `body` on the CPU of this number alone.
     fn on(&mut self, cpu: u64, body: impl FnOnce(&mut Guest)) {
         let others = self.k.a.label();
         self.k.a.ld(R17, CPU, R13);
@@ -82,7 +82,7 @@ impl Guest {
         self.meet();
     }
 
-    /// The chip's number stands in `chip-id` where its home memory stands in `base-addr`.
+    /// `chip-id` has the chip's number at the index at which `base-addr` has its home memory.
     fn chip_of_index(&mut self, chip: u64) {
         let Guest { k, nest } = self;
         nest.tree.unit(k, NEST_UNIT, "PM_PB_");
@@ -108,7 +108,7 @@ impl Guest {
         });
     }
 
-    /// Lets every group be posted so many times: three rounds of eight slots have every host bridge.
+    /// Waits until every group has been posted so many times: three rounds of eight slots have every host bridge.
     fn rounds(&mut self, rounds: u64) {
         // Group 7 is posted last of a round.
         self.k.a.addi(R3, R15, 0x660);
@@ -203,7 +203,7 @@ pub(super) fn build(little_endian: bool) -> Result<Image, AssembleError> {
         guest.on(cpu, |guest| guest.check_counts(cpu));
     }
     guest.meet();
-    // The nest of one chip stops, that of the other goes on.
+    // The nest of one chip stops, that of the other continues.
     guest.close(0);
     guest.meet();
     guest.on(2, |guest| {

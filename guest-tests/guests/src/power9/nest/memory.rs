@@ -13,7 +13,7 @@ use vm_pmu_engines::power::assemble::{AssembleError, Gpr, Label, R0, R3, R4, R5,
 /// Lines that are moved, and bytes from one to the next.
 const LINES: u64 = 4096;
 const STRIDE: u64 = 3 * 128;
-/// Where the lines are: five areas, one behind the other.
+/// Where the lines are: five areas, one after the other.
 const AREAS: u64 = 0x60_0000;
 const AREA: u64 = LINES * STRIDE;
 /// Ports, each with a memory buffer.
@@ -22,8 +22,8 @@ const PORTS: u64 = 8;
 const BLOCKS: u64 = 2 * LINES / PORTS;
 /// Counts of a counter of two ports, which counts to 256 first.
 const COUNTS: u64 = 2 * BLOCKS / 256;
-/// Lines of one set of L2 and of L3, for how many of them these have room, 8 and 20, and bytes from one to the next; all are at port 0 of MC01. They lie
-/// beside the chip's region, the firmware and the other lines.
+/// Lines of one set of L2 and of L3, for how many of them these have room, 8 and 20, and bytes from one to the next; all are at port 0 of
+/// MC01. They are apart from the chip's region, the firmware and the other lines.
 const CONFLICTING: u64 = 40;
 const ROOM: u64 = 8 + 20;
 const SETS: u64 = 512 << 10;
@@ -83,7 +83,7 @@ impl Guest {
         guest
     }
 
-    /// What the cells hold goes to the array at GPR 3.
+    /// Stores what the cells hold to the array at GPR 3.
     fn snapshot_block(&mut self) {
         let k = &mut self.k;
         k.a.here(self.snapshot);
@@ -100,7 +100,7 @@ impl Guest {
         k.a.blr();
     }
 
-    /// Calls the code at GPR 17 with GPR 3 what GPR 16 holds, and finds by how much each cell grows by that.
+    /// Calls the code at GPR 17 with the value of GPR 16 in GPR 3, and finds by how much each cell grows by that.
     fn measure_block(&mut self) {
         self.k.a.here(self.measure);
         self.k.a.mflr(R18);
@@ -110,7 +110,7 @@ impl Guest {
                 self.k.a.mtctr(R17);
                 self.k.a.bctrl();
             }
-            // What happened until now is posted.
+            // Everything up to now is posted.
             for first in POSTED {
                 self.k.a.addi(R3, R15, first as i64);
                 self.nest.waiting.updates(&mut self.k, 1);
@@ -137,7 +137,7 @@ impl Guest {
         k.a.blr();
     }
 
-    /// What `what` moves of the area of this number.
+    /// Measures what `what` moves of the area of this number.
     fn measure(&mut self, what: Label, area: u64) {
         self.measure_at(what, AREAS + AREA * area);
     }
@@ -148,7 +148,8 @@ impl Guest {
         self.k.a.bl(self.measure);
     }
 
-    /// Stored to in turn, lines of a set that has no room for all push each other out, modified: each is read again and another one written.
+    /// When stored to in turn, lines of a set that has no room for all push each other out, modified: each is read again and another one
+    /// written.
     fn cast_out(&mut self) {
         // From the second round on none is there when its turn comes; what else was in the set is gone.
         for _ in 0..4 {
@@ -228,7 +229,7 @@ impl Guest {
         self.k.check_is(label, R3, right);
     }
 
-    /// Stopped, nothing is posted whatever is moved, and every group is whole.
+    /// While stopped, nothing is posted whatever is moved, and every group is whole.
     fn stopped(&mut self) {
         self.nest.firmware.nest(&mut self.k, STOP, "firmware stops the nest");
         self.status("the nest is paused", PAUSED);

@@ -25,11 +25,11 @@ const UNITS: i64 = 0x18;
 const MODE: i64 = 0x20;
 const IN_FORCE: i64 = 0x28;
 
-/// What the engine does.
+/// The states of the engine.
 const INITIALIZING: u64 = 0;
 const RUNNING: u64 = 1;
 const PAUSED: u64 = 2;
-/// What it shall do.
+/// Its commands.
 const RESUME: u64 = 1;
 const PAUSE: u64 = 2;
 
@@ -63,7 +63,7 @@ impl Nest {
 super::super::guests! {
     "power9" Power;
     "nest-memory" 1/1 companion memory "finds the nest's counters in the device tree, starts them, moves known lines and reads what was posted";
-    "nest-control" 1/1 steps control "drives the nest's engine by its control block: pause, resume, clear, speed, mode, and what is none";
+    "nest-control" 1/1 steps control "drives the nest's engine by its control block: pause, resume, clear, speed, mode, and invalid values";
     "nest-linux" 4/2 steps linux "opens and closes events of two nests as Linux's driver does";
-    "core-collection" 2/1 steps core_collection "has a core and its threads post what they count in problem state and beside it";
+    "core-collection" 2/1 steps core_collection "has a core and its threads post what they count in problem state and outside it";
 }

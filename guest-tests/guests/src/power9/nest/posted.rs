@@ -7,7 +7,7 @@ use vm_pmu_engines::power::assemble::{CR0, Gpr, Label, R0, R3, R4, R5, R6, R7, R
 pub(super) const TAIL: i64 = 0x108;
 /// Bytes from a group's first cell to the next one's.
 pub(super) const GROUP: u64 = 0x110;
-/// Turns of a loop after which something that does not come is given up.
+/// Turns of a loop after which waiting is given up.
 const PATIENCE: u64 = 1 << 16;
 
 /// Loads a big-endian word. Changes GPR 12.
@@ -51,8 +51,8 @@ impl Waiting {
         Waiting { updates: updates(k), value: value(k) }
     }
 
-    /// Waits until the group whose first cell is at GPR 3 has been posted `times` times from now on, and is whole. GPR 3 becomes how often it has
-    /// been in all, or 0 if that takes too long.
+    /// Waits until the group whose first cell is at GPR 3 has been posted `times` times from now on, and is whole. GPR 3 becomes how often
+    /// it has been posted in all, or 0 if that takes too long.
     pub(super) fn updates(&self, k: &mut Kernel, times: u64) {
         k.a.load(R4, times);
         k.a.bl(self.updates);

@@ -14,7 +14,7 @@ const BEGIN_NODE: i64 = 1;
 const END_NODE: i64 = 2;
 const PROPERTY: i64 = 3;
 const NOTHING: i64 = 4;
-/// Where the header says that the blocks of structure and strings are.
+/// Where the header has the offsets of the blocks of structure and strings.
 const STRUCTURE: i64 = 8;
 const STRINGS: i64 = 12;
 /// The first word of a tree.
@@ -94,15 +94,15 @@ impl Walker {
         k.a.bl(self.unit);
     }
 
-    /// GPR 3 becomes the address at which event `event` of the last unit is posted, or 0, and GPR 4 its scale. Of a unit of the nest, it is the
-    /// chip of index `chip` in `base-addr`; of another, the offset in the memory that it is given.
+    /// GPR 3 becomes the address at which event `event` of the last unit is posted, or 0, and GPR 4 its scale. For a unit of the nest, it
+    /// is that of the chip of index `chip` in `base-addr`; for another, the offset in the memory that the unit is given.
     pub(super) fn event(&self, k: &mut Kernel, event: &str, chip: u64) {
         name(k, R21, event);
         k.a.load(R25, 8 * chip);
         k.a.bl(self.event);
     }
 
-    /// GPR 3 becomes where the region of the chip of index `chip` begins, and `offset` what of the last unit's is added to it.
+    /// GPR 3 becomes the start of the region of the chip of index `chip`, and `offset` the offset of the last unit in it.
     pub(super) fn region(&self, k: &mut Kernel, chip: u64, offset: Option<&str>) {
         k.a.mr(R3, R23);
         self.property(k, "base-addr");
@@ -258,8 +258,8 @@ impl Walker {
     }
 }
 
-/// From GPR 3, the place behind a node's name or one further on, to the place behind the next node's name, or 0 at the end. GPR 27 is one
-/// more for each node that begins, one less for each that ends.
+/// From GPR 3, the place after a node's name or one further on, to the place after the next node's name, or 0 at the end. GPR 27 is
+/// incremented for each node that begins, and decremented for each that ends.
 fn next(k: &mut Kernel) -> Label {
     let entry = k.a.mark();
     let (begins, ends, has) = (k.a.label(), k.a.label(), k.a.label());
@@ -332,7 +332,7 @@ fn property(k: &mut Kernel) -> Label {
     entry
 }
 
-/// CR0 says whether the texts at GPR 3 and 4 are equal.
+/// Sets CR0 to whether the texts at GPR 3 and 4 are equal.
 fn same(k: &mut Kernel) -> Label {
     let entry = k.a.mark();
     let end = k.a.label();
@@ -349,7 +349,7 @@ fn same(k: &mut Kernel) -> Label {
     entry
 }
 
-/// GPR 3 becomes what stands behind the text at GPR 4 in the text at GPR 3, or 0 if that does not begin with it.
+/// GPR 3 becomes the rest of the text at GPR 3 after the text at GPR 4, or 0 if it does not begin with that.
 fn rest(k: &mut Kernel) -> Label {
     let entry = k.a.mark();
     let (end, other) = (k.a.label(), k.a.label());
