@@ -1,11 +1,11 @@
-//! What a thread keeps of its own stores and misses: write-combining buffers and the prefetcher's streams.
+//! What each thread keeps of its stores and misses: write-combining buffers and the prefetcher's streams.
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::Prefetcher;
 
 const MOST: usize = 16;
 
-/// Write-combining buffers: a line each, and which of its bytes have been written, the oldest first.
+/// Write-combining buffers, the oldest first: the line of each, and which of its bytes have been written.
 #[derive(Clone, Debug)]
 pub(super) struct Combining {
     lines: [(u64, u128); MOST],
@@ -19,7 +19,7 @@ pub(super) struct Written {
     pub(super) line: u64,
     /// Every byte of the line has been written.
     pub(super) whole: bool,
-    /// Pieces of eight bytes with something in them.
+    /// How many of its pieces of eight bytes have been written to.
     pub(super) quadwords: u64,
 }
 
