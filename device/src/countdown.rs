@@ -137,7 +137,7 @@ impl Countdown {
     /// ```
     #[must_use]
     pub fn with<const N: usize>(amounts: [(Signal, u32); N]) -> Countdown {
-        const { assert!(N <= MOST_NAMED, "a countdown has room for six signals beside instructions and cycles") };
+        const { assert!(N <= MOST_NAMED, "a countdown has room for six signals in addition to instructions and cycles") };
         let mut countdown = Countdown::new();
         for (signal, amount) in amounts {
             let known = countdown.growing.iter().take(countdown.count).position(|(of, _)| *of == signal);
@@ -386,7 +386,7 @@ mod tests {
         assert!(!countdown.enter(Countdown::takes(7, 0)));
         assert_eq!(countdown.refill(thread, 7), 3);
         assert!(countdown.enter(Countdown::takes(3, 0)));
-        assert!(!machine.line().take(0), "the three have not been told");
+        assert!(!machine.line().take(0), "the three have not been added");
         countdown.sync(thread);
         assert!(machine.line().take(0));
     }

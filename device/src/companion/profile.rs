@@ -259,7 +259,7 @@ pub struct Prefetcher {
     pub ahead: u8,
     /// Streams that it follows, at most 16.
     pub streams: u8,
-    /// It stops at the end of a block of 2 to this power bytes.
+    /// Bits of an address within a block: it stops at the end of the block.
     pub within_bits: u8,
 }
 

@@ -9,7 +9,7 @@ use crate::topology::Thread;
 
 /// What became of an exit for a model-specific register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "an access that nobody answers reads as whatever KVM left there"]
+#[must_use = "an access without an answer reads as whatever KVM left there"]
 pub enum Answer {
     /// It is done: run the vCPU on.
     Done,

@@ -448,7 +448,7 @@ impl<L: InterruptLine> Machine<L> {
             fresh
         };
         for signal in fresh.iter() {
-            log::debug!("thread {thread} counts {}, which nobody supplies", signal.name());
+            log::debug!("thread {thread} counts {}, which is not supplied", signal.name());
         }
     }
 
