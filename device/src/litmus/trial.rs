@@ -116,7 +116,7 @@ impl Litmus {
         let subjects: Result<Vec<_>, _> = MANNERS.into_iter().map(|manner| Subject::new(manner, self)).collect();
         let refused = |refused: BuildError| Box::new(Broken { message: refused.to_string(), litmus: self.clone() });
         let mut subjects = subjects.map_err(refused)?;
-        let mut told = Litmus { steps: Vec::new(), ..self.clone() };
+        let mut reported = Litmus { steps: Vec::new(), ..self.clone() };
         let mut lines = Vec::new();
         let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending()).map(|step| (step, true));
         // Boxes have many registers, and saving a machine after each of them would show nothing more.
@@ -129,11 +129,11 @@ impl Litmus {
                 let seen = subject.obey(self, &step, restores);
                 if seen != expected {
                     let message = format!("{:?} saw {seen:?}, {:?} saw {expected:?}", subject.manner, reference.manner);
-                    return Err(Box::new(Broken { message, litmus: told }));
+                    return Err(Box::new(Broken { message, litmus: reported }));
                 }
             }
             if let Some(message) = self.reserved_bits(&reference.machine, &step, &expected) {
-                return Err(Box::new(Broken { message, litmus: told }));
+                return Err(Box::new(Broken { message, litmus: reported }));
             }
             lines = expected.lines;
         }
@@ -356,7 +356,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
     let deadlines: &Deadlines = thread.deadlines();
     let demand = thread.demand();
     report(thread.totals(), signals, manner.leaves_out().then_some(demand));
-    let tell = |reached: bool| {
+    let report_record = |reached: bool| {
         if demand.records().wants(reached, Occasion::of(record)) {
             thread.record(record);
         }
@@ -368,7 +368,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
         }
         Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => {
             let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
-            serve(reached);
+            report_record(reached);
             if reached {
                 thread.service();
             }
@@ -382,7 +382,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
             let kept = signals.iter().all(|(signal, _)| pace.between_blocks.contains(*signal) || grown(*signal) <= most(*signal));
             let due = !kept || thread.due() || deadlines.due_between(thread.totals());
             // Only the check knows whether a deadline was reached: one record too many does no harm.
-            serve(due);
+            report_record(due);
             if due {
                 thread.check();
             }
