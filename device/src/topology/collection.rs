@@ -53,7 +53,7 @@ impl Collector {
 /// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
 ///
 /// The embedder lets the core's cycles go by ([`advance`](CoreCollection::advance)) or posts when it likes
-/// ([`post`](CoreCollection::post)). Events before and after a change of a thread's state are told apart without its help. While the engine
+/// ([`post`](CoreCollection::post)). Counts before and after a change of a thread's state are separated automatically. While the engine
 /// runs, every thread of the core is asked to report the signals that its events follow.
 ///
 /// When a thread's LDBAR is written with another address, the counts for the old address that are not posted yet are dropped. An embedder
