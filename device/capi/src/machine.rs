@@ -20,7 +20,7 @@ pub struct VmPmuMachine {
 pub const VM_PMU_MOST_THREADS: u32 = 16384;
 
 /// In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for their own events. The
-/// K8's manual says that it does not; drivers that assume it is lose counts unless this is set.
+/// K8's manual says that it does not; a driver that assumes it does loses counts unless this is set.
 pub const VM_PMU_OPTION_SHARE_COUNTERS: u32 = 1 << 0;
 
 /// In VmPmuOptions::flags: irp_bus and memory_bus are set.

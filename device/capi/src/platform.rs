@@ -163,10 +163,7 @@ unsafe fn chip<'a>(pointer: *const VmPmuPlatform, id: u32) -> Result<&'a Chip, F
 /// The event that is posted there.
 fn event(offset: u32) -> Result<Event, Failure> {
     Event::at(offset).ok_or_else(|| {
-        misuse(
-            VmPmuStatus::ErrorRange,
-            format!("no reported event is posted at {offset:#x}: vm_pmu_chip_event_named() knows the offsets"),
-        )
+        misuse(VmPmuStatus::ErrorRange, format!("no reported event is posted at {offset:#x}: vm_pmu_chip_event_named() knows the offsets"))
     })
 }
 

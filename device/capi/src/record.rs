@@ -17,7 +17,7 @@ pub const VM_PMU_RECORD_TAKEN: u32 = 1 << 0;
 pub const VM_PMU_RECORD_LOAD: u32 = 1 << 1;
 /// In VmPmuRecord::flags: the instruction wrote memory.
 pub const VM_PMU_RECORD_STORE: u32 = 1 << 2;
-/// In VmPmuRecord::flags: the fetch fields tell what the instruction's fetch missed.
+/// In VmPmuRecord::flags: the fetch fields describe a miss of the instruction's fetch.
 pub const VM_PMU_RECORD_FETCH: u32 = 1 << 3;
 /// In VmPmuRecord::flags: its first-level instruction cache missed.
 pub const VM_PMU_RECORD_FETCH_MISS: u32 = 1 << 4;

@@ -95,7 +95,8 @@ pub unsafe extern "C" fn vm_pmu_traffic_create(
 /// Destroys a traffic. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and that has not been
+/// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> VmPmuStatus {
     guarded(|| {

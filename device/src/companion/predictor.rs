@@ -58,7 +58,7 @@ impl Tables {
         }
     }
 
-    /// The index of an address whose lowest bits carry no information.
+    /// The index of an address, whose lowest bit carries no information.
     fn fold(address: u64) -> u64 {
         address >> 1
     }

@@ -71,7 +71,7 @@ impl Builder {
     }
 
     /// A counter that one thread uses for a unit of the package stays usable to the others for their own events. The K8 manual says that it
-    /// does not; drivers that assume it is lose counts unless this is set. No other part has such counters.
+    /// does not; a driver that assumes it does loses counts unless this is set. No other part has such counters.
     #[must_use]
     pub fn share_counters(self) -> Builder {
         Builder { lenient: true, ..self }

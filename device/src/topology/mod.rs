@@ -2,8 +2,7 @@
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
 //! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared demand,
-//! a PMU, wide deadlines, one thread's deadlines, claims, what a package has once, what it posts into memory). So no two threads can block
-//! each other.
+//! a PMU, wide deadlines, one thread's deadlines, claims, what a package has once, what it posts into memory). So threads cannot deadlock.
 //!
 //! # What the threads of a package see of each other
 //!

@@ -72,9 +72,9 @@ pub enum BuildError {
     },
     /// [`Builder::share_counters`](super::Builder::share_counters) for a part whose threads share no counters.
     SharedCounters(Part),
-    /// [`Builder::buses`](super::Builder::buses) for a part without boxes.
+    /// `Builder::buses` for a part without boxes.
     Buses(Part),
-    /// [`Builder::frequencies`](super::Builder::frequencies) for a part without boxes.
+    /// `Builder::frequencies` for a part without boxes.
     Frequencies(Part),
 }
 

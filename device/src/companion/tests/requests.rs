@@ -164,7 +164,7 @@ fn a_line_that_mcdram_lacked_comes_from_ddr_and_then_from_mcdram() {
         requests(&rig, &mut follower, &accessing(&[Access { kind: AccessKind::Flush, ..load(0x1_0000) }]));
         made
     };
-    // 216 cycles to look, and 182 to DDR with a page that is opened in 20.
+    // 216 cycles for the lookup, and 182 to DDR with a page that is opened in 20.
     let first = ask();
     assert!(matches!(first.supplier, Supplier::Memory { .. }));
     assert_eq!(first.latency, 216 + 182 + 20);
@@ -224,7 +224,7 @@ fn requests_by_supplier_add_up_to_references_and_misses_of_the_second_level() {
     assert_eq!(own + other + near + memory, rig.sum(&[Signal::L2References]));
     assert_eq!(other + near + memory, rig.sum(&[Signal::L2Misses]));
     assert_eq!(count(&asks_for_line), own + other + near + memory);
-    // Streaming stores look the memory-side cache up too.
+    // Streaming stores look up the memory-side cache too.
     let streamed = count(&|request| matches!(request.kind, RequestKind::FullStreamingStore | RequestKind::PartialStreamingStore));
     assert_eq!(streamed, rig.sum(&[Signal::StreamingStoreFlushes]));
     assert_eq!(near + memory + streamed, rig.sum(&[Signal::NearMemoryReads]));
