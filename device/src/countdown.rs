@@ -74,8 +74,8 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 /// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.rdpmc(0)), Ok(0));
 /// ```
 ///
-/// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it before,
-/// and continue with a new one.
+/// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it
+/// before, and continue with a new one.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Countdown {

@@ -385,8 +385,8 @@ pub unsafe extern "C" fn vm_pmu_companion_save(companion: *const VmPmuCompanion,
     })
 }
 
-/// Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
-/// in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
+/// Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was
+/// made in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
 ///
 /// VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
 /// nothing is changed, and the embedder can start with cold caches instead.

@@ -325,8 +325,8 @@ fn wide(number: u32) -> usize {
 /// `options` may be null, for one package of one thread without callbacks. The machine is written to `machine`, and lives until
 /// vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
 ///
-/// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot have, shared
-/// counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+/// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
+/// have, shared counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -54,8 +54,8 @@ pub struct VmPmuPlace {
     pub size: usize,
     /// How often: accesses, never 0.
     pub amount: u64,
-    /// What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of the
-    /// memory_side_cache of a controller of near memory.
+    /// What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of
+    /// the memory_side_cache of a controller of near memory.
     pub signal: u32,
     /// VmPmuPlaceKind.
     pub kind: u32,

@@ -62,8 +62,8 @@ pub struct VmPmuPlatformOptions {
     pub chips: *const *const VmPmuChip,
     /// How many chips: VM_PMU_MOST_CHIPS at most.
     pub chip_count: usize,
-    /// The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits 2
-    /// to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
+    /// The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits
+    /// 2 to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
     pub pirs: *const u32,
     /// How many PIRs: VM_PMU_MOST_THREADS at most.
     pub pir_count: usize,
@@ -93,8 +93,8 @@ fn chip_of(given: &VmPmuChip) -> Chip {
     Chip::new(given.id, nest)
 }
 
-/// Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from several
-/// host threads at once.
+/// Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from
+/// several host threads at once.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -20,8 +20,8 @@ pub(crate) fn refused(error: impl std::fmt::Display) -> Failure {
     misuse(VmPmuStatus::ErrorSnapshot, format!("{error}"))
 }
 
-/// Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals and
-/// deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+/// Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals
+/// and deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
 ///
 /// No thread of the guest may run meanwhile. An interrupt that becomes due by saving is raised before this returns: save the interrupt
 /// controllers afterwards.

@@ -306,8 +306,8 @@ pub unsafe extern "C" fn vm_pmu_tree_performance_monitor(writer: *const VmPmuTre
     })
 }
 
-/// Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of 32
-/// bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
+/// Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of
+/// 32 bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

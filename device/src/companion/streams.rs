@@ -43,7 +43,8 @@ impl Combining {
         Some(Written { line, whole: mask == all, quadwords })
     }
 
-    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is full.
+    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is
+    /// full.
     pub(super) fn store(&mut self, line: u64, offset: u32, size: u32, bytes: u32) -> [Option<Written>; 2] {
         let mut out = [None; 2];
         let place = match self.open().iter().position(|(open, _)| *open == line) {

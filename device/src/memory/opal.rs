@@ -148,8 +148,8 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// The chips, and the PIRs of the machine's threads in their order: the number of a thread's chip is in the bits from 8 on, that of its core
-    /// in bits 2 to 7, its own in bits 0 and 1.
+    /// The chips, and the PIRs of the machine's threads in their order: the number of a thread's chip is in the bits from 8 on, that of its
+    /// core in bits 2 to 7, its own in bits 0 and 1.
     ///
     /// # Errors
     ///

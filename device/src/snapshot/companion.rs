@@ -15,8 +15,8 @@ impl Companion {
         self.identity().wrap(&self.save(followers).map_err(SnapshotError::Companion)?)
     }
 
-    /// Makes the companion and its followers remember what [`save_snapshot`](Companion::save_snapshot) saved, all of it or nothing. (Feature
-    /// `snapshot`.)
+    /// Makes the companion and its followers remember what [`save_snapshot`](Companion::save_snapshot) saved, all of it or nothing.
+    /// (Feature `snapshot`.)
     ///
     /// ```
     /// use vm_pmu::companion::Builder;

@@ -30,8 +30,8 @@ const THREAD: usize = 8 << 10;
 const REST: usize = 12 << 10;
 
 impl<L: InterruptLine> Machine<L> {
-    /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes that
-    /// they share, and what packages post into memory. The options of the builder, totals and deadlines are not part of it.
+    /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes
+    /// that they share, and what packages post into memory. The options of the builder, totals and deadlines are not part of it.
     ///
     /// An interrupt that becomes due by saving is delivered before this returns: save the interrupt controllers afterwards. See
     /// [`snapshot`](crate::snapshot) for the form. (Feature `snapshot`.)

@@ -198,8 +198,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         Box::new(self.collector.collection.lock().state(&self.totals()))
     }
 
-    /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their PMUs
-    /// know.
+    /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their
+    /// PMUs know.
     pub fn restore(&self, state: &State) {
         self.collector.with(&self.package.extension_running, |collection| *collection = Collection::from_state(state, &self.totals()));
         self.follow_up(true);

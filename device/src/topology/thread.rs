@@ -385,8 +385,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         own.with(&self.package.demand.lock())
     }
 
-    /// The signals that the thread's own counters, or those of other threads that count for the whole package, follow in vain at the moment: the
-    /// embedder does not [supply](super::Builder::supplies) them. Such counters count nothing; an emulator can warn its user.
+    /// The signals that the thread's own counters, or those of other threads that count for the whole package, follow in vain at the
+    /// moment: the embedder does not [supply](super::Builder::supplies) them. Such counters count nothing; an emulator can warn its user.
     #[must_use]
     pub fn unsupplied(&self) -> SignalSet {
         let own = self.core.pmu.lock().followed();

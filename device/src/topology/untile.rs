@@ -211,8 +211,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.deliver(self.boxes.change_queue(unit, select, umask, change))
     }
 
-    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was reported before. Returns whether a counter
-    /// follows it.
+    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was reported before. Returns whether a
+    /// counter follows it.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;

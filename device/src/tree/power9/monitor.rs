@@ -44,8 +44,8 @@ pub fn write_performance_monitor(fdt: &mut FdtWriter) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::NotPower9`] if bits 0:15 are not those of a POWER9; then nothing is written. [`Error::Fdt`]: no node is open, or it has children
-/// already.
+/// [`Error::NotPower9`] if bits 0:15 are not those of a POWER9; then nothing is written. [`Error::Fdt`]: no node is open, or it has
+/// children already.
 pub fn write_cpu_version(fdt: &mut FdtWriter, version: u32) -> Result<(), Error> {
     if version >> 16 != VERSION {
         return Err(Error::NotPower9(version));
