@@ -1,4 +1,4 @@
-//! Counting whole blocks by one subtraction each.
+//! Counting whole blocks with one subtraction each.
 
 use core::cell::Cell;
 
@@ -7,7 +7,7 @@ use vm_pmu_arch::feed::{Deadlines, Signal, Totals};
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most signals that an embedder names.
+/// The most signals that an embedder can name.
 const MOST_NAMED: usize = 6;
 
 /// The most signals that grow with instructions: instructions, cycles and those that are named.
@@ -16,25 +16,25 @@ const MOST_SIGNALS: usize = 2 + MOST_NAMED;
 /// The bits of the cell that count the paired signal.
 const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 
-/// How many instructions a CPU may execute before its PMU must be asked: what an emulator that executes blocks counts by.
+/// How many instructions a CPU may execute before its PMU must be called, for an emulator that executes blocks.
 ///
-/// A block takes its instructions off at its entry ([`enter`](Self::enter)) and is not entered if there are not so many left. That is one
-/// subtraction and a branch that is rarely taken, whatever is counted. What has been taken off is added to the [`Totals`] when the PMU
-/// is asked: the instructions, and for every other signal that [grows with them](Self::with) a multiple of them. The budget comes
-/// from the thread's horizon, so a deadline within a block is met by executing less of it, and an overflow comes at its very instruction.
+/// A block subtracts its instructions at its entry ([`enter`](Self::enter)), and is not entered if fewer are left. That is one subtraction
+/// and a branch that is rarely taken, whatever is counted. What has been subtracted is added to the [`Totals`] when the PMU is called: the
+/// instructions, and for every other signal that [grows with them](Self::with) a multiple of them. The budget comes from the thread's
+/// horizon, so a deadline within a block is met by executing less of it, and an overflow comes at its very instruction.
 ///
 /// | when | call |
 /// | --- | --- |
 /// | a block is entered | [`enter`](Self::enter), or the same in generated code on the [`cell`](Self::cell) |
-/// | it does not fit | [`refill`](Self::refill) serves deadlines and says how many of its instructions to execute as a block of their own |
+/// | it does not fit | [`refill`](Self::refill) serves deadlines and returns how many of its instructions to execute as a separate block |
 /// | the PMU is called | [`ask`](Self::ask) around it: register accesses, contexts, other additions to totals |
-/// | a record is reported | [`settle`](Self::settle) before it; the next block asks, and a deadline is served then |
-/// | a block is left in its middle | [`take_back`](Self::take_back) what was not executed |
+/// | a record is reported | [`settle`](Self::settle) before it; the next block calls the PMU, and a deadline is served then |
+/// | a block is left before its end | [`take_back`](Self::take_back) what was not executed |
 /// | another thread changed what this one counts | [`sync`](Self::sync) |
 ///
-/// Signals that neither grow with instructions nor are [paired](Self::paired) are added to the totals where they happen, as without a
-/// countdown. The embedder's [`Pace`](crate::Pace) must be one of the signals that grow with instructions, and what is promised of it must
-/// hold. If it is none of them, every instruction is executed singly.
+/// Signals that neither grow with instructions nor are [paired](Self::paired) are added to the totals when they occur, as without a
+/// countdown. The embedder's [`Pace`](crate::Pace) must be one of the signals that grow with instructions, and what the embedder guarantees
+/// of it must hold. If it is not one of them, every instruction is executed singly.
 ///
 /// ```
 /// use vm_pmu::irq::Flags;
@@ -74,34 +74,34 @@ const PAIRED: u64 = (1 << Countdown::SHIFT) - 1;
 /// assert_eq!(countdown.ask(pmu, 0, |pmu| pmu.rdpmc(0)), Ok(0));
 /// ```
 ///
-/// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it before,
-/// and continue with a new one.
+/// A countdown belongs to one CPU and is used on one host thread at a time. It is not part of a saved state: [`settle`](Self::settle) it
+/// before, and continue with a new one.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Countdown {
     /// How many instructions are left, above the bits of the paired signal.
     left: Cell<u64>,
-    /// How many instructions were left when those taken off were last added to the totals.
+    /// How many instructions were left when those subtracted were last added to the totals.
     filled: Cell<u64>,
-    /// What grows with each instruction, and by how much.
+    /// The signals that grow with each instruction, and by how much.
     growing: [(Signal, u32); MOST_SIGNALS],
     count: usize,
     paired: Option<Signal>,
 }
 
 impl Countdown {
-    /// Where in the [cell](Self::cell) the number of instructions begins. Below it the [paired](Self::paired) signal is counted. What a
-    /// block of up to 512 instructions takes off is a constant of 31 bits, which most hosts have in an instruction.
+    /// The lowest bit of the number of instructions in the [cell](Self::cell). Below it the [paired](Self::paired) signal is counted. What
+    /// a block of up to 512 instructions subtracts is a constant of 31 bits, which fits into an instruction of most hosts.
     pub const SHIFT: u32 = 21;
 
-    /// Where the [cell](Self::cell) lies, in bytes from the start.
+    /// The offset of the [cell](Self::cell) in bytes.
     pub const CELL_OFFSET: usize = core::mem::offset_of!(Countdown, left);
 
-    /// The most instructions that are left at once, and so the most of a block: with three of it an instruction, the paired signal does
-    /// not outgrow its bits.
+    /// The most instructions that can be left, and so the most of a block: with three per instruction, the paired signal does not outgrow
+    /// its bits.
     pub const MOST: u64 = 1 << (Self::SHIFT - 2);
 
-    /// A countdown of instructions, each of which is one cycle. Nothing is left: the first block asks.
+    /// A countdown of instructions, each of which is one cycle. Nothing is left: the first block calls the PMU.
     #[must_use]
     pub const fn new() -> Countdown {
         let mut growing = [(Signal::Cycles, 1); MOST_SIGNALS];
@@ -109,8 +109,8 @@ impl Countdown {
         Countdown { left: Cell::new(0), filled: Cell::new(0), growing, count: 2, paired: None }
     }
 
-    /// A countdown of instructions, each of which adds so much to these signals, too, six at most. It is one
-    /// [cycle](Signal::Cycles) unless these say otherwise. Of a signal that is named twice the last amount holds.
+    /// A countdown of instructions, each of which also adds these amounts to these signals, six at most. An instruction is one
+    /// [cycle](Signal::Cycles) unless the amounts say otherwise. If a signal is named twice, the last amount holds.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -137,7 +137,7 @@ impl Countdown {
     /// ```
     #[must_use]
     pub fn with<const N: usize>(amounts: [(Signal, u32); N]) -> Countdown {
-        const { assert!(N <= MOST_NAMED, "a countdown has room for six signals beside instructions and cycles") };
+        const { assert!(N <= MOST_NAMED, "a countdown has room for six signals in addition to instructions and cycles") };
         let mut countdown = Countdown::new();
         for (signal, amount) in amounts {
             let known = countdown.growing.iter().take(countdown.count).position(|(of, _)| *of == signal);
@@ -150,8 +150,8 @@ impl Countdown {
         countdown
     }
 
-    /// Counts `signal` in the low bits of the cell: one whose sum in a block is known when the block is made, and of which no instruction adds
-    /// more than 3. Branches are usual. It costs a block nothing.
+    /// Counts `signal` in the low bits of the cell. Its sum in a block must be known when the block is made, and no instruction may add
+    /// more than 3. It is usually the branches. It costs a block nothing.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -171,7 +171,7 @@ impl Countdown {
         self
     }
 
-    /// What the entry of a block of so many instructions takes off, which add `paired` in all to the paired signal: 3 at most each. A
+    /// What a block of so many instructions subtracts at its entry. Together they add `paired` to the paired signal, each 3 at most. A
     /// constant of the block. At most [`MOST`](Self::MOST) instructions.
     #[must_use]
     #[inline(always)]
@@ -179,13 +179,13 @@ impl Countdown {
         ((instructions as u64) << Self::SHIFT).wrapping_sub(paired as u64)
     }
 
-    /// How many instructions `takes` is of, and how much of the paired signal.
+    /// The number of instructions in `takes`, and the amount of the paired signal.
     const fn parts(takes: u64) -> (u64, u64) {
         let instructions = takes.wrapping_add(PAIRED) >> Self::SHIFT;
         (instructions, (instructions << Self::SHIFT).wrapping_sub(takes))
     }
 
-    /// The cell that blocks take their instructions off. Generated code subtracts [what the block takes](Self::takes), leaves for
+    /// The cell that blocks subtract their instructions from. Generated code subtracts [what the block takes](Self::takes), leaves for
     /// [`refill`](Self::refill) if the difference is negative as a signed number, and otherwise stores it.
     #[must_use]
     #[inline(always)]
@@ -193,7 +193,7 @@ impl Countdown {
         &self.left
     }
 
-    /// Takes a block off, and returns whether it may be executed. If not, nothing is taken off.
+    /// Subtracts a block, and returns whether it may be executed. If not, nothing is subtracted.
     #[must_use]
     #[inline(always)]
     pub fn enter(&self, takes: u64) -> bool {
@@ -205,14 +205,14 @@ impl Countdown {
         true
     }
 
-    /// Takes off what is executed whether it fits or not: the instruction that began the counting, in a block without
-    /// [`enter`](Self::enter). Nothing more is entered then before the PMU was asked, if a deadline has come.
+    /// Subtracts what is executed whether it fits or not: the instruction that started the counting, in a block without
+    /// [`enter`](Self::enter). If this reaches a deadline, no block can be entered before the PMU has been called.
     #[inline]
     pub fn spend(&self, takes: u64) {
         self.left.set(self.left.get().wrapping_sub(takes));
     }
 
-    /// A block was left in its middle: gives back what of it was not executed, as [`takes`](Self::takes) says it of those instructions.
+    /// A block was left before its end: gives back the instructions that were not executed, as [`takes`](Self::takes) returned for them.
     /// What has been added to the totals stays there.
     #[inline]
     pub fn take_back(&self, takes: u64) {
@@ -222,44 +222,44 @@ impl Countdown {
         self.left.set(self.left.get().wrapping_add(instructions << Self::SHIFT).wrapping_sub(paired));
     }
 
-    /// How many instructions may be entered before the PMU must be asked.
+    /// How many instructions may be entered before the PMU must be called.
     #[must_use]
     #[inline]
     pub fn left(&self) -> u64 {
         u64::try_from(self.left.get() as i64 >> Self::SHIFT).unwrap_or(0)
     }
 
-    /// How many instructions have been taken off and are not in the totals yet.
+    /// How many instructions have been subtracted and are not in the totals yet.
     #[must_use]
     #[inline]
     pub fn taken(&self) -> u64 {
         self.filled.get().wrapping_sub((self.left.get() as i64 >> Self::SHIFT) as u64)
     }
 
-    /// Leaves no more than `most` instructions: for an embedder that must stop for something of its own. Those taken off stay taken off.
+    /// Leaves no more than `most` instructions, for an embedder that must stop for its own reasons. Those already subtracted stay so.
     pub fn limit(&self, most: u64) {
         let excess = self.left().saturating_sub(most);
         self.left.set(self.left.get().wrapping_sub(excess << Self::SHIFT));
         self.filled.set(self.filled.get().wrapping_sub(excess));
     }
 
-    /// Leaves `instructions`, [`MOST`](Self::MOST) at most, without a PMU to ask: for an emulator that executes the same blocks with nobody
-    /// counting. Those taken off stay taken off.
+    /// Leaves `instructions`, [`MOST`](Self::MOST) at most, without calling a PMU: for an emulator that executes the same blocks while
+    /// nothing is counted. Those already subtracted stay so.
     pub fn grant(&self, instructions: u64) {
         let (taken, instructions) = (self.taken(), instructions.min(Self::MOST));
         self.left.set(instructions << Self::SHIFT | self.left.get() & PAIRED);
         self.filled.set(taken.wrapping_add(instructions));
     }
 
-    /// A block of `instructions` does not fit: adds what has been taken off to the totals, serves deadlines, and leaves as many as the horizon allows.
-    /// Returns how many of the instructions to enter, as a block of their own if they are fewer: such a block fits, and no deadline comes before
-    /// the last of them. Poll for interrupts before it is entered, as one may have been raised.
+    /// A block of `instructions` does not fit: adds what has been subtracted to the totals, serves deadlines, and leaves as many as the
+    /// horizon allows. Returns how many of the instructions to enter, as a separate block if they are fewer: such a block fits, and no
+    /// deadline comes before the last of them. Poll for interrupts before it is entered, as one may have been raised.
     ///
-    /// Where not even one fits, as when single cycles are counted, one is allowed.
+    /// If not even one fits, as when the pace does not grow with instructions, one is allowed.
     pub fn refill<L: InterruptLine>(&self, thread: Thread<'_, L>, instructions: u32) -> u32 {
         self.sync(thread);
         if self.left() < u64::from(instructions) {
-            // A deadline that stayed while its counter stood still is nearer than it must be.
+            // The deadline of a counter that was stopped for a time is nearer than it must be.
             self.ask(thread, 0, |thread| {
                 thread.service();
                 thread.check();
@@ -271,12 +271,13 @@ impl Countdown {
         instructions.min(u32::try_from(self.left()).unwrap_or(u32::MAX))
     }
 
-    /// Does `work` with the PMU: an access to a register, a change of the context, an addition to totals. Before it, everything that has been
-    /// taken off is added to the totals, except the last of it, which is `open`, and deadlines are served; after it, the budget is that of the new horizon.
+    /// Does `work` with the PMU: an access to a register, a change of the context, an addition to totals. Before it, everything that has
+    /// been subtracted is added to the totals, except the last part, which is `open`, and deadlines are served. After it, the budget is
+    /// that of the new horizon.
     ///
-    /// `open` is what [`takes`](Self::takes) says of the instructions that were entered and come after the work: of an instruction that accesses a
-    /// register, itself and those after it in its block; 0 between blocks. An instruction that may bring deadlines nearer, as writes do and
-    /// changes of the context, is the last of its block.
+    /// `open` is what [`takes`](Self::takes) returns for the instructions that were entered and come after the work. For an instruction
+    /// that accesses a register these are itself and those after it in its block; between blocks `open` is 0. An instruction that may bring
+    /// deadlines nearer, such as a write or a change of the context, must be the last of its block.
     pub fn ask<L: InterruptLine, T>(&self, thread: Thread<'_, L>, open: u64, work: impl FnOnce(Thread<'_, L>) -> T) -> T {
         let open = self.flush(thread.totals(), open);
         serve(thread);
@@ -286,14 +287,14 @@ impl Countdown {
         answer
     }
 
-    /// Adds what has been taken off to the totals, serves deadlines and leaves as many instructions as the horizon allows. Call it between blocks, after
-    /// another thread has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
+    /// Adds what has been subtracted to the totals, serves deadlines and leaves as many instructions as the horizon allows. Call it between
+    /// blocks, after another thread has changed what this thread counts or when it interrupts: its [epoch](Thread::epoch) has moved.
     pub fn sync<L: InterruptLine>(&self, thread: Thread<'_, L>) {
         self.ask(thread, 0, |_| ());
     }
 
-    /// Adds what has been taken off to the totals, and leaves nothing: the next block asks. Returns how many instructions that were. No deadline is served,
-    /// for an embedder that goes on one instruction at a time, adds to totals by itself, or saves the machine.
+    /// Adds what has been subtracted to the totals, and leaves nothing: the next block calls the PMU. Returns the number of instructions
+    /// added. No deadline is served, for an embedder that continues one instruction at a time, adds to totals itself, or saves the machine.
     pub fn settle<L: InterruptLine>(&self, thread: Thread<'_, L>) -> u64 {
         let taken = self.taken();
         if taken != 0 {
@@ -304,7 +305,7 @@ impl Countdown {
         taken
     }
 
-    /// Adds what has been taken off to the totals, except the last of it, which is `open`. Returns the parts of that.
+    /// Adds what has been subtracted to the totals, except the last part, which is `open`. Returns the [parts](Self::parts) of `open`.
     #[inline]
     fn flush(&self, totals: &Totals, open: u64) -> (u64, u64) {
         let (instructions, paired) = Self::parts(open);
@@ -322,7 +323,7 @@ impl Countdown {
         open
     }
 
-    /// Leaves what the horizon allows, of which the open instructions are taken off already.
+    /// Leaves what the horizon allows, minus the open instructions, which are subtracted already.
     #[inline]
     fn fill<L: InterruptLine>(&self, thread: Thread<'_, L>, (instructions, paired): (u64, u64)) {
         let left = self.instructions_within(thread.deadlines(), thread.totals()).saturating_sub(instructions).min(Self::MOST);
@@ -366,7 +367,7 @@ mod tests {
     use crate::topology::{Builder, Machine};
     use crate::{Context, Pace, SignalSet};
 
-    /// A K8 of which PerfCtr0 interrupts after `cycles`.
+    /// A K8 whose PerfCtr0 interrupts after `cycles`.
     fn machine(cycles: u64) -> Machine<Flags> {
         let pace = Pace::default().single(SignalSet::only(Signal::InstructionsRetired));
         let machine = Builder::new("k8").unwrap().pace(pace).build(Flags::new(1)).unwrap();
@@ -385,7 +386,7 @@ mod tests {
         assert!(!countdown.enter(Countdown::takes(7, 0)));
         assert_eq!(countdown.refill(thread, 7), 3);
         assert!(countdown.enter(Countdown::takes(3, 0)));
-        assert!(!machine.line().take(0), "the three have not been told");
+        assert!(!machine.line().take(0), "the three have not been added");
         countdown.sync(thread);
         assert!(machine.line().take(0));
     }
@@ -408,7 +409,7 @@ mod tests {
         run(500);
         countdown.ask(thread, 0, |thread| thread.set_context(Context::x86(3, 0x202, 0)));
         run(8400);
-        // 600 are left, and 100 of them are in front of where the deadline was.
+        // 600 are left, 100 of them before the old deadline.
         run(200);
         countdown.sync(thread);
         assert_eq!(countdown.left(), 400);

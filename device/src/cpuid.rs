@@ -3,7 +3,7 @@
 use vm_pmu_arch::model::CpuidIdentity;
 use vm_pmu_arch::registry::Part;
 
-/// How CPUID spells the vendor of Intel's processors.
+/// Intel's vendor string in CPUID.
 pub(crate) const INTEL: [u8; 12] = *b"GenuineIntel";
 
 /// Leaf 0Ah: architectural performance monitoring.
@@ -15,7 +15,7 @@ pub(crate) const OTHERS: [u32; 3] = [0x1C, 0x23, 0x8000_0022];
 const MSR: u32 = 1 << 5;
 const APIC: u32 = 1 << 9;
 const DEBUG_STORE: u32 = 1 << 21;
-/// Leaf 1, ECX: a debug store of 64 bits, one by privilege level; IA32_PERF_CAPABILITIES.
+/// Leaf 1, ECX: a debug store of 64 bits, one qualified by privilege level; IA32_PERF_CAPABILITIES.
 const DEBUG_STORE_64: u32 = 1 << 2;
 const DEBUG_STORE_LEVELS: u32 = 1 << 4;
 const CAPABILITIES: u32 = 1 << 15;
@@ -29,11 +29,11 @@ const LATER_COUNTERS: u32 = 1 << 23 | 1 << 24 | 1 << 28;
 /// What CPUID returns in EAX, EBX, ECX and EDX.
 pub type Registers = [u32; 4];
 
-/// What CPUID returns in `leaf` and `subleaf` so that the guest finds the PMU of `part` and no other, where it would else return
-/// `registers`; `None` for a part without CPUID.
+/// What CPUID must return in `leaf` and `subleaf` for the guest to find the PMU of `part` and no other, if it would otherwise return
+/// `registers`. `None` for a part without CPUID.
 ///
-/// Vendor and signature become the part's, for drivers choose by them. Leaf 0Ah and the bits that belong to it become what the part has
-/// there, and what announces a PMU of other processors is taken away. All else, features and caches and topology, stays.
+/// Vendor and signature become the part's, as drivers choose by them. Leaf 0Ah and the bits that belong to it become what the part has
+/// there, and bits that announce a PMU of other processors are cleared. Everything else stays: features, caches and topology.
 ///
 /// ```
 /// use vm_pmu::Part;
@@ -50,7 +50,7 @@ pub fn answer(part: Part, leaf: u32, subleaf: u32, registers: Registers) -> Opti
     let [mut eax, mut ebx, mut ecx, mut edx] = registers;
     match (leaf, subleaf) {
         (0, _) => {
-            // A list that ends before it would hide leaf 0Ah.
+            // A smaller maximum would hide leaf 0Ah.
             return Some(spelled(identity, eax.max(if is_intel { MONITORING } else { 1 })));
         }
         (1, _) => {
@@ -63,7 +63,7 @@ pub fn answer(part: Part, leaf: u32, subleaf: u32, registers: Registers) -> Opti
         (7, 1) => eax &= !LATER_MONITORING,
         (0x8000_0000, _) => {
             eax = eax.max(0x8000_0001);
-            // Intel spells its vendor, and its signature, among the basic leaves only.
+            // Intel has its vendor and signature in the basic leaves only.
             if !is_intel {
                 return Some(spelled(identity, eax));
             }

@@ -2,14 +2,15 @@
 //!
 //! A [`topology::Machine`] holds the PMUs of a machine's threads. An emulator gives each of its CPUs a [`topology::Thread`]; routes the
 //! guest's RDMSR, WRMSR and RDPMC, or mfspr and mtspr, or the moves from and to pmc, pmd, ibr and dbr, to it ([`bus`]); adds what it
-//! executes to the thread's [`Totals`], for the signals that the [`Demand`] names; compares with the [`Deadlines`]; and delivers the interrupts that arrive at its [`irq::InterruptLine`].
+//! executes to the thread's [`Totals`], for the signals that the [`Demand`] names; compares them with the [`Deadlines`]; and delivers the
+//! interrupts that arrive at its [`irq::InterruptLine`].
 //!
 //! ```
 //! use vm_pmu::irq::Flags;
 //! use vm_pmu::topology::Builder;
 //! use vm_pmu::{Context, Signal};
 //!
-//! // An AMD K8 of one core. Where a CPU is a struct of its own, it keeps the machine in an `Arc` and asks it for the thread.
+//! // An AMD K8 of one core. A CPU that is a separate struct keeps the machine in an `Arc` and gets the thread from it.
 //! let machine = Builder::new("k8").unwrap().build(Flags::new(1)).unwrap();
 //! let pmu = machine.thread(0).unwrap();
 //! pmu.set_context(Context::x86(0, 0x202, 0)); // CPL 0, RFLAGS with IF, CR4 without PCE
@@ -26,12 +27,12 @@
 //!
 //! The register files themselves are the crate `vm-pmu-arch`, which is exported as [`arch`].
 //!
-//! A monitor of the rust-vmm kind finds what its buses and interrupts ask for in [`pci`] and [`irq`].
+//! For a monitor built on rust-vmm, [`pci`] and [`irq`] have what its buses and interrupts need.
 //!
-//! Each part is a feature of its name; without one, the part's registers, events and companion are not there. All are on by default.
+//! Each part is a feature of its name; without it, the part's registers, events and companion are left out. All are on by default.
 //!
-//! The crate needs an allocator and no standard library, but with the features `memory`, `kvm`, `vm-device`, `vm-superio` and `eventfd`, whose
-//! crates do.
+//! The crate needs an allocator, and no standard library except with the features `memory`, `kvm`, `vm-device`, `vm-superio` and `eventfd`,
+//! whose crates need it.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -41,7 +42,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// The chapters are within the package, by links, so that they are tested where it is unpacked too.
+// Links bring the chapters into the package, so that they are tested in an unpacked package too.
 #[cfg(doctest)]
 #[doc = include_str!("../book/overview.md")]
 struct Overview;

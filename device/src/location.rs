@@ -1,6 +1,6 @@
-//! Where a function of PCI is.
+//! The place of a PCI function.
 
-/// Where a function of PCI is.
+/// The place of a PCI function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     /// Bus, 0 to 255.
@@ -13,7 +13,7 @@ pub struct Location {
 
 impl Location {
     /// The location of a number of 16 bits: bus in bits 15:8, device in bits 7:3, function in bits 2:0. Requester IDs and the address port
-    /// have it so.
+    /// use this form.
     ///
     /// ```
     /// use vm_pmu::pci::Location;
@@ -26,7 +26,7 @@ impl Location {
         Location { bus: (number >> 8) as u8, device: (number >> 3) as u8 & 31, function: number as u8 & 7 }
     }
 
-    /// The number of 16 bits of which [`of`](Location::of) makes this location; `None` for a device above 31 or a function above 7.
+    /// The number of 16 bits from which [`of`](Location::of) makes this location; `None` for a device above 31 or a function above 7.
     #[must_use]
     pub const fn number(self) -> Option<u16> {
         if self.device > 31 || self.function > 7 {

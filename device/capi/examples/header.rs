@@ -1,4 +1,4 @@
-//! Writes `include/vm_pmu.h` anew, after the interface has been changed on purpose.
+//! Regenerates `include/vm_pmu.h` after an intended change of the interface.
 
 #[path = "../header/mod.rs"]
 mod header;

@@ -76,7 +76,7 @@ pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
         style: Style::Type,
         sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
         no_includes: true,
-        // cbindgen would end a guard of its own before the trailer.
+        // cbindgen would end its own guard before the trailer.
         header: Some(format!("{}\n\n#ifndef VM_PMU_H\n#define VM_PMU_H", include_str!("top.h").trim_end())),
         after_includes: Some(preface()),
         trailer: Some(format!("{}\n{}\n\n#endif /* VM_PMU_H */", numbers()?, include_str!("inline.h").trim_end())),
@@ -95,7 +95,7 @@ pub(crate) fn header() -> Result<String, Box<dyn std::error::Error>> {
     Ok(String::from_utf8(made)?)
 }
 
-/// The version that the header is of.
+/// The version of the header.
 fn preface() -> String {
     let number = |digits: &str| digits.parse::<u32>().unwrap_or(0);
     let (major, minor) = (number(env!("CARGO_PKG_VERSION_MAJOR")), number(env!("CARGO_PKG_VERSION_MINOR")));

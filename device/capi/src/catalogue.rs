@@ -1,4 +1,4 @@
-//! Parts, signals, and what the parts can count.
+//! Parts, signals, and the events of the parts.
 
 use std::ffi::c_char;
 
@@ -10,13 +10,13 @@ use crate::machine::{part, signal};
 use crate::pointer::{Growing, fill, put, text};
 use crate::status::{VmPmuStatus, guarded, misuse};
 
-/// A text that lives as long as the program. It does not end with a zero byte: print it by "%.*s".
+/// A text that lives as long as the program. It does not end with a zero byte: print it with "%.*s".
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuText {
     /// Its bytes, UTF-8.
     pub bytes: *const c_char,
-    /// How many.
+    /// Their number.
     pub length: usize,
 }
 
@@ -26,23 +26,23 @@ impl VmPmuText {
     }
 }
 
-/// How nearly the count of an event matches that of the real part.
+/// How closely the count of an event matches that of the real part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum VmPmuFidelity {
-    /// Whoever executes instructions knows the number, and an engine of this project makes it.
+    /// Known from the executed instructions, and an engine of this project supplies it.
     Exact = 0,
-    /// Something in this project makes it, the companion among others, with a difference that VmPmuEvent::rule names.
+    /// A component of this project, such as the companion, supplies it, with a difference that VmPmuEvent::rule names.
     Approximate = 1,
-    /// No signal describes it: vm_pmu_inject() tells it.
+    /// No signal describes it: vm_pmu_inject() reports it.
     Injected = 2,
-    /// A signal or a record describes it, and only an embedder can supply what counts. Between Approximate and Injected.
+    /// A signal or a record describes it, but only an embedder can supply that. Ranks between Approximate and Injected.
     Embedder = 3,
 }
 
 /// In VmPmuEvent::flags: the entry is a unit mask of an event, and umask has its bits.
 pub const VM_PMU_EVENT_UMASK: u32 = 1 << 0;
-/// In VmPmuEvent::flags: it is counted by a counter that counts nothing else.
+/// In VmPmuEvent::flags: a fixed counter counts it, which counts nothing else.
 pub const VM_PMU_EVENT_FIXED: u32 = 1 << 1;
 /// In VmPmuEvent::flags: it is posted into memory, at offset bytes from the start of its region.
 pub const VM_PMU_EVENT_POSTED: u32 = 1 << 2;
@@ -59,23 +59,23 @@ pub struct VmPmuEvent {
     pub unit: VmPmuText,
     /// What it counts, in one line.
     pub summary: VmPmuText,
-    /// How a count differs that is not exact.
+    /// How the count differs from the real part's, if it is not exact.
     pub rule: VmPmuText,
     /// The section of the manual.
     pub section: VmPmuText,
-    /// The numbers of the signals whose sum it is; signal_count of them, which live as long as the program.
+    /// The numbers of the signals whose sum it is: signal_count of them, which live as long as the program.
     pub signals: *const u16,
     /// How many there are.
     pub signal_count: u32,
     /// VM_PMU_EVENT_...
     pub flags: u32,
-    /// The event select; of what is posted, its offset.
+    /// The event select; for a posted event its offset.
     pub select: u32,
     /// The unit mask, with VM_PMU_EVENT_UMASK.
     pub umask: u32,
-    /// Where it is posted, with VM_PMU_EVENT_POSTED.
+    /// The offset at which it is posted, with VM_PMU_EVENT_POSTED.
     pub offset: u32,
-    /// The counters that take it, one bit each, by their numbers.
+    /// The counters that can count it, one bit each, by number.
     pub counters: u32,
     /// The most increments in one cycle.
     pub max_per_cycle: u32,
@@ -118,7 +118,7 @@ fn told(entry: &'static Entry) -> VmPmuEvent {
     }
 }
 
-/// Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
+/// Writes to `name` the name of part `number`, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn vm_pmu_event(part: *const c_char, number: u32, event: *
     })
 }
 
-/// Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, whatever the case; an event may be called by an alias.
+/// Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, in upper or lower case; an event may be named by an alias.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn vm_pmu_event_named(part: *const c_char, name: *const c_
     })
 }
 
-/// Writes to `number` which signal has this name, such as "instructions_retired".
+/// Writes to `number` the number of the signal of this name, such as "instructions_retired".
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn vm_pmu_signal_named(name: *const c_char, number: *mut u
     })
 }
 
-/// Writes to `name` and `summary` what signal `number` is called and what it is.
+/// Writes to `name` and `summary` the name and the description of signal `number`.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -1,4 +1,4 @@
-//! Totals and deadlines, where generated code reaches them.
+//! Totals and deadlines, for generated code.
 
 use std::sync::atomic::AtomicU32;
 
@@ -10,38 +10,39 @@ use crate::machine::{VmPmuMachine, package, signal, thread};
 use crate::pointer::{Growing, fill, list};
 use crate::status::{VmPmuStatus, argument, guarded};
 
-/// Where the running numbers of a thread, or of a package's devices, are.
+/// Where the totals and deadlines of a thread, or of a package's devices, are.
 ///
-/// The pointers hold until the machine is destroyed, and are the same at every call: translated code may have them as constants. Cells are
-/// 64-bit numbers in the host's byte order, one after the other; that of signal n lies 8 * n bytes from the first. A later library may
-/// have more signals, and never moves those it has.
+/// The pointers are valid until the machine is destroyed, and the same at every call: translated code may use them as constants. Cells are
+/// consecutive 64-bit numbers in the host's byte order; that of signal n is 8 * n bytes from the first. A later library may have more
+/// signals, and never moves the existing ones.
 ///
-/// One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, none that is atomic in
-/// itself. Other host threads may read totals, and may write deadlines and horizon: read those anew every time, by a load of 64 bits. In C and
+/// One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, it need not be atomic.
+/// Other host threads may read totals, and may write deadlines and horizon: read those again every time, with a load of 64 bits. In C and
 /// C++ the functions at the end of this header do so.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuCells {
     /// sizeof(VmPmuCells).
     pub size: usize,
-    /// What has happened so far: the embedder adds to it.
+    /// The totals, to which the embedder adds.
     pub totals: *mut u64,
-    /// The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where nothing is waited for. Only to be read.
+    /// The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where there is no deadline. Only to be read.
     pub deadlines: *const u64,
-    /// The total of the pace before which no deadline can come, as long as the promise of VmPmuOptions::pace_most is kept. Only to be read.
+    /// The total of the pace before which no deadline can come, as long as the embedder keeps to VmPmuOptions::pace_most. Only to be read.
     pub horizon: *const u64,
     /// How many cells there are of totals, and of deadlines.
     pub signals: u32,
     /// The number of the signal that sets the pace.
     pub pace: u32,
-    /// The two numbers whose sum vm_pmu_epoch() tells, of the thread and of its package: vm_pmu_epoch_of(). Only to be read.
+    /// The two numbers whose sum vm_pmu_epoch() returns, of the thread and of its package: see vm_pmu_epoch_of(). Only to be read. This is
+    /// the first.
     pub own_epoch: *const u32,
-    /// The second of them.
+    /// The second of the two numbers.
     pub package_epoch: *const u32,
-    /// The bits of VmPmuContext::machine_state whose changes must be told at once, all of them where changes of the privilege level must: see
-    /// vm_pmu_sensitivity(). Only to be read.
+    /// The bits of VmPmuContext::machine_state whose changes must be reported at once; all bits if changes of the privilege level must be:
+    /// see vm_pmu_sensitivity(). Only to be read.
     pub sensitivity: *const u64,
-    /// Not 0 while contexts may be told in sums: see vm_pmu_contexts_add_up(). Only to be read.
+    /// Not 0 while contexts may be reported as sums: see vm_pmu_contexts_add_up(). Only to be read.
     pub contexts_add_up: *const u32,
 }
 
@@ -51,7 +52,7 @@ unsafe impl Growing for VmPmuCells {
     const FIRST: usize = std::mem::offset_of!(VmPmuCells, pace) + size_of::<u32>();
 }
 
-/// The deadline of a signal that nothing waits for.
+/// The deadline of a signal that has none.
 pub const VM_PMU_NEVER: u64 = u64::MAX;
 
 const _: () = {
@@ -62,7 +63,7 @@ const _: () = {
     assert!(Signal::COUNT < u16::MAX as usize);
 };
 
-/// Of what has no epoch of its own, and no context.
+/// For cells without their own epoch or context.
 static NOTHING: AtomicU32 = AtomicU32::new(0);
 static INSENSITIVE: AtomicU64 = AtomicU64::new(0);
 
@@ -88,7 +89,7 @@ fn cells(
     }
 }
 
-/// Tells where the totals and deadlines of thread `thread` are.
+/// Fills `cells` with where the totals and deadlines of thread `thread` are.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -103,9 +104,9 @@ pub unsafe extern "C" fn vm_pmu_cells(machine: *const VmPmuMachine, thread: u32,
     })
 }
 
-/// A deadline of thread `thread` has been reached: counts up to now, delivers what became due, sets new deadlines.
+/// A deadline of thread `thread` has been reached: counts up to now, delivers what is due, sets new deadlines.
 ///
-/// All signals of the instruction have been added before, and its record told if it is wanted.
+/// Before it, add all signals of the instruction, and report its record if it is wanted.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn vm_pmu_service(machine: *const VmPmuMachine, thread: u3
     })
 }
 
-/// The horizon of thread `thread` has been reached: services it if a deadline has been, and moves the horizon on.
+/// The horizon of thread `thread` has been reached: services it if a deadline has been reached, and moves the horizon on.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -156,7 +157,7 @@ pub unsafe extern "C" fn vm_pmu_advance(
     })
 }
 
-/// Tells where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
+/// Fills `cells` with where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
 ///
 /// One host thread at a time adds to them.
 ///

@@ -14,19 +14,19 @@ use crate::pointer::{Growing, borrow, list, offer, put, take, text, writable};
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
-/// Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Only pointers to it are handed out.
+/// Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
 pub struct VmPmuCompanion {
-    /// They borrow from the companion, and are gone before it.
+    /// They borrow from the companion, and are dropped before it.
     followers: Box<[Mutex<Follower<'static>>]>,
     companion: NonNull<Companion>,
     tables: Tables,
     pub(crate) lists: Lists,
-    /// Whether each follower keeps requests, whatever its thread's PMU asks for.
+    /// Whether each follower keeps requests even if its thread's PMU does not want them.
     requests: Box<[AtomicBool]>,
 }
 
-// SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only handed on, to a function
-// that the embedder says may be called on any host thread that uses the companion.
+// SAFETY: it owns the companion, which may be shared and sent as its followers may be; the pointer of `tables` is only passed to a function
+// that, as the embedder states, may be called on any host thread that uses the companion.
 unsafe impl Send for VmPmuCompanion {}
 // SAFETY: the same; followers are behind locks.
 unsafe impl Sync for VmPmuCompanion {}
@@ -40,7 +40,7 @@ const _: () = {
 impl VmPmuCompanion {
     fn new(builder: Builder, tables: Tables) -> VmPmuCompanion {
         let companion = NonNull::from(Box::leak(Box::new(builder.build())));
-        // SAFETY: it is given back in `drop` alone, when nothing borrows from it any more.
+        // SAFETY: it is freed only in `drop`, when nothing borrows from it any more.
         let lasting: &'static Companion = unsafe { companion.as_ref() };
         let followers: Box<[_]> = (0..lasting.threads()).filter_map(|number| lasting.follower(number)).map(Mutex::new).collect();
         let requests = followers.iter().map(|_| AtomicBool::new(false)).collect();
@@ -52,7 +52,7 @@ impl VmPmuCompanion {
         unsafe { self.companion.as_ref() }
     }
 
-    /// What `list` has of thread `number`.
+    /// The element of `list` for thread `number`.
     fn of<T>(list: &[T], number: u32) -> Result<&T, Failure> {
         let found = usize::try_from(number).ok().and_then(|number| list.get(number));
         found.ok_or_else(|| {
@@ -65,13 +65,13 @@ impl VmPmuCompanion {
         alone(VmPmuCompanion::of(&self.followers, number)?, number)
     }
 
-    /// Whether the follower of thread `number` keeps requests, whatever its PMU asks for.
+    /// Sets whether the follower of thread `number` keeps requests even if its PMU does not want them.
     pub(crate) fn keep_requests(&self, number: u32, on: bool) -> Result<(), Failure> {
         VmPmuCompanion::of(&self.requests, number)?.store(on, Relaxed);
         Ok(())
     }
 
-    /// What is wanted of the follower of thread `number`, whose PMU wants `demand`.
+    /// The demand on the follower of thread `number`, whose PMU has `demand`.
     pub(crate) fn wanted(&self, number: u32, demand: Demand) -> Demand {
         if !VmPmuCompanion::of(&self.requests, number).is_ok_and(|keeps| keeps.load(Relaxed)) {
             return demand;
@@ -81,7 +81,7 @@ impl VmPmuCompanion {
         demand.with(&requests)
     }
 
-    /// All of them.
+    /// All followers.
     fn all(&self) -> Result<Vec<MutexGuard<'_, Follower<'static>>>, Failure> {
         self.followers.iter().zip(0..).map(|(follower, number)| alone(follower, number)).collect()
     }
@@ -95,16 +95,16 @@ impl VmPmuCompanion {
 impl Drop for VmPmuCompanion {
     fn drop(&mut self) {
         self.followers = Box::default();
-        // SAFETY: it was made of a box, and the followers, which alone borrowed from it, are gone.
+        // SAFETY: it was made from a box, and the followers, the only borrowers, are dropped.
         drop(unsafe { Box::from_raw(self.companion.as_ptr()) });
     }
 }
 
-/// Takes the lock, which nobody else holds if the caller keeps the rules.
+/// Takes the lock, which is free if the caller keeps the rules.
 fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<MutexGuard<'l, Follower<'static>>, Failure> {
     match follower.try_lock() {
         Ok(follower) => Ok(follower),
-        // A call that failed in itself has left it in some state, and no state is unsound.
+        // An earlier call panicked, and left it in some state; no state is unsound.
         Err(TryLockError::Poisoned(follower)) => Ok(follower.into_inner()),
         Err(TryLockError::WouldBlock) => Err(argument(format!(
             "the follower of thread {number} is in use by another call: one host thread at a time uses it, and no callback of its own"
@@ -112,28 +112,30 @@ fn alone<'l>(follower: &'l Mutex<Follower<'static>>, number: u32) -> Result<Mute
     }
 }
 
-/// Who keeps the clock.
+/// Whose clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum VmPmuClockOwner {
-    /// The embedder: it adds cycles itself, and the companion tells events alone.
+    /// The embedder: it adds cycles itself, and the companion reports only events.
     Embedder = 0,
-    /// The companion: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the follower is active.
+    /// The companion: its cost model decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
+    /// is active.
     Companion = 1,
 }
 
-/// In VmPmuCompanionOptions::flags: every thread is followed even while nobody counts what the companion makes, so that caches are warm.
+/// In VmPmuCompanionOptions::flags: every thread is followed even while nothing that the companion supplies is counted, so that caches are
+/// warm.
 pub const VM_PMU_COMPANION_ALWAYS: u32 = 1 << 0;
 
 /// How many entries of page tables can lead to a page.
 pub const VM_PMU_WALK_ENTRIES: usize = 5;
 
-/// What leads to the page of an address. The library sets it to a page of the usual size that no table is read for; the embedder changes what
-/// it knows better.
+/// The table entries that lead to the page of an address. The library sets it to a page of the default size without tables; the embedder
+/// changes the fields that it knows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuWalk {
-    /// sizeof(VmPmuWalk) of the library: fields behind it are not looked at.
+    /// sizeof(VmPmuWalk) of the library: fields beyond it are ignored.
     pub size: usize,
     /// Physical addresses of the table entries that lead to the page, root first.
     pub entries: [u64; VM_PMU_WALK_ENTRIES],
@@ -145,7 +147,7 @@ pub struct VmPmuWalk {
     pub global: u8,
 }
 
-/// How a companion is made. Set `size` to its sizeof; zero means the usual.
+/// How a companion is made. Set `size` to its sizeof; zero means the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuCompanionOptions {
@@ -159,34 +161,34 @@ pub struct VmPmuCompanionOptions {
     pub clock: u32,
     /// VM_PMU_COMPANION_ALWAYS.
     pub flags: u32,
-    /// Where random replacement begins; 0 is the usual.
+    /// The seed of random replacement; 0 is the default.
     pub seed: u64,
     /// How many bytes of physical memory belong to each package, from address 0 up; 0 means that all belong to the first.
     pub memory_per_package: u64,
-    /// Handed to `walk`.
+    /// Passed to `walk`.
     pub user: *mut c_void,
-    /// Asked when no translation buffer holds `address`: what leads to its page is written to `walk`. Null if nobody knows: pages then have
-    /// `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function but those that
-    /// follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+    /// Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
+    /// `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
+    /// that follow the same thread. It must return: no C++ exception and no longjmp may leave it.
     pub walk: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, address: u64, walk: *mut VmPmuWalk)>,
     /// Bits of an address within a page, where `walk` does not say otherwise; 0 is 12.
     pub page_bits: u32,
 }
 
-// SAFETY: `repr(C)`, `size` first; integers, a pointer that is handed on, and a function that may be absent.
+// SAFETY: `repr(C)`, `size` first; integers, a pointer that is only passed on, and a function that may be absent.
 unsafe impl Growing for VmPmuCompanionOptions {
     const NAME: &'static str = "VmPmuCompanionOptions";
     const FIRST: usize = std::mem::offset_of!(VmPmuCompanionOptions, page_bits) + 4;
 }
 
-/// The page tables that an embedder has, or has not.
+/// The page tables of an embedder, if it has them.
 struct Tables {
     user: *mut c_void,
     walk: Option<unsafe extern "C" fn(*mut c_void, u32, u64, *mut VmPmuWalk)>,
     page_bits: u8,
 }
 
-/// Those of one thread.
+/// The page tables of one thread.
 pub(crate) struct ThreadTables<'t> {
     tables: &'t Tables,
     number: u32,
@@ -255,10 +257,9 @@ fn build(name: &str, given: &VmPmuCompanionOptions) -> Result<VmPmuCompanion, Fa
 
 /// Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
 ///
-/// `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
-/// Nothing is allocated for it later but what vm_pmu_companion_save() returns, and the list of places that the first call makes which takes
-/// them. It may be used from several host threads at once, and each
-/// thread of the guest is followed by one of them at a time.
+/// `options` may be null, for one package of one thread. The companion is written to `companion` and lives until
+/// vm_pmu_companion_destroy(). Later allocations for it are only what vm_pmu_companion_save() returns, and the list of places, at the first
+/// call that takes them. It may be used from several host threads at once, but only one at a time follows a thread of the guest.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -290,8 +291,8 @@ pub unsafe extern "C" fn vm_pmu_companion_create(
     })
 }
 
-/// Tells which signals a companion of the part of this name makes, whose clock is that of VmPmuClockOwner `clock`, for VmPmuOptions::supplied: writes
-/// their numbers to `signals`, in their order, no more than `capacity` of them, and to `count`, which may be null, how many there are.
+/// Lists the signals that a companion of the part of this name supplies with the VmPmuClockOwner `clock`, for VmPmuOptions::supplied.
+/// Writes their numbers in order to `signals`, at most `capacity` of them, and to `count`, which may be null, how many there are.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -319,10 +320,11 @@ pub unsafe extern "C" fn vm_pmu_companion_supplied(
     })
 }
 
-/// Takes a companion apart. Null is allowed and does nothing.
+/// Destroys a companion. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and that has not been
+/// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_companion_destroy(companion: *mut VmPmuCompanion) -> VmPmuStatus {
     guarded(|| {
@@ -336,9 +338,9 @@ pub unsafe extern "C" fn vm_pmu_companion_destroy(companion: *mut VmPmuCompanion
     })
 }
 
-/// A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches give up what it
-/// writes and answer what it reads. What that did is added to the totals of the package's devices, and their deadlines are looked at. At most
-/// 4,096 bytes are looked at: a longer transfer is told in parts. One host thread at a time calls it for a package.
+/// A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches drop what it
+/// writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
+/// 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -365,8 +367,8 @@ pub unsafe extern "C" fn vm_pmu_companion_device_access(
     })
 }
 
-/// Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The snapshot
-/// is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+/// Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The
+/// snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -383,11 +385,11 @@ pub unsafe extern "C" fn vm_pmu_companion_save(companion: *const VmPmuCompanion,
     })
 }
 
-/// Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
-/// in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
+/// Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was
+/// made in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
 ///
 /// VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
-/// nothing is changed, and one may start with cold caches instead.
+/// nothing is changed, and the embedder can start with cold caches instead.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -1,4 +1,4 @@
-//! A thread's state that filters what is counted, and resets.
+//! The state of a thread, which filters what is counted, and resets.
 
 use vm_pmu::{Context, Reset};
 
@@ -6,13 +6,13 @@ use crate::machine::{VmPmuMachine, levels, thread};
 use crate::pointer::{Growing, fill, offer, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
-/// In VmPmuContext::flags: the thread's clock stands still (HLT, STPCLK); nothing of it counts.
+/// In VmPmuContext::flags: the thread's clock is stopped (HLT, STPCLK); nothing of it counts.
 pub const VM_PMU_CONTEXT_HALTED: u32 = 1 << 0;
 
 /// In VmPmuContext::flags: the thread waits while its core executes another, where threads take turns (Montecito).
 pub const VM_PMU_CONTEXT_BACKGROUND: u32 = 1 << 1;
 
-/// In the control word of POWER: CTRL's run latch. PMC5 and PMC6 stand still without it.
+/// In the control word of POWER: CTRL's run latch. PMC5 and PMC6 do not count without it.
 pub const VM_PMU_POWER_RUN: u64 = 1 << 0;
 
 /// In the control word of POWER: an external interrupt is pending.
@@ -21,7 +21,7 @@ pub const VM_PMU_POWER_EXTERNAL_PENDING: u64 = 1 << 1;
 /// In the control word of POWER: addresses are translated by a radix tree.
 pub const VM_PMU_POWER_RADIX: u64 = 1 << 2;
 
-/// In the control word of POWER: by how much the thread's priority, PPR\[PRI] of three bits, is shifted.
+/// In the control word of POWER: the lowest bit of the thread's priority, the three bits of PPR\[PRI].
 pub const VM_PMU_POWER_PRIORITY_SHIFT: u32 = 8;
 
 /// In the control word of POWER: FSCR\[EBB] is 0.
@@ -36,7 +36,7 @@ pub const VM_PMU_POWER_NO_HFSCR_BHRB: u64 = 1 << 22;
 /// In the control word of POWER: HFSCR\[PM] is 0.
 pub const VM_PMU_POWER_NO_HFSCR_PM: u64 = 1 << 23;
 
-/// The state of a thread that decides what is counted and who may look.
+/// The state of a thread that decides what is counted and which accesses are allowed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuContext {
@@ -50,7 +50,7 @@ pub struct VmPmuContext {
     pub machine_state: u64,
     /// x86: CR4; POWER: VM_PMU_POWER_RUN and the others; IA-64: DCR.
     pub control: u64,
-    /// POWER: what the guest's time base reads, less the total of the signal time_base_ticks.
+    /// POWER: the value of the guest's time base minus the total of the signal time_base_ticks.
     pub time_base: u64,
 }
 
@@ -61,8 +61,7 @@ unsafe impl Growing for VmPmuContext {
 
     #[inline(always)]
     unsafe fn read(pointer: *const VmPmuContext) -> VmPmuContext {
-        // Field by field, as the caller has just written it: a wider load would wait until those stores are through.
-        // SAFETY: the caller's promise.
+        // Field by field, as the caller has just written them: a wider load would wait for those stores. SAFETY: the caller's promise.
         unsafe {
             VmPmuContext {
                 size: (&raw const (*pointer).size).read_volatile(),
@@ -86,7 +85,7 @@ fn no_context(unknown: u32, privilege: u32) -> Failure {
     }
 }
 
-/// Tells thread `thread` its new state. What was added to the totals before this call happened in the old one.
+/// Thread `thread` enters a new state. Events that were added to the totals before this call occurred in the old one.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -111,7 +110,7 @@ pub unsafe extern "C" fn vm_pmu_set_context(machine: *const VmPmuMachine, thread
     })
 }
 
-/// vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. One in HLT is told by vm_pmu_set_context() with
+/// vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. For one in HLT use vm_pmu_set_context() with
 /// VM_PMU_CONTEXT_HALTED.
 ///
 /// # Safety
@@ -184,7 +183,7 @@ pub unsafe extern "C" fn vm_pmu_context(machine: *const VmPmuMachine, thread: u3
     })
 }
 
-/// Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Tell the
+/// Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Report the
 /// context afterwards.
 ///
 /// # Safety
@@ -198,7 +197,7 @@ pub unsafe extern "C" fn vm_pmu_reset(machine: *const VmPmuMachine, thread: u32,
     })
 }
 
-/// Writes to `levels` which requests of thread `thread` stay until the guest takes their cause away (VM_PMU_LINE_...).
+/// Writes to `levels` which requests of thread `thread` stay raised until the guest removes their cause (VM_PMU_LINE_...).
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -213,7 +212,7 @@ pub unsafe extern "C" fn vm_pmu_lines(machine: *const VmPmuMachine, thread: u32,
     })
 }
 
-/// Wishes for a deadline at every toggle of these pins of thread `thread`, one bit each.
+/// Sets a deadline at every toggle of these pins of thread `thread`, one bit each.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -243,7 +242,7 @@ pub unsafe extern "C" fn vm_pmu_pin_toggles(machine: *const VmPmuMachine, thread
 }
 
 /// Writes to `value` and `mask` which instructions the signal matched_instructions counts: those whose encoding is `value` in the bits of
-/// `mask`. Writes to `any` whether there are such. Each of the pointers may be null. When it changes, so does the epoch of the demand.
+/// `mask`. Writes to `any` whether it counts any. Each of the pointers may be null. When it changes, so does the epoch of the demand.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -7,7 +7,7 @@ use crate::memory::{VmPmuMemory, VmPmuPassed, memory, tell};
 use crate::pointer::{fillable, offer, put};
 use crate::status::{Failure, VmPmuStatus, guarded, misuse};
 
-/// What core `number` of the machine posts.
+/// The collection of core `number` of the machine.
 ///
 /// # Safety
 /// The rules for pointers hold.
@@ -19,7 +19,7 @@ unsafe fn core<'a>(pointer: *const VmPmuMachine, number: u32) -> Result<CoreColl
     })
 }
 
-/// Core `core` (a package of the machine) posts to memory from `address` on, and does not run: what OPAL_IMC_COUNTERS_INIT does.
+/// Core `core` (a package of the machine) posts to memory from `address` on, and its engine is stopped, as by OPAL_IMC_COUNTERS_INIT.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -32,8 +32,8 @@ pub unsafe extern "C" fn vm_pmu_core_init(machine: *const VmPmuMachine, core: u3
     })
 }
 
-/// The engine of core `core` starts: what happens from now on is counted, and every thread of the core is asked to report what its events
-/// follow. Look at the demand afterwards.
+/// The engine of core `core` starts: events from now on are counted, and the demand of every thread of the core includes the signals that
+/// they follow. Check the demand afterwards.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn vm_pmu_core_start(machine: *const VmPmuMachine, core: u
     })
 }
 
-/// The engine of core `core` stops. What is to be in memory by then is posted before, by vm_pmu_core_post().
+/// The engine of core `core` stops. To have all counts in memory, post them first by vm_pmu_core_post().
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -118,8 +118,8 @@ pub unsafe extern "C" fn vm_pmu_core_advance(
     })
 }
 
-/// Posts to `memory` everything that core `core` has counted up to now, if its engine runs. What that did is told in `passed`, which may be
-/// null.
+/// Posts to `memory` everything that core `core` has counted up to now, if its engine runs. Fills `passed`, which may be null, with the
+/// result.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn vm_pmu_core_post(
     })
 }
 
-/// Something that no signal tells happened `amount` times in thread `thread` of the machine: what its core posts `offset` bytes from the start
-/// of its memory. Writes to `taken`, which may be null, whether it is counted.
+/// An event without a signal occurred `amount` times in thread `thread` of the machine: the event that its core posts `offset` bytes from
+/// the start of its memory. Writes to `taken`, which may be null, whether it is counted.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

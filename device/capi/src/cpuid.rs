@@ -1,4 +1,4 @@
-//! What CPUID says of a part.
+//! What CPUID returns for a part.
 
 use std::ffi::c_char;
 
@@ -8,9 +8,9 @@ use crate::machine::part;
 use crate::pointer::{borrow, put};
 use crate::status::{VmPmuStatus, guarded, misuse};
 
-/// Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers` are
-/// EAX, EBX, ECX and EDX as they would be without. Leaf 0Ah and vendor and signature become the part's, and what announces a PMU of other
-/// processors is taken away. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
+/// Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers`
+/// are EAX, EBX, ECX and EDX as they would be otherwise. Leaf 0Ah, vendor and signature become the part's, and bits that announce a PMU of
+/// other processors are cleared. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

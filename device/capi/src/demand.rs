@@ -1,4 +1,4 @@
-//! What must be reported at the moment, and what no signal tells.
+//! What must be reported at the moment, and events without a signal.
 
 use vm_pmu::{Demand, Occurrence, Records, Signal, SignalSet};
 
@@ -23,36 +23,36 @@ pub const VM_PMU_RECORDS_MEMORY: u32 = 1 << 3;
 pub const VM_PMU_RECORDS_FETCHES: u32 = 1 << 4;
 /// In VmPmuDemand::records: of every instruction.
 pub const VM_PMU_RECORDS_EVERY: u32 = 1 << 5;
-/// In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
+/// In VmPmuDemand::records: every request that left a core's own caches is wanted, by vm_pmu_request().
 pub const VM_PMU_RECORDS_REQUESTS: u32 = 1 << 6;
-/// In VmPmuOptions::records, beside VM_PMU_RECORDS_AT_DEADLINE: records are told of the accesses whose addresses a register keeps in continuous
-/// sampling (POWER9's SDAR), so that deadlines may be set for each of them.
+/// In VmPmuOptions::records, in addition to VM_PMU_RECORDS_AT_DEADLINE: the embedder reports records of the accesses whose addresses a
+/// register keeps in continuous sampling (POWER9's SDAR), so that deadlines may be set for each of them.
 pub const VM_PMU_RECORDS_SAMPLED_ADDRESSES: u32 = 1 << 7;
-/// In VmPmuDemand::records: the records at deadlines say what became of the instructions that random sampling chooses (POWER9's SIER), if anybody
-/// knows: where data came from, what was mispredicted, what was translated.
+/// In VmPmuDemand::records: the records at deadlines have the outcomes of the instructions that random sampling chooses (POWER9's SIER), as
+/// far as known: the source of data, mispredictions, translations.
 pub const VM_PMU_RECORDS_SAMPLED_OUTCOMES: u32 = 1 << 8;
 
-/// In VmPmuOptions::records, alone: no record is ever told.
+/// In VmPmuOptions::records, alone: the embedder never reports a record.
 pub const VM_PMU_RECORDS_NEVER: u32 = 1 << 30;
 
-/// What must be reported at the moment: an embedder may leave out the rest.
+/// What must be reported at the moment: an embedder may omit the rest.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuDemand {
     /// sizeof(VmPmuDemand).
     pub size: usize,
-    /// A number that changes when anything else in here does.
+    /// A number that changes when any other field does.
     pub epoch: u32,
     /// VM_PMU_RECORDS_...: which instructions vm_pmu_record() is wanted for.
     pub records: u32,
-    /// Not 0 if some counter looks at single cycles. The deadline of cycles then lies one cycle ahead.
+    /// Not 0 if a counter compares single cycles. The deadline of cycles is then one cycle ahead.
     pub per_cycle: u32,
     /// Not 0 if nothing is wanted at all.
     pub idle: u32,
-    /// The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
+    /// The signals whose totals counters follow: signal n is bit n % 64 of word n / 64.
     pub signals: [u64; VM_PMU_SIGNAL_WORDS],
-    /// The states whose levels a counter of edges waits for, in the same form. They are told by vm_pmu_supply_levels() before anything else
-    /// happens; empty but for that moment.
+    /// The states whose levels a counter of edges needs, in the same form. Supply them by vm_pmu_supply_levels() before any other event; at
+    /// all other times this is empty.
     pub levels: [u64; VM_PMU_SIGNAL_WORDS],
 }
 
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn vm_pmu_demand(machine: *const VmPmuMachine, thread: u32
     })
 }
 
-/// Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, what the counters of thread `thread`, and those of others in
-/// the whole package, follow in vain at the moment: signals that VmPmuOptions::supplied does not name. They count nothing, which an emulator can
-/// tell its user.
+/// Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, the signals that the counters of thread `thread`,
+/// and those of others in the whole package, follow in vain at the moment, because VmPmuOptions::supplied does not name them. Such counters
+/// count nothing; an emulator can warn its user.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -148,9 +148,9 @@ pub unsafe extern "C" fn vm_pmu_unsupplied(machine: *const VmPmuMachine, thread:
     })
 }
 
-/// Tells the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the bits of
-/// the states that hold right now are set. A counter that begins within a state takes it for no edge then. To be called before anything
-/// else happens; who never calls it has every state at rest.
+/// Supplies the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the
+/// bits of the states that hold right now are set. A counter that starts within a state then does not take it for an edge. Call it before
+/// any other event; if it is never called, every state is at rest.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -165,8 +165,8 @@ pub unsafe extern "C" fn vm_pmu_supply_levels(machine: *const VmPmuMachine, thre
     })
 }
 
-/// Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: what another thread programs can change it too. Compare
-/// it once a block.
+/// Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: a register access of another thread can change it too.
+/// Compare it once per block.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -197,8 +197,9 @@ pub unsafe extern "C" fn vm_pmu_device_demand(machine: *const VmPmuMachine, pack
     })
 }
 
-/// Something happened to thread `thread` `amount` times (or for `amount` cycles) that no signal tells, named as a guest would select it: the
-/// event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread took it.
+/// An event without a signal occurred in thread `thread` `amount` times (or for `amount` cycles). It is named as a guest would select it:
+/// the event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread counted
+/// it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -220,7 +221,7 @@ pub unsafe extern "C" fn vm_pmu_inject(
     })
 }
 
-/// The same for something that happens to the whole package `package`: whichever of its threads counts it takes it.
+/// The same for an event of the whole package `package`: every thread of it that has a counter for the event counts it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

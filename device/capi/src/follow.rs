@@ -1,4 +1,4 @@
-//! What a thread of the guest executes, told to the companion, and what that made, told to the thread's PMU.
+//! Reports what a thread of the guest executes to the companion, and the companion's events to the thread's PMU.
 
 use std::ffi::c_void;
 
@@ -23,11 +23,11 @@ pub enum VmPmuAccessKind {
     Store = 1,
     /// It writes around the caches, through the write-combining buffers.
     StreamingStore = 2,
-    /// It asks for a line to be read soon.
+    /// It prefetches a line that will be read.
     PrefetchLoad = 3,
-    /// It asks for a line to be written soon.
+    /// It prefetches a line that will be written.
     PrefetchStore = 4,
-    /// It asks for a line that will be read once.
+    /// It prefetches a line that will be read once.
     PrefetchOnce = 5,
     /// It drives a line out of every cache.
     Flush = 6,
@@ -53,15 +53,15 @@ const KINDS: [AccessKind; 9] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuClass {
-    /// One that takes a cycle, accesses aside.
+    /// One that takes a cycle, apart from accesses.
     Simple = 0,
     /// A division.
     Divide = 1,
     /// One that waits until the stores before it are done.
     Fence = 2,
-    /// One that waits until everything before it is done, and begins anew.
+    /// One that waits until everything before it is done, and restarts the pipeline.
     Serializing = 3,
-    /// No instruction: an interrupt or exception that is taken.
+    /// Not an instruction: an interrupt or exception that is taken.
     Exception = 4,
 }
 
@@ -72,7 +72,7 @@ pub const VM_PMU_ACCESS_LOCKED: u8 = 1 << 0;
 /// In VmPmuAccess::flags: it goes to a device, or to memory that is not cached.
 pub const VM_PMU_ACCESS_UNCACHED: u8 = 1 << 1;
 
-/// One access to memory. One that crosses a page whose parts lie apart in physical memory is told in two.
+/// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuAccess {
@@ -80,7 +80,7 @@ pub struct VmPmuAccess {
     pub address: u64,
     /// The physical address of the first byte.
     pub physical: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u8,
     /// VmPmuAccessKind.
     pub kind: u8,
@@ -94,7 +94,7 @@ pub struct VmPmuAccess {
 pub const VM_PMU_INSTRUCTION_FLOATING_POINT: u32 = 1 << 0;
 /// In VmPmuInstruction::flags: its transfer left the next sequential address.
 pub const VM_PMU_INSTRUCTION_TAKEN: u32 = 1 << 1;
-/// In VmPmuInstruction::flags: it reaches over into a page that does not follow in physical memory, which next_page has.
+/// In VmPmuInstruction::flags: it crosses into a page that does not follow in physical memory, whose address is next_page.
 pub const VM_PMU_INSTRUCTION_NEXT_PAGE: u32 = 1 << 2;
 
 /// One executed instruction, or an interrupt or exception that was taken.
@@ -117,15 +117,15 @@ pub struct VmPmuInstruction {
     pub access_count: usize,
     /// VM_PMU_INSTRUCTION_...
     pub flags: u32,
-    /// Its bytes; 0 where nothing was fetched.
+    /// Its length in bytes; 0 if nothing was fetched.
     pub bytes: u8,
-    /// Places that it takes in the width of a cycle; 0 is one.
+    /// How many slots of a cycle it takes; 0 is one.
     pub micro_ops: u8,
     /// VmPmuClass.
     pub instruction_class: u8,
-    /// Segment registers that it loads.
+    /// How many segment registers it loads.
     pub segment_loads: u8,
-    /// VmPmuBranch: the control transfer that it is.
+    /// VmPmuBranch: its kind of control transfer.
     pub branch: u8,
 }
 
@@ -135,7 +135,7 @@ unsafe impl Growing for VmPmuInstruction {
     const FIRST: usize = std::mem::offset_of!(VmPmuInstruction, branch) + 1;
 }
 
-/// The most accesses of one instruction: tell longer ones in parts.
+/// The most accesses of one instruction: report longer ones in parts.
 pub const VM_PMU_MOST_ACCESSES: usize = 64;
 
 fn access(given: &VmPmuAccess) -> Result<Access, Failure> {
@@ -153,8 +153,8 @@ fn access(given: &VmPmuAccess) -> Result<Access, Failure> {
     })
 }
 
-/// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing need be told, and what is told does nothing.
-/// vm_pmu_follow_deliver() follows it.
+/// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
+/// ignored. Call vm_pmu_follow_deliver() next.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
         }
         // SAFETY: the caller's promise.
         let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
-        // Few have more than two, and 64 take a while to be made.
+        // Few have more than two, and making 64 takes a while.
         match told.len() {
             0..=2 => whole.execute(thread, &given, told, &mut [Access::default(); 2]),
             _ => whole.execute(thread, &given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES]),
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
 }
 
 impl VmPmuCompanion {
-    /// The instruction that is told, whose accesses are `told`; `accesses` has as many places at least.
+    /// Executes the instruction, whose accesses are `told`; `accesses` has at least as many places.
     fn execute(&self, thread: u32, given: &VmPmuInstruction, told: &[VmPmuAccess], accesses: &mut [Access]) -> Result<(), Failure> {
         for (place, told) in accesses.iter_mut().zip(told) {
             *place = access(told)?;
@@ -204,8 +204,8 @@ impl VmPmuCompanion {
     }
 }
 
-/// Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion makes for thread `thread` and that hold right now;
-/// the other bits stay. For vm_pmu_supply_levels(); it knows them while it keeps the time.
+/// Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion supplies for thread `thread` and that hold right
+/// now; the other bits stay. For vm_pmu_supply_levels(); the companion knows them while it keeps time.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -234,22 +234,22 @@ pub unsafe extern "C" fn vm_pmu_follow_levels(companion: *const VmPmuCompanion, 
     })
 }
 
-/// In VmPmuOutcome::flags: the fetch fields tell what the instruction's fetch missed.
+/// In VmPmuOutcome::flags: the fetch fields describe a miss of the instruction's fetch.
 pub const VM_PMU_OUTCOME_FETCH: u32 = 1 << 0;
 /// In VmPmuOutcome::flags: its first-level instruction cache missed.
 pub const VM_PMU_OUTCOME_FETCH_MISS: u32 = 1 << 1;
 /// In VmPmuOutcome::flags: its line was on its way already.
 pub const VM_PMU_OUTCOME_FETCH_PENDING: u32 = 1 << 2;
-/// In VmPmuOutcome::flags: it was no demand but a prefetch.
+/// In VmPmuOutcome::flags: it was a prefetch, not a demand fetch.
 pub const VM_PMU_OUTCOME_FETCH_PREFETCH: u32 = 1 << 3;
 /// In VmPmuOutcome::flags: the companion keeps time, and `cycles` is known.
 pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
 
-/// What became of the last instruction: what a VmPmuRecord says beyond addresses.
+/// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuOutcome {
-    /// sizeof(VmPmuOutcome) of the library: fields behind it are not there.
+    /// sizeof(VmPmuOutcome) of the library: fields beyond it do not exist.
     pub size: usize,
     /// The address that was fetched, with VM_PMU_OUTCOME_FETCH.
     pub fetch_address: u64,
@@ -259,7 +259,7 @@ pub struct VmPmuOutcome {
     pub latency: u32,
     /// From the fetch's request to the instructions, in cycles.
     pub fetch_latency: u32,
-    /// The cycles that went by with it, with VM_PMU_OUTCOME_CYCLES.
+    /// Its cycles, with VM_PMU_OUTCOME_CYCLES.
     pub cycles: u32,
     /// VmPmuPrediction.
     pub prediction: u8,
@@ -267,14 +267,14 @@ pub struct VmPmuOutcome {
     pub data: u8,
     /// With VM_PMU_DATA_CACHE the level of the cache.
     pub data_level: u8,
-    /// VmPmuTranslation: what the translation of its first access cost.
+    /// VmPmuTranslation of its first access.
     pub translation: u8,
-    /// VmPmuTranslation: what that of its fetch cost.
+    /// VmPmuTranslation of its fetch.
     pub fetch_translation: u8,
 }
 
 fn translation(value: Translation) -> u8 {
-    // The interface names two levels of buffers, as no part has more.
+    // The interface has two levels of buffers, as no part has more.
     number(&TRANSLATIONS, &if matches!(value, Translation::Hit(3..)) { Translation::Hit(2) } else { value })
 }
 
@@ -305,16 +305,16 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
     }
 }
 
-/// The most states that can be said to hold in a delivery.
+/// The most states that can hold in a delivery.
 pub const VM_PMU_MOST_HELD: usize = 48;
 
-/// Tells the totals of thread `thread` of `machine` what its follower has made since the last call, servicing the PMU at each deadline on the
-/// way. Writes to `cycles`, which may be null, how many cycles went by: 0 unless the companion keeps the clock.
+/// Adds the events of the follower of thread `thread` since the last call to the thread's totals in `machine`, servicing the PMU at each
+/// deadline on the way. Writes to `cycles`, which may be null, how many cycles elapsed: 0 unless the companion keeps time.
 ///
-/// `events` is called once, in the middle, with what became of the last instruction: there an embedder adds what it knows itself, tells the
-/// instruction's record where one is wanted, and compares the deadlines of its own events. It may be null, and is called while the follower is
-/// in use: it may call every function but those that follow the same thread, and it must return. `held` are `held_count` signals of states that
-/// hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+/// `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
+/// the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
+/// may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and it must
+/// return. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -356,8 +356,8 @@ pub unsafe extern "C" fn vm_pmu_follow_deliver(
     })
 }
 
-/// The follower of thread `thread` looks at what `machine` counts now: to be called at the beginning and whenever vm_pmu_epoch() has moved, with
-/// everything delivered. Writes to `active`, which may be null, whether instructions need be told.
+/// The follower of thread `thread` reads what `machine` counts now. Call it at the beginning and whenever vm_pmu_epoch() has changed, with
+/// everything delivered. Writes to `active`, which may be null, whether instructions need to be reported.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn vm_pmu_follow_sync(
 }
 
 /// Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_sync() has changed, since the last vm_pmu_follow_sync(),
-/// whether places are watched: the follower of thread `thread` takes that up when it is renewed.
+/// whether places are watched: the next vm_pmu_follow_sync() of thread `thread` takes that into account.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn vm_pmu_follow_is_stale(companion: *const VmPmuCompanion
     })
 }
 
-/// Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
+/// Writes to `supplies` whether the follower of thread `thread` supplies signal `signal` at the moment: then the embedder must not add it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -416,15 +416,15 @@ pub unsafe extern "C" fn vm_pmu_follow_supplies(
     })
 }
 
-/// What translations a processor forgets.
+/// Which translations a processor forgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum VmPmuForgotten {
     /// All of the core.
     All = 0,
-    /// All but those of global pages.
+    /// All except those of global pages.
     NonGlobal = 1,
-    /// That of the page with the address that is given.
+    /// The translation of the page with the given address.
     Page = 2,
 }
 

@@ -1,27 +1,27 @@
 //! The C interface of vm-pmu.
 //!
-//! A shared library, a static one, and the header `include/vm_pmu.h`, which is made from this crate and documents every function for
-//! those who write C or C++. Who writes Rust takes the crate `vm-pmu`.
+//! A shared library, a static one, and the header `include/vm_pmu.h`, which is made from this crate and documents every function for C and
+//! C++. For Rust use the crate `vm-pmu`.
 //!
 //! # Rules
 //!
 //! - A machine is an opaque pointer; its threads, packages and boxes are numbers within it.
-//! - Every function that can fail returns a [`VmPmuStatus`](status::VmPmuStatus): 0, the fault that the guest must be given, or an error that
-//!   leaves everything as it was. [`vm_pmu_last_error`](status::vm_pmu_last_error) has a line on the error.
-//! - Structs that may grow begin with their size, which the caller sets. Zero in every other field means the usual. What a later header adds
-//!   is zero for programs of an earlier one.
+//! - Every function that can fail returns a [`VmPmuStatus`](status::VmPmuStatus): 0, the fault to deliver to the guest, or an error that
+//!   changes nothing. [`vm_pmu_last_error`](status::vm_pmu_last_error) returns a line on the error.
+//! - Structs that may grow begin with their size, which the caller sets. Zero in every other field means the default. Fields that a later
+//!   header adds are zero for programs of an earlier one.
 //! - Nothing unwinds into the caller.
 //!
 //! # Features
 //!
-//! Each part is a feature, and so are the groups of functions that not every emulator has a use for: `companion`, `litmus`, `memory` and `tree`.
-//! All are on by default. A function of what is off is not in the library.
+//! Each part is a feature, and so are the groups of functions that not every emulator needs: `companion`, `litmus`, `memory` and `tree`.
+//! All are on by default. Functions of a feature that is off are not in the library.
 //!
 //! # Pointers
 //!
-//! Null pointers, misaligned ones and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is one
-//! that [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) made and nobody destroyed; a text ends with a zero byte; what is to be
-//! written can be written, and nobody else uses it during the call.
+//! Null pointers, misaligned ones and lengths beyond all memory are refused. Otherwise the library relies on the caller: a machine was made
+//! by [`vm_pmu_machine_create`](machine::vm_pmu_machine_create) and has not been destroyed; a text ends with a zero byte; an output can be
+//! written, and nothing else uses it during the call.
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

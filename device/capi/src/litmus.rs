@@ -7,11 +7,11 @@ use vm_pmu::litmus::Litmus;
 use crate::pointer::{list, offer};
 use crate::status::{VmPmuStatus, argument, guarded, misuse};
 
-/// Replays a litmus file, of which `text` has `length` bytes, on a machine of its own. Writes to `checked`, which may be null, how many
-/// expectations came true.
+/// Replays a litmus file, the `length` bytes at `text`, on a separate machine. Writes to `checked`, which may be null, how many
+/// expectations it checked.
 ///
-/// VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when a statement did not come true;
-/// vm_pmu_last_error() then has its line, what was seen, and what was to be seen.
+/// VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when an expectation failed;
+/// vm_pmu_last_error() then returns its line, what was observed, and what was expected.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

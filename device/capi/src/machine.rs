@@ -1,4 +1,4 @@
-//! Machines: made, asked for their shape, and taken apart.
+//! Machines: how they are made, their shape, and how they are destroyed.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ use crate::demand::records;
 use crate::pointer::{Growing, borrow, list, put, take, text, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
-/// A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
+/// A machine: the PMUs of all hardware threads, and what they share. Callers only get pointers to it.
 pub struct VmPmuMachine {
     pub(crate) machine: Machine<Callbacks>,
     packages: u32,
@@ -19,8 +19,8 @@ pub struct VmPmuMachine {
 /// The most threads of a machine, in all its packages.
 pub const VM_PMU_MOST_THREADS: u32 = 16384;
 
-/// In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for events of their own.
-/// The K8's manual says that it is not; drivers that assume it is lose counts unless this is set.
+/// In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for their own events. The
+/// K8's manual says that it does not; a driver that assumes it does loses counts unless this is set.
 pub const VM_PMU_OPTION_SHARE_COUNTERS: u32 = 1 << 0;
 
 /// In VmPmuOptions::flags: irp_bus and memory_bus are set.
@@ -37,17 +37,17 @@ pub const VM_PMU_LINE_INTERRUPT: u32 = 1 << 0;
 /// and problem state allow.
 pub const VM_PMU_LINE_EVENT_BASED_BRANCH: u32 = 1 << 1;
 
-/// How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
+/// How a machine is made. Set `size` to its sizeof and leave fields that are not needed at zero: zero always means the default.
 ///
 /// The callbacks are called with no lock held, on the host thread that noticed the event, which need not be the one that runs the guest's
-/// thread: they may call any function of this header but vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
+/// thread: they may call any function of this header except vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
 /// leave them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuOptions {
     /// sizeof(VmPmuOptions).
     pub size: usize,
-    /// The part's revision by its letter, or null for the usual one.
+    /// The part's revision by its letter, or null for the default one.
     pub revision: *const c_char,
     /// How many packages; 0 is one. Knights Landing, where a package is a tile, has up to 38.
     pub packages: u32,
@@ -56,10 +56,10 @@ pub struct VmPmuOptions {
     pub threads: u32,
     /// VM_PMU_OPTION_SHARE_COUNTERS, VM_PMU_OPTION_BUSES, VM_PMU_OPTION_FREQUENCIES.
     pub flags: u32,
-    /// The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is kept always, demanded or not. Used if pace_most is
+    /// The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is always kept, demanded or not. Used if pace_most is
     /// not 0.
     pub pace_signal: u32,
-    /// The most that any signal grows while the pace grows by one; 0 stands for a pace of cycles and a most of 4.
+    /// The most that any signal grows while the pace grows by one; 0 means a pace of cycles and a most of 4.
     pub pace_most: u32,
     /// Knights Landing: the bus of the IRP, with VM_PMU_OPTION_BUSES; else 0.
     pub irp_bus: u8,
@@ -67,19 +67,19 @@ pub struct VmPmuOptions {
     pub memory_bus: u8,
     /// Zero.
     pub reserved: u16,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user: *mut c_void,
-    /// Counter `counter` of hardware thread `thread` asks for its interrupt, once; or null. On x86 the embedder delivers what the thread's
-    /// local APIC says of its performance-counter interrupt; on IA-64 it makes the vector of PMV pending.
+    /// Counter `counter` of hardware thread `thread` requests its interrupt, once; or null. On x86 the embedder delivers it as the
+    /// performance-counter entry of the thread's local APIC says; on IA-64 it makes the vector of PMV pending.
     pub raise: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, counter: u32)>,
-    /// The requests of a thread that stay until the guest takes their cause away now have these levels (VM_PMU_LINE_...); or null.
+    /// The requests of a thread that stay raised until the guest removes their cause now have these levels (VM_PMU_LINE_...); or null.
     pub lines: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, levels: u32)>,
     /// These pins, one bit each, have toggled at least once; or null.
     pub pins: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, pins: u32)>,
     /// An interrupt was due `events` events ago: a deadline was passed, or one instruction brought several events; or null.
     pub late: Option<unsafe extern "C" fn(user: *mut c_void, thread: u32, events: u64)>,
-    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
-    /// unit, and only their ratios matter.
+    /// Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four
+    /// are in the same unit, and only their ratios matter.
     pub cpu_frequency: u32,
     /// The same of UCLK; else 1700.
     pub uclk_frequency: u32,
@@ -87,23 +87,23 @@ pub struct VmPmuOptions {
     pub eclk_frequency: u32,
     /// The same of DCLK; else 1200.
     pub dclk_frequency: u32,
-    /// The numbers of the signals that the embedder, with a companion, ever adds to: nothing waits for any other. Null stands for all of them.
-    /// Cycles and pace_signal are always among them. The list is not looked at after vm_pmu_machine_create().
+    /// The numbers of the signals that the embedder, with a companion, ever adds to: no deadline is set for any other. Null means all of
+    /// them. Cycles and pace_signal are always among them. The list is not used after vm_pmu_machine_create().
     pub supplied: *const u32,
-    /// The numbers of the signals that never grow by more than the pace does, or null: a deadline of theirs is the horizon itself. pace_signal is one.
-    /// The list is not looked at after vm_pmu_machine_create().
+    /// The numbers of the signals that never grow by more than the pace does, or null: for these the deadline itself is the horizon.
+    /// pace_signal is one. The list is not used after vm_pmu_machine_create().
     pub pace_single: *const u32,
-    /// How many signals `supplied` has; 0 stands for all of them.
+    /// How many signals `supplied` has; 0 means all of them.
     pub supplied_count: u32,
     /// How many signals `pace_single` has.
     pub pace_single_count: u32,
-    /// VM_PMU_RECORDS_...: the kinds of records that are ever told; 0 stands for all of them, VM_PMU_RECORDS_NEVER for none.
+    /// VM_PMU_RECORDS_...: the kinds of records that the embedder ever reports; 0 means all of them, VM_PMU_RECORDS_NEVER none.
     pub records: u32,
     /// How many signals `pace_between_blocks` has.
     pub pace_between_blocks_count: u32,
-    /// The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them:
-    /// after each addition to one, ask vm_pmu_reached() for it, and call vm_pmu_check() if it has come to its deadline. The list is not looked at after
-    /// vm_pmu_machine_create().
+    /// The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not
+    /// include them: after each addition to one, check vm_pmu_reached() for it, and call vm_pmu_check() if it has reached its deadline. The
+    /// list is not used after vm_pmu_machine_create().
     pub pace_between_blocks: *const u32,
 }
 
@@ -144,7 +144,7 @@ impl VmPmuOptions {
     };
 }
 
-/// An interrupt line that leads to functions of the embedder.
+/// An interrupt line that calls functions of the embedder.
 #[derive(Debug)]
 pub(crate) struct Callbacks {
     user: *mut c_void,
@@ -154,12 +154,12 @@ pub(crate) struct Callbacks {
     late: Option<unsafe extern "C" fn(*mut c_void, u32, u64)>,
 }
 
-// SAFETY: the pointer is only handed on, to functions that the embedder says may be called on any host thread that uses the machine.
+// SAFETY: the pointer is only passed to functions that, as the embedder states, may be called on any host thread that uses the machine.
 unsafe impl Send for Callbacks {}
 // SAFETY: the same.
 unsafe impl Sync for Callbacks {}
 
-/// Callers share a machine between host threads, and destroy it on another one than made it.
+/// Callers share a machine between host threads, and may destroy it on a different thread than the one that made it.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<VmPmuMachine>();
@@ -248,7 +248,7 @@ fn no_thread(number: u32, threads: usize) -> Failure {
     misuse(VmPmuStatus::ErrorRange, format!("there is no thread {number}: the machine has {threads}, from 0 on"))
 }
 
-/// The machine at `pointer` and `number` as a package of it.
+/// The machine at `pointer`, and `number` checked as one of its packages.
 ///
 /// # Safety
 /// The rules for pointers hold.
@@ -322,11 +322,11 @@ fn wide(number: u32) -> usize {
 
 /// Makes a machine of the part of this name: "k8", "knl", "power9", "itanium", "montecito"; vm_pmu_part_name() lists them.
 ///
-/// `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
+/// `options` may be null, for one package of one thread without callbacks. The machine is written to `machine`, and lives until
 /// vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
 ///
-/// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot have, shared
-/// counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+/// Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
+/// have, shared counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -356,9 +356,9 @@ pub unsafe extern "C" fn vm_pmu_machine_create(
     })
 }
 
-/// Takes a machine apart. Null is allowed and does nothing.
+/// Destroys a machine. Null is allowed and does nothing.
 ///
-/// No other call may be using the machine, and nothing of it may be used afterwards: neither it nor pointers to its cells.
+/// No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn vm_pmu_machine_destroy(machine: *mut VmPmuMachine) -> V
             return Ok(());
         }
         writable(machine, "the machine")?;
-        // SAFETY: vm_pmu_machine_create() made it of a box, and the caller gives it up.
+        // SAFETY: vm_pmu_machine_create() made it from a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(machine) });
         Ok(())
     })

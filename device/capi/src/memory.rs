@@ -1,4 +1,4 @@
-//! The guest's memory, as counters reach it that post themselves there.
+//! The guest's memory, for counters that post themselves into it.
 
 use std::ffi::c_void;
 
@@ -7,34 +7,34 @@ use vm_pmu::memory::{Memory, Passed};
 use crate::pointer::{Growing, fill, take};
 use crate::status::{Failure, argument};
 
-/// The guest's memory: three functions of the embedder, for POWER9's counters that post themselves there.
+/// The guest's memory: three functions of the embedder, for POWER9's counters that post themselves into it.
 ///
-/// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value as
-/// a number. They return false where the guest has no memory, or another address than a multiple of 8 was given: what was to be added is kept
-/// then and added when memory takes it. They are called on the host thread that called the library, while what posts is locked: they call no
-/// function of this header, and they must return: no C++ exception and no longjmp may leave them.
+/// A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
+/// as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
+/// added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
+/// functions of this header. They must return: no C++ exception and no longjmp may leave them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuMemory {
     /// sizeof(VmPmuMemory).
     pub size: usize,
-    /// Handed to the functions.
+    /// Passed to the functions.
     pub user: *mut c_void,
     /// Writes the value of the cell at `address` to `value`.
     pub load: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, value: *mut u64) -> bool>,
-    /// Makes `value` the value of the cell at `address`.
+    /// Stores `value` in the cell at `address`.
     pub store: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, value: u64) -> bool>,
-    /// Adds `amount` to the cell at `address`, whatever CPUs of the guest do to it meanwhile; a sum beyond 64 bits wraps.
+    /// Adds `amount` to the cell at `address`, atomically with respect to CPUs of the guest; a sum beyond 64 bits wraps.
     pub add: Option<unsafe extern "C" fn(user: *mut c_void, address: u64, amount: u64) -> bool>,
 }
 
-// SAFETY: `repr(C)`, `size` first; a pointer that is handed on, and functions that may be absent.
+// SAFETY: `repr(C)`, `size` first; a pointer that is only passed on, and functions that may be absent.
 unsafe impl Growing for VmPmuMemory {
     const NAME: &'static str = "VmPmuMemory";
     const FIRST: usize = std::mem::offset_of!(VmPmuMemory, add) + size_of::<usize>();
 }
 
-/// The functions of a [`VmPmuMemory`], all of them there.
+/// The functions of a [`VmPmuMemory`], none of them null.
 pub(crate) struct Functions {
     user: *mut c_void,
     load: unsafe extern "C" fn(*mut c_void, u64, *mut u64) -> bool,
@@ -55,7 +55,7 @@ pub(crate) unsafe fn memory(pointer: *const VmPmuMemory) -> Result<Functions, Fa
     }
 }
 
-/// The address that memory does not have, or `Ok`.
+/// `Ok`, or the address that memory does not have.
 fn had(taken: bool, address: u64) -> Result<(), u64> {
     if taken { Ok(()) } else { Err(address) }
 }
@@ -86,13 +86,13 @@ impl Memory for Functions {
 pub struct VmPmuPassed {
     /// sizeof(VmPmuPassed).
     pub size: usize,
-    /// The address of the first access that memory refused, if any was.
+    /// The address of the first access that memory refused, if any.
     pub refused_address: u64,
-    /// The slots that the engine did not have, as too many came due at once; of a core, the postings that one stands for.
+    /// The slots that the engine missed, because too many were due at once; for a core, the postings that are combined into one.
     pub late: u64,
-    /// The slots that the engine had; of a core, the postings that were made: 0 or 1.
+    /// The slots that the engine ran; for a core, the postings that were made: 0 or 1.
     pub slots: u32,
-    /// The accesses that memory refused.
+    /// How many accesses memory refused.
     pub refused: u32,
 }
 
@@ -102,7 +102,7 @@ unsafe impl Growing for VmPmuPassed {
     const FIRST: usize = std::mem::offset_of!(VmPmuPassed, refused) + 4;
 }
 
-/// Tells the caller what posting did, if it wants to know.
+/// Fills in what posting did, if `pointer` is not null.
 ///
 /// # Safety
 /// The rules for pointers hold.

@@ -1,4 +1,4 @@
-//! What memory and interconnects did, place by place, as the companion has it.
+//! The companion's counts for each place of memory and each interconnect.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::companion::{VmPmuCompanion, companion};
 use crate::pointer::put;
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
-/// A list that is filled with a lock held and told without one, and kept so that the next need not be allocated.
+/// A list that is filled with a lock held and reported without one. It is kept to save the next allocation.
 struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Spare<T> {
@@ -20,7 +20,7 @@ impl<T> Default for Spare<T> {
 }
 
 impl<T> Spare<T> {
-    /// Tells what `fill` has put into the list. Who calls it meanwhile has another list.
+    /// Passes what `fill` has put into the list to `tell`. A concurrent caller gets another list.
     fn through(&self, fill: impl FnOnce(&mut Vec<T>), tell: impl FnMut(T)) {
         let mut list = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         fill(&mut list);
@@ -29,14 +29,14 @@ impl<T> Spare<T> {
     }
 }
 
-/// The lists of a companion by which it tells what it has taken.
+/// The lists through which a companion reports what was taken.
 #[derive(Default)]
 pub(crate) struct Lists {
     places: Spare<(Place, Signal, u64)>,
     interconnects: Spare<(usize, Interconnect)>,
 }
 
-/// A kind of places that count by themselves.
+/// A kind of places that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum VmPmuPlaceKind {
@@ -46,7 +46,7 @@ pub enum VmPmuPlaceKind {
     Channel = 1,
 }
 
-/// How often a place of memory did something since it was last told.
+/// How often a place of memory did something since its last report.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuPlace {
@@ -54,8 +54,8 @@ pub struct VmPmuPlace {
     pub size: usize,
     /// How often: accesses, never 0.
     pub amount: u64,
-    /// What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of the
-    /// memory_side_cache of a controller of near memory.
+    /// What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of
+    /// the memory_side_cache of a controller of near memory.
     pub signal: u32,
     /// VmPmuPlaceKind.
     pub kind: u32,
@@ -65,15 +65,15 @@ pub struct VmPmuPlace {
     pub channel: u32,
 }
 
-/// The ports by which requests are begun.
+/// The number of ports at which requests begin.
 pub const VM_PMU_PORTS: usize = 4;
 
 const _: () = assert!(VM_PMU_PORTS == PORTS);
 
-/// What the interconnect of a package did since it was last told.
+/// What the interconnect of a package did since its last report.
 ///
-/// A request is whatever caches and devices of the package begin there: to read a line, to have it alone, to write it, to have it leave every
-/// cache. Lines that follow each other go to the ports in turn.
+/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache.
+/// Consecutive lines go to the ports in turn.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuInterconnect {
@@ -81,7 +81,7 @@ pub struct VmPmuInterconnect {
     pub size: usize,
     /// Requests that stay within the package, by port.
     pub requests_within: [u64; VM_PMU_PORTS],
-    /// Requests that ask other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+    /// Requests that go to other packages too, by port: one of them has the memory of the line, or had the line in a cache.
     pub requests_beyond: [u64; VM_PMU_PORTS],
     /// Lines that moved from one place of the package to another: its caches, its memory, its devices.
     pub lines_within: u64,
@@ -91,14 +91,14 @@ pub struct VmPmuInterconnect {
     pub package: u32,
 }
 
-/// The function that the caller has told, or that there is none.
+/// The caller's function, or the error that there is none.
 pub(crate) fn told<T>(function: Option<T>) -> Result<T, Failure> {
-    function.ok_or_else(|| argument("the function to be told is null: it is needed"))
+    function.ok_or_else(|| argument("the function to be called is null: it is needed"))
 }
 
-/// Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
+/// Turns on or off that controllers and channels of memory, and interconnects, count separately, for vm_pmu_companion_take_places() and
 /// vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_sync() on;
-/// vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
+/// vm_pmu_follow_is_stale() returns whether that is due. Counts that have not been taken when this changes are dropped.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn vm_pmu_companion_watch_places(companion: *const VmPmuCo
     })
 }
 
-/// Writes to `has` whether some place has something to tell.
+/// Writes to `has` whether any place has something to report.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -123,12 +123,12 @@ pub unsafe extern "C" fn vm_pmu_companion_has_places(companion: *const VmPmuComp
     })
 }
 
-/// Calls `tell`, with `user`, for each place that did something since the last call, once for each thing that it did. The order is fixed:
-/// package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too, of the threads
-/// and devices that caused it. Of several host threads that call this at once, each is told what the others are not.
+/// Calls `tell`, with `user`, for each place with counts since the last call, once per signal. The order is fixed: package after package,
+/// near memory before channels, each place's signals in their order. These counts are also in the totals of the threads and devices that
+/// caused them. If several host threads call this at once, each count is reported to only one of them.
 ///
-/// `tell` is called with no lock held: it may call every function but vm_pmu_companion_destroy(). It must return: no C++ exception and no
-/// longjmp may leave it.
+/// `tell` is called with no lock held: it may call every function except vm_pmu_companion_destroy(). It must return: no C++ exception and
+/// no longjmp may leave it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn vm_pmu_companion_take_places(
     })
 }
 
-/// Writes to `has` whether some package's interconnect has something to tell.
+/// Writes to `has` whether any package's interconnect has something to report.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -179,9 +179,9 @@ pub unsafe extern "C" fn vm_pmu_companion_has_interconnects(companion: *const Vm
 }
 
 /// Calls `tell`, with `user`, for the interconnect of each package that did something since the last call, package after package. As with
-/// places, it is kept while they are watched, and forgotten when that changes.
+/// places, it is kept while they are watched, and dropped when that changes.
 ///
-/// What vm_pmu_companion_take_places() says of its function holds for this one.
+/// The rules for the function of vm_pmu_companion_take_places() apply to this one.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -215,8 +215,8 @@ pub unsafe extern "C" fn vm_pmu_companion_take_interconnects(
     })
 }
 
-/// Writes to `agent` which agent keeps the order of the line with the physical address `physical`: on Knights Landing the number of one of 38
-/// CHAs, as vm_pmu_box_transact() takes it; 0 on parts without.
+/// Writes to `agent` which agent orders accesses to the line with the physical address `physical`: on Knights Landing the number of one of
+/// 38 CHAs, as vm_pmu_box_transact() takes it; 0 on other parts.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

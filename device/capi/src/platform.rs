@@ -10,12 +10,12 @@ use crate::pointer::{Growing, borrow, fillable, list, put, take, text, writable}
 use crate::snapshot::{VmPmuSnapshot, refused};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
-/// The chips of a POWER9 machine, and the PIRs by which calls name its threads. Only pointers to it are handed out.
+/// The chips of a POWER9 machine, and the PIRs by which calls name its threads. Callers only get pointers to it.
 pub struct VmPmuPlatform {
     platform: Platform,
 }
 
-/// Callers share a platform between host threads, and destroy it on another one than made it.
+/// Callers share a platform between host threads, and may destroy it on a different thread than the one that made it.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<VmPmuPlatform>();
@@ -24,17 +24,17 @@ const _: () = {
 /// The most chips of a platform: a PIR has seven bits for a chip's number.
 pub const VM_PMU_MOST_CHIPS: usize = 128;
 
-/// How a chip is made. Set `size` to its sizeof; zero means the usual of everything but `home` and `id`.
+/// How a chip is made. Set `size` to its sizeof; zero means the default of every field except `home` and `id`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuChip {
     /// sizeof(VmPmuChip).
     pub size: usize,
-    /// Its home base in bytes, a multiple of 8: where in the guest's memory the region lies that it posts to.
+    /// Its home base in bytes, a multiple of 8: the region that it posts into is at 180000h from there.
     pub home: u64,
-    /// The cycles of the nest from one slot of the engine to the next; 0 is the usual.
+    /// The cycles of the nest from one slot of the engine to the next; 0 is the default.
     pub slot_cycles: u64,
-    /// The units that it has, one bit each, the most significant being the SMP interconnect; 0 is those of the guide's table 6-10.
+    /// The units that it has, one bit each, the most significant being the SMP interconnect; 0 means those of the guide's table 6-10.
     pub units: u64,
     /// The frequency of the nest in hertz; 0 is 2 GHz.
     pub nest_hertz: u64,
@@ -62,8 +62,8 @@ pub struct VmPmuPlatformOptions {
     pub chips: *const *const VmPmuChip,
     /// How many chips: VM_PMU_MOST_CHIPS at most.
     pub chip_count: usize,
-    /// The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits 2
-    /// to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
+    /// The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits
+    /// 2 to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
     pub pirs: *const u32,
     /// How many PIRs: VM_PMU_MOST_THREADS at most.
     pub pir_count: usize,
@@ -93,8 +93,8 @@ fn chip_of(given: &VmPmuChip) -> Chip {
     Chip::new(given.id, nest)
 }
 
-/// Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from several
-/// host threads at once.
+/// Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from
+/// several host threads at once.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -123,10 +123,11 @@ pub unsafe extern "C" fn vm_pmu_platform_create(options: *const VmPmuPlatformOpt
     })
 }
 
-/// Takes a platform apart. Null is allowed and does nothing.
+/// Destroys a platform. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and that has not been
+/// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_platform_destroy(platform: *mut VmPmuPlatform) -> VmPmuStatus {
     guarded(|| {
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn vm_pmu_platform_destroy(platform: *mut VmPmuPlatform) -
             return Ok(());
         }
         writable(platform, "the platform")?;
-        // SAFETY: vm_pmu_platform_create() made it of a box, and the caller gives it up.
+        // SAFETY: vm_pmu_platform_create() made it from a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(platform) });
         Ok(())
     })
@@ -162,10 +163,7 @@ unsafe fn chip<'a>(pointer: *const VmPmuPlatform, id: u32) -> Result<&'a Chip, F
 /// The event that is posted there.
 fn event(offset: u32) -> Result<Event, Failure> {
     Event::at(offset).ok_or_else(|| {
-        misuse(
-            VmPmuStatus::ErrorRange,
-            format!("nothing that is told is posted at {offset:#x}: vm_pmu_chip_event_named() knows the offsets"),
-        )
+        misuse(VmPmuStatus::ErrorRange, format!("no reported event is posted at {offset:#x}: vm_pmu_chip_event_named() knows the offsets"))
     })
 }
 
@@ -191,7 +189,7 @@ pub unsafe extern "C" fn vm_pmu_platform_advance(
     })
 }
 
-/// On every chip, lets the slots go by after which an operating system finds the engine paused: for a guest that begins behind host firmware.
+/// On every chip, runs the slots after which an operating system finds the engine paused: for a guest that starts after host firmware.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -211,11 +209,11 @@ pub unsafe extern "C" fn vm_pmu_platform_boot(
     })
 }
 
-/// Answers a call of the guest to host firmware: OPAL_IMC_COUNTERS_INIT (149), START (150) or STOP (151), with its first three arguments. What
-/// the guest finds in its register, such as 0 for OPAL_SUCCESS, is written to `result`.
+/// Answers a call of the guest to host firmware: OPAL_IMC_COUNTERS_INIT (149), START (150) or STOP (151), with its first three arguments.
+/// The value for the guest's register, such as 0 for OPAL_SUCCESS, is written to `result`.
 ///
-/// Calls about cores reach those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed and do
-/// nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call is another's.
+/// Calls about cores go to those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed
+/// and do nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call belongs to another component.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -248,7 +246,7 @@ pub unsafe extern "C" fn vm_pmu_platform_call(
 }
 
 /// Writes to `offset` where the counter of the event of this name is posted, in bytes from the start of a chip's region, such as
-/// "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": by that vm_pmu_chip_add() knows it. Clocks and counts of updates are no such events.
+/// "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": for vm_pmu_chip_add(). Clocks and counts of updates are not such events.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -259,13 +257,13 @@ pub unsafe extern "C" fn vm_pmu_chip_event_named(name: *const c_char, offset: *m
         let name = unsafe { text(name, "the event's name") }?;
         let found = Event::named(name);
         let found =
-            found.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("the nest of power9 has no event \"{name}\" to be told")))?;
+            found.ok_or_else(|| misuse(VmPmuStatus::ErrorName, format!("the nest of power9 has no event \"{name}\" to be reported")))?;
         // SAFETY: the caller's promise.
         unsafe { put(offset, found.offset(), "where the offset is to be written") }
     })
 }
 
-/// The event that is posted at `offset` happened `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
+/// The event that is posted at `offset` occurred `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -278,8 +276,8 @@ pub unsafe extern "C" fn vm_pmu_chip_add(platform: *const VmPmuPlatform, chip: u
     })
 }
 
-/// Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest looks. What that
-/// did is told in `passed`, which may be null.
+/// Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest reads. Fills
+/// `passed`, which may be null, with the result.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -324,7 +322,7 @@ pub unsafe extern "C" fn vm_pmu_chip_running(platform: *const VmPmuPlatform, chi
     })
 }
 
-/// Writes to `value` what the register holds whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
+/// Writes to `value` the value of the register whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -339,8 +337,8 @@ pub unsafe extern "C" fn vm_pmu_chip_register(platform: *const VmPmuPlatform, ch
     })
 }
 
-/// Writes to `address` and `bytes` where the region of chip `chip` begins into which it posts, and how long it is: memory that an operating
-/// system must not use as its own, so a device tree lists it among the reserved.
+/// Writes to `address` and `bytes` the start and the length of the region that chip `chip` posts into. An operating system must not use it
+/// as its own memory, so a device tree must reserve it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -357,7 +355,7 @@ pub unsafe extern "C" fn vm_pmu_chip_region(platform: *const VmPmuPlatform, chip
     })
 }
 
-/// Brings chip `chip` to where power-on leaves it.
+/// Brings chip `chip` to its state at power-on.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -370,8 +368,8 @@ pub unsafe extern "C" fn vm_pmu_chip_reset(platform: *const VmPmuPlatform, chip:
     })
 }
 
-/// Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and what has happened. What it has posted is in the
-/// guest's memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+/// Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and totals. What it has posted is in the guest's
+/// memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

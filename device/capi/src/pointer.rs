@@ -1,6 +1,6 @@
-//! What comes from a caller in C: checked, and then made into what Rust knows.
+//! Arguments of a caller in C: checked, and converted to Rust.
 //!
-//! A pointer that is neither null nor misaligned is taken to point to what the caller promises; no check can tell more.
+//! A pointer that is neither null nor misaligned is assumed to point to what the caller promises; no check can find out more.
 
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -14,13 +14,13 @@ use crate::status::{Failure, argument};
 pub(crate) unsafe trait Growing: Copy {
     /// Its name.
     const NAME: &'static str;
-    /// How long its first version was, in bytes.
+    /// The length of its first version in bytes.
     const FIRST: usize;
 
     /// The struct at `pointer`.
     ///
     /// # Safety
-    /// There is one, aligned.
+    /// A struct is there, aligned.
     #[inline(always)]
     unsafe fn read(pointer: *const Self) -> Self {
         // SAFETY: the caller's promise.
@@ -28,7 +28,7 @@ pub(crate) unsafe trait Growing: Copy {
     }
 }
 
-/// No struct of this interface comes near to it.
+/// Far longer than any struct of this interface.
 const LONGEST: usize = 4096;
 
 #[inline(always)]
@@ -39,7 +39,7 @@ fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is wrong with a pointer, apart from what every call does.
+/// The error for a null or misaligned pointer; out of line, as it is rare.
 #[cold]
 fn refused(pointer: *const u8, align: usize, what: &str) -> Failure {
     if pointer.is_null() {
@@ -52,7 +52,7 @@ fn refused(pointer: *const u8, align: usize, what: &str) -> Failure {
 /// What is at `pointer`.
 ///
 /// # Safety
-/// If it is not null, a `T` is there that nobody changes for as long as `'a`.
+/// If it is not null, a `T` is there that does not change for as long as `'a`.
 #[inline(always)]
 pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
     check(pointer, what)?;
@@ -60,7 +60,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
     Ok(unsafe { &*pointer })
 }
 
-/// Checks that something can be written to `pointer`: before anything is done that could not be told then.
+/// Checks that something can be written to `pointer`, before work whose result could not be returned.
 #[inline(always)]
 pub(crate) fn writable<T>(pointer: *mut T, what: &str) -> Result<(), Failure> {
     check(pointer.cast_const(), what)
@@ -78,10 +78,10 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, value: T, what: &str) -> Result<(),
     Ok(())
 }
 
-/// Writes `value` to `pointer`, if it is not null: for what the caller need not want.
+/// Writes `value` to `pointer`, if it is not null: for optional results.
 ///
 /// # Safety
-/// As of [`put`].
+/// As for [`put`].
 pub(crate) unsafe fn offer<T>(pointer: *mut T, value: T, what: &str) -> Result<(), Failure> {
     if pointer.is_null() {
         return Ok(());
@@ -90,10 +90,10 @@ pub(crate) unsafe fn offer<T>(pointer: *mut T, value: T, what: &str) -> Result<(
     unsafe { put(pointer, value, what) }
 }
 
-/// `count` of them, one behind the other; `pointer` may be null if there are none.
+/// `count` of them, one after the other; `pointer` may be null if there are none.
 ///
 /// # Safety
-/// If it is not null, `count` of `T` are there that nobody changes for as long as `'a`.
+/// If it is not null, `count` of `T` are there that do not change for as long as `'a`.
 pub(crate) unsafe fn list<'a, T>(pointer: *const T, count: usize, what: &str) -> Result<&'a [T], Failure> {
     if count == 0 {
         return Ok(&[]);
@@ -109,7 +109,7 @@ pub(crate) unsafe fn list<'a, T>(pointer: *const T, count: usize, what: &str) ->
 /// A text that ends with a zero byte.
 ///
 /// # Safety
-/// If it is not null, such a text is there that nobody changes for as long as `'a`.
+/// If it is not null, such a text is there that does not change for as long as `'a`.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
     check(pointer, what)?;
     // SAFETY: not null, and the rest is the caller's promise.
@@ -117,7 +117,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
     text.to_str().map_err(|_| argument(format!("{what} is no UTF-8 text: names are ASCII")))
 }
 
-/// How long the caller's struct is.
+/// The length of the caller's struct.
 ///
 /// # Safety
 /// If it is not null, a struct is there whose first field says how long it is.
@@ -134,7 +134,7 @@ fn no_size(name: &str, size: usize, right: usize) -> Failure {
     argument(format!("the size of {name} is {size}: it must be set to sizeof({name}), here {right}"))
 }
 
-/// Checks that the caller's struct can be filled, or is not wanted (null): before anything is done that could not be told then.
+/// Checks that the caller's struct can be filled, or is not wanted (null), before work whose result could not be returned.
 ///
 /// # Safety
 /// If it is not null, a struct is there whose first field says how long it is.
@@ -146,7 +146,7 @@ pub(crate) unsafe fn fillable<T: Growing>(pointer: *mut T) -> Result<(), Failure
     unsafe { length(pointer.cast_const()) }.map(|_| ())
 }
 
-/// The caller's struct; what an older one does not have is zero.
+/// The caller's struct; fields that an older one does not have are zero.
 ///
 /// # Safety
 /// If it is not null, a struct is there whose first field says how long it is.
@@ -165,7 +165,7 @@ pub(crate) unsafe fn take<T: Growing>(pointer: *const T) -> Result<T, Failure> {
 /// The struct of an older or a later caller, `size` bytes long.
 ///
 /// # Safety
-/// So many bytes are there.
+/// `size` bytes are there.
 #[cold]
 unsafe fn take_other<T: Growing>(pointer: *const T, size: usize) -> Result<T, Failure> {
     let known = size.min(size_of::<T>());
@@ -185,7 +185,7 @@ unsafe fn take_other<T: Growing>(pointer: *const T, size: usize) -> Result<T, Fa
     Ok(unsafe { value.assume_init() })
 }
 
-/// Fills the caller's struct, as far as it is long; what this library does not know is zero. Its size stays.
+/// Fills the caller's struct up to its length; fields that this library does not know become zero. Its size stays.
 ///
 /// # Safety
 /// If it is not null, a struct is there that may be written, and whose first field says how long it is.

@@ -17,29 +17,29 @@ pub const VM_PMU_RECORD_TAKEN: u32 = 1 << 0;
 pub const VM_PMU_RECORD_LOAD: u32 = 1 << 1;
 /// In VmPmuRecord::flags: the instruction wrote memory.
 pub const VM_PMU_RECORD_STORE: u32 = 1 << 2;
-/// In VmPmuRecord::flags: the fetch fields tell what the instruction's fetch missed.
+/// In VmPmuRecord::flags: the fetch fields describe a miss of the instruction's fetch.
 pub const VM_PMU_RECORD_FETCH: u32 = 1 << 3;
 /// In VmPmuRecord::flags: its first-level instruction cache missed.
 pub const VM_PMU_RECORD_FETCH_MISS: u32 = 1 << 4;
 /// In VmPmuRecord::flags: its line was on its way already.
 pub const VM_PMU_RECORD_FETCH_PENDING: u32 = 1 << 5;
-/// In VmPmuRecord::flags: it was no demand but a prefetch, of an address that may lie anywhere.
+/// In VmPmuRecord::flags: it was a prefetch, not a demand fetch; its address may be anywhere.
 pub const VM_PMU_RECORD_FETCH_PREFETCH: u32 = 1 << 6;
 /// In VmPmuRecord::flags: reload_source is known.
 pub const VM_PMU_RECORD_RELOAD_SOURCE: u32 = 1 << 7;
 /// In VmPmuRecord::flags: walk_source is known.
 pub const VM_PMU_RECORD_WALK_SOURCE: u32 = 1 << 8;
-/// In VmPmuRecord::flags: another cache that held the line in state T gave it.
+/// In VmPmuRecord::flags: another cache that had the line in state T supplied it.
 pub const VM_PMU_RECORD_TAGGED_INTERVENTION: u32 = 1 << 9;
 
 const FLAGS: u32 = (1 << 10) - 1;
 
-/// How many stages of an instruction's life there are: VmPmuStage.
+/// How many stages an instruction has: VmPmuStage.
 pub const VM_PMU_STAGES: usize = 12;
 
 const _: () = assert!(Stage::ALL.len() == VM_PMU_STAGES);
 
-/// One completed instruction. What is zero counts as not known.
+/// One completed instruction. A field of zero is not known.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuRecord {
@@ -59,23 +59,23 @@ pub struct VmPmuRecord {
     pub real_address: u64,
     /// VM_PMU_RECORD_...
     pub flags: u32,
-    /// VM_PMU_TRAIT_...: what else it was, and what befell it.
+    /// VM_PMU_TRAIT_...: its other properties and events.
     pub traits: u32,
-    /// The cycles from the completion of the instruction before it to its own: 1 where nobody counts them.
+    /// The cycles from the completion of the instruction before it to its own: 1 if they are not counted.
     pub cycles: u32,
-    /// From issue to data, in cycles of the thread's clock; 0 when nobody knows.
+    /// From issue to data, in cycles of the thread's clock; 0 if not known.
     pub memory_latency: u32,
-    /// From the fetch's request to the instructions, in cycles of the thread's clock; 0 when nobody knows.
+    /// From the fetch's request to the instructions, in cycles of the thread's clock; 0 if not known.
     pub fetch_latency: u32,
-    /// Cycles in which it was next to complete and something held it up.
+    /// Cycles in which it was next to complete but stalled.
     pub stall: u32,
-    /// When it reached each stage, in cycles of its thread from when it was marked.
+    /// When it reached each stage, in cycles of its thread since it was marked.
     pub stage_cycles: [u32; VM_PMU_STAGES],
-    /// The stages that it reached, one bit each; 0 without a pipeline.
+    /// The stages that it reached, one bit each; 0 without a pipeline model.
     pub stages: u16,
     /// Its slot in the bundle on IA-64, else 0.
     pub slot: u8,
-    /// VmPmuBranch: the control transfer that it is.
+    /// VmPmuBranch: its kind of control transfer.
     pub branch: u8,
     /// VmPmuPrediction.
     pub prediction: u8,
@@ -97,17 +97,17 @@ pub struct VmPmuRecord {
     pub reload_source: u8,
     /// The same code for the page-table entry that was loaded, with VM_PMU_RECORD_WALK_SOURCE.
     pub walk_source: u8,
-    /// VmPmuStoreOutcome: what became of a store.
+    /// VmPmuStoreOutcome of a store.
     pub store_outcome: u8,
-    /// The binary logarithm of the page's size in bytes; 0 when nobody knows.
+    /// The binary logarithm of the page's size in bytes; 0 if not known.
     pub page_bits: u8,
-    /// 4 bits: what held it up (POWER9: SIER.FIN_STALL_REASON).
+    /// 4 bits: the reason of its stall (POWER9: SIER.FIN_STALL_REASON).
     pub stall_reason: u8,
     /// VM_PMU_LINE_STATE_...: the states that the lines of the last-level cache had before it.
     pub line_states: u8,
-    /// VmPmuFabricCommand: what it asked of the fabric.
+    /// VmPmuFabricCommand: its command to the fabric.
     pub fabric_command: u8,
-    /// Times that the fabric answered with a retry.
+    /// How often the fabric answered with a retry.
     pub fabric_retries: u8,
     /// 3 bits: the scope, as the processor's manual encodes it (POWER9: Table A-7).
     pub fabric_scope: u8,
@@ -199,8 +199,8 @@ fn sample(given: &VmPmuRecord) -> Result<Sample, Failure> {
     })
 }
 
-/// Tells one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached a
-/// deadline, before vm_pmu_service(). More records than are demanded do no harm.
+/// Reports one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached
+/// a deadline, before vm_pmu_service(). More records than are demanded do no harm.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -222,13 +222,13 @@ pub struct VmPmuRequest {
     pub size: usize,
     /// The physical address of the line.
     pub physical: u64,
-    /// From the request to the data, in cycles of the thread's clock; 0 when nobody knows.
+    /// From the request to the data, in cycles of the thread's clock; 0 if not known.
     pub latency: u32,
-    /// VmPmuRequestKind: what it asked for.
+    /// VmPmuRequestKind: what it requested.
     pub kind: u8,
-    /// VmPmuSupplier: who supplied the data.
+    /// VmPmuSupplier of the data.
     pub supplier: u8,
-    /// VmPmuSnoop: what other caches were asked.
+    /// VmPmuSnoop of other caches.
     pub snoop: u8,
 }
 
@@ -238,7 +238,7 @@ unsafe impl Growing for VmPmuRequest {
     const FIRST: usize = std::mem::offset_of!(VmPmuRequest, snoop) + 1;
 }
 
-/// What the caller says of a request.
+/// Converts a request of the caller.
 pub(crate) fn request(given: &VmPmuRequest) -> Result<Request, Failure> {
     Ok(Request {
         kind: pick(&REQUEST_KINDS, given.kind, "kind")?,
@@ -249,8 +249,8 @@ pub(crate) fn request(given: &VmPmuRequest) -> Result<Request, Failure> {
     })
 }
 
-/// Tells a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that made
-/// it have been added.
+/// Reports a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that
+/// made it have been added.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

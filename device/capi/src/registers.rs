@@ -19,9 +19,9 @@ pub enum VmPmuSpace {
     Spr = 2,
     /// POWER: an entry of the branch history, by the number in mfbhrbe. A write of any value to any entry is clrbhrb.
     Bhrb = 3,
-    /// POWER: the instruction match array, as mtimc and mfimc reach it: number 0.
+    /// POWER: the instruction match array, by mtimc and mfimc: number 0.
     Imc = 4,
-    /// IA-64: `mov pmc[]`, by the whole index register, of which bits 7:0 count.
+    /// IA-64: `mov pmc[]`, by the whole index register, of which only bits 7:0 matter.
     Pmc = 5,
     /// IA-64: `mov pmd[]`, likewise.
     Pmd = 6,
@@ -44,11 +44,11 @@ fn beyond(number: u64, space: &str, bits: usize) -> Failure {
     argument(format!("{number:#x} is no {space}: those have {bits} bits"))
 }
 
-// Without inlining, the address goes through memory, which costs more than the access.
+// Inlined, as otherwise the address goes through memory, which costs more than the access.
 #[inline(always)]
 fn address(space: u32, number: u64) -> Result<Address, Failure> {
     let is = |candidate: VmPmuSpace| space == candidate as u32;
-    // Bits 7:0 of an index register name the register: the architecture looks at no others.
+    // Bits 7:0 of an index register name the register: the architecture ignores the others.
     let index = (number & 0xFF) as u8;
     Ok(match space {
         _ if is(VmPmuSpace::Msr) => Address::Msr(within(number, "MSR")?),
@@ -76,8 +76,8 @@ fn address(space: u32, number: u64) -> Result<Address, Failure> {
 
 /// Thread `thread` of the guest reads register `number` of address space `space` (VmPmuSpace). The value is written to `value`.
 ///
-/// Returns a fault that the guest must be given instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the
-/// PMU's. Before the call the totals hold every instruction before the accessing one, and the context is current.
+/// Returns the fault to deliver to the guest instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the PMU's.
+/// Before the call the totals must include every instruction before the accessing one, and the context must be current.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn vm_pmu_read(machine: *const VmPmuMachine, thread: u32, 
 
 /// Thread `thread` of the guest writes `value` to register `number` of address space `space` (VmPmuSpace).
 ///
-/// Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may be another: vm_pmu_epoch() tells.
+/// Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may have changed: check vm_pmu_epoch().
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

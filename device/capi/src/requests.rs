@@ -1,4 +1,4 @@
-//! The requests that left a core's caches, as a follower keeps them, and as agents of Knights Landing's mesh see them.
+//! The requests that left a core's caches, as a follower keeps them, and as they reach agents of Knights Landing's mesh.
 
 use std::ffi::c_void;
 
@@ -14,8 +14,8 @@ use crate::status::{VmPmuStatus, argument, guarded};
 use crate::untile::{cha, untile};
 use crate::vocabulary::{REQUEST_KINDS, SNOOPS, SUPPLIERS, number};
 
-/// Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
-/// them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_sync() on, and is in no snapshot.
+/// Sets whether the follower of thread `thread` keeps requests even while the thread's own PMU does not want them: for other components
+/// that count them, such as agents of Knights Landing's mesh. It takes effect at the next vm_pmu_follow_sync(), and is in no snapshot.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -28,10 +28,11 @@ pub unsafe extern "C" fn vm_pmu_follow_keep_requests(companion: *const VmPmuComp
 }
 
 /// Calls `tell`, with `user`, for each request that has left the first-level caches of the core of thread `thread` since the last
-/// vm_pmu_follow_deliver(), in their order: to be called between vm_pmu_follow() and that function, which tells the thread's own PMU and forgets
-/// them. There are some where the thread's demand has VM_PMU_RECORDS_REQUESTS, or vm_pmu_follow_keep_requests() asked for them; 128 at most.
+/// vm_pmu_follow_deliver(), in order. Call it between vm_pmu_follow() and vm_pmu_follow_deliver(), which reports them to the thread's own
+/// PMU and drops them. Requests are kept, 128 at most, if the thread's demand has VM_PMU_RECORDS_REQUESTS, or after
+/// vm_pmu_follow_keep_requests().
 ///
-/// `tell` is called while the follower is in use: it may call every function but those that follow the same thread, and
+/// `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and
 /// vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
 ///
 /// # Safety
@@ -67,11 +68,11 @@ fn handed_out(request: &Request) -> VmPmuRequest {
     }
 }
 
-/// `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
-/// it comes into the table of requests and will have left after its latency: that many cycles of the CPUs, in clocks of the untile by the machine's
-/// frequencies. What stays in the tile comes to no CHA. Writes to `taken`, which may be null, whether a counter counts it. Opcodes are those of
-/// the server parts before this one; who knows better tells
-/// vm_pmu_box_transact().
+/// Reports `request`, made by thread `thread` (0 to 7) of tile `tile` (0 to 37), to CHA `cha`, which is that of its line
+/// (vm_pmu_companion_home()). It enters the table of requests and leaves it after its latency in cycles of the CPUs, converted to clocks of
+/// the untile by the machine's frequencies. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
+/// a counter counts it. Opcodes are those of the server parts before this one; an embedder that knows the real ones calls
+/// vm_pmu_box_transact() instead.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

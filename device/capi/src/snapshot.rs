@@ -4,13 +4,13 @@ use crate::machine::{VmPmuMachine, machine};
 use crate::pointer::{borrow, list, put, writable};
 use crate::status::{Failure, VmPmuStatus, guarded, misuse};
 
-/// What a machine, a chip or a companion remembers, as bytes. Only pointers to it are handed out.
+/// What a machine, a chip or a companion remembers, as bytes. Callers only get pointers to it.
 pub struct VmPmuSnapshot {
     bytes: Vec<u8>,
 }
 
 impl VmPmuSnapshot {
-    /// A snapshot of these bytes, for the caller to destroy.
+    /// A snapshot with these bytes, for the caller to destroy.
     pub(crate) fn handed_out(bytes: Vec<u8>) -> *mut VmPmuSnapshot {
         Box::into_raw(Box::new(VmPmuSnapshot { bytes }))
     }
@@ -20,10 +20,10 @@ pub(crate) fn refused(error: impl std::fmt::Display) -> Failure {
     misuse(VmPmuStatus::ErrorSnapshot, format!("{error}"))
 }
 
-/// Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals and
-/// deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+/// Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals
+/// and deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
 ///
-/// No thread of the guest runs meanwhile. An interrupt that comes due by saving is raised before this returns: save the interrupt
+/// No thread of the guest may run meanwhile. An interrupt that becomes due by saving is raised before this returns: save the interrupt
 /// controllers afterwards.
 ///
 /// # Safety
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn vm_pmu_save(machine: *const VmPmuMachine, snapshot: *mu
     })
 }
 
-/// Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They hold until the snapshot is destroyed.
+/// Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They are valid until the snapshot is destroyed.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -56,10 +56,11 @@ pub unsafe extern "C" fn vm_pmu_snapshot_bytes(snapshot: *const VmPmuSnapshot, b
     })
 }
 
-/// Gives a snapshot up. Null is allowed and does nothing.
+/// Destroys a snapshot. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or its like made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or a similar function made and that has not
+/// been destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -> VmPmuStatus {
     guarded(|| {
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -
             return Ok(());
         }
         writable(snapshot, "the snapshot")?;
-        // SAFETY: it was made of a box, and the caller gives it up.
+        // SAFETY: it was made from a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(snapshot) });
         Ok(())
     })
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn vm_pmu_snapshot_destroy(snapshot: *mut VmPmuSnapshot) -
 /// Makes the machine remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a machine of the same part, packages and
 /// threads, saved by this version of the library or an earlier one.
 ///
-/// What has been added to the totals so far is not counted. No thread of the guest runs meanwhile. Look at the demand and the lines
+/// Events that were added to the totals before are not counted. No thread of the guest may run meanwhile. Check the demand and the lines
 /// afterwards. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of another machine: then nothing is changed.
 ///
 /// # Safety

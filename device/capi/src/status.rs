@@ -1,4 +1,4 @@
-//! What a call returns, and the message of the last one that failed.
+//! What a call returns, and the message of the last failed one.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,16 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use vm_pmu::Fault;
 use vm_pmu::arch::access::Facility;
 
-/// What a call returns: 0 when it is done, a positive number for a fault to deliver to the guest, a negative one for misuse.
+/// What a call returns: 0 for success, a positive number for a fault to deliver to the guest, a negative one for misuse.
 ///
-/// A fault is no error of the caller's: the guest did something to which its processor answers so. What was misused is told by
-/// vm_pmu_last_error(). Neither changes anything. Later versions may return faults and errors that are not listed here.
+/// A fault is not the caller's error: it is the processor's response to what the guest did. vm_pmu_last_error() describes a misuse. Neither
+/// changes anything. Later versions may return faults and errors that are not listed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum VmPmuStatus {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// No register of this PMU has the address: it may be another's.
+    /// No register of this PMU has the address: it may belong to another component.
     FaultUnclaimed = 1,
     /// x86: a general-protection exception with error code 0, #GP(0).
     FaultGeneralProtection = 2,
@@ -38,7 +38,7 @@ pub enum VmPmuStatus {
     FaultEmulationAssistance = 9,
     /// POWER: a program interrupt of the privileged-instruction type, vector 700h.
     FaultPrivilegedInstruction = 10,
-    /// POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
+    /// POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register unchanged.
     FaultNoOperation = 11,
     /// IA-64: a privileged operation fault, a general exception at vector 5400h with ISR.code 10h.
     FaultPrivilegedOperation = 12,
@@ -52,17 +52,17 @@ pub enum VmPmuStatus {
     ErrorRange = -2,
     /// There is nothing of that name.
     ErrorName = -3,
-    /// The part does not have what was asked for.
+    /// The part does not have what was requested.
     ErrorUnsupported = -4,
     /// The litmus file cannot be read.
     ErrorLitmusText = -5,
-    /// A statement of the litmus file did not come true.
+    /// An expectation of the litmus file failed.
     ErrorLitmusFailed = -6,
-    /// The snapshot is damaged, or of another machine; the machine is as it was.
+    /// The snapshot is damaged, or of another machine; the machine is unchanged.
     ErrorSnapshot = -7,
-    /// A function of the caller's asked to stop: what it was given up to there it has.
+    /// A function of the caller stopped the call; what it was given before that stays valid.
     ErrorStopped = -8,
-    /// The library failed in itself. The machine may be used further; that it happened is worth a report.
+    /// An internal failure of the library. The machine can still be used; please report the failure.
     ErrorInternal = -100,
 }
 
@@ -87,12 +87,12 @@ impl From<Fault> for VmPmuStatus {
     }
 }
 
-/// Why a call is not done.
+/// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The guest's processor answers so.
+    /// The processor's response to the guest.
     Fault(Fault),
-    /// The caller must do otherwise.
+    /// A mistake of the caller.
     Misuse(VmPmuStatus, Cow<'static, str>),
 }
 
@@ -117,7 +117,7 @@ thread_local! {
 }
 
 fn remember(message: Cow<'static, str>) {
-    // A host thread that is just ending has nowhere to keep it.
+    // A host thread that is ending has nowhere to keep it.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = message;
@@ -125,7 +125,7 @@ fn remember(message: Cow<'static, str>) {
     });
 }
 
-/// Does `work`; nothing that happens in it unwinds beyond this.
+/// Does `work`; a panic in it does not unwind beyond this.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
 }
@@ -140,7 +140,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> VmPmuStatus
     }
 }
 
-/// What comes of a call that did not do what it was for.
+/// The status of a failed call.
 #[cold]
 fn failed(outcome: Result<Result<(), Failure>, Box<dyn Any + Send>>) -> VmPmuStatus {
     match outcome {
@@ -159,10 +159,10 @@ fn failed(outcome: Result<Result<(), Failure>, Box<dyn Any + Send>>) -> VmPmuSta
     }
 }
 
-/// Copies what went wrong in this host thread's last call that returned an error, as one line that ends with a zero byte.
+/// Copies the message of this host thread's last call that returned an error, as one line that ends with a zero byte.
 ///
-/// At most `size` bytes are written to `buffer`, the zero byte among them; what does not fit is left out. With `size` 0 nothing is
-/// written, and `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
+/// At most `size` bytes are written to `buffer`, including the zero byte; the rest is cut off. With `size` 0 nothing is written, and
+/// `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn vm_pmu_last_error(buffer: *mut c_char, size: usize) -> 
         while !message.is_char_boundary(end) {
             end -= 1;
         }
-        // SAFETY: the caller lends `size` bytes at `buffer`; `end` is less than that, and no more than the message has.
+        // SAFETY: the caller gives `size` bytes at `buffer`; `end` is less than that, and no more than the message has.
         unsafe {
             std::ptr::copy_nonoverlapping(message.as_ptr().cast(), buffer, end);
             buffer.add(end).write(0);

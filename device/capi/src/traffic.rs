@@ -1,4 +1,4 @@
-//! What the companion's traffic between caches and memory is to the nests of POWER9's chips.
+//! Counts the companion's traffic between caches and memory in the nests of POWER9's chips.
 
 use vm_pmu::companion::Companion;
 use vm_pmu::memory::{Chip, Traffic};
@@ -8,19 +8,19 @@ use crate::platform::{VmPmuPlatform, platform};
 use crate::pointer::{borrow, list, offer, put, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 
-/// What leads from a companion to the chips of a platform: it makes of what moves between caches and memory the events that the nests count.
-/// Only pointers to it are handed out.
+/// Connects a companion to the chips of a platform: it converts traffic between caches and memory to the events that the nests count.
+/// Callers only get pointers to it.
 ///
-/// Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes are blocks of
-/// 64 bytes at the controller and the port that have the line; requests that leave the caches of a pair of cores, or that a device makes, are
-/// pumps, of local scope or of the group's; lines that are moved are their bytes out of the 512 of a transfer. It has no pointer to either of
-/// the two, which are given to each call.
+/// Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes count as
+/// blocks of 64 bytes at the controller and the port that have the line. Requests that leave the caches of a pair of cores, or that a
+/// device makes, count as pumps, of local or of group scope. 512 bytes of moved lines count as a transfer. It has no pointer to companion
+/// or platform: both are given to each call.
 pub struct VmPmuTraffic {
     traffic: Traffic,
     chips: usize,
 }
 
-/// Callers share a traffic between host threads, and destroy it on another one than made it.
+/// Callers share a traffic between host threads, and may destroy it on a different thread than the one that made it.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<VmPmuTraffic>();
@@ -36,7 +36,7 @@ pub struct VmPmuMoved {
     pub beyond: u64,
 }
 
-/// The three that belong together.
+/// The traffic, and its companion and chips.
 ///
 /// # Safety
 /// The rules for pointers hold.
@@ -71,7 +71,7 @@ fn one_each(traffic: &VmPmuTraffic, count: usize) -> Result<(), Failure> {
     Err(argument(format!("the list has {count} elements: one for each chip is needed, here {}", traffic.chips)))
 }
 
-/// Makes what leads from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
+/// Makes a traffic from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
 /// vm_pmu_traffic_destroy(). It may be used from several host threads at once.
 ///
 /// # Safety
@@ -92,10 +92,11 @@ pub unsafe extern "C" fn vm_pmu_traffic_create(
     })
 }
 
-/// Gives a traffic up. Null is allowed and does nothing.
+/// Destroys a traffic. Null is allowed and does nothing.
 ///
 /// # Safety
-/// The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and nobody destroyed.
+/// The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and that has not been
+/// destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> VmPmuStatus {
     guarded(|| {
@@ -103,16 +104,16 @@ pub unsafe extern "C" fn vm_pmu_traffic_destroy(traffic: *mut VmPmuTraffic) -> V
             return Ok(());
         }
         writable(traffic, "the traffic")?;
-        // SAFETY: vm_pmu_traffic_create() made it of a box, and the caller gives it up.
+        // SAFETY: vm_pmu_traffic_create() made it from a box, and the caller gives it up.
         drop(unsafe { Box::from_raw(traffic) });
         Ok(())
     })
 }
 
-/// Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
-/// stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). A follower that has become stale by it
-/// (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
-/// counts nowhere.
+/// Has the companion watch its places while the engine of any chip posts, and only then. Call it when an engine may have been started or
+/// stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). Then call vm_pmu_follow_sync() for
+/// each follower that this makes stale (vm_pmu_follow_is_stale()). Writes to `watches`, which may be null, whether places are watched;
+/// while they are not, traffic is not counted.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -134,8 +135,8 @@ pub unsafe extern "C" fn vm_pmu_traffic_sync(
     })
 }
 
-/// Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the nest
-/// go by. Any host thread may; nothing is told twice. While nothing has moved it costs two loads.
+/// Reports to the chips what has moved since the last call. Call it after each access, or after a block of them, and before the nest
+/// advances. Any host thread may call it; nothing is reported twice. While nothing has moved it costs two loads.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -153,8 +154,8 @@ pub unsafe extern "C" fn vm_pmu_traffic_flush(
     })
 }
 
-/// Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. What fills no transfer yet
-/// is in no chip's snapshot, so this is saved beside them.
+/// Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. Transfers that are not
+/// complete yet are in no chip's snapshot, so save this in addition.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -173,7 +174,7 @@ pub unsafe extern "C" fn vm_pmu_traffic_moved(traffic: *const VmPmuTraffic, move
     })
 }
 
-/// Goes on from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
+/// Continues from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

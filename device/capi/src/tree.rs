@@ -9,29 +9,29 @@ use crate::platform::{VmPmuPlatform, platform};
 use crate::pointer::{Growing, offer, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded, misuse};
 
-/// What writes a device tree: three functions of the embedder, as libfdt has them for writing in sequence (fdt_begin_node, fdt_property,
-/// fdt_end_node). The library calls them for what belongs into the node that is open.
+/// The writer of a device tree: three functions of the embedder, like those of libfdt for writing in sequence (fdt_begin_node,
+/// fdt_property, fdt_end_node). The library calls them for what it writes into the open node.
 ///
-/// Each returns true to go on. Where one returns false, nothing further is written, and the call that led there returns
+/// Each returns true to continue. If one returns false, nothing further is written, and the call into the library returns
 /// VM_PMU_STATUS_ERROR_STOPPED. They are called with no lock held, and may call every function. They must return: no C++ exception and no
-/// longjmp may leave them. Texts and values hold until they return.
+/// longjmp may leave them. Texts and values are valid until they return.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VmPmuTreeWriter {
     /// sizeof(VmPmuTreeWriter).
     pub size: usize,
-    /// Handed to the functions.
+    /// Passed to the functions.
     pub user: *mut c_void,
-    /// A node of this name, with its unit address, begins.
+    /// Begins a node of this name, which includes its unit address.
     pub begin_node: Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char) -> bool>,
-    /// The open node has a property: `length` bytes at `value`, as the tree has them; cells are big-endian, texts end with a zero byte. All
-    /// properties of a node come before its nodes.
+    /// Adds a property to the open node: `length` bytes at `value`, in the form of the tree; cells are big-endian, texts end with a zero
+    /// byte. All properties of a node come before its nodes.
     pub property: Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char, value: *const u8, length: usize) -> bool>,
-    /// The node that began last, of those that have not ended, ends.
+    /// Ends the open node that began last.
     pub end_node: Option<unsafe extern "C" fn(user: *mut c_void) -> bool>,
 }
 
-// SAFETY: `repr(C)`, `size` first; a pointer that is handed on, and functions that may be absent.
+// SAFETY: `repr(C)`, `size` first; a pointer that is only passed on, and functions that may be absent.
 unsafe impl Growing for VmPmuTreeWriter {
     const NAME: &'static str = "VmPmuTreeWriter";
     const FIRST: usize = std::mem::offset_of!(VmPmuTreeWriter, end_node) + size_of::<usize>();
@@ -41,15 +41,16 @@ unsafe impl Growing for VmPmuTreeWriter {
 pub const VM_PMU_COUNTER_NODES_FLEXIBLE: u32 = 1 << 0;
 /// In VmPmuCounterNodes::flags: the cores post their counters (vm_pmu_core_advance()).
 pub const VM_PMU_COUNTER_NODES_CORE: u32 = 1 << 1;
-/// In VmPmuCounterNodes::flags: the threads post theirs. Linux has no use for them where cores post none.
+/// In VmPmuCounterNodes::flags: the threads post theirs. Linux does not use them unless cores post theirs.
 pub const VM_PMU_COUNTER_NODES_THREAD: u32 = 1 << 2;
-/// In VmPmuCounterNodes::flags: of the nest, only the events that it knows by itself are described: clocks and counts of updates. What nobody
-/// tells would read as zero.
+/// In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. An event
+/// that is never reported would read as zero.
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_NEST: u32 = 1 << 3;
-/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_flush()).
+/// In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic reports
+/// (vm_pmu_traffic_flush()).
 pub const VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION: u32 = 1 << 4;
 
-/// What is described of counters that post themselves. Set `size` to its sizeof; zero means the usual.
+/// Which counters that post themselves are described. Set `size` to its sizeof; zero means the default.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VmPmuCounterNodes {
@@ -84,7 +85,7 @@ impl From<vm_pmu::tree::vm_fdt::Error> for Failure {
     }
 }
 
-/// The functions of a [`VmPmuTreeWriter`], all of them there.
+/// The functions of a [`VmPmuTreeWriter`], none of them null.
 struct Functions {
     user: *mut c_void,
     begin_node: unsafe extern "C" fn(*mut c_void, *const c_char) -> bool,
@@ -113,7 +114,7 @@ fn went_on(goes_on: bool) -> Result<(), Failure> {
     }
 }
 
-/// A flattened tree, read from one end to the other.
+/// A reader of a flattened tree, from start to end.
 struct Flattened<'b> {
     blob: &'b [u8],
     /// Where the next token is.
@@ -122,7 +123,7 @@ struct Flattened<'b> {
     names: usize,
 }
 
-/// What stands next in a flattened tree.
+/// The next token in a flattened tree.
 enum Token<'b> {
     Begin(&'b CStr),
     Property(&'b CStr, &'b [u8]),
@@ -147,7 +148,7 @@ impl<'b> Flattened<'b> {
         Some(u32::from_be_bytes(*bytes))
     }
 
-    /// Goes on behind so many bytes, at a multiple of four.
+    /// Skips that many bytes, up to a multiple of four.
     fn skip(&mut self, bytes: usize) {
         self.next = self.next.saturating_add(bytes).next_multiple_of(4);
     }
@@ -172,10 +173,10 @@ impl<'b> Flattened<'b> {
     }
 }
 
-/// Hands what `write` writes into an open node to the caller's functions.
+/// Passes what `write` writes into an open node to the caller's functions.
 fn hand_on<T>(functions: &Functions, write: impl FnOnce(&mut FdtWriter) -> Result<T, Error>) -> Result<T, Failure> {
     let mut fdt = FdtWriter::new()?;
-    // The node that is open is the caller's: this one stands for it, and is not handed on.
+    // The open node is the caller's: this one represents it, and is not passed on.
     let open = fdt.begin_node("")?;
     let answer = write(&mut fdt)?;
     fdt.end_node(open)?;
@@ -203,7 +204,7 @@ fn hand_on<T>(functions: &Functions, write: impl FnOnce(&mut FdtWriter) -> Resul
     if depth == 0 { Ok(answer) } else { Err(unreadable()) }
 }
 
-/// What the flags at `nodes` ask for, which may be null, and its first phandle.
+/// The catalogue for the flags at `nodes`, which may be null, and its first phandle.
 ///
 /// # Safety
 /// The rules for pointers hold.
@@ -238,15 +239,15 @@ unsafe fn asked(nodes: *const VmPmuCounterNodes) -> Result<(ImcCatalogue, u32), 
 }
 
 /// Writes the node imc-counters into the open node, which may be any: firmware puts it at the root. It describes the counters that post
-/// themselves: a node for each unit of the nest that a chip of `platform` has, of the homes and numbers that they have, and of
-/// cores and threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is
-/// still free.
+/// themselves: a node for each unit of the nest that a chip of `platform` has, with the chips' homes and numbers, and nodes of cores and
+/// threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is still
+/// free.
 ///
-/// The regions into which the chips post are memory that the tree must reserve (vm_pmu_chip_region()), and a processor's node says by its
-/// property ibm,chip-id on which chip it is: without it Linux opens no event of the nest there.
+/// The tree must reserve the memory that the chips post into (vm_pmu_chip_region()), and a processor's node must name its chip in the
+/// property ibm,chip-id: without it Linux opens no event of the nest there.
 ///
-/// VM_PMU_STATUS_ERROR_ARGUMENT where chips cannot be described, such as a home that is no multiple of 1 MiB, or phandles do not suffice: then
-/// nothing is written.
+/// VM_PMU_STATUS_ERROR_ARGUMENT if a chip cannot be described, for example because its home is not a multiple of 1 MiB, or if there are too
+/// few phandles: then nothing is written.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -272,9 +273,9 @@ pub unsafe extern "C" fn vm_pmu_tree_counters(
     })
 }
 
-/// Writes a catalogue of the counters that post themselves into the open node, which is the root of a tree of its own: for firmware that runs in
-/// the guest, which takes it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be null;
-/// first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
+/// Writes a catalogue of the counters that post themselves into the open node, which is the root of a separate tree: for firmware that runs
+/// in the guest, which loads it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be
+/// null; first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -290,8 +291,9 @@ pub unsafe extern "C" fn vm_pmu_tree_catalogue(nodes: *const VmPmuCounterNodes, 
     })
 }
 
-/// Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; that has the property "isa",
-/// VM_PMU_TREE_ISA. Where a tree has the latter node, an operating system finds the PMU of the core by this one, else by the PVR alone.
+/// Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; the latter has the property
+/// "isa" with the value VM_PMU_TREE_ISA. If a tree has that node, an operating system finds the PMU of the core by its child
+/// performance-monitor-power9, else by the PVR alone.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -304,8 +306,8 @@ pub unsafe extern "C" fn vm_pmu_tree_performance_monitor(writer: *const VmPmuTre
     })
 }
 
-/// Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of 32
-/// bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
+/// Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of
+/// 32 bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -20,11 +20,11 @@ pub enum VmPmuClock {
     Eclk = 1,
     /// DCLK, the DDR memory's.
     Dclk = 2,
-    /// All three side by side, for an embedder whose clocks run equally fast.
+    /// All three in step, for an embedder whose clocks run equally fast.
     All = 3,
 }
 
-/// What the options say of boxes.
+/// Applies the options for boxes.
 pub(crate) fn set_up(builder: Builder, options: &VmPmuOptions) -> Builder {
     let mut builder = builder;
     if options.flags & VM_PMU_OPTION_BUSES != 0 {
@@ -52,7 +52,7 @@ pub(crate) unsafe fn untile<'a>(pointer: *const VmPmuMachine) -> Result<Untile<'
     found.ok_or_else(|| misuse(VmPmuStatus::ErrorUnsupported, format!("{} has no boxes: Knights Landing (knl) has", machine.part().name())))
 }
 
-/// The box of this place.
+/// The box of this number.
 fn unit(number: u32) -> Result<UnitId, Failure> {
     let found = usize::try_from(number).ok().and_then(|number| UnitId::all().nth(number));
     found
@@ -65,8 +65,8 @@ pub(crate) fn cha(number: u32) -> Result<u8, Failure> {
     found.ok_or_else(|| misuse(VmPmuStatus::ErrorRange, format!("there is no CHA {number}: there are {}", Kind::Cha.count())))
 }
 
-/// Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox". The boxes of a unit follow each
-/// other.
+/// Writes to `number` the number of the box of this name: its unit and its number there, such as "cha12", "mc-dclk5", "ubox". The boxes of
+/// a unit have consecutive numbers.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -82,8 +82,8 @@ pub unsafe extern "C" fn vm_pmu_box_named(name: *const c_char, number: *mut u32)
     })
 }
 
-/// Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_inject()): while none does, that needs
-/// not be told. What queues hold, and requests that come into a table or leave it, are told always.
+/// Writes to `listens` whether any counter of box `number` listens to its events (vm_pmu_box_inject()): while none does, they need not be
+/// reported. Levels of queues, and requests that enter or leave a table, must always be reported.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn vm_pmu_box_listens(machine: *const VmPmuMachine, number
     })
 }
 
-/// Something of event `select` and sub-event `umask` happens in box `number`: `each` in every one of the next `clocks` clocks. Writes to
-/// `taken`, which may be null, whether a counter counts it.
+/// Event `select` with sub-event `umask` occurs in box `number`, `each` times in every one of the next `clocks` clocks. Writes to `taken`,
+/// which may be null, whether a counter counts it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -119,9 +119,9 @@ pub unsafe extern "C" fn vm_pmu_box_inject(
     })
 }
 
-/// The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins or
-/// ends is one more or less. To be told always: a counter that begins later counts what is there. Writes to `taken`, which may be null,
-/// whether a counter follows it.
+/// The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins
+/// or ends is one more or less. Always report it: a counter that starts later counts the entries that are there. Writes to `taken`, which
+/// may be null, whether a counter follows it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -143,8 +143,8 @@ pub unsafe extern "C" fn vm_pmu_box_queue(
     })
 }
 
-/// The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was told before. Writes to `taken`, which
-/// may be null, whether a counter follows it.
+/// The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was reported before. Writes to `taken`,
+/// which may be null, whether a counter follows it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -166,11 +166,11 @@ pub unsafe extern "C" fn vm_pmu_box_set_queue(
     })
 }
 
-/// In VmPmuTransaction::flags: a cache answered it, rather than memory.
+/// In VmPmuTransaction::flags: a cache answered it, not memory.
 pub const VM_PMU_TRANSACTION_HIT: u32 = 1 << 0;
-/// In VmPmuTransaction::flags: it is of another node; the part has one.
+/// In VmPmuTransaction::flags: it belongs to another node; the part has only one.
 pub const VM_PMU_TRANSACTION_REMOTE: u32 = 1 << 1;
-/// In VmPmuTransaction::flags: it is for near memory, as filter 1 tells it from other memory.
+/// In VmPmuTransaction::flags: it is for near memory, as distinguished by filter 1.
 pub const VM_PMU_TRANSACTION_NEAR_MEMORY: u32 = 1 << 2;
 /// In VmPmuTransaction::flags: it is not coherent.
 pub const VM_PMU_TRANSACTION_NON_COHERENT: u32 = 1 << 3;
@@ -183,24 +183,24 @@ pub const VM_PMU_TRANSACTION_ISOCHRONOUS: u32 = 1 << 4;
 pub struct VmPmuTransaction {
     /// sizeof(VmPmuTransaction).
     pub size: usize,
-    /// With stage 2, after how many clocks it will have left the table of requests.
+    /// With stage 2, after how many clocks it leaves the table of requests.
     pub clocks: u64,
     /// VM_PMU_TRANSACTION_...
     pub flags: u32,
     /// Its opcode, 10 bits.
     pub opcode: u16,
-    /// The queue it came through: 0 IRQ (a tile), 1 an eviction from the snoop filter, 2 PRQ (a device), 3 IPQ (a snoop).
+    /// The queue that it came through: 0 IRQ (a tile), 1 an eviction from the snoop filter, 2 PRQ (a device), 3 IPQ (a snoop).
     pub source: u8,
-    /// What it looks for in the snoop filter: 0 data to read, 1 to write, 2 a snoop from outside, 3 something else.
+    /// Its lookup in the snoop filter: 0 data to read, 1 to write, 2 a snoop from outside, 3 something else.
     pub lookup: u8,
-    /// How the snoop filter has the line: 0 invalid, 1 shared, 2 exclusive, 3 modified.
+    /// The state of the line in the snoop filter: 0 invalid, 1 shared, 2 exclusive, 3 modified.
     pub state: u8,
     /// The tile that made it, 0 to 37.
     pub tile: u8,
     /// The thread of the tile that made it, 0 to 7.
     pub thread: u8,
-    /// How far it has come: 0 it comes into the table of requests, 1 it leaves the table, 2 it comes and will have left after `clocks`, for an
-    /// embedder that does not follow it.
+    /// Its stage: 0 it enters the table of requests, 1 it leaves the table, 2 it enters and leaves after `clocks`, for an embedder that
+    /// does not follow it.
     pub stage: u8,
 }
 
@@ -234,7 +234,8 @@ fn transaction(given: &VmPmuTransaction) -> Result<(Transaction, Stage), Failure
     Ok((transaction, pick(&stages, given.stage, "stage")?))
 }
 
-/// A request at CHA `cha`; its coming and its leaving are told always. Writes to `taken`, which may be null, whether a counter counts it.
+/// Reports a request at CHA `cha`. Always report that it enters and that it leaves. Writes to `taken`, which may be null, whether a counter
+/// counts it.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -255,7 +256,7 @@ pub unsafe extern "C" fn vm_pmu_box_transact(
     })
 }
 
-/// Writes to `clocks` how many clocks of `clock` (VmPmuClock, one of the three) have gone by.
+/// Writes to `clocks` how far `clock` (VmPmuClock, one of the three) has advanced.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -285,8 +286,8 @@ pub unsafe extern "C" fn vm_pmu_boxes_advance(machine: *const VmPmuMachine, cycl
     })
 }
 
-/// Lets `clocks` of a clock (VmPmuClock) go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
-/// the rest goes by.
+/// Advances a clock (VmPmuClock) by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own
+/// clock: its interrupts are raised there, before the rest of the clocks.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -304,7 +305,7 @@ pub unsafe extern "C" fn vm_pmu_tick(machine: *const VmPmuMachine, clock: u32, c
     })
 }
 
-/// Writes to `counting` whether some counter of some box counts: while none does, clocks need not go by.
+/// Writes to `counting` whether any counter of any box counts: while none does, clocks need not advance.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.
@@ -329,8 +330,8 @@ pub unsafe extern "C" fn vm_pmu_boxes_reset(machine: *const VmPmuMachine) -> VmP
     })
 }
 
-/// `address` in configuration space as [`VmPmuSpace::Pci`](crate::registers::VmPmuSpace::Pci) has it, but to the byte: bus, device, function,
-/// offset. Accesses have 1, 2 or 4 bytes and are a multiple of that.
+/// `address` in configuration space in the form of [`VmPmuSpace::Pci`](crate::registers::VmPmuSpace::Pci), but to the byte: bus, device,
+/// function, offset. Accesses have 1, 2 or 4 bytes, and their offset is a multiple of that.
 fn place(address: u32, bytes: u32) -> Result<(u8, u8, u8, u16, u8), Failure> {
     if address >= 1 << 28 {
         return Err(argument(format!("{address:#x} is no address of configuration space: those have 28 bits")));
@@ -343,7 +344,7 @@ fn place(address: u32, bytes: u32) -> Result<(u8, u8, u8, u16, u8), Failure> {
     Ok(((address >> 20) as u8, (address >> 15) as u8 & 0x1F, (address >> 12) as u8 & 7, address as u16 & 0xFFF, bytes as u8))
 }
 
-/// A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as a bus does it: all ones
+/// A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as on a bus: all ones
 /// where no function of the PMU is.
 ///
 /// # Safety
@@ -360,7 +361,7 @@ pub unsafe extern "C" fn vm_pmu_pci_read(machine: *const VmPmuMachine, address: 
     })
 }
 
-/// A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as a bus does it: ignored where no function of the PMU is.
+/// A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as on a bus: ignored where no function of the PMU is.
 ///
 /// # Safety
 /// The rules for pointers at the top of the header hold.

@@ -1,11 +1,11 @@
-//! Which library this is.
+//! The version of the library.
 
 use std::ffi::c_char;
 
-/// The number of the binary interface: programs and libraries of the same number fit together.
+/// The number of the binary interface: programs and libraries of the same number are compatible.
 ///
-/// It changes when a function, a field or a number is taken away or means something else. What is added does not change it: functions,
-/// signals, and fields at the end of structs that begin with their size.
+/// It changes when a function, a field or a number is removed or changes its meaning. Additions do not change it: functions, signals, and
+/// fields at the end of structs that begin with their size.
 pub const VM_PMU_ABI: u32 = 0;
 
 /// The number of the library's binary interface: compare it with VM_PMU_ABI of the header that the program was compiled with.
@@ -16,7 +16,7 @@ pub extern "C" fn vm_pmu_abi() -> u32 {
 
 /// The version of the library by semantic versioning: major in bits 31:20, minor in bits 19:10, patch in bits 9:0.
 ///
-/// VM_PMU_VERSION is that of the header.
+/// VM_PMU_VERSION is the version of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn vm_pmu_version() -> u32 {
     const VERSION: u32 = number(env!("CARGO_PKG_VERSION_MAJOR")) << 20

@@ -1,4 +1,4 @@
-//! What an instruction or a request was, by the numbers that the interface has for it.
+//! The properties of instructions and requests, as numbers of the interface.
 
 use vm_pmu::arch::feed::{
     BranchKind, DataSource, ExecutionUnit, FabricCommand, FetchSource, HeldAs, Prediction, RequestKind, Snoop, Stage, StoreOutcome,
@@ -11,7 +11,7 @@ use crate::status::{Failure, argument};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuBranch {
-    /// The instruction is none.
+    /// The instruction is not a control transfer.
     None = 0,
     /// A conditional near branch.
     Conditional = 1,
@@ -33,11 +33,11 @@ pub enum VmPmuBranch {
     FailedCheck = 9,
 }
 
-/// What the predictor made of a control transfer.
+/// How a control transfer was predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuPrediction {
-    /// It was not predicted, or nobody knows.
+    /// It was not predicted, or this is not known.
     None = 0,
     /// Direction and target were right.
     Right = 1,
@@ -51,7 +51,7 @@ pub enum VmPmuPrediction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuData {
-    /// Nobody knows.
+    /// Not known.
     Unknown = 0,
     /// The store buffer of the same thread.
     StoreForward = 1,
@@ -73,11 +73,11 @@ pub enum VmPmuData {
     Device = 9,
 }
 
-/// What address translation cost.
+/// Where an address translation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuTranslation {
-    /// Nobody knows.
+    /// Not known.
     Unknown = 0,
     /// The first level of translation buffers had it.
     FirstLevel = 1,
@@ -93,13 +93,13 @@ pub enum VmPmuTranslation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuUnit {
-    /// Nobody said: branch and memory access tell, and what has neither is fixed point.
+    /// Not known: derived from branch and memory access; an instruction with neither is fixed point.
     Unknown = 0,
     /// The load/store unit; on IA-64 an M slot.
     LoadStore = 1,
     /// The branch unit; on IA-64 a B slot.
     Branch = 2,
-    /// Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle but brl.
+    /// Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle except brl.
     FixedPoint = 3,
     /// Vector and scalar floating point, decimal; on IA-64 an F slot.
     VectorScalar = 4,
@@ -111,7 +111,7 @@ pub enum VmPmuUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuFetchSource {
-    /// Nobody said, which is taken for the first level.
+    /// Not known, which is taken as the first level.
     Unknown = 0,
     /// The first-level instruction cache.
     L1 = 1,
@@ -123,17 +123,17 @@ pub enum VmPmuFetchSource {
     Beyond = 4,
 }
 
-/// What became of a store in the second-level cache.
+/// The outcome of a store in the second-level cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuStoreOutcome {
-    /// It is no store, or nobody said.
+    /// It is not a store, or this is not known.
     None = 0,
     /// No machine of the second level was needed.
     Direct = 1,
     /// It completed in the second level.
     Completed = 2,
-    /// It completed after another cache gave up modified data.
+    /// It completed after another cache supplied modified data.
     Intervention = 3,
 }
 
@@ -141,7 +141,7 @@ pub enum VmPmuStoreOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuFabricCommand {
-    /// None was needed, or nobody said.
+    /// None was needed, or this is not known.
     None = 0,
     /// Read.
     Read = 1,
@@ -153,13 +153,13 @@ pub enum VmPmuFabricCommand {
     Kill = 4,
 }
 
-/// What a request beyond a core's own caches asked for.
+/// What a request beyond a core's own caches is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuRequestKind {
     /// A line to read data from, for a load.
     DataRead = 0,
-    /// The same for a prefetch of the first-level data cache's own.
+    /// The same for a prefetch by the first-level data cache itself.
     DataReadPrefetch = 1,
     /// A line for a prefetch instruction that reads.
     SoftwarePrefetch = 2,
@@ -183,17 +183,17 @@ pub enum VmPmuRequestKind {
     FullStreamingStore = 11,
     /// Part of a line that was combined from streaming stores.
     PartialStreamingStore = 12,
-    /// A modified line that a cache gave up: it is written back.
+    /// A modified line that a cache displaced: it is written back.
     WriteBack = 13,
-    /// A line to execute, for a prefetch of the first-level instruction cache's own.
+    /// A line to execute, for a prefetch by the first-level instruction cache itself.
     CodeReadPrefetch = 14,
 }
 
-/// Who supplied the data of a request.
+/// The supplier of the data of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuSupplier {
-    /// There is no data, or nobody knows.
+    /// There is no data, or this is not known.
     Unknown = 0,
     /// A cache of the same cluster (on Knights Landing: tile), which had the line modified.
     OwnClusterModified = 1,
@@ -201,7 +201,7 @@ pub enum VmPmuSupplier {
     OwnClusterExclusive = 2,
     /// The same, shared.
     OwnClusterShared = 3,
-    /// The same, shared, and the one that answers for it (forward).
+    /// The same, shared, as the cache that answers for the line (forward).
     OwnClusterForward = 4,
     /// A cache of another cluster, near.
     OtherCluster = 5,
@@ -211,21 +211,21 @@ pub enum VmPmuSupplier {
     NearMemory = 7,
     /// Memory on the package, in another quadrant of the mesh.
     NearMemoryFar = 8,
-    /// Memory beside the package (DDR), near.
+    /// Memory outside the package (DDR), near.
     Memory = 9,
-    /// Memory beside the package, in another quadrant of the mesh.
+    /// Memory outside the package, in another quadrant of the mesh.
     MemoryFar = 10,
-    /// No memory: a device.
+    /// A device.
     Device = 11,
 }
 
-/// What other caches were asked for a request.
+/// The snoop of other caches for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuSnoop {
-    /// No other cache was asked.
+    /// No other cache was snooped.
     None = 0,
-    /// No other cache had to be asked.
+    /// No other cache had to be snooped.
     NotNeeded = 1,
     /// A cache of another cluster had the line and passed it on.
     Forwarded = 2,
@@ -233,7 +233,7 @@ pub enum VmPmuSnoop {
     Modified = 3,
 }
 
-/// A stage of an instruction's life: its bit in VmPmuRecord::stages, its place in VmPmuRecord::stage_cycles.
+/// A stage of an instruction: its bit in VmPmuRecord::stages, its index in VmPmuRecord::stage_cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VmPmuStage {
@@ -243,7 +243,7 @@ pub enum VmPmuStage {
     Dispatched = 1,
     /// Issued to its unit.
     Issued = 2,
-    /// A load that the first-level data cache does not have.
+    /// A load that missed the first-level data cache.
     FirstMiss = 3,
     /// Taken up by a machine of the second level.
     SecondLevelDispatched = 4,
@@ -331,13 +331,13 @@ pub(crate) const SUPPLIERS: [Supplier; 12] = [
 
 pub(crate) const SNOOPS: [Snoop; 4] = [Snoop::None, Snoop::NotNeeded, Snoop::Forwarded, Snoop::Modified];
 
-/// What `number` stands for in `table`.
+/// The element of `table` that `number` names.
 pub(crate) fn pick<T: Copy>(table: &[T], number: u8, field: &str) -> Result<T, Failure> {
     let found = table.get(usize::from(number)).copied();
     found.ok_or_else(|| argument(format!("{field} is {number}: there are 0 to {}", table.len() - 1)))
 }
 
-/// The place of `value` in a table of the interface.
+/// The index of `value` in a table of the interface.
 pub(crate) fn number<T: PartialEq>(table: &[T], value: &T) -> u8 {
     table.iter().position(|known| known == value).and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
 }

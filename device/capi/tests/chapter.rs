@@ -21,7 +21,7 @@ fn the_program_of_the_chapter_runs() {
     let (program, _) = rest.split_once("```").expect("the program ends");
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chapter.c");
     std::fs::write(&place, program).expect("a file for the compiler can be written");
-    // Linked by its file: the shared library may be anywhere then.
+    // Linked by its file, so that the shared library may be anywhere.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chapter");
     std::fs::create_dir_all(&folder).expect("a folder for the library can be made");
     std::fs::copy(libraries().join("libvm_pmu_capi.so"), folder.join("libvm_pmu.so.0")).expect("the library can be copied");

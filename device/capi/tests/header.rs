@@ -1,4 +1,4 @@
-//! The header that is checked in is the one that the sources make.
+//! The checked-in header is the one generated from the sources.
 
 #[path = "../header/mod.rs"]
 mod header;

@@ -1,4 +1,4 @@
-//! A library with some parts only: what it knows, what it says of the others, and what it reads that a whole library wrote. These tests hold
+//! A library with only some parts: what it knows, its errors for the others, and reading snapshots of a complete library. These tests hold
 //! for every choice of features.
 
 use std::ffi::CString;
@@ -10,7 +10,7 @@ use vm_pmu_capi::machine::{VmPmuMachine, VmPmuOptions, vm_pmu_machine_create, vm
 use vm_pmu_capi::snapshot::vm_pmu_load;
 use vm_pmu_capi::status::{VmPmuStatus, vm_pmu_last_error};
 
-/// A machine of so many threads of this part, or why not.
+/// A machine with that many threads of this part, or the reason why not.
 fn create(part: &str, threads: u32) -> Result<*mut VmPmuMachine, String> {
     let name = CString::new(part).expect("no zero byte");
     let mut machine = null_mut();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use support::{is_there, libraries, root, succeed};
 
-/// What a program of the static library needs beside it, as `vm_pmu.pc` says.
+/// What a program of the static library needs in addition, as in `vm_pmu.pc`.
 const STATIC_NEEDS: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
 
 /// Installs everything once, as a user would, and returns where.
@@ -41,7 +41,7 @@ fn run_with(program: &Path, arguments: &[PathBuf]) {
     assert!(String::from_utf8_lossy(&output.stdout).contains("all is well"));
 }
 
-/// The static library, by its file: beside it lies the shared one.
+/// The static library, by its file: the shared one is in the same folder.
 fn statically() -> Vec<String> {
     let library = installed().join("lib/libvm_pmu.a").display().to_string();
     std::iter::once(library).chain(STATIC_NEEDS.map(str::to_owned)).collect()
@@ -107,7 +107,7 @@ fn a_c_program_saves_and_restores() {
     }
 }
 
-/// What the program of the translator has beside it: the bridge that emulators copy, as they would compile it.
+/// The sources that the program of the translator is compiled with: the bridge that emulators copy, as they would compile it.
 fn bridge() -> Vec<String> {
     let folder = root().join("bridge");
     let sources = ["tcg_bridge.c", "tcg_bridge_demand.c", "tcg_bridge_machine.c"].map(|name| folder.join(name).display().to_string());

@@ -1,6 +1,6 @@
 /*
- * Writes the catalogue of the nest's events for skiboot, a flattened device tree, to standard output. It has those events that the nest in QEMU
- * counts: its clocks and counts of updates. Nobody tells it of anything else.
+ * Writes the catalogue of the nest's events for skiboot, a flattened device tree, to standard output. It has the events that the nest in
+ * QEMU counts: its clocks and counts of updates. No other events are reported to it.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <vm_pmu.h>
 
-/* What skiboot has memory for. */
+/* The size of skiboot's memory for it. */
 #define LARGEST 0x40000
 
 static bool begin_node(void *tree, const char *name) { return fdt_begin_node(tree, name) == 0; }

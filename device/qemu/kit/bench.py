@@ -1,4 +1,4 @@
-"""Compares QEMU as it is with QEMU that has the PMU: how long the same work takes in guests."""
+"""Compares QEMU without and with the PMU: how long the same work takes in guests."""
 
 import re
 import statistics
@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 from kit.errors import Failure
 from kit.guest import Guest
 
-# What a guest does while it is timed, with the time until its command begins as one more.
+# The workloads that are timed in a guest; the time until its command begins is one more.
 BOOT = "boot"
 WORKLOADS = ("loop", "gzip", "syscalls", BOOT)
 
-# QEMU counts instructions then, and its clock, that of the guest too, goes on by a nanosecond with each.
+# QEMU then counts instructions, and its clock, and so the guest's, advances by a nanosecond with each.
 INSTRUCTIONS_AS_NANOSECONDS = ("-icount", "shift=0,sleep=off")
 
-# A short run before each that is timed translates its code.
+# A short run before each timed one translates its code.
 WARM_UP = 20
 
-# When Linux starts the first process, a thread of its own is at work for another second: the guest waits until it was idle for that long.
+# When Linux starts the first process, one of its own threads works for another second: the guest waits until it was idle for that long.
 _IDLE = """\
 idle() { awk '/^cpu / { print $5 }' /proc/stat; }
 until before=$(idle); sleep 1; [ $(($(idle) - before)) -ge 90 ]; do :; done"""
 
-# Below so many samples, what perf does once is not small compared with what it does for each.
+# With fewer samples than this, perf's work per run is not small compared with its work per sample.
 ENOUGH_SAMPLES = 1000
 
-# What the guest prints: before a run, which has no name if it does not matter; of its time (the program `seconds`); and of its counts.
+# What the guest prints: before a run, with its name unless it is a warm-up; for its time (the program `seconds`); and for its counts.
 _RUN = "@run "
 _SECONDS = "@seconds "
 _COUNT = "@count "
@@ -36,7 +36,7 @@ _SAMPLES = re.compile(r"\((\d+) samples\)")
 
 @dataclass(frozen=True)
 class State:
-    """What QEMU or its PMU does meanwhile; `before` is put before a command of the guest."""
+    """What QEMU or its PMU does during a run; `before` is put before a command of the guest."""
 
     name: str
     before: str = ""
@@ -44,17 +44,17 @@ class State:
 
 @dataclass(frozen=True)
 class Case:
-    """What is compared on a machine: the events that are counted, and how much each workload does."""
+    """What is compared on a machine: the counted events, and the amount of work of each workload."""
 
     machine: str
     events: str
     amounts: dict[str, int]
-    # QEMU has a PMU of its own there.
+    # QEMU has its own PMU there.
     own: bool = False
     append: str = ""
 
     def states(self, plain: bool) -> list[State]:
-        """What is timed in one guest, of QEMU as it is or with the PMU."""
+        """The states that are timed in one guest, without or with the PMU."""
         counting = f"perf stat -x, -o /tmp/counts -e {self.events}"
         if plain:
             return [State("plain")] + [State("own", counting)] * self.own
@@ -68,7 +68,7 @@ CASES = {
             machine="k8",
             events="instructions,cycles,branches,instructions:u",
             amounts={"loop": 800_000_000, "gzip": 1_000_000, "syscalls": 2_000_000},
-            # Linux measures the TSC's frequency when it starts, and is wrong by any factor if the host was busy then.
+            # Linux measures the TSC's frequency when it starts, and is wrong by a large factor if the host was busy then.
             append="clocksource=acpi_pm tsc=unstable",
         ),
         Case(
@@ -83,7 +83,7 @@ CASES = {
 
 @dataclass
 class Series:
-    """The same work in the same state, in several runs; `instructions` are all that the guest executed, in a run of its own."""
+    """The same work in the same state, in several runs; `instructions` are all that the guest executed, in a separate run."""
 
     seconds: list[float] = field(default_factory=list)
     instructions: int = 0
@@ -91,7 +91,7 @@ class Series:
 
     @property
     def median(self) -> float:
-        """The time of a run, in seconds."""
+        """The median time of a run, in seconds."""
         return statistics.median(self.seconds)
 
     @property
@@ -118,7 +118,7 @@ def ratio(results: Results, workload: str, state: str, base: str, per_instructio
 
 @dataclass(frozen=True)
 class Goal:
-    """At most what a state may cost, as a ratio to another, in these workloads; `loop` is the limit of the loop, where it has another."""
+    """The most that a state may cost, as a ratio to another, in these workloads; `loop` is the limit of the loop, if it differs."""
 
     state: str
     base: str
@@ -179,7 +179,7 @@ def script(states: list[State], amounts: dict[str, int], warm_up: bool) -> str:
 
 
 def _check(text: str) -> None:
-    """Fail if a counter did not count all the time: the state would not be what its name says."""
+    """Fail if a counter did not count all the time: the state would not match its name."""
     fields = text.split(",")
     if len(fields) > 4 and (not fields[0].isdecimal() or fields[4] != "100.00"):
         raise Failure(f"perf counts {fields[2]} {fields[4]} % of the time: {fields[0]}")
@@ -192,7 +192,7 @@ def runs(lines: list[str]) -> Iterator[tuple[tuple[str, str], float, int]]:
         if text.startswith(_RUN):
             if name:
                 if not seconds:
-                    raise Failure(f"the guest did not tell how long {' '.join(name)} took")
+                    raise Failure(f"the guest did not report how long {' '.join(name)} took")
                 yield name, seconds, samples
             name, seconds, samples = tuple(text.removeprefix(_RUN).split()), 0.0, 0
         elif text.startswith(_SECONDS):
@@ -213,7 +213,7 @@ def _run(guest: Guest, command: str) -> list[tuple[tuple[str, str], float, int]]
 
 
 def measure(case: Case, make: Callable[..., Guest], count: int, workloads: list[str], scale: float) -> Results:
-    """Time all workloads in all states. `make` makes a guest: of QEMU as it is if `plain`, and with more options of QEMU."""
+    """Time all workloads in all states. `make` makes a guest: of QEMU without the PMU if `plain`, and with more options of QEMU."""
     amounts = {name: max(int(case.amounts[name] * scale), 1) for name in workloads if name != BOOT}
     results: Results = {}
 
@@ -222,11 +222,11 @@ def measure(case: Case, make: Callable[..., Guest], count: int, workloads: list[
         return results.setdefault(name, Series())
 
     def say(what: str) -> None:
-        """Tell how far it is."""
+        """Report progress."""
         print(f"{case.machine}: {what}", file=sys.stderr, flush=True)
 
     for number in range(count):
-        # Every second run goes the other way round: a host that drifts, or what a state leaves behind, then touches both sides alike.
+        # Every second run is in reverse order, so that a drifting host, or leftovers of a state, affect both sides equally.
         way = -1 if number % 2 else 1
         for plain in (True, False)[::way]:
             states = case.states(plain)
@@ -245,7 +245,7 @@ def measure(case: Case, make: Callable[..., Guest], count: int, workloads: list[
 
 
 def each_sample(results: Results, workload: str) -> tuple[int, float] | None:
-    """The guest's instructions and the microseconds that each sample took, as against counting; None if there were too few to tell."""
+    """The guest's instructions and the microseconds that each sample took, in addition to counting; None if there were too few samples."""
     sampling, counting = results.get((workload, "sampling")), results.get((workload, "counting"))
     if not sampling or not counting or sampling.samples < ENOUGH_SAMPLES:
         return None
@@ -272,7 +272,7 @@ def table(results: Results) -> Iterator[str]:
 
 
 def verdicts(results: Results) -> Iterator[str]:
-    """For each goal whether it is met, with its ratios."""
+    """For each goal, whether it is met, with its ratios."""
     for goal in GOALS:
         if ratios := goal.ratios(results):
             values = ", ".join(f"{name} {value:.3f}" for name, value in ratios.items())
@@ -280,7 +280,7 @@ def verdicts(results: Results) -> Iterator[str]:
 
 
 def document(results: Results) -> dict:
-    """Everything of a machine, as JSON has it."""
+    """All results of a machine, for JSON."""
     workloads: dict[str, dict] = {}
     for (workload, state), series in results.items():
         each = each_sample(results, workload) if state == "sampling" else None

@@ -1,4 +1,4 @@
-"""Builds QEMU with the performance monitoring units in it, or as it is."""
+"""Builds QEMU with the performance monitoring units, or unchanged."""
 
 import filecmp
 import os
@@ -15,22 +15,22 @@ HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
 BRIDGE = ROOT / "device" / "capi" / "bridge"
 
-# How the names of builds without the PMU end.
+# The suffix of the names of builds without the PMU.
 PLAIN = "-plain"
 
-# Debian takes these out of QEMU's source; they build every QEMU that the kit knows.
+# Debian removes these from QEMU's source; these versions build every QEMU that the kit knows.
 PYTHON_PACKAGES = ("meson==1.11.1", "pycotap==1.3.1")
 
-# What of libvm_pmu an architecture of QEMU's is given: the PMUs of its CPUs, by the names of features.
+# What each architecture of QEMU gets of libvm_pmu: the PMUs of its CPUs, by the names of features.
 PARTS = {"i386": ("k8", "knl"), "x86_64": ("k8", "knl"), "ppc": ("power9",), "ppc64": ("power9",)}
 
 # What the nest of a chip needs in addition: its counters in memory, and the catalogue of their events.
 NEST = {"ppc64": ("memory", "tree")}
 
-# And what the bridge calls, whatever the architecture.
+# And what the bridge calls on every architecture.
 CALLED = ("companion",)
 
-# What must be there; Debian's packages have it by these names.
+# Required programs and headers, and the Debian packages that have them.
 TOOLS = {
     "cc": "gcc",
     "ninja": "ninja-build",
@@ -51,7 +51,7 @@ def has(header: str) -> bool:
 
 
 def require() -> None:
-    """Say in one line what is missing to build QEMU."""
+    """Fail with one line that lists what is missing to build QEMU."""
     missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if shutil.which("pkg-config") and subprocess.run(["pkg-config", "--exists", "glib-2.0"]).returncode:
         missing.append("libglib2.0-dev")
@@ -69,7 +69,7 @@ def run(command: list[str | Path], log: Path, directory: Path, **environment: st
     if done.returncode:
         end = [line for line in log.read_text(errors="replace").splitlines() if line.strip()][-15:]
         print("\n".join(end), file=sys.stderr)
-        raise Failure(f"{Path(command[0]).name} failed: all that it said is in {log}")
+        raise Failure(f"{Path(command[0]).name} failed: its whole output is in {log}")
 
 
 def architectures(targets: str) -> list[str]:
@@ -87,7 +87,7 @@ def features(targets: str) -> list[str]:
 
 
 def library(base: Path, targets: str) -> Path:
-    """Build libvm_pmu for these targets and install it, the static one alone; returns the directory for pkg-config."""
+    """Build libvm_pmu for these targets and install only the static library; returns the directory for pkg-config."""
     prefix = base / "library"
     build = ["cargo", "build", "--profile", "dist", "--locked", "--package", "vm-pmu-capi"]
     build += ["--no-default-features", "--features", ",".join(features(targets))]
@@ -103,7 +103,7 @@ def library(base: Path, targets: str) -> Path:
 
 
 def meson(base: Path) -> Path:
-    """A Python with Meson of a version that QEMU takes."""
+    """A Python with a version of Meson that QEMU accepts."""
     place = base / "python"
     stamp = place / "vm-pmu-packages"
     if not stamp.exists() or stamp.read_text() != " ".join(PYTHON_PACKAGES):
@@ -122,12 +122,12 @@ def place_files(tree: Path) -> None:
 
 
 def fragments() -> list[Path]:
-    """The files of fragments."""
+    """The files with fragments."""
     return sorted((HERE / "fragments").glob("*.toml"))
 
 
 def prepare(original: Path, tree: Path, plain: bool) -> None:
-    """Make the tree that is built; what has not changed since it was made last keeps its time, and is not compiled again."""
+    """Make the tree that is built; files that have not changed since the last time keep their time, and are not compiled again."""
     fresh = tree.with_name(f"{tree.name}.part")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(original, fresh, symlinks=True)
@@ -138,7 +138,7 @@ def prepare(original: Path, tree: Path, plain: bool) -> None:
         try:
             insert.apply_all(fragments(), fresh)
         except insert.PlaceNotFound as missing:
-            raise Failure(f"this QEMU has other places than the kit knows:\n{missing}") from None
+            raise Failure(f"this QEMU does not have the places that the kit knows:\n{missing}") from None
     if not tree.exists():
         fresh.replace(tree)
         return
@@ -166,7 +166,7 @@ def configure(tree: Path, build: Path, python: Path, targets: str, whole: bool, 
         options += ["--without-default-features", "--without-default-devices", "--enable-fdt=system", "--disable-plugins"]
         options += [f"--with-devices-{architecture}=vm-pmu" for architecture in architectures(targets)]
     if pkg_config:
-        # Of the library, as of everything else, only what is called.
+        # Link only the functions that are called, of the library as of everything else.
         options += ["-Dvm_pmu=enabled", f"-Dpkg_config_path={pkg_config}", "--extra-ldflags=-Wl,--gc-sections"]
     stamp = build / "vm-pmu-options"
     if stamp.exists() and stamp.read_text() == "\n".join(options):
@@ -198,6 +198,6 @@ def build(base: Path, version: str, original: Path, targets: str, plain: bool, w
     configure(tree, place, meson(base), targets, whole, pkg_config, log / f"configure-{name}.log")
     wanted = programs(targets)
     progress = log / f"build-{name}.log"
-    say(f"compiling QEMU {name}, which takes some minutes; {progress} tells how far it is")
+    say(f"compiling QEMU {name}, which takes some minutes; {progress} shows the progress")
     run(["ninja", f"-j{jobs}", *wanted], progress, place)
     return [place / program for program in wanted]

@@ -1,6 +1,6 @@
-"""What perf must say in a guest, worked out by hand from the programs' instructions.
+"""What perf must report in a guest, derived by hand from the programs' instructions.
 
-A check is a shell command for the guest and a function that is given the lines it printed and returns what is wrong with them, or nothing.
+A check is a shell command for the guest and a function that takes the printed lines and returns what is wrong with them, or None.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Check:
 
 
 def stat(events: str, program: str, times: int = 3, option: str = "") -> str:
-    """A command that counts events in a program, and prints a line with the counts for each time."""
+    """A command that counts events in a program, and prints a line with the counts of each run."""
     once = f"perf stat {option}-x, -e {events} -o /tmp/stat {program} && grep -v '^#' /tmp/stat | grep . | cut -d, -f1 | tr '\\n' ' ' && echo"
     return "; ".join([once] * times)
 
@@ -38,7 +38,7 @@ def numbers(lines: list[str]) -> list[list[int]]:
 
 
 def equal(*expected: int, times: int = 3) -> Judge:
-    """The counts are these, each time."""
+    """The counts are these, in each run."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)
@@ -48,7 +48,7 @@ def equal(*expected: int, times: int = 3) -> Judge:
 
 
 def k8(instructions: int, branches: int) -> Judge:
-    """K8 counts interrupts and exceptions with instructions and branches, and far transfers with branches: each run tells its interrupts.
+    """K8 counts interrupts and exceptions with instructions and branches, and far transfers with branches: each run reports its interrupts.
 
     The exceptions are the page fault of the first instruction, and the far transfer is the system call that ends the program.
     """
@@ -68,7 +68,7 @@ def knl(instructions: int, branches: int) -> Judge:
 
 
 def shares(lines: list[str]) -> str | None:
-    """The samples of `histogram` are 60, 30 and 10 % of all, but for one."""
+    """The samples of `histogram` are 60, 30 and 10 % of all, except for one."""
     found = {}
     for line in lines:
         words = line.split()
@@ -91,7 +91,7 @@ def sources(lines: list[str]) -> str | None:
 
 
 def addresses(lines: list[str]) -> str | None:
-    """The sampled loads are those of `memory`, one a line of its buffer of 1 MiB, which begins at a page."""
+    """The sampled loads are those of `memory`, one per line of its buffer of 1 MiB, which begins at a page."""
     found = [line.split() for line in lines if line.strip()]
     places = [int(words[0], 16) for words in found]
     if any(words[-1] != "load" for words in found) or any(place % 128 for place in places):
@@ -102,29 +102,29 @@ def addresses(lines: list[str]) -> str | None:
 
 
 def follows(lines: list[str]) -> str | None:
-    """Behind each sample are branches of `branches`, newest first: each begins where the one before it went, or a few instructions further."""
+    """Each sample has branches of `branches`, newest first: each begins at the target of the one before it, or a few instructions further."""
     stacks = [[tuple(int(place, 16) for place in entry.split("/")[:2]) for entry in line.split()] for line in lines if "/" in line]
     for stack in stacks:
         for (begins, _), (origin, went) in zip(stack, stack[1:]):
             # The oldest may have lost its first half.
             if origin and not 0 <= begins - went < 64:
-                return f"expected a branch at {went:#x} or a little behind, found {begins:#x}"
+                return f"expected a branch at {went:#x} or a little after it, found {begins:#x}"
     count = sum(map(len, stacks))
     return None if len(stacks) >= 100 and count >= 16 * len(stacks) else f"expected a hundred samples of many branches, found {len(stacks)} with {count}"
 
 
 def ticks(ratio: float) -> Judge:
-    """A clock goes so often in a nanosecond; perf opens and reads what it counts one after the other."""
+    """A clock ticks this often per nanosecond; perf opens and reads its events one after the other."""
 
     def judge(lines: list[str]) -> str | None:
         counted, nanoseconds = numbers(lines)[0]
-        return None if abs(counted / nanoseconds / ratio - 1) < 0.1 else f"expected {ratio} ticks a nanosecond, found {counted} in {nanoseconds} ns"
+        return None if abs(counted / nanoseconds / ratio - 1) < 0.1 else f"expected {ratio} ticks per nanosecond, found {counted} in {nanoseconds} ns"
 
     return judge
 
 
 def apart(microseconds: float, least: int) -> Judge:
-    """Most samples come so long after the one before: a busy host lets some come later."""
+    """Most samples come this long after the one before: on a busy host some come later."""
 
     def judge(lines: list[str]) -> str | None:
         times = [float(line.strip().rstrip(":")) * 1e6 for line in lines]
@@ -138,7 +138,7 @@ def apart(microseconds: float, least: int) -> Judge:
 
 
 def each(judge: Judge, times: int) -> Judge:
-    """So many lines, each as it must be."""
+    """This many lines, each as expected."""
 
     def judge_each(lines: list[str]) -> str | None:
         if len(lines) != times:
@@ -165,7 +165,7 @@ def exactly(*words: str) -> Judge:
 
 
 def traffic(walked: int) -> Judge:
-    """What the untile counts, by all boxes of a unit: each line is read from MCDRAM, which has it in its cache or reads it from memory.
+    """The counts of the untile, of all boxes of a unit: each line is read from MCDRAM, which has it in its cache or reads it from memory.
 
     Prefetches beyond the ends of pages and what else the guest does add less than two fifths. perf starts and stops boxes one after the other.
     """
@@ -175,14 +175,14 @@ def traffic(walked: int) -> Judge:
         if not walked <= reads <= walked * 7 // 5 or requests < walked:
             return f"expected {walked} reads of MCDRAM and requests, or a little more, found {reads} and {requests}"
         if abs(lookups - reads) > reads // 50:
-            return f"expected as many reads of MCDRAM as its cache was looked into, found {reads} and {lookups}"
+            return f"expected as many reads of MCDRAM as lookups in its cache, found {reads} and {lookups}"
         return None if abs(misses - memory) <= memory // 10 else f"expected a read of memory for each miss of MCDRAM, found {memory} for {misses}"
 
     return judge
 
 
 def shared(expected: int, counters: int) -> Judge:
-    """Of more events than counters, so many count at any time: what they counted, not scaled, is as much in all."""
+    """With more events than counters, this many count at any time: the sum of their counts, not scaled, is that many times the count of one."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)[0]
@@ -192,7 +192,7 @@ def shared(expected: int, counters: int) -> Judge:
 
 
 def misses(accesses: int, expected: int, times: int = 3) -> Judge:
-    """The accesses are exact each time; of the misses, the kernel's own accesses between may make one in a hundred more or fewer."""
+    """The accesses are exact each time; the kernel's own accesses may change the misses by one in a hundred."""
 
     def judge(lines: list[str]) -> str | None:
         found = numbers(lines)
@@ -208,7 +208,7 @@ def fewer(limit: int) -> Judge:
 
 
 def all_in(function: str, expected: int) -> Judge:
-    """All samples are in one function, and as many as expected but for one."""
+    """All samples are in one function, and as many as expected, more or less one."""
 
     def judge(lines: list[str]) -> str | None:
         found = {words[-1]: int(words[0]) for line in lines if len(words := line.split()) >= 2 and words[0].isdigit()}
@@ -219,8 +219,8 @@ def all_in(function: str, expected: int) -> Judge:
 
 
 def says(words: str) -> Judge:
-    """Some line has these words."""
-    return lambda lines: None if any(words in line for line in lines) else f"no line says {words!r}: {lines}"
+    """At least one line has these words."""
+    return lambda lines: None if any(words in line for line in lines) else f"no line has {words!r}: {lines}"
 
 
 def sampled(event: str, period: int, program: str) -> str:
@@ -235,7 +235,7 @@ SAMPLES = sampled("instructions:u", 9973, "histogram")
 
 
 def both(events: str, program: str = "loop") -> str:
-    """Two programs at once, one a CPU, each counted."""
+    """Two programs at once, one per CPU, each counted."""
     one = f"taskset %d perf stat -x, -e {events} -o /tmp/stat%d {program}"
     return f"{one % (1, 1)} & {one % (2, 2)}; wait; cat /tmp/stat1 /tmp/stat2 | grep -v '^#' | grep . | cut -d, -f1"
 
@@ -255,14 +255,14 @@ K8 = [
         stat("r76:u,r76:u,r76:u,r76:u,r76:u,r76:u", "loop 400000000", 1, "--no-scale "),
         shared(2_000_000_074, 4),
     ),
-    # By the companion. The kernel has cleared the lines of a page when the program's first store goes on: its stores hit.
+    # By the companion. The kernel has cleared the lines of a page before the program's first store continues: its stores hit.
     Check("misses of the data cache, three times", stat("r40:u,r41:u", "memory"), misses(163_841 + 16_384, 163_840)),
     Check("branches that were not predicted, in a loop of a million", stat("branch-misses:u", "loop", 1), fewer(500)),
     Check("samples of misses", sampled("r41:u", 997, "memory"), all_in("load", 164)),
     Check("what was counted before the companion, and after", stat("instructions:u,branches:u,rcf:u", "loop"), k8(*LOOP["x86"])),
 ]
 
-# Requests at MCDRAM, what its cache has or has not, reads of memory, requests at CHAs. Of boxes that have a name in common perf tells the sum.
+# Requests at MCDRAM, hits and misses of its cache, reads of memory, requests at CHAs. For boxes with a common name perf reports the sum.
 TRAFFIC = ",".join(
     (
         "uncore_edc_eclk/event=1,umask=1/",
@@ -273,7 +273,7 @@ TRAFFIC = ",".join(
     )
 )
 
-# As Linux names them: controllers of memory and of MCDRAM, each in two halves with a clock of their own, and the ports to devices.
+# As Linux names them: controllers of memory and of MCDRAM, each in two halves with separate clocks, and the ports to devices.
 PCI_BOXES = [
     *(f"uncore_imc_{number}" for number in range(6)),
     *(f"uncore_imc_uclk_{number}" for number in range(2)),
@@ -362,7 +362,7 @@ def nest_clock(event: str, program: str = "sleep 2") -> str:
     return stat(f"{event},duration_time", program, 1, "-a ")
 
 
-# What the nest knows by itself, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
+# What the nest itself reports, by Linux's driver of in-memory collection: clocks of 2 GHz and of half of DDR4-2667's rate, and a posting each
 # millisecond.
 POWERNV = [
     *POWER,
@@ -436,7 +436,7 @@ SAVED = {
 SAVED_BOXES = [Check("the clock of memory, saved in its middle", clock("uncore_imc_0/event=0xff/", 4), ticks(1.2))]
 SAVED_TRAFFIC = [Check("what memory does, saved in its middle", stat(TRAFFIC, "walks 20", 1, "-a "), traffic(20 * WALKED))]
 
-# Beside the 2,000 walks: argc, argv[1], and the five bytes of "2000".
+# In addition to the 2,000 walks: argc, argv[1], and the five bytes of "2000".
 SAVED_CACHES = [
     Check(
         "misses, saved in their middle",
@@ -448,7 +448,7 @@ SAVED_CACHES = [
 
 @dataclass(frozen=True)
 class Run:
-    """One guest, and what is checked in it; `saved` after so many seconds of its commands."""
+    """One guest, and what is checked in it; `saved` after that many seconds of its commands."""
 
     machine: str
     checks: list[Check]
@@ -479,7 +479,7 @@ MARK = "== "
 
 
 def script(checks: list[Check]) -> str:
-    """The commands of all checks, each behind a line with its number."""
+    """The commands of all checks, each after a line with its number."""
     return "\n".join(f"echo '{MARK}{number}'; {{ {check.command}; }} 2>&1" for number, check in enumerate(checks))
 
 

@@ -52,7 +52,7 @@ class Writer:
         self._add(name, stat.S_IFCHR | 0o600, b"", (major, minor))
 
     def finish(self) -> bytes:
-        """The archive, filled up to where another may follow."""
+        """The archive, padded so that another may follow."""
         self._add("TRAILER!!!", 0, b"")
         archive = b"".join(self._blocks)
         return archive + bytes(-len(archive) % 512)

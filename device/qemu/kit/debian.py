@@ -17,7 +17,7 @@ from kit.errors import Failure, say
 
 MIRROR = "http://deb.debian.org/debian"
 
-# Stable and oldstable: what they have stays on the mirror until a point release replaces it.
+# Stable and oldstable: their packages stay on the mirror until a point release replaces them.
 SUITES = ("trixie", "bookworm")
 
 SOURCES = "source"
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def _open(url: str):
-    """Open a URL, or say in one line why it cannot be."""
+    """Open a URL, or fail with the reason in one line."""
     try:
         return urllib.request.urlopen(url, timeout=60)
     except urllib.error.HTTPError as error:
@@ -110,7 +110,7 @@ class Archive:
     _fresh: bool = field(default=False, repr=False)
 
     def _path(self) -> Path:
-        """Where the cache has the index; the mirror has it at the same place."""
+        """The path of the index in the cache and on the mirror."""
         kind = "source/Sources.xz" if self.architecture == SOURCES else f"binary-{self.architecture}/Packages.xz"
         return self.cache / "dists" / self.suite / "main" / kind
 
@@ -167,7 +167,7 @@ class Archive:
         return Package(name, entry["Version"], self._fetch(Remote(entry["Filename"], entry["SHA256"])))
 
     def source(self, name: str, ending: str) -> Path:
-        """The file of a source package whose name ends so, downloaded if need be; of several versions the last that the mirror has."""
+        """The file of a source package with this ending, downloaded if need be; of several versions the last that the mirror has."""
         found = [
             Remote(f"{entry['Directory']}/{line.split()[2]}", line.split()[0])
             for entry in reversed(self.entries(name))
@@ -181,13 +181,13 @@ class Archive:
             except Failure as failure:
                 if not failure.missing:
                     raise
-                # An index can name what has not come to the mirror yet.
+                # An index can name files that are not on the mirror yet.
                 gone = failure
-                say(f"{failure}: the version before is looked for")
+                say(f"{failure}: trying the version before")
         raise gone
 
     def current(self, action: Callable[[], T]) -> T:
-        """Do something with this archive; once more with a new index if a file is gone that an index of an earlier run names."""
+        """Do something with this archive; again with a new index if a file that the index of an earlier run names is gone."""
         try:
             return action()
         except Failure as failure:
@@ -219,7 +219,7 @@ class Package:
         raise Failure(f"{self.path} is not a Debian package: delete it and try again")
 
     def unpack(self, directory: Path, *patterns: str) -> Path:
-        """Unpack the files and links whose paths match one of the patterns (of `pathlib`), once, into a directory of their own."""
+        """Unpack the files and links whose paths match one of the patterns (of `pathlib`), once, into a separate directory."""
         target = directory / f"{self.name}_{self.version.replace(':', '%')}"
         if target.exists():
             return target

@@ -1,4 +1,4 @@
-"""What a command of the kit says when it cannot go on."""
+"""Failures of the kit's commands."""
 
 import signal
 import sys
@@ -15,7 +15,7 @@ class Failure(Exception):
 
 
 def say(what: str) -> None:
-    """Tell on standard error what takes its time next; standard output has the results alone."""
+    """Report the next long step on standard error; standard output has only the results."""
     print(what, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs one command in a guest, and reads from the guest's console what comes of it."""
+"""Runs one command in a guest, and reads its output from the guest's console."""
 
 import os
 import select
@@ -19,7 +19,7 @@ BEGINS = b"@guest begins"
 ENDS = b"@guest ends "
 DONE = b"@guest is done"
 
-# What timeout(1) returns too.
+# The same as timeout(1) returns.
 TIMED_OUT = 124
 
 
@@ -42,7 +42,7 @@ class Guest:
     flash: Path | None = None
     # Files for the guest, by their paths there.
     files: dict[str, Path] = field(default_factory=dict)
-    # The guest hangs when so many seconds have passed; if `patient`, since its last line.
+    # The guest counts as hanging after this many seconds; if `patient`, since its last line.
     timeout: float = 120.0
     patient: bool = False
     # Seconds until the command began, and until it ended.
@@ -50,7 +50,7 @@ class Guest:
     ended: float = 0.0
 
     def initramfs(self, command: str) -> bytes:
-        """The image's archive with a second one behind it, which has the command and the files for it."""
+        """The image's archive followed by a second one, which has the command and the files for it."""
         second = Writer()
         second.file("host/command", command.encode() + b"\n", executable=True)
         for name, path in self.files.items():
@@ -127,7 +127,7 @@ class Guest:
             elif state == "ends" and text == DONE:
                 return status
             elif state == "runs" and not text:
-                # The last empty line is not the command's: what it printed last may lack the end of a line.
+                # The last empty line is not the command's: its last output may lack the end of a line.
                 empty += 1
             elif state == "runs":
                 for shown in [b""] * empty + [text]:
@@ -141,7 +141,7 @@ class Guest:
         raise Failure(f"{self.qemu.name} ended with status {code} before the guest's command did: {self._reason()}; its log is {self.log}")
 
     def _reason(self) -> str:
-        """The last line of the log that tells why a machine ended: the kernel's panic, or what QEMU says."""
+        """The last line of the log that has the reason of a machine's end: the kernel's panic, or QEMU's message."""
         marks = ("Kernel panic", f"{self.qemu.name}: ")
         lines = [line for line in self.log.read_text(errors="replace").splitlines() if any(mark in line for mark in marks)]
         return lines[-1].strip() if lines else "it gave no reason"

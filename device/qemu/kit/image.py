@@ -19,7 +19,7 @@ from kit.libraries import INTERPRETERS, Resolver
 KERNELS = {"amd64": "linux-image-amd64", "ppc64el": "linux-image-powerpc64le"}
 MODULES = {"amd64": ("intel-uncore",), "ppc64el": ()}
 
-# QEMU's firmware is the same whatever suite runs in the guest.
+# QEMU's firmware is the same for every suite in the guest.
 FIRMWARE_SUITE = "trixie"
 FIRMWARE = {
     "qemu-system-data": ("usr/share/qemu/*.bin", "usr/share/qemu/skiboot.lid"),
@@ -42,7 +42,7 @@ def digest(paths: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class Image:
-    """What QEMU loads: a kernel and its first file system; `modules` are the kernel's that a machine may want."""
+    """What QEMU loads: a kernel and its first file system; `modules` are those modules of the kernel that a machine may need."""
 
     directory: Path
 
@@ -62,7 +62,7 @@ class Image:
 
 
 def once(directory: Path, fill: Callable[[Path], None]) -> Path:
-    """A directory that appears when it is filled completely, and is filled once."""
+    """A directory that appears only when it is complete, and is filled once."""
     if not directory.exists():
         partial = directory.with_name(f"{directory.name}.{os.getpid()}.part")
         shutil.rmtree(partial, ignore_errors=True)
@@ -85,7 +85,7 @@ def _only(package: Package, root: Path, pattern: str) -> Path:
 
 
 def _elf(kernel: bytes) -> bytes | None:
-    """The ELF file in a compressed kernel of x86 (Linux's boot protocol says where); None if no tool here decompresses it."""
+    """The ELF file in a compressed kernel of x86 (at the place given by Linux's boot protocol); None if no tool here decompresses it."""
     start = (kernel[0x1F1] + 1) * 512 + struct.unpack_from("<I", kernel, 0x248)[0]
     # The last four bytes are the length of the ELF file.
     payload = kernel[start : start + struct.unpack_from("<I", kernel, 0x24C)[0] - 4]
@@ -103,7 +103,7 @@ def _kernel(archive: Archive, files: Path, directory: Path) -> None:
     root = package.unpack(files, "boot/vmlinu*", *(f"{name}.ko*" for name in MODULES[architecture]))
     content = _only(package, root, "boot/vmlinu*").read_bytes()
     if architecture == "amd64":
-        # QEMU starts the ELF file as well, and the guest need not decompress it: a second less.
+        # QEMU can start the ELF file, which the guest need not decompress: this saves a second.
         content = _elf(content) or content
     (directory / "kernel").write_bytes(content)
     for name in MODULES[architecture]:
@@ -138,7 +138,7 @@ def _root(archive: Archive, files: Path, directory: Path) -> None:
 
 
 def image(base: Path, suite: str, architecture: str) -> Image:
-    """The image of a suite for an architecture below the directory `base`, built if it is not there or of other sources."""
+    """The image of a suite for an architecture below the directory `base`, built if it does not exist or was built from other sources."""
     archive = Archive(base / "debian", suite, architecture)
     files = base / "files" / suite / architecture
 

@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# The guest's first process: it runs /host/command, and says over the console when the command begins and ends.
+# The guest's first process: it runs /host/command, and reports on the console when the command begins and ends.
 /bin/busybox --install -s
 mount -t devtmpfs none /dev
 mount -t proc none /proc
@@ -11,10 +11,10 @@ for module in /host/modules/*.ko; do
     [ -e "$module" ] && insmod "$module"
 done
 echo 0 > /proc/sys/kernel/kptr_restrict
-# An emulated processor takes long for an interrupt: perf shall not drop samples because of that.
+# An emulated processor takes long for an interrupt: perf must not drop samples because of that.
 echo 1000000 > /proc/sys/kernel/perf_event_max_sample_rate
 echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
-# From here on the console is the command's own: the kernel's messages wait for their turn.
+# From here on only the command writes to the console: the kernel's messages are printed at the end.
 dmesg -n 1
 cd /host
 printf '\n@guest begins\n'

@@ -21,7 +21,7 @@ class PlaceNotFound(Exception):
 
 @dataclass(frozen=True)
 class Fragment:
-    """One fragment, as its TOML file has it."""
+    """One fragment of a TOML file."""
 
     source: Path
     number: int
@@ -32,12 +32,12 @@ class Fragment:
     texts: list[str]
 
     def describe(self) -> str:
-        """Says which fragment this is."""
+        """A description of the fragment for messages."""
         return f"{self.source.name}, fragment {self.number}"
 
 
 def as_list(value: str | list[str]) -> list[str]:
-    """A value that may be given alone or as a list."""
+    """A value that may be a single one or a list, as a list."""
     return value if isinstance(value, list) else [value]
 
 
@@ -70,7 +70,7 @@ def span(lines: list[str], within: str | None) -> range | None:
 
 
 def find(fragment: Fragment, lines: list[str]) -> tuple[int, str] | None:
-    """The line of a file at which a fragment's place is, and the text for it; nothing if the file does not have it."""
+    """The line of a file at which a fragment's place is, and the text for it; None if the file does not have it."""
     lookup = span(lines, fragment.within)
     if lookup is None:
         return None

@@ -8,16 +8,16 @@ from pathlib import Path, PurePosixPath
 from kit.debian import Archive
 from kit.errors import Failure
 
-# Where a program looks for its dynamic linker.
+# The path of the dynamic linker in a program.
 INTERPRETERS = {"amd64": PurePosixPath("/lib64/ld-linux-x86-64.so.2"), "ppc64el": PurePosixPath("/lib64/ld64.so.2")}
 
 
 def needed(program: Path) -> list[str]:
-    """The names of the shared libraries that an ELF file asks its dynamic linker for."""
+    """The names of the shared libraries that an ELF file needs."""
     try:
         text = subprocess.run(["readelf", "-dW", program], capture_output=True, text=True, check=True).stdout
     except FileNotFoundError:
-        raise Failure("readelf is not there: install binutils (Debian: apt-get install binutils)") from None
+        raise Failure("readelf is missing: install binutils (Debian: apt-get install binutils)") from None
     except subprocess.CalledProcessError:
         raise Failure(f"readelf cannot read {program}") from None
     return re.findall(r"\(NEEDED\).*\[(.+)\]", text)
@@ -40,7 +40,7 @@ class Resolver:
     _unpacked: set[str] = field(default_factory=set)
 
     def _unpack(self, package: str) -> None:
-        """Unpack a package's shared libraries, and know them by name."""
+        """Unpack a package's shared libraries, and remember them by name."""
         self._unpacked.add(package)
         root = self.archive.package(package).unpack(self.directory, "*.so", "*.so.*")
         for path in root.rglob("*.so*"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine of QEMU; `pmu_on` and `pmu_off` are what the CPU's options say of the PMU of this kit."""
+    """One machine of QEMU; `pmu_on` and `pmu_off` are the CPU's options for the PMU of this kit."""
 
     name: str
     qemu: str
@@ -22,12 +22,12 @@ class Machine:
     with_flash: tuple[str, ...] = ()
 
 
-# The watchdog would take a counter for itself. With its defences against speculation Linux would switch page tables at each
-# system call, for which TCG throws its translated addresses away. On a busy host Linux measures the clocks of the processor
+# The watchdog would use a counter. With its mitigations of speculation Linux would switch page tables at each
+# system call, for which TCG discards its translated addresses. On a busy host Linux measures the clocks of the processor
 # wrongly when it boots, and its timers would be late by as much: it takes the chipset's.
 _X86 = "nmi_watchdog=0 mitigations=off tsc=unstable clocksource=acpi_pm nolapic_timer"
 
-# On POWER it would empty the data cache at each return to a user, by loads, as this firmware offers no other way. Then each
+# On POWER it would empty the data cache at each return to a user, with loads, as this firmware has no other way. Then each
 # load of the user misses, and with a sample for each miss a program gets nowhere.
 _POWER = "mitigations=off"
 

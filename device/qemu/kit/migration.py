@@ -1,4 +1,4 @@
-"""Saves a guest in the middle of its command, and goes on with it in another QEMU."""
+"""Saves a guest in the middle of its command, and continues it in another QEMU."""
 
 import json
 import socket
@@ -28,7 +28,7 @@ def _ask(monitor: socket.socket, name: str, **arguments: str) -> dict:
 
 @contextmanager
 def _monitor(place: Path) -> Iterator[socket.socket]:
-    """QEMU's monitor, which there may be in a moment."""
+    """QEMU's monitor, once it is available."""
     with socket.socket(socket.AF_UNIX) as monitor:
         monitor.settimeout(60)
         for _ in range(100):
@@ -53,7 +53,7 @@ def _save(place: Path, state: Path) -> None:
 
 
 def _go_on(place: Path) -> None:
-    """Let a guest go on that has been loaded; it was saved when it stood."""
+    """Continue a loaded guest, which was saved while it was stopped."""
     with _monitor(place) as monitor:
         while _ask(monitor, "query-status")["status"] == "inmigrate":
             time.sleep(0.1)
@@ -61,7 +61,7 @@ def _go_on(place: Path) -> None:
 
 
 def run(guest: Guest, command: str, after: float) -> list[str]:
-    """Run a command, save the guest so many seconds after it has begun, and return what it prints in the QEMU that loads it."""
+    """Run a command, save the guest `after` seconds from its beginning, and return what it prints in the QEMU that loads it."""
     guest.log.parent.mkdir(parents=True, exist_ok=True)
     printed: list[str] = []
     with tempfile.TemporaryDirectory(prefix="guest-") as folder, guest.log.open("wb", buffering=0) as log:
@@ -95,4 +95,4 @@ def run(guest: Guest, command: str, after: float) -> list[str]:
                 process.wait()
                 process.stdout.close()
                 monitor.unlink(missing_ok=True)
-    raise Failure(f"the guest does not go on where it was saved; its log is {guest.log}")
+    raise Failure(f"the guest does not continue from where it was saved; its log is {guest.log}")

@@ -18,7 +18,7 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
     """Add the options of a guest to a command's."""
     parser.add_argument("machine", metavar="MACHINE", choices=machines, help=", ".join(machines))
     parser.add_argument("--qemu", type=Path, metavar="PATH", help="QEMU's program; without it the newest that the kit has built")
-    parser.add_argument("--plain", action="store_true", help="this QEMU does not have the PMU: say nothing of it")
+    parser.add_argument("--plain", action="store_true", help="this QEMU does not have the PMU: pass no option for it")
     parser.add_argument("--pmu", choices=("on", "off"), default="on", help="whether the machine has the PMU (on)")
     parser.add_argument("--smp", default="1", metavar="N", help="how many CPUs, or what QEMU's -smp takes (1)")
     parser.add_argument("--memory", default="1G", help="the guest's memory (1G)")
@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser, machines: list[str]) -> None:
 
 
 def newest(base: Path, program: str, plain: bool) -> Path:
-    """The kit's own build of a program of QEMU, of the highest version: as QEMU is if `plain`, or with the PMU."""
+    """The kit's own build of a program of QEMU, of the highest version: without the PMU if `plain`, or with it."""
 
     def version(path: Path) -> list[int]:
         """The numbers in the name of the build's directory."""
@@ -41,12 +41,12 @@ def newest(base: Path, program: str, plain: bool) -> Path:
     found = sorted((path for path in builds if path.parent.name.endswith(PLAIN) == plain), key=version)
     if not found:
         what = f"{program} without the PMU" if plain else program
-        raise Failure(f"no {what} below {base / 'build'}: build it with the kit, or say where it is")
+        raise Failure(f"no {what} below {base / 'build'}: build it with the kit, or give its path")
     return found[-1]
 
 
 def flash(options: argparse.Namespace) -> Path | None:
-    """What the machine's flash has for the PMU, if it has flash and the PMU is on."""
+    """The content of the machine's flash for the PMU, if it has flash and the PMU is on."""
     if options.plain or options.pmu != "on" or not MACHINES[options.machine].with_flash:
         return None
     made = pnor.place(options.dir)

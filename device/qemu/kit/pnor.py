@@ -21,7 +21,7 @@ BLOCK = 4096
 # skiboot's memory for the catalogue, compressed or not.
 LARGEST = 0x40000
 
-# The POWER9s that skiboot tells apart: its number for one is the PVR without bits 12 to 15 and 0 to 7. QEMU's are of version 2.
+# The POWER9s that skiboot distinguishes: its number for one is the PVR without bits 12 to 15 and 0 to 7. QEMU's are of version 2.
 POWER9 = (0x004E0100, 0x004E0200)
 
 _HEADER = ">7I16xI"
@@ -32,14 +32,14 @@ _DATA, _TABLE = 1, 3
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition's name, and what is in it."""
+    """A partition's name and its content."""
 
     name: str
     content: bytes
 
 
 def _checked(layout: str, *values) -> bytes:
-    """A structure whose last word makes the exclusive or of all its words 0."""
+    """A structure with a last word that makes the exclusive or of all its words 0."""
     words = struct.pack(layout, *values, 0)
     checksum = 0
     for (word,) in struct.iter_unpack(">I", words):
@@ -48,7 +48,7 @@ def _checked(layout: str, *values) -> bytes:
 
 
 def _padded(content: bytes) -> bytes:
-    """The content in whole blocks; flash that was not written has ones."""
+    """The content padded to whole blocks with ones, as in flash that was not written."""
     return content + b"\xff" * (-len(content) % BLOCK)
 
 
@@ -58,7 +58,7 @@ def _entry(number: int, name: str, first: int, blocks: int, kind: int, size: int
 
 
 def flash(partitions: list[Partition]) -> bytes:
-    """Flash with these partitions behind a table of them, which is a partition itself."""
+    """Flash with a table of partitions, which is itself a partition, followed by these partitions."""
     count = len(partitions) + 1
     entries, contents = [_entry(1, "part", 0, 1, _TABLE, BLOCK)], []
     first = 1
@@ -76,13 +76,13 @@ def flash(partitions: list[Partition]) -> bytes:
 
 
 def by_version(content: bytes, versions: tuple[int, ...]) -> bytes:
-    """A partition of one part, which is for CPUs of these versions."""
+    """A partition with one part, for CPUs of these versions."""
     header = struct.pack(">4sI", b"IMCA", 1) + b"".join(struct.pack(">3I", version, BLOCK, len(content)) for version in versions)
     return header.ljust(BLOCK, b"\0") + content
 
 
 def compressed(tree: bytes) -> bytes:
-    """A device tree as skiboot decompresses it, whose decoder knows no other check than CRC32."""
+    """A device tree compressed for skiboot, whose decoder only knows the check CRC32."""
     made = lzma.compress(tree, lzma.FORMAT_XZ, lzma.CHECK_CRC32)
     if max(len(tree), len(made) + BLOCK) > LARGEST:
         raise ValueError(f"the catalogue has {len(tree)} bytes, {len(made)} compressed: skiboot has memory for {LARGEST}")
@@ -113,6 +113,6 @@ def place(base: Path) -> Path:
 
 
 def make(base: Path, pkg_config: Path) -> None:
-    """Make the flash by the library that has been installed there."""
+    """Make the flash with the library that is installed there."""
     content = by_version(compressed(tree(pkg_config, base / "library")), POWER9)
     place(base).write_bytes(flash([Partition("IMA_CATALOG", content)]))

@@ -7,7 +7,7 @@ from kit.errors import Failure
 
 SOURCES = Path(__file__).resolve().parent.parent / "programs"
 
-# What is the same for every architecture: programs in C, and scripts.
+# The same for every architecture: programs in C, and scripts.
 _SCRIPTS = ("compress",)
 _C = ("seconds.c", "steps.c")
 
@@ -24,7 +24,7 @@ def compiler(architecture: str, *arguments: str | Path) -> None:
     try:
         done = subprocess.run([prefix + "gcc", *arguments], capture_output=True, text=True)
     except FileNotFoundError:
-        raise Failure(f"{prefix}gcc is not there: apt-get install {package} (on its own architecture: gcc)") from None
+        raise Failure(f"{prefix}gcc is missing: apt-get install {package} (on its own architecture: gcc)") from None
     if done.returncode:
         lines = done.stderr.splitlines() or ["no message"]
         raise Failure(f"{prefix}gcc: {next((line for line in lines if 'error' in line), lines[-1])}")
@@ -36,7 +36,7 @@ def build(architecture: str, directory: Path) -> list[Path]:
     programs = []
     for source in sorted((SOURCES / TARGETS[architecture][0]).glob("*.S")):
         program = directory / source.stem
-        # No note before the first instruction, and addresses that are known when linking.
+        # No note before the first instruction, and fixed addresses.
         compiler(architecture, "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-o", program, source)
         programs.append(program)
     for name in _C:
@@ -47,5 +47,5 @@ def build(architecture: str, directory: Path) -> list[Path]:
 
 
 def sources(architecture: str) -> list[Path]:
-    """All files that the test programs of an architecture are made of."""
+    """All source files of the test programs of an architecture."""
     return sorted((SOURCES / TARGETS[architecture][0]).iterdir()) + [SOURCES / name for name in (*_C, *_SCRIPTS)]

@@ -15,7 +15,7 @@ from kit.guest import Guest
 
 ARCHITECTURE = "ppc64el"
 
-# Folders with tests, relative to that of the PMU.
+# Folders with tests, relative to the PMU's folder.
 GROUPS = (".", "ebb", "sampling_tests", "event_code_tests")
 
 _POWERPC = PurePosixPath("tools/testing/selftests/powerpc")
@@ -30,13 +30,13 @@ class Test:
 
     @property
     def name(self) -> str:
-        """The test's name, with its folder's."""
+        """The test's name, with its folder."""
         return self.program.name if self.group == "." else f"{self.group}/{self.program.name}"
 
 
 OUTCOMES = ("pass", "skip", "fail")
 
-# Ends what a test that was killed has left: it would keep the PMU.
+# Ends processes that a killed test has left, as they would keep the PMU.
 _END_ALL = """\
 end_all() {
     for process in /proc/[0-9]*; do
@@ -45,7 +45,7 @@ end_all() {
 }
 """
 
-# What the guest prints before and behind a test, and what Linux's test harness prints of one that it skips.
+# What the guest prints before and after a test, and what Linux's test harness prints for a skipped one.
 _STARTS = "@test "
 _STATUS = "@status "
 _SKIPPED = "skip: "
@@ -53,7 +53,7 @@ _SKIPPED = "skip: "
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a test: one of `OUTCOMES`, and why if it did not pass."""
+    """The result of a test: one of `OUTCOMES`, and the reason if it did not pass."""
 
     test: Test
     outcome: str
@@ -68,7 +68,7 @@ def _wanted(path: PurePosixPath) -> bool:
 
 
 def _sources(base: Path, suite: str) -> Path:
-    """The sources of the tests, unpacked once: they are one file in a thousand, so the package is read as a stream."""
+    """The sources of the tests, unpacked once. They are one file in a thousand, so the package is read as a stream."""
     archive = Archive(base / "debian", suite, SOURCES)
     path = archive.current(lambda: archive.source("linux", ".orig.tar.xz"))
 
@@ -90,7 +90,7 @@ def _sources(base: Path, suite: str) -> Path:
 
 
 def _is_test(source: Path) -> bool:
-    """Whether a source is a test of its own, and not a part of others."""
+    """Whether a source is a test, and not a part of others."""
     return source.suffix == ".c" and re.search(r"^int main\(", source.read_text(), re.MULTILINE) is not None
 
 
@@ -101,7 +101,7 @@ def build(base: Path, suite: str) -> list[Test]:
     options = ["-std=gnu99", "-O2", "-m64", "-no-pie", "-static", "-s", f"-I{powerpc}/include", '-DGIT_VERSION="Debian"']
 
     def fill(directory: Path) -> None:
-        """Compile what the tests share, and each test with all of that behind it."""
+        """Compile what the tests share, and link each test with all of that."""
         shared = [powerpc / "harness.c", powerpc / "utils.c"]
         tests = []
         for group in GROUPS:
@@ -131,7 +131,7 @@ def build(base: Path, suite: str) -> list[Test]:
 
 
 def known(path: Path) -> set[str]:
-    """The tests that a file names, one a line; what follows a `#` tells why."""
+    """The tests that a file names, one per line; a reason may follow a `#`."""
     try:
         lines = path.read_text().splitlines()
     except OSError as error:
@@ -145,7 +145,7 @@ def patience(each: int) -> float:
 
 
 def _script(tests: list[Test], each: int) -> str:
-    """The guest's command, which runs tests one after the other, and leaves no process of them behind."""
+    """The guest's command, which runs tests one after the other, and leaves none of their processes."""
     lines = [_END_ALL, "cd /tmp"]
     for test in tests:
         lines += [
@@ -170,7 +170,7 @@ def _result(test: Test, status: int | None, lines: list[str], each: int) -> Resu
 
 
 def run(guest: Guest, tests: list[Test], each: int, logs: Path, report: Callable[[Result], None]) -> None:
-    """Run tests in guests and report each result: another guest is booted for those behind a test that one does not survive."""
+    """Run tests in guests and report each result: if a guest does not survive a test, another one is booted for the rest."""
     guest.patient = True
     remaining = list(tests)
     lines: list[str] = []

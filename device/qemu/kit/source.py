@@ -1,4 +1,4 @@
-"""QEMU's source package: the one of Debian's stable, or the newest that can be had."""
+"""QEMU's source package: the one of Debian's stable, or the newest available one."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from kit.errors import Failure
 
 POOL = "pool/main/q/qemu"
 
-# Where newer versions are than stable has, the usual place first.
+# Where versions newer than stable's are, the most usual place first.
 NEWER = ("sid", "experimental")
 
 
@@ -29,7 +29,7 @@ class Version:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """By which versions are sorted."""
+        """The key by which versions are sorted."""
         return tuple(int(number) for number in re.findall(r"\d+", self.text))
 
 
@@ -47,7 +47,7 @@ def before(version: Version) -> Iterator[Version]:
 
 
 def candidates(cache: Path, wanted: str) -> Iterator[Version]:
-    """Versions that answer what was asked for, best first: `stable`, `newest`, or the beginning of a number."""
+    """Versions that match the request, best first: `stable`, `newest`, or the beginning of a number."""
     if wanted == "newest":
         named = sorted({version for suite in NEWER for version in versions(Archive(cache, suite, SOURCES))}, key=lambda v: v.order, reverse=True)
         for version in named:
@@ -61,7 +61,7 @@ def candidates(cache: Path, wanted: str) -> Iterator[Version]:
 
 
 def fetch(cache: Path, version: Version) -> Path | None:
-    """The description of a source package, with its files in the same folder; nothing if the mirror does not have it."""
+    """The description of a source package, with its files in the same folder; None if the mirror does not have it."""
     description = cache / POOL / f"qemu_{version.text}.dsc"
     try:
         if not description.exists():
@@ -81,14 +81,14 @@ def fetch(cache: Path, version: Version) -> Path | None:
 
 
 def find(cache: Path, wanted: str) -> tuple[Version, Path]:
-    """The best version that can be had, and its description."""
+    """The best available version, and its description."""
     tried = []
     for version in candidates(cache, wanted):
         if description := fetch(cache, version):
             return version, description
         tried.append(version.upstream)
     reason = f"the mirror has none of {', '.join(tried)}" if tried else "no suite has it"
-    raise Failure(f"no source package of QEMU for {wanted!r}: {reason}; say stable, newest, or a number such as 10.0")
+    raise Failure(f"no source package of QEMU for {wanted!r}: {reason}; give stable, newest, or a number such as 10.0")
 
 
 def unpack(description: Path, tree: Path) -> None:

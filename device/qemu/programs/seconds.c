@@ -1,7 +1,7 @@
 /*
- * seconds PROGRAM [ARGUMENT...]: execute a program, and say on standard error how long it took, as `@seconds 1.234567`.
+ * seconds PROGRAM [ARGUMENT...]: execute a program, and print on standard error how long it took, as `@seconds 1.234567`.
  *
- * Under perf, what perf does before and after the program is not in that time; the start of the program's process is.
+ * Under perf, the time includes the start of the program's process, but not perf's own work before and after the program.
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
  * steps PROGRAM [ARGUMENT...]: execute a program step by step, and print how many instructions it executed.
  *
  * It checks the counts that the programs here state, without any counter. On POWER the kernel makes no stop after `sc`:
- * there the system calls, but for the last, are missing from the number.
+ * there the system calls, except the last, are missing from the number.
  */
 #include <stdio.h>
 #include <sys/ptrace.h>

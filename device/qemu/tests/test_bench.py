@@ -18,7 +18,7 @@ class Output(unittest.TestCase):
     """What is read from a guest's output."""
 
     def test_a_run_has_its_name_its_time_and_its_samples(self) -> None:
-        """What perf says besides is left alone."""
+        """Other output of perf is ignored."""
         lines = [
             "@run loop attached",
             "@seconds 1.500000",
@@ -35,17 +35,17 @@ class Output(unittest.TestCase):
         self.assertEqual(list(bench.runs(lines)), [(("gzip", "plain"), 2.0, 0)])
 
     def test_a_run_without_a_time_fails(self) -> None:
-        """Another's time is not taken for it."""
+        """The time of another run is not taken for it."""
         with self.assertRaisesRegex(Failure, "how long loop plain took"):
             list(bench.runs(["@run loop plain", "@run loop own", "@seconds 1.000000"]))
 
     def test_counters_that_take_turns_fail(self) -> None:
-        """Fewer would be counted at once than the state says."""
+        """Otherwise fewer would be counted at once than the state's name says."""
         with self.assertRaisesRegex(Failure, "branches 66.67 %"):
             list(bench.runs(["@run loop counting", "@seconds 1.000000", "@count 51,,branches,464672300,66.67,,"]))
 
     def test_an_event_that_is_not_counted_fails(self) -> None:
-        """perf goes on without it."""
+        """perf continues without it."""
         with self.assertRaisesRegex(Failure, "<not supported>"):
             list(bench.runs(["@run loop counting", "@seconds 1.000000", "@count <not supported>,,branches,0,100.00,,"]))
 
@@ -56,7 +56,7 @@ class Output(unittest.TestCase):
 
 
 class Ratios(unittest.TestCase):
-    """What is made of the times."""
+    """What is computed from the times."""
 
     def test_a_ratio_is_that_of_the_medians(self) -> None:
         """One slow run changes nothing."""
@@ -68,7 +68,7 @@ class Ratios(unittest.TestCase):
         self.assertEqual(Series([1.5, 2.0, 2.5]).spread, 0.5)
 
     def test_a_state_that_was_not_measured_has_no_ratio(self) -> None:
-        """On some machines QEMU has no PMU of its own."""
+        """On some machines QEMU does not have its own PMU."""
         self.assertIsNone(bench.ratio({("loop", "plain"): Series([1.0])}, "loop", "own", "plain"))
 
     def test_per_instruction_the_guests_own_work_does_not_count(self) -> None:
@@ -84,7 +84,7 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(microseconds, 5.0)
 
     def test_few_samples_do_not_tell_what_one_costs(self) -> None:
-        """What perf does once would be taken for theirs."""
+        """perf's work per run would be taken for theirs."""
         results = {("syscalls", "counting"): Series([1.0], 32_000_000), ("syscalls", "sampling"): Series([1.0], 32_020_000, 3)}
         self.assertIsNone(bench.each_sample(results, "syscalls"))
 
@@ -135,7 +135,7 @@ class Measuring(unittest.TestCase):
             return bench.measure(CASES["power9"], make, count, workloads, 1.0), made
 
     def test_both_go_first_by_turns_and_instructions_are_counted_at_the_end(self) -> None:
-        """A host that becomes slower is unfair to neither."""
+        """A host that becomes slower affects both sides equally."""
         counting = (False, *bench.INSTRUCTIONS_AS_NANOSECONDS)
         self.assertEqual(self.measure(["loop"], 2)[1], [(True,), (False,), (False,), (True,), counting])
 
@@ -156,7 +156,7 @@ class Measuring(unittest.TestCase):
         self.assertEqual(self.measure(["boot"], 1)[1], [(True,), (False,)])
 
     def test_a_command_that_fails_ends_the_comparison(self) -> None:
-        """Its last lines tell why."""
+        """Its last lines give the reason."""
         with mock.patch("sys.stderr", io.StringIO()), self.assertRaisesRegex(Failure, "status 3; its last lines:\n"):
             bench.measure(CASES["k8"], lambda plain, *more: Recorder(3), 1, ["loop"], 1.0)
 

@@ -52,7 +52,7 @@ def names(archive: bytes) -> list[str]:
 
 
 class Folder(unittest.TestCase):
-    """A test with a directory of its own."""
+    """A test with its own directory."""
 
     def setUp(self) -> None:
         """Make the directory."""
@@ -88,14 +88,14 @@ class Packages(Folder):
         self.assertEqual(archive.depends("a"), ["b", "c", "d"])
 
     def test_a_file_with_another_checksum_is_refused_and_not_kept(self) -> None:
-        """The index decides what a package is."""
+        """The index decides the content of a package."""
         archive = self.archive("Package: a\nVersion: 1\nFilename: pool/a.deb\nSHA256: 00\n", {"pool/a.deb": b"other"})
         with self.assertRaisesRegex(Failure, "SHA256"):
             archive.package("a")
         self.assertEqual(list((self.folder / "pool").iterdir()), [])
 
     def test_an_index_of_an_earlier_run_that_names_a_file_which_is_gone_is_fetched_anew(self) -> None:
-        """A point release takes the old version away."""
+        """A point release removes the old version."""
         content = b"new"
         entry = f"Package: a\nVersion: 2\nFilename: pool/a_2.deb\nSHA256: {hashlib.sha256(content).hexdigest()}\n"
         served = {"pool/a_2.deb": content, "dists/trixie/main/binary-amd64/Packages.xz": lzma.compress(entry.encode())}
@@ -115,7 +115,7 @@ class Packages(Folder):
         self.assertIn("a_3.orig.tar.xz", said.call_args.args[0])
 
     def test_a_package_that_is_not_there_is_named(self) -> None:
-        """The message says what is missing, and where."""
+        """The message names what is missing, and where."""
         with self.assertRaisesRegex(Failure, "trixie has no package b for amd64"):
             self.archive("Package: a\n", {}).entry("b")
 
@@ -134,7 +134,7 @@ class Packages(Folder):
         self.assertEqual((root / "lib64/ld.so").read_bytes(), b"linker")
 
     def test_a_file_above_the_package_is_refused(self) -> None:
-        """Whatever an archive says, nothing is written elsewhere."""
+        """Nothing is written outside, whatever an archive has."""
         path = self.folder / "a.deb"
         path.write_bytes(deb({"../../escaped": b"x"}, {}))
         with self.assertRaisesRegex(Failure, "outside"):
@@ -158,7 +158,7 @@ class Fragments(Folder):
     """Putting fragments into a tree."""
 
     def tree(self, fragment: str, **files: str) -> Path:
-        """Insert one fragment into files of this text, `a_c` being `a.c`, and return where they are."""
+        """Insert one fragment into files of this text, `a_c` being `a.c`, and return their directory."""
         source = self.folder / "of.toml"
         source.write_text(f"[[fragment]]\n{fragment}\n")
         tree = self.folder / "tree"
@@ -174,21 +174,21 @@ class Fragments(Folder):
         self.assertEqual([(tree / name).read_text() for name in ("a.c", "b.c")], ["y;\n", "x;\nnew;"])
 
     def test_a_place_that_no_file_has_is_named_with_all_files(self) -> None:
-        """Whoever looks for it looks into each."""
+        """The message names every file that was searched."""
         with self.assertRaisesRegex(insert.PlaceNotFound, "a.c or b.c has no line with 'x;'"):
             self.tree('file = ["a.c", "b.c"]\nbehind = "x;"\ntext = "new;"', a_c="y;\n", b_c="z;\n")
 
     def test_a_function_that_is_gone_is_named(self) -> None:
-        """Not the line that was to be found in it."""
+        """The message does not name the line in the function."""
         with self.assertRaisesRegex(insert.PlaceNotFound, r"a.c has no line with 'f\('"):
             self.tree('file = "a.c"\nwithin = "f("\nbehind = "x;"\ntext = "new;"', a_c="x;\n")
 
 
 class Libraries(unittest.TestCase):
-    """What of libvm_pmu is built for which targets."""
+    """What is built of libvm_pmu for which targets."""
 
     def test_a_target_brings_the_parts_of_its_architecture_alone(self) -> None:
-        """An emulator of x86 carries no POWER."""
+        """An emulator of x86 contains no POWER."""
         self.assertEqual(build.features("x86_64-softmmu"), ["k8", "knl", "companion"])
         self.assertEqual(build.features("ppc64-softmmu"), ["power9", "companion", "memory", "tree"])
 
@@ -220,7 +220,7 @@ class Archives(unittest.TestCase):
 
 
 class Guests(Folder):
-    """What is made of a guest's console; a shell script stands in for QEMU."""
+    """What is read from a guest's console; a shell script replaces QEMU."""
 
     def guest(self, console: str, **options) -> Guest:
         """A guest whose console shows what a shell command prints."""
@@ -243,7 +243,7 @@ class Guests(Folder):
         self.assertIn("messages\n", (self.folder / "log").read_text())
 
     def test_empty_lines_of_the_command_are_kept(self) -> None:
-        """Only the one is taken away that the guest puts before its mark."""
+        """Only the one that the guest puts before its mark is removed."""
         _, lines = self.run_guest(r"printf '@guest begins\n\na\n\n\n\n@guest ends 0\n@guest is done\n'")
         self.assertEqual(lines, [b"", b"a", b"", b""])
 
@@ -263,7 +263,7 @@ class Guests(Folder):
         self.assertNotIn("pmu", " ".join(self.guest("", pmu=None).arguments("initramfs")))
 
     def test_the_pmu_is_switched_by_an_option_of_the_cpu(self) -> None:
-        """One place says which."""
+        """One option selects them."""
         self.assertIn("Opteron_G1,pmu=off", self.guest("", pmu="off").arguments("initramfs"))
 
     def test_flash_comes_with_the_devices_by_which_firmware_finds_it(self) -> None:
@@ -277,7 +277,7 @@ class Guests(Folder):
         self.assertNotIn("ipmi-bmc-sim,id=bmc0", guest.arguments("initramfs"))
 
     def test_known_failures_are_the_names_before_the_reasons(self) -> None:
-        """Lines with nothing but a reason, and empty ones, name no test."""
+        """Lines with only a reason, and empty ones, name no test."""
         path = self.folder / "known"
         path.write_text("# of one kernel\n\nebb/a_test  # why\nb_test\n")
         self.assertEqual(selftests.known(path), {"ebb/a_test", "b_test"})

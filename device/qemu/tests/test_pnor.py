@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kit import options, pnor  # noqa: E402
 
-# A device tree without anything in it would do; skiboot looks at it later.
+# An empty device tree is enough; skiboot reads it later.
 TREE = b"\xd0\x0d\xfe\xed" + bytes(5000)
 
 
@@ -24,7 +24,7 @@ def words(content: bytes) -> tuple[int, ...]:
 
 
 def sum_of(content: bytes) -> int:
-    """The checksum of a structure, which is 0 with the word that makes it so."""
+    """The checksum of a structure, which is 0 with its last word."""
     return functools.reduce(operator.xor, words(content))
 
 
@@ -42,7 +42,7 @@ class Flash(unittest.TestCase):
         self.assertEqual(header[:7], (int.from_bytes(b"PART", "big"), 1, 1, 128, 3, 4096, 4))
 
     def test_checksums_hold(self) -> None:
-        """skiboot takes no header and no entry whose words do not come to 0."""
+        """skiboot accepts only headers and entries whose words add up to 0."""
         self.assertEqual([sum_of(part) for part in (self.flash[:48], *self.entries)], [0, 0, 0, 0])
 
     def test_the_table_is_a_partition(self) -> None:
@@ -58,11 +58,11 @@ class Flash(unittest.TestCase):
         self.assertEqual(len(self.flash), 4 * 4096)
 
     def test_what_was_not_written_has_ones(self) -> None:
-        """As flash has that was erased."""
+        """As in erased flash."""
         self.assertEqual(self.flash[4096:8192], b"one" + b"\xff" * 4093)
 
     def test_more_partitions_than_a_block_describes_are_refused(self) -> None:
-        """48 + 31 * 128 are 4,016 bytes: 30 partitions beside the table, and no more."""
+        """48 + 31 * 128 are 4,016 bytes: 30 partitions in addition to the table, and no more."""
         pnor.flash([pnor.Partition("ONE", b"")] * 30)
         with self.assertRaisesRegex(ValueError, "31 partitions"):
             pnor.flash([pnor.Partition("ONE", b"")] * 31)
@@ -84,11 +84,11 @@ class Catalogues(unittest.TestCase):
         raise AssertionError(f"there is no part for {version:#x}")
 
     def test_the_part_of_qemus_power9_is_found(self) -> None:
-        """Its PVR is 004E1202; skiboot takes bits 12 to 15 and 0 to 7 away."""
+        """Its PVR is 004E1202; skiboot clears bits 12 to 15 and 0 to 7."""
         self.assertEqual(self.part(pnor.by_version(b"tree", pnor.POWER9), 0x004E1202 & ~0xF0FF), b"tree")
 
     def test_the_part_is_the_tree_compressed(self) -> None:
-        """By XZ with a check of CRC32, which is the number 1 in the second byte of the stream's flags."""
+        """With XZ and a check of CRC32, which is the number 1 in the second byte of the stream's flags."""
         made = pnor.compressed(TREE)
         self.assertEqual(made[:8], b"\xfd7zXZ\0\0\x01")
         self.assertEqual(lzma.decompress(made), TREE)

@@ -1,7 +1,7 @@
 //! The instructions of IA-64: moves from and to indexed register files (Itanium Architecture Software Developer's Manual, volume 3, mov
-//! indirect register). The index is a whole general register, of which bits 7:0 name the register.
+//! indirect register). The index is a whole general register, whose bits 7:0 name the register.
 //!
-//! The embedder checks before for a NaT in a source register, and for PSR.vm.
+//! The embedder first checks for a NaT in a source register, and for PSR.vm.
 
 use vm_pmu_arch::access::{Address, Fault};
 
@@ -31,11 +31,11 @@ impl<L: InterruptLine> Thread<'_, L> {
         self.write(Address::Pmc(named(index)), value)
     }
 
-    /// `mov r1 = pmd[r3]`: the performance monitor data register that bits 7:0 of `index` name; 0 where there is none. Every privilege
-    /// level may ask: above level 0 what PSR.sp or a privileged monitor (PMC.pm) hides reads as 0.
+    /// `mov r1 = pmd[r3]`: the performance monitor data register that bits 7:0 of `index` name; 0 where there is none. Allowed at every
+    /// privilege level; above level 0 what PSR.sp or a privileged monitor (PMC.pm) hides reads as 0.
     ///
     /// # Errors
-    /// The [`Fault`] to deliver, as of every access. The Itanium processors have none here.
+    /// The [`Fault`] to deliver, as for every access. The Itanium processors have none here.
     pub fn mov_from_pmd(&self, index: u64) -> Result<u64, Fault> {
         self.read(Address::Pmd(named(index)))
     }
@@ -59,8 +59,8 @@ impl<L: InterruptLine> Thread<'_, L> {
         self.read(Address::Ibr(named(index)))
     }
 
-    /// `mov ibr[r3] = r2`: writes `value` to the instruction breakpoint register that bits 7:0 of `index` name. The debug faults that it
-    /// asks for are the embedder's to raise.
+    /// `mov ibr[r3] = r2`: writes `value` to the instruction breakpoint register that bits 7:0 of `index` name. The embedder raises the
+    /// debug faults that it asks for.
     ///
     /// # Errors
     /// As [`mov_from_ibr`](Thread::mov_from_ibr); then nothing is written.

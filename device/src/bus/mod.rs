@@ -32,8 +32,8 @@ impl<L: InterruptLine> Thread<'_, L> {
         self.read(Address::Rdpmc(ecx))
     }
 
-    /// mfspr: the value of special-purpose register `number`. The number decides what the guest must be allowed: those of problem state
-    /// are 16 below the privileged ones.
+    /// mfspr: the value of special-purpose register `number`. The number decides which privilege the guest needs: the numbers for problem
+    /// state are 16 below the privileged ones.
     ///
     /// # Errors
     /// The [`Fault`] to deliver; [`Fault::Unclaimed`] when the register is not the PMU's.
@@ -73,8 +73,7 @@ impl<L: InterruptLine> Thread<'_, L> {
         self.read(Address::Imc)
     }
 
-    /// mtimc: writes `value` to the instruction match array. What it now matches is told by
-    /// [`instruction_match`](Thread::instruction_match).
+    /// mtimc: writes `value` to the instruction match array. [`instruction_match`](Thread::instruction_match) returns what it now matches.
     ///
     /// # Errors
     /// The [`Fault`] to deliver; then nothing is written.

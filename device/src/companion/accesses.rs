@@ -1,4 +1,4 @@
-//! What a follower makes of accesses to memory.
+//! How a follower executes accesses to memory.
 
 use vm_pmu_arch::feed::{DataSource, Request, RequestKind, Signal, Supplier, Translation};
 
@@ -45,7 +45,7 @@ impl Follower<'_> {
             _ => Ask::Load,
         };
         let simple = first == last && !access.uncached && access.kind != AccessKind::StreamingStore;
-        // The way of nearly all accesses: the first level has the translation, so one lock is enough.
+        // The path of nearly all accesses: the first level has the translation, so one lock is enough.
         if simple && let Some(answer) = self.line(ask, first, Some(access.address)) {
             return self.accessed(access, ask, first, Translation::Hit(1), answer);
         }
@@ -113,7 +113,7 @@ impl Follower<'_> {
         let profile = &self.system.profile;
         let costs = profile.costs;
         if level.is_none() && source == DataSource::Cache(1) {
-            // The line was here, and leave to write it had to be asked for.
+            // The line was here, but the permission to write it had to be requested.
             return if access.locked {
                 self.timing.stall(Cause::LockedFinal, latency, &mut self.tally);
             } else {
@@ -138,7 +138,7 @@ impl Follower<'_> {
             (AccessKind::Store, _) => self.timing.store(wait, &mut self.tally),
             _ => {}
         }
-        // Where stores pass the first level, whether they find their line there is not looked at.
+        // Where stores are written through, the prefetcher does not follow their misses.
         let followed = ask == Ask::Load || ask == Ask::Store && profile.caches.data_write == WritePolicy::Back;
         if let Some(prefetcher) = &profile.prefetcher
             && followed
@@ -176,7 +176,7 @@ impl Follower<'_> {
         self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
     }
 
-    /// Whatever waits to be combined is written out.
+    /// Writes out all write-combining buffers.
     pub(super) fn write_out(&mut self) {
         let bytes = 1u32 << self.system.profile.caches.outer_line_bits.min(7);
         while !self.combining.is_empty() {

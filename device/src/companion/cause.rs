@@ -1,8 +1,8 @@
-//! Why a cycle goes by: every one has a single cause.
+//! Why a cycle elapses: every one has a single cause.
 
 use vm_pmu_arch::feed::Signal;
 
-/// Why a cycle goes by. Where delays overlap, the one later in the pipeline is the cause; within a step cycles are told in this order.
+/// Why a cycle elapses. Where delays overlap, the one later in the pipeline is the cause; within a step cycles are reported in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
@@ -10,7 +10,7 @@ pub enum Cause {
     Completion,
     /// At least one instruction completes, one of the floating-point or vector unit among them.
     FloatingPointCompletion,
-    /// The fetcher waits for a translation that the second level has.
+    /// The fetcher waits for a translation from the second level.
     FetchTranslation,
     /// The fetcher waits for a page-table walk.
     FetchWalk,
@@ -30,7 +30,7 @@ pub enum Cause {
     Divide,
     /// A segment register is being loaded and another load of one waits.
     SegmentLoad,
-    /// A serialising instruction waits for what was begun.
+    /// A serialising instruction waits for everything before it.
     AllQuiet,
     /// A serialising instruction.
     Serialization,
@@ -40,21 +40,21 @@ pub enum Cause {
     LockedFinal,
     /// No store can be buffered.
     StoreBuffer,
-    /// A translation of data that the second level has.
+    /// A translation of data from the second level.
     DataTranslation,
     /// A page-table walk for data.
     DataWalk,
     /// An access that needs the cache twice.
     Misaligned,
-    /// A load that the second level answers.
+    /// A load served by the second level.
     LoadSecond,
-    /// A load that the third level answers.
+    /// A load served by the third level.
     LoadThird,
-    /// A load that another cluster of the package answers.
+    /// A load served by another cluster of the package.
     LoadOtherCluster,
-    /// A load that the package's memory answers.
+    /// A load served by the package's memory.
     LoadMemory,
-    /// A load that another package answers.
+    /// A load served by another package.
     LoadRemote,
     /// A load that missed, once the reorder buffer is full: second level.
     FullSecond,
@@ -114,8 +114,8 @@ impl Cause {
         Cause::Exception,
     ];
 
-    /// The states that hold in a cycle with this cause, [`Signal::Cycles`] and [`Signal::FloatingPointIdleCycles`] aside: what all
-    /// stalls, a family of causes, and this one have.
+    /// The states that hold in a cycle with this cause, except [`Signal::Cycles`] and [`Signal::FloatingPointIdleCycles`]: those of all
+    /// stalls, of a family of causes, and of this one.
     pub(super) fn states(self) -> [&'static [Signal]; 3] {
         use Signal as S;
         const NONE: &[Signal] = &[];

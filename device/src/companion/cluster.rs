@@ -1,4 +1,4 @@
-//! The caches that a few cores share among them and with nobody else.
+//! The caches that a few cores share.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use super::sets::Sets;
 use super::tally::Tally;
 use super::translation::{DATA, Translations};
 
-/// Why a line is asked for.
+/// Why a line is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
     Load,
@@ -22,7 +22,7 @@ pub(super) enum Ask {
     Walk,
     PrefetchLoad,
     PrefetchStore,
-    /// Read once: it is not kept when the first level gives it up.
+    /// Read once: no further level keeps it when the first displaces it.
     PrefetchOnce,
     /// The prefetcher of data, for loads.
     Hardware,
@@ -31,13 +31,13 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    /// The line is to be written.
+    /// Whether the line is to be written.
     pub(super) fn writes(self) -> bool {
         matches!(self, Ask::Store | Ask::PrefetchStore)
     }
 }
 
-/// Which level answered.
+/// Which level had the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     First,
@@ -47,17 +47,17 @@ pub(super) enum Level {
     Sibling,
 }
 
-/// What a cluster asks of the system.
+/// What a cluster requests of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Read,
     ReadCode,
     ReadModified,
-    /// Leave to write a line that it has.
+    /// Permission to write a line that it has.
     Upgrade,
 }
 
-/// What came of asking the cluster.
+/// The result of a request to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Served {
     By(Level),
@@ -83,12 +83,12 @@ impl Departures {
         self.count == 0
     }
 
-    /// The lines, which stay.
+    /// The lines, without removing them.
     pub(super) fn all(&self) -> &[u64] {
         self.lines.get(..self.count).unwrap_or(&[])
     }
 
-    /// The lines, which are then no more here.
+    /// Removes the lines and returns them.
     pub(super) fn take(&mut self) -> impl Iterator<Item = u64> + use<> {
         let (lines, count) = (self.lines, self.count);
         self.count = 0;
@@ -96,7 +96,7 @@ impl Departures {
     }
 }
 
-/// What others did to the cluster, to be told in the totals of the next of its threads that comes by.
+/// What others did to the cluster, for the totals of the next of its threads that makes an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mail {
     pub(super) snoops: u64,
@@ -123,11 +123,11 @@ pub(super) struct Cluster {
     pub(super) second_code: Option<Sets>,
     pub(super) third: Option<Sets>,
     pub(super) mail: Mail,
-    /// Followers that are active: if there are none, nobody reads the mail.
+    /// How many followers are active: if there are none, no follower reads the mail.
     pub(super) listeners: u32,
-    /// A store took a copy of code away, since somebody looked.
+    /// Whether a store has invalidated a copy of code since this was last read.
     pub(super) code_written: bool,
-    /// The state in which a level had the line that was asked for last, if the first one could not do with its own.
+    /// The state of the last requested line in the level that had it, if the first level could not serve the request.
     pub(super) held: LineState,
 }
 
@@ -168,15 +168,15 @@ impl Cluster {
         }
     }
 
-    /// How many lines of the first level make one of the outer levels, as bits.
+    /// The binary logarithm of how many lines of the first level make one of the outer levels.
     pub(super) fn inner_bits(&self) -> u8 {
         self.shape.outer_line_bits.saturating_sub(self.shape.line_bits)
     }
 
-    /// Tells what others did to the cluster. Returns whether code was taken away.
+    /// Adds what others did to the cluster. Returns whether code was invalidated.
     #[inline]
     pub(super) fn read_mail(&mut self, tally: &mut Tally) -> bool {
-        // Whatever is done to a cluster is done by a snoop.
+        // Others act on a cluster only by snoops.
         if self.mail.snoops == 0 {
             return false;
         }
@@ -189,8 +189,8 @@ impl Cluster {
         mail.code_invalidations != 0
     }
 
-    /// Asks for line `inner` of an address, told with its thread, if the first level has the translation, which is then used; `None` if it
-    /// has not.
+    /// Requests line `inner` of an address, given with its thread, if the first level has the translation, and marks that as used; else
+    /// `None`.
     #[inline]
     pub(super) fn serve_translated(
         &mut self,
@@ -205,10 +205,10 @@ impl Cluster {
         caches.translations.find_first(DATA, address, thread).then(|| self.serve(core, ask, inner, tally, out))
     }
 
-    /// Asks for the first-level line `inner` for `core`.
+    /// Requests the first-level line `inner` for `core`.
     #[inline]
     pub(super) fn serve(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally, out: &mut Departures) -> Served {
-        // The way that nearly all go, without another call.
+        // The path of nearly all requests, without another call.
         if let Some(caches) = self.cores.get_mut(core) {
             match ask {
                 Ask::Load if caches.data.touch(inner, inner).is_some() => return Served::By(Level::First),
@@ -232,7 +232,7 @@ impl Cluster {
         }
     }
 
-    /// Takes in what the system answered: the line and its state.
+    /// Takes in the system's response: the line and its state.
     pub(super) fn install(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally, out: &mut Departures) {
         match self.shape.second_fill {
             Fill::Victims => self.install_exclusive(core, ask, inner, state, tally, out),
@@ -240,7 +240,7 @@ impl Cluster {
         }
     }
 
-    /// A follower of the cluster has become active, or is no longer. What was done before the first is nobody's.
+    /// A follower of the cluster has become active or inactive. What was done before the first became active is dropped.
     pub(super) fn listen(&mut self, active: bool) {
         if self.listeners == 0 {
             self.mail = Mail::default();
@@ -269,7 +269,7 @@ impl Cluster {
                 }
             }
         }
-        // Where code has a second level of its own, whoever asks for a line drives it out of there.
+        // Where code has its own second level, any request for a line drives it out of there.
         let code_leaves = take || self.second_code.is_some();
         if let Some(code) = self.second_code.as_mut() {
             code.remove(outer, outer);
@@ -281,7 +281,7 @@ impl Cluster {
                 if let Some(word) = caches.data.peek(inner, inner) {
                     let line = Line(word);
                     strongest = strongest.max(line.state());
-                    // What is taken away keeps its place, marked invalid, until a refill needs it.
+                    // An invalidated line keeps its place until a refill needs it.
                     caches.data.change(inner, inner, line.with_state(after(line.state(), protocol)).0);
                     mail.data_invalidations += u64::from(take);
                 }
@@ -298,7 +298,7 @@ impl Cluster {
             }
         }
         if strongest.dirty() {
-            // Its own answer, or what it writes to memory.
+            // The data of its response, or of its write to memory.
             self.mail.quadwords += 1 << self.shape.outer_line_bits.saturating_sub(3).min(16);
         }
         strongest
@@ -343,7 +343,7 @@ impl Cluster {
     }
 }
 
-/// Tells that a line came into the data cache from the second level.
+/// Counts a line that came into the data cache from the second level.
 pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
@@ -356,7 +356,7 @@ pub(super) fn count_second_refill(state: LineState, tally: &mut Tally) {
     );
 }
 
-/// Tells that a line came into the data cache from the system.
+/// Counts a line that came into the data cache from the system.
 pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {
@@ -370,7 +370,7 @@ pub(super) fn count_system_refill(state: LineState, tally: &mut Tally) {
     );
 }
 
-/// Tells that a line was displaced from the data cache.
+/// Counts a line that was displaced from the data cache.
 pub(super) fn count_eviction(state: LineState, tally: &mut Tally) {
     tally.add(
         match state {

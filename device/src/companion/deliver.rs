@@ -1,4 +1,4 @@
-//! How what a follower made reaches the totals.
+//! How a follower's events reach the totals.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -7,48 +7,49 @@ use super::follower::{Follower, Outcome};
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
-/// The most states that go by with a cycle: a dozen of a cause, and those of the embedder.
+/// The most states that hold in a cycle: a dozen of a cause, and those of the embedder.
 const MOST: usize = 64;
 
 impl Follower<'_> {
-    /// Tells the thread's totals what has happened since the last call, servicing the PMU at each deadline on the way, and returns the
-    /// cycles that went by: 0 unless the companion [keeps time](Follower::keeps_time).
+    /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
+    /// elapsed: 0 unless the companion [keeps time](Follower::keeps_time).
     ///
-    /// In order: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is called
-    /// in the middle, with what became of the last instruction: there an embedder adds the events that it knows itself, tells the
-    /// instruction's record where one is wanted, and compares the deadlines of its events. Those of the companion's events and of the
-    /// cycles after are served later, so that a record is told before them. Requests that left the core's caches are told after the
-    /// closure, and then every deadline is compared: where there are [`requests`](Follower::requests) the closure need not do that, and
-    /// had better not, as a freeze would come before what belongs to the same instruction. `held` are states of the embedder's that hold in all of
-    /// these cycles, such as masked interrupts; at most 48.
+    /// The order is: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is
+    /// called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
+    /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events. Deadlines of
+    /// the companion's events and of the cycles after are served later, so the record is reported before them. Requests that left the
+    /// core's caches are reported after the closure, and then every deadline is compared. If there are [`requests`](Follower::requests),
+    /// the closure should not compare deadlines: a freeze would come before requests of the same instruction. `held` are states of the
+    /// embedder, 48 at most, that hold in all of these cycles, such as masked interrupts.
     ///
-    /// Called after each instruction this is exact to the cycle. Called after several, what they made is told as one step.
+    /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let time = self.keeps_time();
-        self.outcome.cycles = time.then(|| u32::try_from(self.timing.untold()).unwrap_or(u32::MAX));
+        self.outcome.cycles = time.then(|| u32::try_from(self.timing.unreported()).unwrap_or(u32::MAX));
         let mut passed = 0;
         if time {
             passed += self.play(false, thread, held);
         }
         if self.is_active() {
-            self.tally.tell(thread.totals());
+            self.tally.report(thread.totals());
         }
         events(&self.outcome);
         if !self.requests.is_empty() {
-            self.tell_requests(thread);
+            self.report_requests(thread);
         }
-        if self.is_active() && self.tally.told().iter().any(|signal| thread.reached(*signal)) {
+        if self.is_active() && self.tally.signals().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
         if time {
             passed += self.play(true, thread, held);
         }
-        self.timing.told();
+        self.timing.clear_reported();
         passed
     }
 
-    /// Tells the PMU what left the core's caches; then everything that happened is there, and deadlines are compared, the embedder's too.
-    fn tell_requests<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
+    /// Reports the requests that left the core's caches to the PMU. All events are then in the totals, so every deadline is compared, the
+    /// embedder's too.
+    fn report_requests<L: InterruptLine>(&mut self, thread: &Thread<'_, L>) {
         self.requests.all().iter().for_each(|request| thread.request(request));
         self.requests.clear();
         if self.demand.signals().iter().any(|signal| thread.reached(signal)) {
@@ -56,7 +57,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Lets the cycles before the events go by, or those after, cause by cause.
+    /// Adds the cycles before the events, or those after, cause by cause.
     fn play<L: InterruptLine>(&mut self, after: bool, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
         let mut passed = 0;
         while let Some((cause, cycles)) = if after { self.timing.after.next() } else { self.timing.before.next() } {

@@ -1,4 +1,4 @@
-//! A second level that holds what the first gave up.
+//! A second level that holds the lines displaced from the first.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -39,7 +39,7 @@ impl Cluster {
         tally.add(Signal::L2References, 1);
         let bypass = ask == Ask::PrefetchOnce;
         if let Some(word) = caches.code.peek(line, line) {
-            // Code and data in one line: from now on both copies are shared, so that a store asks first.
+            // Code and data in one line: from now on both copies are shared, so that a store must request permission.
             self.held = Line(word).state();
             let state = self.held.shared();
             caches.code.change(line, line, Line(word).with_state(LineState::Shared).0);
@@ -95,7 +95,7 @@ impl Cluster {
     fn walk(&mut self, core: usize, line: u64, tally: &mut Tally) -> Served {
         tally.add(Signal::L2RequestsWalk, 1);
         tally.add(Signal::L2References, 1);
-        // What the kernel has just written into a table lies in the data cache.
+        // Table entries that the kernel has just written are in the data cache.
         if let Some(word) = self.first_level_has(core, line) {
             self.held = Line(word).state();
             return Served::By(Level::Sibling);
@@ -141,7 +141,7 @@ impl Cluster {
             _ => {
                 let Some(caches) = self.cores.get_mut(core) else { return };
                 if let Some(word) = caches.data.peek(line, line) {
-                    // Leave to write a line that was here.
+                    // Permission to write a line that was here.
                     caches.data.change(line, line, Line(word).with_state(state).0);
                     self.code_written |= caches.code.remove(line, line).is_some();
                     return;
@@ -165,7 +165,7 @@ impl Cluster {
         match state {
             LineState::Invalid => {}
             _ if caches.code.peek(number, number).is_some() => {
-                // The copy of the code stands for both.
+                // The copy of the code represents both.
                 caches.code.change(number, number, Line::new(number, state).0);
             }
             _ if victim.bypasses() => {
@@ -183,7 +183,7 @@ impl Cluster {
         if victim.0 == 0 {
             return;
         }
-        // Where the data cache has the line too, that copy stands for both.
+        // If the data cache has the line too, that copy represents both.
         if caches.data.peek(victim.number(), victim.number()).is_none() {
             self.take_victim(victim, tally, out);
         }

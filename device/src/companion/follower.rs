@@ -15,10 +15,10 @@ use super::tally::Tally;
 use super::timing::{Clock, Timing};
 use super::translation::{CODE, Found, Invalidation, PageTables};
 
-/// What became of the last instruction: what a [`Record`](crate::Record) says beyond addresses.
+/// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Outcome {
-    /// What the predictor made of its transfer.
+    /// How its transfer was predicted.
     pub prediction: Prediction,
     /// From issue to data, in cycles: the longest of its accesses.
     pub latency: u32,
@@ -26,19 +26,19 @@ pub struct Outcome {
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
-    /// What its fetch missed, if the first-level instruction cache or translation buffer did not have it; of two lines the first that did
-    /// so. The latency is that of translation and line together, in cycles.
+    /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines the first that did. The latency is
+    /// that of translation and line together, in cycles.
     pub fetch: Option<Fetch>,
-    /// The cycles that went by with it, from its delivery on; `None` where the companion does not keep time.
+    /// Its cycles, known from its delivery on; `None` if the companion does not keep time.
     pub cycles: Option<u32>,
-    /// It has made an access already.
+    /// Whether it has made an access already.
     pub(super) accessed: bool,
 }
 
-/// Bits of an address within the smallest page there is.
+/// Bits of an address within the smallest page.
 pub(super) const SMALLEST_PAGE: u32 = 12;
 
-/// Whether what is found within the cluster was not asked for after all: the prefetcher of data looks first.
+/// Whether no request is made for a line that the cluster has: the prefetcher of data checks first.
 fn is_cancelled(ask: Ask) -> bool {
     matches!(ask, Ask::Hardware | Ask::HardwareStore)
 }
@@ -48,7 +48,7 @@ pub(super) type Answer = (Option<Level>, DataSource, u32);
 
 /// The companion of one hardware thread: it follows what the thread executes.
 ///
-/// One host thread at a time uses it: the one that runs the thread. Locks that are held for single accesses guard what threads share.
+/// Only the host thread that runs the thread uses it. What threads share is guarded by locks that are held for single accesses.
 #[derive(Debug)]
 pub struct Follower<'a> {
     pub(super) system: &'a System,
@@ -59,10 +59,10 @@ pub struct Follower<'a> {
     pub(super) core: usize,
     pub(super) thread: u8,
     clock: Clock,
-    /// It follows even while nobody counts.
+    /// Whether it follows even while nothing is counted.
     always: bool,
     active: bool,
-    /// Something of fetches and accesses is looked at, and something of branches.
+    /// Whether it follows fetches and accesses, and whether branches.
     memory: bool,
     branches: bool,
     pub(super) tally: Tally,
@@ -72,17 +72,17 @@ pub struct Follower<'a> {
     pub(super) combining: Combining,
     /// The line of code that is being executed, and the number of its virtual page.
     line: Option<(u64, u64)>,
-    /// The piece of code that the fetcher read last, unless a transfer threw it away.
+    /// The piece of code that the fetcher read last, unless a transfer discarded it.
     piece: Option<u64>,
     pub(super) outcome: Outcome,
     pub(super) requests: Requests,
-    /// Places of memory are watched, so that everything is followed.
+    /// Whether places of memory are watched, so that everything is followed.
     watched: bool,
     pub(super) demand: Demand,
 }
 
 impl<'a> Follower<'a> {
-    /// The follower of thread `number`, which is at `place` when every cluster is counted as full.
+    /// The follower of thread `number`, whose place is `place` if every cluster is counted as full.
     pub(super) fn new(system: &'a System, tables: &'a Tables, number: usize, place: usize, clock: Clock, always: bool) -> Follower<'a> {
         let profile = &system.profile;
         let threads = usize::from(profile.threads.max(1));
@@ -120,11 +120,11 @@ impl<'a> Follower<'a> {
         self.number
     }
 
-    /// Looks at what is counted now. To be called whenever the epoch of the thread's demand has changed, with everything delivered.
+    /// Reads what is counted now. Call it whenever the epoch of the thread's demand has changed, with everything delivered.
     pub fn sync(&mut self, demand: &Demand) {
         let (profile, clock) = (&self.system.profile, self.clock);
         self.tally.renew(demand, |signal| signals::supplies(profile, clock, signal));
-        self.timing.told();
+        self.timing.clear_reported();
         self.demand = *demand;
         let time = clock == Clock::Companion && demand.wants(Signal::Cycles);
         self.requests.clear();
@@ -134,8 +134,8 @@ impl<'a> Follower<'a> {
         let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
         self.set_active(active);
         let whole = follows || time || clock == Clock::Companion && active || !demand.records().is_none();
-        self.branches = whole || self.tally.told().iter().any(|signal| signals::of_branches(*signal));
-        self.memory = whole || self.tally.told().iter().any(|signal| !signals::of_branches(*signal));
+        self.branches = whole || self.tally.signals().iter().any(|signal| signals::of_branches(*signal));
+        self.memory = whole || self.tally.signals().iter().any(|signal| !signals::of_branches(*signal));
         self.timing.running = self.keeps_time();
         if !self.timing.running {
             self.timing.last = None;
@@ -146,45 +146,45 @@ impl<'a> Follower<'a> {
         if self.active != active
             && let Some(cluster) = self.system.clusters.get(self.cluster)
         {
-            if active && !self.system.is_heard(self.package) {
-                // What the package's memory did before is nobody's.
-                self.system.tell_work_abroad(self.package, None);
+            if active && !self.system.is_followed(self.package) {
+                // What the package's memory did before is dropped.
+                self.system.report_work_abroad(self.package, None);
             }
             cluster.lock().listen(active);
         }
         self.active = active;
     }
 
-    /// Whether anything that it makes is demanded. If not, nothing needs to be reported to it, and reports are ignored: caches,
-    /// translation buffers and predictor stay as they are.
+    /// Whether anything that it supplies is demanded. If not, nothing needs to be reported to it, and reports are ignored: caches,
+    /// translation buffers and predictor stay unchanged.
     #[must_use]
     #[inline]
     pub fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether it follows fetches and accesses at the moment, and not only branches.
+    /// Whether it follows fetches and accesses at the moment, in addition to branches.
     #[must_use]
     #[inline]
     pub fn follows_accesses(&self) -> bool {
         self.active && self.memory
     }
 
-    /// Whether it makes the cycles at the moment.
+    /// Whether it supplies the cycles at the moment.
     #[must_use]
     #[inline]
     pub fn keeps_time(&self) -> bool {
         self.active && self.clock == Clock::Companion
     }
 
-    /// Whether it makes `signal` at the moment; then the embedder does not add it as well.
+    /// Whether it supplies `signal` at the moment; then the embedder must not add it.
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         self.active && signals::supplies(&self.system.profile, self.clock, signal)
     }
 
-    /// Whether a state that it makes holds right now: whether the last cycle was one of it. Nothing, if the companion does not keep time, no
-    /// cycle has gone by, or the state is none of its own. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
+    /// Whether a state that it supplies holds right now: whether it held in the last cycle. `None` if the companion does not keep time, no
+    /// cycle has elapsed, or it does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
     #[must_use]
     pub fn holds(&self, state: Signal) -> Option<bool> {
         let cause = self.timing.last.filter(|_| self.supplies(state))?;
@@ -192,15 +192,15 @@ impl<'a> Follower<'a> {
         Some(idle || cause.states().into_iter().flatten().any(|signal| *signal == state))
     }
 
-    /// Whether [`Companion::watch_places`](super::Companion::watch_places) has been called to another effect since the last
-    /// [`sync`](Follower::sync), which is then due.
+    /// Whether [`Companion::watch_places`](super::Companion::watch_places) has changed what is watched since the last
+    /// [`sync`](Follower::sync), which is then due again.
     #[must_use]
     #[inline]
     pub fn is_stale(&self) -> bool {
         self.watched != self.system.is_watched()
     }
 
-    /// What became of the last instruction.
+    /// The outcome of the last instruction.
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -214,14 +214,14 @@ impl<'a> Follower<'a> {
         self.requests.all()
     }
 
-    /// How many requests have been lost since the follower was made, as more than 128 came between two deliveries. No instruction of two
-    /// accesses on Knights Landing makes more than 97.
+    /// How many requests have been lost since the follower was made, because more than 128 came between two deliveries. No instruction of
+    /// two accesses on Knights Landing makes more than 97.
     #[must_use]
     pub fn lost_requests(&self) -> u64 {
         self.requests.lost()
     }
 
-    /// The thread executed `instruction`. `tables` are asked when no translation buffer holds an address.
+    /// The thread executed `instruction`. `tables` are walked when no translation buffer holds an address.
     #[inline]
     pub fn execute(&mut self, instruction: &Instruction<'_>, tables: &mut impl PageTables) {
         if !self.active {
@@ -230,7 +230,7 @@ impl<'a> Follower<'a> {
         self.outcome = Outcome::default();
         let costs = self.system.profile.costs;
         if !self.memory {
-            // Nobody looks at anything but branches.
+            // Only branches are followed.
             return self.branch(instruction);
         }
         if instruction.length != 0 {
@@ -318,7 +318,7 @@ impl<'a> Follower<'a> {
             Translation::Walk => self.timing.fetched(Cause::FetchWalk, cost, &mut self.tally),
             _ => {}
         }
-        // Asked for when the line before it began.
+        // Requested when the line before it began.
         let ahead = self.line.is_some_and(|(before, _)| before.checked_add(1) == Some(line));
         let kept = self.requests.all().len();
         let (level, source, latency) = self.ask(Ask::Fetch, line);
@@ -340,7 +340,7 @@ impl<'a> Follower<'a> {
         self.line = Some((line, page));
     }
 
-    /// Translates `address`; returns what that cost, as a word and in cycles.
+    /// Translates `address`; returns where the translation was found, and its cost in cycles.
     pub(super) fn translate(&mut self, side: usize, address: u64, tables: &mut impl PageTables) -> (Translation, u32) {
         let costs = &self.system.profile.costs;
         let Some(cluster) = self.system.clusters.get(self.cluster) else { return (Translation::Unknown, 0) };
@@ -409,7 +409,7 @@ impl<'a> Follower<'a> {
         cost
     }
 
-    /// Asks for a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
+    /// Requests a line of the first level; returns which level of the cluster had it, where it came from and the cycles until it is here.
     pub(super) fn ask(&mut self, ask: Ask, inner: u64) -> Answer {
         self.line(ask, inner, None).unwrap_or((None, DataSource::Unknown, 0))
     }
@@ -438,7 +438,7 @@ impl<'a> Follower<'a> {
             return Some((Some(Level::First), DataSource::Cache(1), u32::from(costs.first)));
         }
         if self.system.has_worked_abroad(self.package) {
-            self.system.tell_work_abroad(self.package, Some(&mut self.tally));
+            self.system.report_work_abroad(self.package, Some(&mut self.tally));
         }
         let answer = match served {
             Served::By(Level::First) => (Some(Level::First), DataSource::Cache(1), u32::from(costs.first)),
@@ -455,7 +455,7 @@ impl<'a> Follower<'a> {
                 };
                 if self.requests.wanted {
                     let (supplier, snoop) = match request {
-                        // The cluster had it: leave to write was all that was asked for.
+                        // The cluster had it: only the permission to write was requested.
                         Wanted::Upgrade => (requests::own(held), Snoop::None),
                         _ => self.supplied(inner >> inner_bits, &response),
                     };
@@ -478,7 +478,7 @@ impl<'a> Follower<'a> {
         Some(answer)
     }
 
-    /// Who supplied line `outer`, and what other caches were asked.
+    /// The supplier of line `outer`, and the snoop of other caches.
     #[cold]
     fn supplied(&self, outer: u64, response: &Response) -> (Supplier, Snoop) {
         let (supplier, modified) = self.system.supplier(self.cluster, outer, response);
@@ -498,7 +498,7 @@ impl<'a> Follower<'a> {
         self.requests.push(Request { physical, ..request });
     }
 
-    /// A store took a line of code away. What has been fetched of it, or of the line behind, is fetched again.
+    /// A store invalidated a line of code. If it, or the line after it, is being executed, it is fetched again.
     fn code_written(&mut self, inner: u64) {
         if let Some((line, _)) = self.line
             && (line == inner || line.wrapping_add(1) == inner)

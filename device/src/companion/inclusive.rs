@@ -1,4 +1,4 @@
-//! A second level that every line passes on its way up.
+//! A second level that every line passes through on its way up.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -63,7 +63,7 @@ impl Cluster {
         Served::By(level)
     }
 
-    /// Whether the first level has what is asked for, and may do it.
+    /// Whether the first level has the line, in a state that serves the request.
     fn first_level_answers(&mut self, core: usize, ask: Ask, inner: u64, tally: &mut Tally) -> bool {
         let through = self.shape.data_write == WritePolicy::Through;
         let Some(caches) = self.cores.get_mut(core) else { return true };
@@ -90,7 +90,7 @@ impl Cluster {
         }
     }
 
-    /// Brings a line that the second level has into the first, as far as that takes it. Returns whether it was not there before.
+    /// Brings a line from the second level into the first, if the first takes it. Returns whether it was not there before.
     fn refill_first(&mut self, core: usize, ask: Ask, inner: u64, state: LineState, tally: &mut Tally) -> bool {
         let bits = self.inner_bits();
         let outer = inner >> bits;
@@ -139,7 +139,7 @@ impl Cluster {
             .any(|(caches, inner)| caches.data.peek(inner, inner).is_some())
     }
 
-    /// Takes a line's copies in the first levels of the other cores away, or makes them shared; with `code`, those of code in all cores.
+    /// Invalidates a line's copies in the first levels of the other cores, or makes them shared; with `code`, those of code in all cores.
     fn leave_siblings(&mut self, core: usize, outer: u64, code: bool, take: bool) {
         let bits = self.inner_bits();
         if self.cores.len() == 1 && !code {
@@ -192,7 +192,7 @@ impl Cluster {
         if self.second_code.is_none()
             && let Some(word) = self.second.peek(outer, outer)
         {
-            // A store has to come by here, so that it takes the copy of the code away.
+            // Marks the line, so that a store comes here and invalidates the copy of the code.
             self.second.change(outer, outer, Line(word).bypassing().0);
             self.leave_siblings(usize::MAX, outer, false, false);
             for caches in &mut self.cores {
@@ -206,7 +206,7 @@ impl Cluster {
         }
     }
 
-    /// Looks into the third level; a line that moves up from one of victims leaves it.
+    /// Looks up the third level. In a level of victims a line that moves up leaves it.
     fn third_has(&mut self, outer: u64, ask: Ask, tally: &mut Tally) -> Option<LineState> {
         let (_, fill) = self.shape.third?;
         let third = self.third.as_mut()?;
@@ -229,7 +229,7 @@ impl Cluster {
             tally.add(if found.is_some() { Signal::L3DataReadHits } else { Signal::L3DataReadMisses }, 1);
         }
         let state = found.map(|word| Line(word).state())?;
-        // What stays here is written to memory from here; the level before begins anew.
+        // A dirty line that stays here is written to memory from here, so the level before gets it clean.
         Some(if fill == Fill::Inclusive && state.dirty() { LineState::Exclusive } else { state })
     }
 
@@ -314,7 +314,7 @@ impl Cluster {
             let displaced = Line(third.put(outer, Line::new(outer, state).0));
             tally.add(Signal::L3Insertions, 1);
             if displaced.0 != 0 {
-                // What is displaced here leaves the levels before, and what they had newer goes along.
+                // A line displaced here leaves the levels before; if they had it newer, that is written.
                 let newer = self.second.remove(displaced.number(), displaced.number()).is_some_and(|word| Line(word).state().dirty());
                 if let Some(code) = self.second_code.as_mut() {
                     code.remove(displaced.number(), displaced.number());
@@ -330,7 +330,7 @@ impl Cluster {
             return;
         }
         match self.second.peek(outer, outer) {
-            // Leave to write a line that was here.
+            // Permission to write a line that was here.
             Some(word) => self.second.change(outer, outer, Line(word).with_state(state).0),
             None => self.second_takes(Line::new(outer, state), tally, out),
         }

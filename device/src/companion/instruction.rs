@@ -1,4 +1,4 @@
-//! What an embedder tells of an instruction that it executed.
+//! What an embedder reports of an instruction that it executed.
 
 use vm_pmu_arch::feed::BranchKind;
 
@@ -12,11 +12,11 @@ pub enum AccessKind {
     Store,
     /// It writes around the caches, through the write-combining buffers.
     StreamingStore,
-    /// It asks for a line to be read soon.
+    /// It prefetches a line that will be read.
     PrefetchLoad,
-    /// It asks for a line to be written soon.
+    /// It prefetches a line that will be written.
     PrefetchStore,
-    /// It asks for a line that will be read once.
+    /// It prefetches a line that will be read once.
     PrefetchOnce,
     /// It drives a line out of every cache.
     Flush,
@@ -26,14 +26,14 @@ pub enum AccessKind {
     RegisterStackStore,
 }
 
-/// One access to memory. One that crosses a page whose parts lie apart in physical memory is told in two.
+/// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Access {
     /// The virtual address.
     pub address: u64,
     /// The physical address of the first byte.
     pub physical: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u8,
     /// What it does.
     pub kind: AccessKind,
@@ -46,16 +46,16 @@ pub struct Access {
 /// What decides how long an instruction takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Class {
-    /// One that takes a cycle, accesses aside.
+    /// One that takes a cycle, apart from accesses.
     #[default]
     Simple,
     /// A division.
     Divide,
     /// One that waits until the stores before it are done.
     Fence,
-    /// One that waits until everything before it is done, and begins anew.
+    /// One that waits until everything before it is done, and restarts the pipeline.
     Serializing,
-    /// No instruction: an interrupt or exception that is taken.
+    /// Not an instruction: an interrupt or exception that is taken.
     Exception,
 }
 
@@ -85,21 +85,21 @@ pub struct Instruction<'a> {
     pub address: u64,
     /// Its physical address.
     pub physical: u64,
-    /// Its bytes; 0 where nothing was fetched.
+    /// Its length in bytes; 0 if nothing was fetched.
     pub length: u8,
-    /// The physical address of the next page, if it reaches over into one that does not follow in physical memory.
+    /// The physical address of the next page, if the instruction crosses into it and it does not follow in physical memory.
     pub next_page: Option<u64>,
-    /// Places that it takes in the width of a cycle.
+    /// How many slots of a cycle it takes.
     pub micro_ops: u8,
-    /// What decides how long it takes.
+    /// Its class, which decides how long it takes.
     pub class: Class,
-    /// It is one of the floating-point or vector unit.
+    /// Whether it is one of the floating-point or vector unit.
     pub floating_point: bool,
-    /// Segment registers that it loads.
+    /// How many segment registers it loads.
     pub segment_loads: u8,
     /// What it accesses, in order.
     pub accesses: &'a [Access],
-    /// The control transfer that it is, if it is one.
+    /// Its control transfer, if it is one.
     pub transfer: Option<Transfer>,
 }
 

@@ -2,18 +2,18 @@
 
 use super::bytes::{Damaged, Reader, Writer};
 
-/// The ports by which requests are begun: lines that follow each other go to them in turn.
+/// The ports at which requests begin: consecutive lines go to them in turn.
 pub const PORTS: usize = 4;
 
-/// What the interconnect of a package did and nobody has taken yet.
+/// What the interconnect of a package did since it was last taken.
 ///
-/// A request is whatever caches and devices of the package begin there: to read a line, to have it alone, to write it, to have it leave every
-/// cache. It asks other packages if one of them has the memory of the line, or if one of their caches had the line.
+/// A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache. It goes
+/// to other packages if one of them has the memory of the line, or if one of their caches had the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interconnect {
     /// Requests that stay within the package, by port.
     pub requests_within: [u64; PORTS],
-    /// Requests that ask other packages too, by port.
+    /// Requests that go to other packages too, by port.
     pub requests_beyond: [u64; PORTS],
     /// Lines that move from one place of the package to another: its caches, its memory, its devices.
     pub lines_within: u64,
@@ -22,7 +22,7 @@ pub struct Interconnect {
 }
 
 impl Interconnect {
-    /// A request for `line` is begun.
+    /// A request for `line` begins.
     pub(super) fn request(&mut self, line: u64, beyond: bool) {
         let requests = if beyond { &mut self.requests_beyond } else { &mut self.requests_within };
         if let Some(count) = requests.get_mut(line as usize % PORTS) {

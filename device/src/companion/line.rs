@@ -4,17 +4,17 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum LineState {
-    /// The line was taken away; its place is free.
+    /// The line was invalidated; its place is free.
     Invalid = 0,
-    /// Others may have it too, and memory or an owner has what it holds.
+    /// Others may have it too, and memory or an owner has its content.
     Shared = 1,
-    /// The same, and among those that have it this one answers.
+    /// The same, and this one of the holders answers.
     Forward = 2,
-    /// No other cluster has it; memory has what it holds.
+    /// No other cluster has it; memory has its content.
     Exclusive = 3,
-    /// Others may have it too; memory must be written when it goes.
+    /// Others may have it too; memory must be written when it is displaced.
     Owned = 4,
-    /// No other cluster has it; memory must be written when it goes.
+    /// No other cluster has it; memory must be written when it is displaced.
     Modified = 5,
 }
 
@@ -30,22 +30,22 @@ impl LineState {
         }
     }
 
-    /// Memory must be written when the line goes.
+    /// Whether memory must be written when the line is displaced.
     pub(super) fn dirty(self) -> bool {
         matches!(self, LineState::Owned | LineState::Modified)
     }
 
-    /// The line may be written without asking anybody.
+    /// Whether the line may be written without a request.
     pub(super) fn writable(self) -> bool {
         matches!(self, LineState::Exclusive | LineState::Modified)
     }
 
-    /// Its holder passes it on where the protocol has clean lines passed on.
+    /// Whether its holder passes it on, if the protocol passes clean lines on.
     pub(super) fn passed_on(self) -> bool {
         matches!(self, LineState::Exclusive | LineState::Forward)
     }
 
-    /// What is left after another reader has got the line.
+    /// The state after another reader has got the line.
     pub(super) fn shared(self) -> LineState {
         match self {
             LineState::Modified | LineState::Owned => LineState::Owned,
@@ -78,7 +78,7 @@ impl Line {
         Line(self.0 & !7 | state as u64)
     }
 
-    /// It is not kept by the next level when it goes.
+    /// The next level does not keep it when it is displaced.
     pub(super) fn bypassing(self) -> Line {
         Line(self.0 | BYPASS)
     }

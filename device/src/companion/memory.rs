@@ -26,23 +26,23 @@ struct Page {
 pub(super) struct Memory {
     geometry: MemoryGeometry,
     line_bits: u8,
-    /// The one used last comes first.
+    /// The page used last comes first.
     pages: [Page; MOST_PAGES],
-    /// The last access wrote, and went to this chip select.
+    /// Whether the last access wrote, and its chip select.
     wrote: bool,
     select: u64,
-    /// One word a line of the memory-side cache: its tag, bit 1 when it is newer than DRAM, bit 0 when there is one.
+    /// One word per line of the memory-side cache: its tag, bit 1 if it is newer than DRAM, bit 0 if it is present.
     near: Box<[u64]>,
-    /// What each place did while somebody watched.
+    /// What each place did while it was watched.
     pub(super) places: Places,
 }
 
-/// What came of moving a line.
+/// The result of moving a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Moved {
     /// How long the core waits for it.
     pub(super) latency: u32,
-    /// The memory-side cache had it.
+    /// Whether the memory-side cache had it.
     pub(super) near: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn near_lines(geometry: &MemoryGeometry, line_bits: u8) -> u64 {
 pub(super) enum Traffic {
     /// A line is read for a cache.
     Read,
-    /// A line that a cache gave up is written.
+    /// A line displaced from a cache is written.
     WriteBack,
     /// A line is written by streaming stores.
     Stream,
@@ -76,7 +76,7 @@ impl Memory {
         }
     }
 
-    /// Moves a line. What its places did for it is kept if somebody has `watched` them.
+    /// Moves a line. What its places did for it is kept if they are `watched`.
     pub(super) fn access(&mut self, line: u64, traffic: Traffic, costs: &Costs, watched: bool, tally: &mut Tally) -> Moved {
         if self.near.is_empty() {
             let latency = u32::from(costs.memory) + self.dram(line, traffic != Traffic::Read, watched, tally);
@@ -124,12 +124,12 @@ impl Memory {
         }
     }
 
-    /// Moves a line between DRAM and whoever asks; returns what the state of its page adds.
+    /// Moves a line to or from DRAM; returns the cycles that the state of its page adds.
     fn dram(&mut self, line: u64, writes: bool, watched: bool, tally: &mut Tally) -> u32 {
         let signal = if writes { Signal::MemoryWrites } else { Signal::MemoryReads };
         tally.add(signal, 1);
         if watched {
-            // What shares a place of the memory-side cache shares a channel.
+            // Lines that share a place of the memory-side cache share a channel.
             self.places.channel(if self.near.is_empty() { line } else { line % self.near.len() as u64 }, signal);
         }
         if writes != self.wrote {
@@ -178,7 +178,7 @@ impl Memory {
         self.places.save(writer);
     }
 
-    /// Returns whether places, and the interconnect, have something to tell.
+    /// Returns whether places, and the interconnect, have something to report.
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<[bool; 2], Damaged> {
         for page in &mut self.pages {
             *page = Page { open: reader.word()? & 1 == 1, bank: reader.word()?, row: reader.word()? };
@@ -238,7 +238,7 @@ mod tests {
             memory.access(line, traffic, &costs, false, &mut tally);
         }
         let totals = Totals::new();
-        tally.tell(&totals);
+        tally.report(&totals);
         let get = |signal| totals.get(signal);
         assert_eq!([Signal::MemorySideCacheHitsModified, Signal::MemorySideCacheHitsClean].map(get), [2, 1]);
         assert_eq!([Signal::MemorySideCacheMissesModified, Signal::MemorySideCacheMissesClean].map(get), [1, 1]);
@@ -257,7 +257,7 @@ mod tests {
             memory.dram(address >> 6, writes, false, &mut tally);
         }
         let totals = Totals::new();
-        tally.tell(&totals);
+        tally.report(&totals);
         assert_eq!(totals.get(Signal::DramTurnaroundsChipSelect), 2);
         assert_eq!(totals.get(Signal::DramTurnaroundsReadToWrite), 1);
         assert_eq!(totals.get(Signal::DramTurnaroundsWriteToRead), 1);

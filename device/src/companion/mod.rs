@@ -1,12 +1,12 @@
 //! The companion: signals that an emulator does not have.
 //!
-//! An emulator knows instructions, branches and addresses. Half of the events of every PMU speak of caches, translation buffers,
-//! predictors, stalls and latencies. A [`Companion`] turns the one into the other: each thread's [`Follower`] is given what the thread
-//! executes, keeps caches, buffers and predictor of a modelled CPU ([`Profile`]), and adds what they did to the thread's totals.
+//! An emulator knows instructions, branches and addresses. Half of the events of every PMU count caches, translation buffers, predictors,
+//! stalls and latencies. A [`Companion`] derives these from what the emulator knows: each thread's [`Follower`] takes what the thread
+//! executes, models caches, buffers and predictor of a CPU ([`Profile`]), and adds their events to the thread's totals.
 //!
-//! It is deterministic, and bounded: nothing is allocated after construction, and no access loops beyond the sets, levels and clusters
-//! there are. Random replacement draws from a seeded generator. Everything that it remembers can be saved and restored. A follower whose
-//! signals nobody counts is not [active](Follower::is_active) and costs one comparison.
+//! It is deterministic and bounded: nothing is allocated after construction, and no access loops beyond the number of sets, levels and
+//! clusters. Random replacement draws from a seeded generator. Everything that it remembers can be saved and restored. A follower whose
+//! signals no counter counts is not [active](Follower::is_active) and costs one comparison.
 //!
 //! ```
 //! use vm_pmu::companion::{Access, Builder, Clock, Instruction, Untranslated};
@@ -94,7 +94,7 @@ use tally::Tally;
 /// ```
 /// use vm_pmu::companion::{Builder, Clock};
 ///
-/// // Two packages of two cores each, and a cost model that keeps the clock.
+/// // Two packages of two cores each, whose cycles come from the cost model.
 /// let companion = Builder::new("k8").unwrap().packages(2).threads(2).clock(Clock::Companion).build();
 /// assert_eq!(companion.threads(), 4);
 /// assert!(Builder::new("z80").is_err());
@@ -119,8 +119,8 @@ impl Builder {
         parts::named(name).map(Builder::of).ok_or_else(|| UnknownPart::new(name))
     }
 
-    /// A companion for one package with one thread of this CPU. Numbers that cannot be, such as a cache without ways, are brought to the
-    /// nearest that can.
+    /// A companion for one package with one thread of this CPU. Impossible numbers, such as a cache without ways, are brought to the
+    /// nearest possible ones.
     #[must_use]
     pub fn of(profile: &Profile) -> Builder {
         Builder {
@@ -134,13 +134,13 @@ impl Builder {
         }
     }
 
-    /// How many packages: 1 to 65,535, into which any other number is brought.
+    /// How many packages: 1 to 65,535; any other number is brought into this range.
     #[must_use]
     pub fn packages(self, packages: usize) -> Builder {
         Builder { packages: packages.clamp(1, usize::from(u16::MAX)), ..self }
     }
 
-    /// How many threads a package has: 1 to 65,535, into which any other number is brought. They fill one core after the other.
+    /// How many threads a package has: 1 to 65,535; any other number is brought into this range. They fill one core after the other.
     #[must_use]
     pub fn threads(self, threads: usize) -> Builder {
         Builder { threads: threads.clamp(1, usize::from(u16::MAX)), ..self }
@@ -152,27 +152,27 @@ impl Builder {
         Builder { clock, ..self }
     }
 
-    /// Follows every thread even while nobody counts what the companion makes: caches are as warm as they would be, and with
-    /// [`Clock::Companion`] time keeps one pace. The usual is to follow on demand only.
+    /// Follows every thread even while nothing that the companion supplies is counted: caches are then always as warm as they should be,
+    /// and with [`Clock::Companion`] time keeps the same pace. By default threads are followed on demand only.
     #[must_use]
     pub fn always(self) -> Builder {
         Builder { always: true, ..self }
     }
 
-    /// Where random replacement begins.
+    /// The seed of random replacement.
     #[must_use]
     pub fn seed(self, seed: u64) -> Builder {
         Builder { seed, ..self }
     }
 
-    /// How many bytes of physical memory belong to each package, from address 0 up; what lies beyond the last belongs to the last. All
-    /// belong to the first if this is not said.
+    /// How many bytes of physical memory belong to each package, from address 0 up; memory beyond the last belongs to the last. By default
+    /// all memory belongs to the first.
     #[must_use]
     pub fn memory_per_package(self, bytes: u64) -> Builder {
         Builder { memory_per_package: bytes, ..self }
     }
 
-    /// The signals that the companion makes: what it adds to whatever the emulator supplies itself. It can be asked before the machine is built.
+    /// The signals that the companion supplies, in addition to those of the emulator. It can be called before the machine is built.
     ///
     /// ```
     /// use vm_pmu::{Signal, SignalSet, companion, topology};
@@ -188,7 +188,7 @@ impl Builder {
         signals::supplied(&self.profile, self.clock)
     }
 
-    /// Builds the companion. Nothing is allocated afterwards but the bytes that [`Companion::save`] returns.
+    /// Builds the companion. Nothing is allocated afterwards except the bytes that [`Companion::save`] returns.
     #[must_use]
     pub fn build(self) -> Companion {
         let threads = usize::from(self.profile.threads.max(1));
@@ -207,7 +207,7 @@ impl Builder {
 #[derive(Debug)]
 pub struct Companion {
     system: System,
-    /// One of each core.
+    /// One per core.
     tables: Box<[Tables]>,
     packages: usize,
     per_package: usize,
@@ -216,7 +216,7 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// What is modelled.
+    /// The modelled CPU.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.system.profile
@@ -234,24 +234,24 @@ impl Companion {
         self.clock
     }
 
-    /// Whether it makes `signal`; what it makes, the embedder does not add as well while the follower is active.
+    /// Whether it supplies `signal`. While the follower is active, the embedder must not add these signals too.
     #[must_use]
     pub fn supplies(&self, signal: Signal) -> bool {
         signals::supplies(&self.system.profile, self.clock, signal)
     }
 
-    /// All that it makes: the signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
+    /// All signals that it [supplies](Companion::supplies), and those of [devices](Companion::device_access).
     #[must_use]
     pub fn supplied(&self) -> SignalSet {
         signals::supplied(&self.system.profile, self.clock)
     }
 
-    /// A device reads or writes `size` bytes of physical memory from `physical` on: caches give up what it writes, and
-    /// answer what it reads. What that did is added to `totals`, those of its package's [`Machine::devices`](crate::topology::Machine::devices), as far
-    /// as `demand`, that of [`Machine::device_demand`](crate::topology::Machine::device_demand), names it. At most 4,096 bytes are taken: report a longer
-    /// transfer in parts. Where a deadline may have been reached,
-    /// [`Machine::check_devices`](crate::topology::Machine::check_devices) is called afterwards. One host thread at a time may
-    /// call it for a package.
+    /// A device reads or writes `size` bytes of physical memory from `physical` on: caches drop what it writes, and answer what it reads.
+    /// The events that `demand` names are added to `totals`: pass those of the package's
+    /// [`Machine::device_demand`](crate::topology::Machine::device_demand) and [`Machine::devices`](crate::topology::Machine::devices). At
+    /// most 4,096 bytes are taken: report a longer transfer in parts. Call
+    /// [`Machine::check_devices`](crate::topology::Machine::check_devices) afterwards if a deadline may have been reached. One host thread
+    /// at a time may call it for a package.
     pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
         let mut tally = Tally::new();
         tally.renew(demand, signals::of_devices);
@@ -264,26 +264,26 @@ impl Companion {
                 self.system.device(outer, writes, physical <= first && end <= last, &mut tally);
             }
         }
-        tally.tell(totals);
+        tally.report(totals);
     }
 
-    /// Whether controllers and channels of memory, and interconnects, shall count by themselves, for [`take_places`](Companion::take_places)
-    /// and [`take_interconnects`](Companion::take_interconnects). While they do,
-    /// every follower is active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] says that it is due. What nobody has
-    /// taken when this changes is forgotten.
+    /// Turns on or off that controllers and channels of memory, and interconnects, count separately, for
+    /// [`take_places`](Companion::take_places) and [`take_interconnects`](Companion::take_interconnects). While they do, every follower is
+    /// active from its next [`sync`](Follower::sync) on; [`Follower::is_stale`] returns whether that is due. Counts that have not been
+    /// taken when this changes are dropped.
     pub fn watch_places(&self, on: bool) {
         self.system.watch(on);
     }
 
-    /// Whether some place has something to report. It costs a load.
+    /// Whether any place has something to report. It costs a load.
     #[must_use]
     #[inline]
     pub fn has_places(&self) -> bool {
         self.system.has_places()
     }
 
-    /// Hands over how often each place did what since the last call: the signal, and the amount in accesses, never 0. The order is fixed:
-    /// package after package, near memory before channels, each place's signals in theirs. What is reported here is in the totals too.
+    /// Reports the counts of each place since the last call: the signal, and the amount in accesses, never 0. The order is fixed: package
+    /// after package, near memory before channels, each place's signals in their order. These counts are in the totals too.
     ///
     /// ```
     /// use vm_pmu::companion::{Builder, Place};
@@ -302,31 +302,31 @@ impl Companion {
     /// assert_eq!(reads, 1);
     /// assert!(!companion.has_places());
     /// ```
-    pub fn take_places(&self, tell: impl FnMut(Place, Signal, u64)) {
-        self.system.take_places(tell);
+    pub fn take_places(&self, report: impl FnMut(Place, Signal, u64)) {
+        self.system.take_places(report);
     }
 
-    /// Whether some package's interconnect has something to report. It costs a load.
+    /// Whether any package's interconnect has something to report. It costs a load.
     #[must_use]
     #[inline]
     pub fn has_interconnects(&self) -> bool {
         self.system.has_interconnects()
     }
 
-    /// Hands over what the interconnect of each package did since the last call, package after package, of those that did anything. As with
-    /// places, it is kept while they are [watched](Companion::watch_places), and forgotten when that changes.
-    pub fn take_interconnects(&self, tell: impl FnMut(usize, &Interconnect)) {
-        self.system.take_interconnects(tell);
+    /// Reports what the interconnect of each package did since the last call, package after package, without those that did nothing. As
+    /// with places, it is kept while they are [watched](Companion::watch_places), and dropped when that changes.
+    pub fn take_interconnects(&self, report: impl FnMut(usize, &Interconnect)) {
+        self.system.take_interconnects(report);
     }
 
-    /// The agent that keeps the order of the line with this physical address: on Knights Landing the number of one of 38 CHAs, 0 on parts
-    /// without.
+    /// The agent that orders accesses to the line with this physical address: on Knights Landing the number of one of 38 CHAs, 0 on other
+    /// parts.
     #[must_use]
     pub fn home(&self, physical: u64) -> u16 {
         self.system.agent(physical >> self.system.profile.caches.outer_line_bits.min(63))
     }
 
-    /// A follower for thread `number`, counted through all packages, as one that has executed nothing; `None` if there are not so many.
+    /// A new follower for thread `number`, counted through all packages; `None` if there are fewer threads.
     #[must_use]
     pub fn follower(&self, number: usize) -> Option<Follower<'_>> {
         if number >= self.threads() {

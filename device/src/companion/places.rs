@@ -1,4 +1,4 @@
-//! Where memory lies: controllers, channels and homes of lines, and what each of them had to do.
+//! The places of memory: controllers, channels and homes of lines, and what each of them did.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -9,7 +9,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::interconnect::Interconnect;
 use super::profile::MemoryGeometry;
 
-/// A place of memory that counts by itself. Numbers begin with 0 and go on through all packages.
+/// A place of memory that is counted separately. Numbers begin with 0 and continue through all packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// A controller of near memory: on Knights Landing an EDC.
@@ -36,18 +36,18 @@ const OF_NEAR_MEMORY: [Signal; 6] = [
 /// What a channel of DRAM counts, in accesses.
 const OF_CHANNEL: [Signal; 2] = [Signal::MemoryReads, Signal::MemoryWrites];
 
-/// A number that tells lines apart, evenly among all numbers of 32 bits: neighbours lie far from each other (by the golden ratio).
+/// A hash of a line, evenly distributed over all numbers of 32 bits: neighbours are far from each other (by the golden ratio).
 fn spread(line: u64) -> u32 {
     (line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-/// Which of `count` equal parts of all numbers of 32 bits `number` lies in.
+/// Which of `count` equal parts of all numbers of 32 bits contains `number`.
 fn part(number: u32, count: u64) -> u64 {
     u64::from(number).wrapping_mul(count) >> 32
 }
 
-/// Which of `count` homes, quadrants or controllers `line` belongs to. One number decides all of them, so what lies in a quadrant has its
-/// controllers and homes there.
+/// Which of `count` homes, quadrants or controllers `line` belongs to. One hash decides all of them, so a line of a quadrant has its
+/// controller and home there.
 pub(super) fn share(line: u64, count: u64) -> u64 {
     part(spread(line), count)
 }
@@ -57,7 +57,7 @@ fn channel(line: u64, count: u64) -> u64 {
     part(spread(line.rotate_left(32) ^ line), count)
 }
 
-/// What the places of a package did and nobody has taken yet.
+/// What the places of a package did since it was last taken.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     near: Box<[[u64; OF_NEAR_MEMORY.len()]]>,
@@ -115,18 +115,18 @@ impl Places {
         }
     }
 
-    /// Hands over what there is, near memory first, each place's signals in their order. This is package `package`.
-    pub(super) fn take(&mut self, package: usize, mut tell: impl FnMut(Place, Signal, u64)) {
+    /// Reports all counts, near memory first, each place's signals in their order. This is package `package`.
+    pub(super) fn take(&mut self, package: usize, mut report: impl FnMut(Place, Signal, u64)) {
         let number = |place: usize, of: usize| u16::try_from(package.saturating_mul(of).saturating_add(place)).unwrap_or(u16::MAX);
         let near = self.near.len();
         for (place, counts) in self.near.iter_mut().enumerate() {
-            hand_over(Place::NearMemory(number(place, near)), &OF_NEAR_MEMORY, counts, &mut tell);
+            hand_over(Place::NearMemory(number(place, near)), &OF_NEAR_MEMORY, counts, &mut report);
         }
         let (controllers, per_controller) = (usize::from(self.controllers), usize::from(self.per_controller));
         for (place, counts) in self.channels.iter_mut().enumerate() {
             let (controller, channel) = (place / per_controller.max(1), (place % per_controller.max(1)) as u8);
             let place = Place::Channel { controller: number(controller, controllers), channel };
-            hand_over(place, &OF_CHANNEL, counts, &mut tell);
+            hand_over(place, &OF_CHANNEL, counts, &mut report);
         }
     }
 
@@ -156,11 +156,11 @@ impl Places {
     }
 }
 
-fn hand_over(place: Place, signals: &[Signal], counts: &mut [u64], tell: &mut impl FnMut(Place, Signal, u64)) {
+fn hand_over(place: Place, signals: &[Signal], counts: &mut [u64], report: &mut impl FnMut(Place, Signal, u64)) {
     for (signal, count) in signals.iter().zip(counts) {
         match core::mem::take(count) {
             0 => {}
-            count => tell(place, *signal, count),
+            count => report(place, *signal, count),
         }
     }
 }

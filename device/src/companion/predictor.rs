@@ -1,4 +1,4 @@
-//! The branch predictor: directions and targets are a core's, the return address stack and the last outcomes a thread's.
+//! The branch predictor: directions and targets belong to a core, the return address stack and the last outcomes to a thread.
 
 use alloc::boxed::Box;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -12,18 +12,18 @@ use super::profile::{Direction, PredictorGeometry};
 /// The most entries of a return address stack.
 const MOST_RETURNS: usize = 64;
 
-/// Every two-bit counter begins by weakly saying *not taken*.
+/// Every two-bit counter starts as weakly *not taken*.
 const WEAKLY_NOT_TAKEN: u8 = 1;
 const STRONGLY_TAKEN: u8 = 3;
 
-/// What the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and one that runs alone
-/// pays a plain load and store.
+/// What the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and an access costs only a
+/// plain load and store.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// Outcomes that choose a counter: as many bits, and their mask.
+    /// Outcomes that choose a counter: their number, and their mask.
     history: u32,
     outcomes: u64,
-    /// The masks of the counters', the histories' and the targets' places.
+    /// The masks of the indices of counters, histories and targets.
     index: u64,
     kept: u64,
     place: u64,
@@ -58,7 +58,7 @@ impl Tables {
         }
     }
 
-    /// The place of an address whose lowest bit says nothing.
+    /// The index of an address, whose lowest bit carries no information.
     fn fold(address: u64) -> u64 {
         address >> 1
     }
@@ -66,7 +66,7 @@ impl Tables {
     /// Predicts and learns the direction of the conditional branch at `address`.
     #[inline]
     fn direction(&self, address: u64, taken: bool, last: &mut u64) -> bool {
-        // Without histories of single branches the thread's own decides.
+        // Without histories of single branches the thread's history decides.
         let outcomes = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
             None => *last & self.outcomes,
             Some(cell) => {
@@ -86,13 +86,13 @@ impl Tables {
         value > WEAKLY_NOT_TAKEN
     }
 
-    /// Whether the target of the branch at `address` was remembered rightly; it is from now on.
+    /// Whether the remembered target of the branch at `address` was right. Remembers `target`.
     #[inline]
     fn target(&self, address: u64, target: u64) -> bool {
         let place = Tables::fold(address);
         let Some(cell) = self.targets.get((place & self.place) as usize) else { return false };
         let word = (place >> self.target_bits) << 48 | target & low(48);
-        // The empty cell would match a branch that nobody has: one to address 0.
+        // An empty cell would match a branch to address 0.
         let known = cell.load(Relaxed) == word && word != 0;
         if !known {
             cell.store(word, Relaxed);
@@ -118,11 +118,11 @@ impl Tables {
     }
 }
 
-/// What the predictor made of a branch.
+/// How a branch was predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) prediction: Prediction,
-    /// The fetcher had to be told a target that decoding gave.
+    /// The fetcher got the target from decoding.
     pub(super) bubble: bool,
     /// A return took its address from the stack.
     pub(super) stack_hit: bool,
@@ -130,13 +130,13 @@ pub(super) struct Verdict {
     pub(super) stack_overflow: bool,
 }
 
-/// What is a thread's own: its last outcomes and its return address stack.
+/// The state of a thread: its last outcomes and its return address stack.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     outcomes: u64,
     returns: [u64; MOST_RETURNS],
     depth: u8,
-    /// Where the next return address goes.
+    /// The index of the next return address.
     top: u8,
     most: u8,
 }
@@ -146,7 +146,7 @@ impl Path {
         Path { outcomes: 0, returns: [0; MOST_RETURNS], depth: 0, top: 0, most: geometry.return_stack.clamp(1, MOST_RETURNS as u8) }
     }
 
-    /// Pushes a return address; the oldest goes where there is no room. Returns whether one did.
+    /// Pushes a return address, and drops the oldest if there is no room. Returns whether it did.
     fn push(&mut self, address: u64) -> bool {
         if let Some(place) = self.returns.get_mut(usize::from(self.top)) {
             *place = address;

@@ -1,6 +1,6 @@
-//! What a modelled CPU is made of: sizes, ways, policies, latencies.
+//! The description of a modelled CPU: sizes, ways, policies, latencies.
 
-/// How a set chooses the entry that makes room.
+/// How a set chooses the entry to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Replacement {
     /// The entry that was used longest ago.
@@ -20,18 +20,18 @@ pub struct CacheGeometry {
     pub bytes: u64,
     /// Ways of a set.
     pub ways: u32,
-    /// How a set makes room.
+    /// How a set chooses the entry to replace.
     pub replacement: Replacement,
 }
 
 impl CacheGeometry {
-    /// The geometry of a cache that makes room by least recent use.
+    /// The geometry of a cache that replaces the least recently used entry.
     #[must_use]
     pub const fn lru(bytes: u64, ways: u32) -> CacheGeometry {
         CacheGeometry { bytes, ways, replacement: Replacement::LeastRecentlyUsed }
     }
 
-    /// The same cache with another way to make room.
+    /// The same cache with another replacement.
     #[must_use]
     pub const fn replaced(self, replacement: Replacement) -> CacheGeometry {
         CacheGeometry { replacement, ..self }
@@ -50,9 +50,9 @@ pub enum Fill {
 /// What a store does to the first-level data cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WritePolicy {
-    /// The line is taken in and written there.
+    /// The line is brought in and written there.
     Back,
-    /// The second level is written; the first is updated where it has the line, and takes none in.
+    /// The second level is written. The first is updated if it has the line, and does not bring it in otherwise.
     Through,
 }
 
@@ -75,8 +75,8 @@ pub enum SecondLevel {
 pub enum Protocol {
     /// Modified, exclusive, shared: a modified line that another cluster reads is written to memory.
     Mesi,
-    /// Also forward: one of the clusters that have a line clean passes it on, the one that read it last. A modified line that another
-    /// cluster reads is written to memory.
+    /// Also forward: of the clusters that have a clean line, the one that read it last passes it on. A modified line that another cluster
+    /// reads is written to memory.
     Mesif,
     /// Also owned: a modified line that another cluster reads stays, and is written when it is displaced.
     Moesi,
@@ -85,11 +85,11 @@ pub enum Protocol {
 /// The caches of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Caches {
-    /// Bits of an address within what the fetcher reads at once.
+    /// Bits of an address within a piece that the fetcher reads at once.
     pub fetch_bits: u8,
     /// Bits of an address within a line of the first level.
     pub line_bits: u8,
-    /// Bits of an address within a line of the further levels; what moves between clusters and memory.
+    /// Bits of an address within a line of the further levels, which is what moves between clusters and memory.
     pub outer_line_bits: u8,
     /// The first-level instruction cache of each core.
     pub instruction: CacheGeometry,
@@ -129,7 +129,7 @@ pub struct Translation {
     pub data: [&'static [BufferGeometry]; 2],
     /// Code uses the second level of data.
     pub shared_second: bool,
-    /// How many upper-level table entries a walk remembers; 0 for none.
+    /// How many upper-level table entries are remembered for walks; 0 for none.
     pub walk_entries: u32,
 }
 
@@ -165,7 +165,7 @@ pub struct PredictorGeometry {
     pub return_stack: u8,
 }
 
-/// Cycles that things take.
+/// Costs in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {
     /// Instructions (micro-operations) that begin in a cycle.
@@ -178,7 +178,7 @@ pub struct Costs {
     pub third: u16,
     /// Another cluster's cache in the package.
     pub other_cluster: u16,
-    /// The package's memory, a page being open.
+    /// The package's memory, if the page is open.
     pub memory: u16,
     /// What another package adds.
     pub remote: u16,
@@ -186,7 +186,7 @@ pub struct Costs {
     pub near_memory: u16,
     /// What a translation of the second level adds.
     pub second_translation: u16,
-    /// A page-table walk, beside the entries that it reads.
+    /// A page-table walk, in addition to the entries that it reads.
     pub walk: u16,
     /// A mispredicted branch.
     pub misprediction: u16,
@@ -202,13 +202,13 @@ pub struct Costs {
     pub far: u16,
     /// The part of a locked operation in which it may still be discarded.
     pub locked_speculative: u16,
-    /// The part in which it is sure to complete, with the line at hand.
+    /// The part in which it is sure to complete, with the line available.
     pub locked_final: u16,
     /// A load of a segment register: the time until another can begin.
     pub segment_load: u16,
     /// Stores, and with them missed lines, that can wait; at most 64.
     pub stores: u8,
-    /// Cycles in which the instructions behind a load that missed fill the reorder buffer; 0 where there is none.
+    /// Cycles in which the instructions after a load that missed fill the reorder buffer; 0 where there is none.
     pub reorder: u16,
 }
 
@@ -219,7 +219,7 @@ pub struct MemoryGeometry {
     pub page_bits: u8,
     /// Bits that choose the bank: those above the page's.
     pub bank_bits: u8,
-    /// The lowest of them, that choose among the banks of one chip select.
+    /// How many of them, from the lowest up, choose among the banks of one chip select.
     pub select_bits: u8,
     /// Pages that can be open at once.
     pub open_pages: u8,
@@ -235,16 +235,16 @@ pub struct MemoryGeometry {
     pub controllers: u8,
     /// Channels of each of them; at most 16.
     pub channels: u8,
-    /// Lines that follow each other go to controllers and channels in turn: the lowest bits of a line's number choose its controller, those
-    /// above its channel. Else they are spread by a number made of the whole address.
+    /// Consecutive lines go to controllers and channels in turn: the lowest bits of a line's number choose its controller, those above its
+    /// channel. Otherwise they are spread by a hash of the whole address.
     pub in_turn: bool,
 }
 
-/// How the clusters of a package are joined: lines, memory and clusters belong to quadrants, and each line to an agent that keeps its
-/// order.
+/// How the clusters of a package are joined: lines, memory and clusters belong to quadrants, and each line to an agent that orders accesses
+/// to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh {
-    /// Parts of the mesh: what lies in another than the one that asks is far. 1 where there are none.
+    /// Quadrants of the mesh: anything in another quadrant than the requester is far. 1 for a package without quadrants.
     pub quadrants: u8,
     /// Agents among which lines are spread.
     pub agents: u16,
@@ -259,7 +259,7 @@ pub struct Prefetcher {
     pub ahead: u8,
     /// Streams that it follows, at most 16.
     pub streams: u8,
-    /// It stops at the end of a piece of so many bits.
+    /// Bits of an address within a block: it stops at the end of the block.
     pub within_bits: u8,
 }
 
@@ -282,7 +282,7 @@ pub struct Profile {
     pub translation: Translation,
     /// The branch predictor.
     pub predictor: PredictorGeometry,
-    /// What things cost.
+    /// The costs.
     pub costs: Costs,
     /// The memory of a package.
     pub memory: MemoryGeometry,
@@ -304,14 +304,13 @@ impl CacheGeometry {
 }
 
 impl Profile {
-    /// The profile with every number brought to one that can be: whoever describes a CPU of his own gets something bounded, whatever he
-    /// writes.
+    /// The profile with every number brought to a possible one, so that an embedder's own profile is bounded, whatever its numbers.
     pub(super) fn in_range(mut self) -> Profile {
         self.cores = self.cores.clamp(1, 64);
         self.threads = self.threads.clamp(1, 64);
         let caches = &mut self.caches;
         caches.line_bits = caches.line_bits.clamp(4, 12);
-        // A second level of victims takes them as they are.
+        // A second level of victims has the lines of the first.
         let most = if caches.second_fill == Fill::Victims { caches.line_bits } else { caches.line_bits + 3 };
         caches.outer_line_bits = caches.outer_line_bits.clamp(caches.line_bits, most);
         caches.fetch_bits = caches.fetch_bits.min(caches.line_bits);
@@ -323,7 +322,7 @@ impl Profile {
             }
             (_, SecondLevel::Unified(geometry) | SecondLevel::Split { data: geometry, .. }) => SecondLevel::Unified(geometry.in_range()),
         };
-        // Behind a second level of victims there is none.
+        // After a second level of victims there is none.
         let third = caches.third.filter(|_| caches.second_fill == Fill::Inclusive);
         caches.third = third.map(|(geometry, fill)| (geometry.in_range(), fill));
         self.costs.width = self.costs.width.clamp(1, 64);

@@ -1,4 +1,4 @@
-//! The requests that a thread made since somebody was told of them.
+//! The requests that a thread made since they were last reported.
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
@@ -7,9 +7,9 @@ use super::line::LineState;
 
 /// How many requests a follower keeps between two deliveries.
 ///
-/// No instruction of two accesses makes more, whatever it misses. Its code lies in two lines and pages, each access in two more of both: six
-/// walks of at most five entries, six lines, four prefetches, and each of these 40 drives at most one line out. A locked one that
-/// crosses lines adds the lock of the bus, and all write-combining buffers, 16 at most, are written out: 97 in all.
+/// No instruction of two accesses makes more, whatever it misses. Its code is in two lines and pages, and so is each access: six walks of
+/// at most five entries, six lines, four prefetches, and each of these 40 drives at most one line out. A locked one that crosses lines adds
+/// the lock of the bus, and all write-combining buffers, 16 at most, are written out: 97 in all.
 pub(super) const MOST: usize = 128;
 
 /// A list of a fixed size.
@@ -17,9 +17,9 @@ pub(super) const MOST: usize = 128;
 pub(super) struct Requests {
     list: [Request; MOST],
     count: usize,
-    /// Somebody wants them.
+    /// Whether they are wanted.
     pub(super) wanted: bool,
-    /// Those for which there was no place.
+    /// How many did not fit.
     lost: u64,
 }
 
@@ -68,7 +68,7 @@ impl Requests {
     }
 }
 
-/// What the request for a line is, by why it was asked for.
+/// The kind of a request for a line, by its reason.
 pub(super) fn kind(ask: Ask) -> RequestKind {
     match ask {
         // A walk reads its tables as a load does.
@@ -81,7 +81,7 @@ pub(super) fn kind(ask: Ask) -> RequestKind {
     }
 }
 
-/// The supplier where the own cluster had the line so.
+/// The supplier if the own cluster had the line in this state.
 pub(super) fn own(state: LineState) -> Supplier {
     Supplier::OwnCluster(match state {
         LineState::Modified | LineState::Owned => HeldAs::Modified,
@@ -91,7 +91,7 @@ pub(super) fn own(state: LineState) -> Supplier {
     })
 }
 
-/// What other caches were asked where another cluster, or memory, supplied: section 1.2.4 of the Knights Landing manual.
+/// The snoop of other caches if another cluster, or memory, supplied: section 1.2.4 of the Knights Landing manual.
 pub(super) fn snoop(supplier: Supplier, modified: bool) -> Snoop {
     match supplier {
         Supplier::OtherCluster { .. } if modified => Snoop::Modified,

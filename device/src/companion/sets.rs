@@ -9,11 +9,12 @@ use super::profile::Replacement;
 /// Bits below an entry's key: flags that belong to its owner.
 const FLAGS: u32 = 4;
 
-/// The way with `key`. Words whose lowest three flags are clear are not there.
+/// The way with `key`. Words whose lowest three flags are clear count as absent.
 #[inline]
 fn find(set: &[u64], key: u64) -> Option<usize> {
     let there = |word: &u64| word >> FLAGS == key && word & 7 != 0;
-    // What is there is mostly among the first. The others are looked at eight at a time, without branches: mostly in vain.
+    // A key that is present is mostly among the first. The others are compared eight at a time without branches, as mostly none of them
+    // matches.
     let Some((first, others)) = set.split_at_checked(8) else { return set.iter().position(there) };
     first.iter().position(there).or_else(|| find_in_eights(others, key))
 }
@@ -32,11 +33,11 @@ fn find_in_eights(set: &[u64], key: u64) -> Option<usize> {
 
 /// A set-associative array of words. The upper 60 bits of a word are its key, the lower four its owner's. Zero is an empty place.
 ///
-/// A set that makes room by least recent use keeps its words in the order of their use, so that the one looked for is mostly the first.
+/// A set that replaces the least recently used keeps its words in the order of their use, so that the one looked up is mostly the first.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     words: Box<[u64]>,
-    /// Pointers of the tree, or marks of use: one word a set.
+    /// Pointers of the tree, or marks of use: one word per set.
     marks: Box<[u32]>,
     ways: usize,
     mask: u64,
@@ -45,13 +46,13 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Empty sets: `entries` in sets of `ways`, brought to what can be.
+    /// Empty sets: `entries` in sets of `ways`, brought to possible numbers.
     pub(super) fn new(entries: u64, ways: u32, replacement: Replacement, seed: u64) -> Sets {
         let ways = ways.clamp(1, 128);
         let sets = (entries / u64::from(ways)).max(1);
-        // The greatest power of two that is not above.
+        // Rounded down to a power of two.
         let sets = 1u64 << (63 - sets.leading_zeros());
-        // Marks are 32 bits a set.
+        // Marks are 32 bits per set.
         let replacement = if ways > 32 && replacement != Replacement::Random { Replacement::LeastRecentlyUsed } else { replacement };
         let marked = matches!(replacement, Replacement::Tree | Replacement::NotRecentlyUsed);
         Sets {
@@ -78,13 +79,13 @@ impl Sets {
         self.words.get_mut(first..first + self.ways).unwrap_or(&mut [])
     }
 
-    /// The word of `key`, without its being a use. Words whose lowest three flags are clear are not there.
+    /// The word of `key`, without marking it as used. Words whose lowest three flags are clear count as absent.
     pub(super) fn peek(&self, index: u64, key: u64) -> Option<u64> {
         let set = self.set(index);
         set.get(find(set, key)?).copied()
     }
 
-    /// The word of `key`, which is used.
+    /// The word of `key`, marked as used.
     #[inline]
     pub(super) fn touch(&mut self, index: u64, key: u64) -> Option<u64> {
         let first = self.first(index);
@@ -122,7 +123,7 @@ impl Sets {
         Some(core::mem::take(set.get_mut(way)?))
     }
 
-    /// Puts in `word`, whose key is not there, as the one used last, and returns what made room: 0 where a place was empty.
+    /// Inserts `word`, whose key is absent, as the one used last. Returns the word that it replaces: 0 for an empty place.
     pub(super) fn insert(&mut self, index: u64, word: u64) -> u64 {
         let replacement = self.replacement;
         let set = self.set_mut(index);
@@ -149,7 +150,7 @@ impl Sets {
         victim
     }
 
-    /// Puts `word` in, in place of one with the same key if there is one, and returns what made room.
+    /// Inserts `word`, over one with the same key if there is one, and returns the word that it replaces.
     pub(super) fn put(&mut self, index: u64, word: u64) -> u64 {
         if self.touch(index, word >> FLAGS).is_some() {
             self.change(index, word >> FLAGS, word);
@@ -158,7 +159,7 @@ impl Sets {
         self.insert(index, word)
     }
 
-    /// Empties every place whose word `gone` says yes to.
+    /// Empties every place for whose word `gone` returns true.
     pub(super) fn discard(&mut self, gone: impl Fn(u64) -> bool) {
         let ordered = self.replacement == Replacement::LeastRecentlyUsed;
         for set in self.words.chunks_exact_mut(self.ways) {
@@ -184,7 +185,7 @@ impl Sets {
         let Some(marks) = self.marks.get_mut(set) else { return };
         match self.replacement {
             Replacement::Tree => {
-                // Each node on the way points to the half that was not used: 1 is the right one.
+                // Each node on the way points to the half that was not used: 1 is the right half.
                 let (mut node, mut low, mut span) = (1u32, 0, ways);
                 while span > 1 {
                     span /= 2;
@@ -205,7 +206,7 @@ impl Sets {
         }
     }
 
-    /// Where the tree of a set points.
+    /// The way that the tree of a set points to.
     fn tree(&self, index: u64) -> usize {
         let marks = self.marks.get((index & self.mask) as usize).copied().unwrap_or(0);
         let (mut node, mut low, mut span) = (1u32, 0, self.ways);
@@ -232,7 +233,7 @@ impl Sets {
         self.random >> 8
     }
 
-    /// Every word that is there.
+    /// Every word that is present.
     #[cfg(test)]
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
         self.words.iter().copied().filter(|word| word & 7 != 0)
@@ -251,7 +252,7 @@ impl Sets {
         for marks in &mut self.marks {
             *marks = reader.word()? as u32;
         }
-        // The generator never comes to 0, and never leaves it.
+        // The generator never reaches 0, and could never leave it.
         self.random = reader.word()?.max(1);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Which signals the companion makes.
+//! Which signals the companion supplies.
 
 use vm_pmu_arch::feed::{BranchKind, Prediction, Signal, SignalSet};
 
@@ -8,7 +8,7 @@ use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
 use super::timing::Clock;
 
-/// What every profile makes of branches.
+/// What every profile supplies from branches.
 const BRANCHES: &[Signal] = &[
     Signal::BranchesMispredicted,
     Signal::BranchesTakenMispredicted,
@@ -31,7 +31,7 @@ const BRANCHES: &[Signal] = &[
     Signal::IndirectBranchesTakenWrongTarget,
 ];
 
-/// What every profile makes of fetches and accesses.
+/// What every profile supplies from fetches and accesses.
 const ALWAYS: &[Signal] = &[
     Signal::InstructionFetches,
     Signal::InstructionCacheHits,
@@ -158,14 +158,14 @@ const OWNED: &[Signal] = &[
 /// With clean lines that are passed on.
 const PASSED_ON: &[Signal] = &[Signal::LoadsFromOtherPackageClean];
 
-/// With a data cache that takes in what is stored.
+/// With a data cache that brings in stored lines.
 const WRITE_BACK: &[Signal] =
     &[Signal::DataCacheRefillsSystemModified, Signal::DataCacheEvictionsExclusive, Signal::DataCacheEvictionsModified];
 
-/// With a second level of victims alone, or no third level behind one that is not.
+/// With a second level of victims, or with no third level.
 const WRITES_BACK_SECOND: &[Signal] = &[Signal::L2Writebacks];
 
-/// With a second level that every line passes.
+/// With a second level that every line passes through.
 const INCLUSIVE: &[Signal] = &[
     Signal::DataCacheReadMisses,
     Signal::L2DataReads,
@@ -224,10 +224,10 @@ const NEAR_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesModified,
 ];
 
-/// With a clock of the companion's own.
+/// With the companion's own clock.
 const TIME: &[Signal] = &[Signal::Cycles, Signal::FloatingPointIdleCycles, Signal::InstructionsDispersed, Signal::SlotsNotDispersed];
 
-/// Of the causes' states those that need a level, an owner or a cost that not every CPU has.
+/// Whether the CPU has the level, the owner or the cost that a cause needs.
 fn has_cause(profile: &Profile, cause: Cause) -> bool {
     let translation = &profile.translation;
     match cause {
@@ -244,7 +244,7 @@ fn has_cause(profile: &Profile, cause: Cause) -> bool {
     }
 }
 
-/// What a package's memory and its probes make, whoever asks.
+/// What a package's memory and its probes supply, for any requester.
 pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::ProbeMisses,
     Signal::ProbeHitsClean,
@@ -271,17 +271,17 @@ pub(super) const OF_MEMORY: &[Signal] = &[
     Signal::MemorySideCacheMissesModified,
 ];
 
-/// Whether an access by a device makes `signal`.
+/// Whether an access by a device supplies `signal`.
 pub(super) fn of_devices(signal: Signal) -> bool {
     matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites) || OF_MEMORY.contains(&signal)
 }
 
-/// Whether `signal` is made of branches alone.
+/// Whether `signal` is derived from branches alone.
 pub(super) fn of_branches(signal: Signal) -> bool {
     BRANCHES.contains(&signal)
 }
 
-/// Whether a companion of this profile and with this clock makes `signal`.
+/// Whether a companion of this profile and with this clock supplies `signal`.
 pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     let caches = &profile.caches;
     let third = caches.third.map(|(_, fill)| fill);
@@ -315,14 +315,14 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     parts.iter().any(|(has, signals)| *has && signals.contains(&signal)) || clock == Clock::Companion && timed()
 }
 
-/// All that a companion of this profile and with this clock makes, for threads and for devices.
+/// All that a companion of this profile and with this clock supplies, for threads and for devices.
 pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
-    // What else devices make, memory makes for threads too.
+    // The other signals of devices come from memory, which supplies them for threads too.
     let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
     Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
 }
 
-/// Tells what the predictor made of a branch.
+/// Counts how a branch was predicted.
 #[inline]
 pub(super) fn count_branch(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
     // By whether it was taken, and whether it was predicted.

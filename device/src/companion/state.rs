@@ -5,28 +5,28 @@ use alloc::vec::Vec;
 use super::bytes::{Damaged, Reader, Writer};
 use super::{Companion, Follower, SecondLevel};
 
-/// The version of the saved form: it changes whenever what is saved does, or what it means.
+/// The version of the saved form: it changes whenever the saved content or its meaning does.
 pub const STATE_VERSION: u32 = 4;
 
 /// The first word of a saved companion.
 const MAGIC: u64 = u64::from_le_bytes(*b"VMPMUCMP");
 
-/// Why saved bytes were refused. The companion is then as it was.
+/// Why saved bytes were refused. The companion is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// The bytes are no saved companion.
+    /// The bytes are not a saved companion.
     NotAState,
     /// They were saved in another form.
     Version {
-        /// The version that they say.
+        /// The version that they state.
         saved: u32,
     },
     /// They were saved from a companion of another CPU, or of another number of packages or threads.
     Shape,
     /// There are not as many followers as threads, or they are not in order.
     Followers,
-    /// They end too early, do not end, or hold what no companion could.
+    /// They are too short, too long, or hold an impossible state.
     Damaged,
 }
 
@@ -46,7 +46,7 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// Two sums over the bytes, so that a changed, lost or exchanged byte shows (Fletcher's).
+/// Two sums over the bytes, which detect a changed, lost or exchanged byte (Fletcher's).
 fn checksum(bytes: &[u8]) -> u64 {
     let (low, high) = bytes.iter().fold((1u64, 0u64), |(low, high), byte| {
         let low = (low + u64::from(*byte)) % 0xFFFF_FFFB;
@@ -60,7 +60,7 @@ impl Companion {
     /// with everything delivered and no host thread running them.
     ///
     /// # Errors
-    /// [`RestoreError::Followers`] when they are not one a thread.
+    /// [`RestoreError::Followers`] when there is not one per thread, in order.
     pub fn save(&self, followers: &[&Follower<'_>]) -> Result<Vec<u8>, RestoreError> {
         if followers.len() != self.threads() || !followers.iter().enumerate().all(|(number, follower)| follower.number() == number) {
             return Err(RestoreError::Followers);
@@ -120,7 +120,7 @@ impl Companion {
         for follower in followers {
             follower.load(reader)?;
         }
-        // The sum is left.
+        // Only the sum is left.
         if reader.0.len() == 8 { Ok(()) } else { Err(Damaged) }
     }
 

@@ -1,11 +1,11 @@
-//! What a thread keeps of its own stores and misses: write-combining buffers and the prefetcher's streams.
+//! What each thread keeps of its stores and misses: write-combining buffers and the prefetcher's streams.
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::Prefetcher;
 
 const MOST: usize = 16;
 
-/// Write-combining buffers: a line each, and which of its bytes have been written, the oldest first.
+/// Write-combining buffers, the oldest first: the line of each, and which of its bytes have been written.
 #[derive(Clone, Debug)]
 pub(super) struct Combining {
     lines: [(u64, u128); MOST],
@@ -19,7 +19,7 @@ pub(super) struct Written {
     pub(super) line: u64,
     /// Every byte of the line has been written.
     pub(super) whole: bool,
-    /// Pieces of eight bytes with something in them.
+    /// How many of its pieces of eight bytes have been written to.
     pub(super) quadwords: u64,
 }
 
@@ -43,7 +43,8 @@ impl Combining {
         Some(Written { line, whole: mask == all, quadwords })
     }
 
-    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is full.
+    /// Stores `size` bytes at `offset` of `line`, whose length is `bytes`; returns a buffer that is written out for it, or because it is
+    /// full.
     pub(super) fn store(&mut self, line: u64, offset: u32, size: u32, bytes: u32) -> [Option<Written>; 2] {
         let mut out = [None; 2];
         let place = match self.open().iter().position(|(open, _)| *open == line) {

@@ -1,4 +1,4 @@
-//! What lies between clusters: probes, and the way to memory.
+//! What connects clusters: probes, and the path to memory.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,22 +17,22 @@ use super::profile::{Profile, Protocol};
 use super::signals;
 use super::tally::Tally;
 
-/// What the system answered.
+/// The response of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Response {
     pub(super) state: LineState,
     pub(super) source: DataSource,
     pub(super) latency: u32,
-    /// The memory-side cache had it.
+    /// Whether the memory-side cache had it.
     near: bool,
     /// The cluster that passed it on.
     holder: usize,
 }
 
-/// The clusters, each behind its own lock, and what they share, behind one.
+/// The clusters, each behind its own lock, and what they share, behind one more.
 ///
-/// Whoever holds the lock of the shared part may take clusters' locks, one at a time. Whoever holds a cluster's lock takes no other. So
-/// nobody waits for somebody who waits for him.
+/// A holder of the shared part's lock may take clusters' locks, one at a time. A holder of a cluster's lock takes no other. So there is no
+/// deadlock.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) profile: Profile,
@@ -40,21 +40,21 @@ pub(super) struct System {
     pub(super) shared: Mutex<Shared>,
     /// Packages with something in [`Shared::abroad`].
     waiting: Box<[AtomicBool]>,
-    /// Somebody wants to know which places of memory do what; some have done something; and some interconnect has.
+    /// Whether places and interconnects are watched; whether any place has counted; and whether any interconnect has.
     watched: AtomicBool,
     busy: AtomicBool,
     joined: AtomicBool,
     /// Lines of a package's memory-side cache.
     near_lines: u64,
     pub(super) clusters_per_package: usize,
-    /// Bytes of physical memory that belong to each package; all to the first where 0.
+    /// Bytes of physical memory that belong to each package; if 0, all belong to the first.
     pub(super) memory_per_package: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) memories: Box<[Memory]>,
-    /// What each package's memory did for others, until one of its threads tells it. Empty where there is one package.
+    /// What each package's memory did for others, until one of its threads reports it. Empty if there is only one package.
     abroad: Box<[Tally]>,
 }
 
@@ -87,7 +87,7 @@ impl System {
         address.checked_div(self.memory_per_package).map_or(0, |package| (package as usize).min(packages.saturating_sub(1)))
     }
 
-    /// The number by which line `outer` is spread: what shares a place of the memory-side cache goes the same way.
+    /// The number by which line `outer` is spread: lines that share a place of the memory-side cache share it too.
     fn spread(&self, outer: u64) -> u64 {
         if self.near_lines == 0 { outer } else { outer & (self.near_lines - 1) }
     }
@@ -97,17 +97,17 @@ impl System {
         places::share(self.spread(outer), u64::from(self.profile.mesh.agents)) as u16
     }
 
-    /// Whether cluster `cluster` lies in another quadrant than line `outer`.
+    /// Whether cluster `cluster` is in another quadrant than line `outer`.
     fn is_far(&self, cluster: usize, outer: u64) -> bool {
         self.quadrant(cluster) != places::share(self.spread(outer), u64::from(self.profile.mesh.quadrants))
     }
 
-    /// The quadrant of a cluster: they fill one after the other.
+    /// The quadrant of a cluster: clusters fill one quadrant after the other.
     fn quadrant(&self, cluster: usize) -> u64 {
         cluster as u64 * u64::from(self.profile.mesh.quadrants) / (self.clusters.len() as u64).max(1)
     }
 
-    /// Who supplied line `outer` to cluster `from`, beyond which nobody had it, and whether it was modified there.
+    /// The supplier of line `outer` to cluster `from`, which did not have it, and whether it was modified there.
     pub(super) fn supplier(&self, from: usize, outer: u64, response: &Response) -> (Supplier, bool) {
         let meshed = self.profile.mesh.quadrants > 1;
         match response.source {
@@ -124,19 +124,19 @@ impl System {
         }
     }
 
-    /// Whether somebody wants to know which places of memory do what.
+    /// Whether places and interconnects are watched.
     #[inline]
     pub(super) fn is_watched(&self) -> bool {
         self.watched.load(Relaxed)
     }
 
-    /// Whether places have something to tell.
+    /// Whether places have something to report.
     #[inline]
     pub(super) fn has_places(&self) -> bool {
         self.busy.load(Relaxed)
     }
 
-    /// Whether interconnects have something to tell.
+    /// Whether interconnects have something to report.
     #[inline]
     pub(super) fn has_interconnects(&self) -> bool {
         self.joined.load(Relaxed)
@@ -151,16 +151,16 @@ impl System {
         }
     }
 
-    pub(super) fn take_places(&self, mut tell: impl FnMut(Place, Signal, u64)) {
+    pub(super) fn take_places(&self, mut report: impl FnMut(Place, Signal, u64)) {
         if !self.has_places() {
             return;
         }
         let mut shared = self.shared.lock();
         self.busy.store(false, Relaxed);
-        shared.memories.iter_mut().enumerate().for_each(|(package, memory)| memory.places.take(package, &mut tell));
+        shared.memories.iter_mut().enumerate().for_each(|(package, memory)| memory.places.take(package, &mut report));
     }
 
-    pub(super) fn take_interconnects(&self, mut tell: impl FnMut(usize, &Interconnect)) {
+    pub(super) fn take_interconnects(&self, mut report: impl FnMut(usize, &Interconnect)) {
         if !self.has_interconnects() {
             return;
         }
@@ -169,12 +169,12 @@ impl System {
         for (package, memory) in shared.memories.iter_mut().enumerate() {
             let did = core::mem::take(&mut memory.places.interconnect);
             if did.is_busy() {
-                tell(package, &did);
+                report(package, &did);
             }
         }
     }
 
-    /// The interconnects of these packages do `work`, if somebody wants to know.
+    /// Does `work` with the interconnects of these packages, if they are watched.
     fn join<const N: usize>(&self, shared: &mut Shared, packages: [usize; N], work: impl Fn(&mut Interconnect)) {
         if self.is_watched() {
             self.joined.store(true, Relaxed);
@@ -184,12 +184,12 @@ impl System {
         }
     }
 
-    /// `package` begins a request for line `outer`, which asks other packages if it must go `beyond` the own one.
+    /// `package` begins a request for line `outer`, which goes to other packages if `beyond`.
     fn begins(&self, shared: &mut Shared, package: usize, outer: u64, beyond: bool) {
         self.join(shared, [package], |interconnect| interconnect.request(outer, beyond));
     }
 
-    /// A line goes from one package to another, or stays in one.
+    /// A line moves from one package to another, or within one.
     fn carries(&self, shared: &mut Shared, from: usize, to: usize) {
         if from == to {
             self.join(shared, [from], |interconnect| interconnect.line(false));
@@ -207,8 +207,8 @@ impl System {
         memory.access(outer, traffic, &self.profile.costs, watched, tally)
     }
 
-    /// Whether some follower of `package` is active.
-    pub(super) fn is_heard(&self, package: usize) -> bool {
+    /// Whether any follower of `package` is active.
+    pub(super) fn is_followed(&self, package: usize) -> bool {
         let clusters = self.clusters.iter().skip(package * self.clusters_per_package).take(self.clusters_per_package);
         clusters.into_iter().any(|cluster| cluster.lock().listeners != 0)
     }
@@ -219,8 +219,8 @@ impl System {
         self.waiting.get(package).is_some_and(|waiting| waiting.load(Relaxed))
     }
 
-    /// Tells what the memory of `package` has done for others; with nobody to tell, it is forgotten.
-    pub(super) fn tell_work_abroad(&self, package: usize, tally: Option<&mut Tally>) {
+    /// Moves what the memory of `package` has done for others into `tally`, or drops it.
+    pub(super) fn report_work_abroad(&self, package: usize, tally: Option<&mut Tally>) {
         let mut shared = self.shared.lock();
         if let (Some(waiting), Some(abroad)) = (self.waiting.get(package), shared.abroad.get_mut(package)) {
             waiting.store(false, Relaxed);
@@ -231,8 +231,8 @@ impl System {
         }
     }
 
-    /// Does `work` with the memory of the package that has line `outer`, and the tally that counts for that package, `tally` being that of
-    /// cluster `from`.
+    /// Does `work` with the memory of the package that has line `outer`, and with the tally of that package: `tally`, which is that of
+    /// cluster `from`, or the one for work done for others.
     fn at_home<T>(
         &self,
         shared: &mut Shared,
@@ -269,8 +269,8 @@ impl System {
         let mut shared = self.shared.lock();
         let (mut busy, mut joined) = (false, false);
         for memory in &mut shared.memories {
-            let told = memory.load(reader)?;
-            (busy, joined) = (busy | told[0], joined | told[1]);
+            let pending = memory.load(reader)?;
+            (busy, joined) = (busy | pending[0], joined | pending[1]);
         }
         self.busy.store(busy, Relaxed);
         self.joined.store(joined, Relaxed);
@@ -287,7 +287,7 @@ impl System {
         Ok(())
     }
 
-    /// Cluster `from` asks for line `outer`.
+    /// Cluster `from` requests line `outer`.
     pub(super) fn request(&self, shared: &mut Shared, from: usize, ask: Ask, request: Request, outer: u64, tally: &mut Tally) -> Response {
         let costs = &self.profile.costs;
         let package = from / self.clusters_per_package;
@@ -315,7 +315,7 @@ impl System {
             (false, None) => LineState::Exclusive,
         };
         if request == Request::Upgrade {
-            // No cache line has to come, unless an owner elsewhere had it.
+            // No line is transferred, unless an owner elsewhere had it.
             tally.add(Signal::SystemReadsModified, u64::from(dirty.is_some()));
             if let Some(holder) = dirty {
                 self.carries(shared, holder / self.clusters_per_package, package);
@@ -336,7 +336,7 @@ impl System {
         let supplier = dirty.or(forward).map_or(home, |holder| holder / self.clusters_per_package);
         self.carries(shared, supplier, package);
         if dirty.is_some() && self.profile.caches.protocol != Protocol::Moesi && !takes {
-            // Without an owner, memory gets what the holder had.
+            // Without an owned state, memory gets the modified line.
             self.carries(shared, supplier, home);
             self.write(shared, from, outer, tally);
         }
@@ -359,7 +359,7 @@ impl System {
         self.at_home(shared, from, outer, tally, |memory, tally| self.moves(memory, outer, Traffic::WriteBack, tally));
     }
 
-    /// Lines that cluster `from` gave up are written to memory.
+    /// Lines displaced from cluster `from` are written to memory.
     pub(super) fn depart(&self, shared: &mut Shared, from: usize, out: &mut Departures, tally: &mut Tally) {
         for outer in out.take() {
             tally.add(Signal::VictimBlocks, 1);
@@ -396,7 +396,7 @@ impl System {
         self.carries(&mut shared, package, home);
     }
 
-    /// Cluster `from` has line `outer` leave every cache. Returns whether it was written to memory.
+    /// Cluster `from` flushes line `outer` from every cache. Returns whether it was written to memory.
     pub(super) fn flush(&self, from: usize, outer: u64, tally: &mut Tally) -> bool {
         let mut shared = self.shared.lock();
         let mut out = Departures::default();
@@ -416,10 +416,10 @@ impl System {
     pub(super) fn device(&self, outer: u64, writes: bool, whole: bool, tally: &mut Tally) {
         let mut shared = self.shared.lock();
         let home = self.home(outer);
-        // No cluster asks: all are probed. The device is one of the package that has the memory.
+        // No cluster is the requester: all are probed. The device belongs to the package that has the memory.
         let found = if writes { self.take_everywhere(None, home, outer, whole, tally) } else { self.read_everywhere(home, outer, tally) };
         self.begins(&mut shared, home, outer, found.beyond);
-        // What it reads comes from where the line is; what is written back goes to memory as well.
+        // A read gets the line from its holder; a line that is written back moves to memory as well.
         self.carries(&mut shared, found.dirty.filter(|_| !writes).unwrap_or(home), home);
         let written_back = if writes { !whole } else { self.profile.caches.protocol != Protocol::Moesi };
         if let Some(holder) = found.dirty.filter(|_| written_back) {
@@ -434,7 +434,7 @@ impl System {
             (true, _) => {
                 self.moves(memory, outer, Traffic::Stream, tally);
             }
-            // The owner's answer makes the read of memory needless; without an owner's state, memory gets the line.
+            // The holder supplies the line instead of memory. Without an owned state, memory gets the line.
             (false, true) if self.profile.caches.protocol != Protocol::Moesi => {
                 self.moves(memory, outer, Traffic::WriteBack, tally);
             }
@@ -456,8 +456,8 @@ impl System {
         all
     }
 
-    /// Takes line `outer` from every cache, probing those of other clusters. What is to be written `whole` needs no answer: a dirty line is
-    /// as good as a clean one. Who asks is of `package`, and cluster `from` if it is one.
+    /// Takes line `outer` from every cache, probing those of other clusters. A line that is written `whole` needs no data: a dirty line
+    /// counts as a clean one. The requester belongs to `package`, and is cluster `from` if it is a cluster.
     fn take_everywhere(&self, from: Option<usize>, package: usize, outer: u64, whole: bool, tally: &mut Tally) -> Found {
         let mut all = Found::default();
         for (number, cluster) in self.clusters.iter().enumerate() {
@@ -478,17 +478,17 @@ impl System {
     }
 }
 
-/// What clusters said of a line that they were all asked for.
+/// The result of probing all clusters for a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    /// The package where a cluster had it dirty.
+    /// The package of a cluster that had it dirty.
     dirty: Option<usize>,
-    /// A cluster of another package than the one that asks had it.
+    /// Whether a cluster of another package than the requester's had it.
     beyond: bool,
 }
 
 impl Found {
-    /// A cluster of `package` answered one of `asking`.
+    /// A cluster of `package` answered a requester of package `asking`.
     fn take(&mut self, package: usize, asking: usize, had: bool, dirty: bool) {
         self.beyond |= had && package != asking;
         if dirty {

@@ -1,12 +1,12 @@
-//! Events not yet told to the totals.
+//! Events not yet added to the totals.
 
 use vm_pmu_arch::feed::{Demand, Signal, Totals};
 
-/// Events since the totals were told last, by signal.
+/// Events since they were last added to the totals, by signal.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     pending: [u64; Signal::COUNT],
-    /// What somebody counts, and the companion makes.
+    /// The signals that are demanded and that the companion supplies.
     wanted: [Signal; Signal::COUNT],
     count: usize,
 }
@@ -16,7 +16,7 @@ impl Tally {
         Tally { pending: [0; Signal::COUNT], wanted: [Signal::Cycles; Signal::COUNT], count: 0 }
     }
 
-    /// Something happened `amount` times.
+    /// A signal occurred `amount` times.
     #[inline(always)]
     pub(super) fn add(&mut self, signal: Signal, amount: u64) {
         if let Some(cell) = self.pending.get_mut(signal.index()) {
@@ -24,7 +24,7 @@ impl Tally {
         }
     }
 
-    /// From now on these are told; what nobody asked for before is forgotten.
+    /// From now on these signals are reported; events so far are dropped.
     pub(super) fn renew(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
@@ -36,31 +36,31 @@ impl Tally {
         }
     }
 
-    /// Whether anything is told at all.
+    /// Whether no signal is reported.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How often something has happened that is not told yet.
+    /// The amount of a signal that is not reported yet.
     pub(super) fn get(&self, signal: Signal) -> u64 {
         self.pending.get(signal.index()).copied().unwrap_or(0)
     }
 
-    /// Takes over what `other` keeps, whatever is told of it.
+    /// Moves all events of `other` here.
     pub(super) fn take_over(&mut self, other: &mut Tally) {
         for (cell, more) in self.pending.iter_mut().zip(&mut other.pending) {
             *cell = cell.wrapping_add(core::mem::take(more));
         }
     }
 
-    /// What is told.
-    pub(super) fn told(&self) -> &[Signal] {
+    /// The signals that are reported.
+    pub(super) fn signals(&self) -> &[Signal] {
         self.wanted.get(..self.count).unwrap_or(&[])
     }
 
-    /// Tells the totals what happened.
+    /// Adds the events to the totals.
     #[inline]
-    pub(super) fn tell(&mut self, totals: &Totals) {
+    pub(super) fn report(&mut self, totals: &Totals) {
         for signal in self.wanted.get(..self.count).unwrap_or(&[]) {
             if let Some(cell) = self.pending.get_mut(signal.index())
                 && *cell != 0

@@ -1,4 +1,4 @@
-//! The in-order cost model: which cycles go by, and why.
+//! The in-order cost model: which cycles elapse, and why.
 
 use vm_pmu_arch::feed::Signal;
 
@@ -10,11 +10,11 @@ use super::tally::Tally;
 /// Whose clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Clock {
-    /// The embedder's: it adds [`Signal::Cycles`] itself, and the companion tells events alone.
+    /// The embedder's: it adds [`Signal::Cycles`] itself, and the companion reports only events.
     #[default]
     Embedder,
-    /// The companion's: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the companion
-    /// is [active](super::Follower::is_active).
+    /// The companion's: its cost model decides how many cycles an instruction takes and why. The embedder adds no cycles while the
+    /// companion is [active](super::Follower::is_active).
     Companion,
 }
 
@@ -39,7 +39,7 @@ impl Cycles {
         }
     }
 
-    /// The first of the causes that are left, and its cycles, which are then no more here.
+    /// Removes the first of the causes that are left, and returns it with its cycles.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(Cause, u32)> {
         let cause = Cause::ALL.get(self.causes.trailing_zeros() as usize)?;
@@ -48,7 +48,7 @@ impl Cycles {
         Some((*cause, core::mem::take(cell)))
     }
 
-    /// All that are left.
+    /// The sum of all cycles that are left.
     fn sum(&self) -> u64 {
         let (mut causes, mut sum) = (self.causes, 0);
         while let Some(cycles) = self.cycles.get(causes.trailing_zeros() as usize) {
@@ -66,28 +66,28 @@ impl Cycles {
 /// The clock of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
-    /// Somebody wants to know.
+    /// Whether time is kept.
     pub(super) running: bool,
     width: u8,
     now: u64,
-    /// Places taken in the cycle that is open.
+    /// Slots taken in the open cycle.
     slots: u8,
-    /// Something of the floating-point unit is among them.
+    /// Whether an instruction of the floating-point unit is among them.
     floating: bool,
-    /// Since when the fetcher could ask for the line after the present one.
+    /// Since when the fetcher could request the line after the present one.
     fetch_from: u64,
     /// When another segment register can be loaded.
     segment_until: u64,
-    /// When the stores that wait are done, the next one first.
+    /// When the waiting stores are done, the next one first.
     stores: [u64; MOST_STORES],
     waiting: u8,
     most: u8,
-    /// What went by before the events of the first instruction not yet told, and after.
+    /// The cycles before the events of the first instruction not yet reported, and those after.
     pub(super) before: Cycles,
     pub(super) after: Cycles,
-    /// The events of an instruction not yet told have happened.
+    /// Whether events of an instruction not yet reported have occurred.
     pub(super) past_events: bool,
-    /// Why the last cycle that was told went by, if one has been.
+    /// The cause of the last reported cycle, if there is one.
     pub(super) last: Option<Cause>,
 }
 
@@ -117,7 +117,7 @@ impl Timing {
         side.add(cause, cycles);
     }
 
-    /// Ends the cycle that is open, if anything began in it.
+    /// Ends the open cycle, if anything began in it.
     pub(super) fn close(&mut self, tally: &mut Tally) {
         if self.slots == 0 {
             return;
@@ -139,14 +139,14 @@ impl Timing {
         }
     }
 
-    /// The line that begins now was asked for when the one before began, and took `latency`; what is not yet over is waited for.
+    /// The line that begins now was requested when the one before began, and takes `latency`; waits for the rest of that.
     pub(super) fn fetched(&mut self, cause: Cause, latency: u32, tally: &mut Tally) {
         let over = self.now.saturating_sub(self.fetch_from).min(u64::from(latency)) as u32;
         self.stall(cause, latency - over, tally);
         self.fetch_from = self.now;
     }
 
-    /// The fetcher turned elsewhere: nothing was asked for before now.
+    /// The fetcher was redirected: nothing was requested before now.
     pub(super) fn redirected(&mut self) {
         self.fetch_from = self.now;
     }
@@ -189,10 +189,10 @@ impl Timing {
         self.waiting -= done as u8;
     }
 
-    /// A store takes `latency` cycles to be done; it waits in the buffer, and for a place there.
+    /// A store takes `latency` cycles to be done. It waits in the buffer, and for a place in it.
     #[inline]
     pub(super) fn store(&mut self, latency: u32, tally: &mut Tally) {
-        // What is done at once waits behind others, or not at all.
+        // A store without latency only waits for others.
         if !self.running || latency == 0 && self.waiting == 0 {
             return;
         }
@@ -223,13 +223,13 @@ impl Timing {
         self.segment_until = self.now.wrapping_add(u64::from(cycles));
     }
 
-    /// How many cycles have not yet been told.
-    pub(super) fn untold(&self) -> u64 {
+    /// How many cycles have not yet been reported.
+    pub(super) fn unreported(&self) -> u64 {
         self.before.sum() + self.after.sum()
     }
 
-    /// Everything has been told.
-    pub(super) fn told(&mut self) {
+    /// Everything has been reported.
+    pub(super) fn clear_reported(&mut self) {
         self.before.clear();
         self.after.clear();
         self.past_events = false;
@@ -260,7 +260,7 @@ impl Timing {
         if self.last.is_none() && last != CAUSES as u64 {
             return Err(Damaged);
         }
-        self.told();
+        self.clear_reported();
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::bytes::{Damaged, Reader, Writer};
 use super::profile::{BufferGeometry, Replacement, Translation as Geometry};
 use super::sets::Sets;
 
-/// What an embedder tells of an address whose translation no buffer holds.
+/// What an embedder reports for an address whose translation no buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
     /// Physical addresses of the table entries that lead to the page, root first.
@@ -16,12 +16,12 @@ pub struct Walk {
     pub levels: u8,
     /// Bits of an address within the page.
     pub page_bits: u8,
-    /// The translation survives [`Invalidation::NonGlobal`].
+    /// Whether the translation survives [`Invalidation::NonGlobal`].
     pub global: bool,
 }
 
 impl Walk {
-    /// A page of this size that no table has to be read for.
+    /// A page of this size for which no table is read.
     #[must_use]
     pub const fn direct(page_bits: u8) -> Walk {
         Walk { entries: [0; 5], levels: 0, page_bits, global: false }
@@ -34,13 +34,13 @@ impl Walk {
     }
 }
 
-/// Who knows the guest's page tables. Asked only when no translation buffer holds an address.
+/// Walks the guest's page tables. Called only when no translation buffer holds an address.
 pub trait PageTables {
-    /// What leads to the page of the virtual address `address`.
+    /// The table entries that lead to the page of the virtual address `address`.
     fn walk(&mut self, address: u64) -> Walk;
 }
 
-/// Page tables of an embedder that has none: every page has this many bits, and no table is read for it.
+/// Page tables for an embedder without its own: every page has this many bits, and no table is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untranslated(pub u8);
 
@@ -55,9 +55,9 @@ impl PageTables for Untranslated {
 pub enum Invalidation {
     /// All of the core.
     All,
-    /// All but those of global pages.
+    /// All except those of global pages.
     NonGlobal,
-    /// That of the page with this virtual address.
+    /// The translation of the page with this virtual address.
     Page(u64),
 }
 
@@ -67,14 +67,14 @@ const PRESENT: u64 = 1;
 const PIECE: u64 = 2;
 const GLOBAL: u64 = 8;
 
-/// Bits of an address within the largest page that is cut in pieces: forgetting one page forgets every piece so near.
+/// Bits of an address within the largest page that is held in pieces: forgetting a page forgets all pieces within this distance.
 const LARGEST_CUT: u32 = 30;
 
 /// Where a translation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     First,
-    /// In the second level, with what the first has to take in.
+    /// In the second level, with the translation for the first to take in.
     Second(Walk),
     Nowhere,
 }
@@ -92,7 +92,7 @@ impl Buffer {
         Buffer { sets, page_bits: geometry.page_bits, pieces: geometry.pieces }
     }
 
-    /// The set's index and the key of `address` in pages of `bits`, the size's number being `size`.
+    /// The set's index and the key of `address` in pages of `bits`, where `size` is the number of the page size.
     fn place(address: u64, bits: u8, size: usize, thread: u8) -> (u64, u64) {
         let page = address >> (bits & 63);
         (page, (page & ((1 << 52) - 1)) << 8 | u64::from(thread & 0x3F) << 2 | size as u64 & 3)
@@ -106,7 +106,7 @@ impl Buffer {
         })
     }
 
-    /// The size that it holds a page in: its own, or the largest piece.
+    /// The size in which it holds a page: the page's own, or the largest piece.
     fn fitting(&self, page_bits: u8) -> Option<(usize, u8)> {
         let fits = |bits: u8| bits == page_bits || self.pieces && bits < page_bits;
         self.page_bits.iter().copied().enumerate().rev().find(|(_, bits)| fits(*bits))
@@ -144,11 +144,11 @@ impl Buffer {
     }
 }
 
-/// One level: buffers side by side, for different page sizes.
+/// One level: parallel buffers, for different page sizes.
 #[derive(Clone, Debug)]
 struct Level {
     buffers: Box<[Buffer]>,
-    /// The one that answered last is asked first. A translation is in one of them, so this changes no answer.
+    /// The buffer that hit last is tried first. A translation is in only one of them, so the result is the same.
     last: usize,
 }
 
@@ -169,7 +169,7 @@ impl Level {
         Some(walk)
     }
 
-    /// Takes a translation in: into the buffer whose pages are the largest that fit.
+    /// Puts a translation into the buffer whose pages are the largest that fit.
     fn fill(&mut self, address: u64, thread: u8, walk: &Walk) {
         let best = |buffer: &Buffer| buffer.fitting(walk.page_bits).map(|(_, bits)| bits);
         let most = self.buffers.iter().filter_map(best).max();
@@ -188,7 +188,7 @@ pub(super) struct Translations {
     upper: Option<Sets>,
 }
 
-/// The number of the side: translations of code, and of data.
+/// The numbers of the sides: translations of code, and of data.
 pub(super) const CODE: usize = 0;
 pub(super) const DATA: usize = 1;
 
@@ -209,13 +209,13 @@ impl Translations {
         self.second.get_mut(side)
     }
 
-    /// Whether the first level has a translation, which is then used.
+    /// Whether the first level has a translation, and marks it as used.
     #[inline]
     pub(super) fn find_first(&mut self, side: usize, address: u64, thread: u8) -> bool {
         self.first.get_mut(side).is_some_and(|level| level.touch(address, thread).is_some())
     }
 
-    /// Looks a translation up. One that only the second level has goes into the first by [`fill_first`](Self::fill_first).
+    /// Looks a translation up. The caller puts one that only the second level has into the first by [`fill_first`](Self::fill_first).
     #[inline]
     pub(super) fn find(&mut self, side: usize, address: u64, thread: u8) -> Found {
         if self.find_first(side, address, thread) {
@@ -227,14 +227,14 @@ impl Translations {
         }
     }
 
-    /// Takes a translation into the first level.
+    /// Puts a translation into the first level.
     pub(super) fn fill_first(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         if let Some(level) = self.first.get_mut(side) {
             level.fill(address, thread, walk);
         }
     }
 
-    /// Takes a translation into both levels.
+    /// Puts a translation into both levels.
     pub(super) fn fill(&mut self, side: usize, address: u64, thread: u8, walk: &Walk) {
         self.fill_first(side, address, thread, walk);
         if let Some(level) = self.second(side) {
@@ -242,7 +242,7 @@ impl Translations {
         }
     }
 
-    /// The first entry of a walk that must be read: those above it are remembered. The upper entries of the walk are from now on.
+    /// The index of the first entry of a walk that must be read: those above it are remembered. Remembers the upper entries of this walk.
     pub(super) fn shorten(&mut self, walk: &Walk) -> usize {
         let Some(upper) = self.upper.as_mut() else { return 0 };
         let above = walk.entries().split_last().map_or(&[][..], |(_, above)| above);

@@ -8,13 +8,13 @@ use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 use super::InterruptLine;
 use super::requests::Requests;
 
-/// An interrupt line that writes to an event file descriptor (`EventFd` of the crate `vmm-sys-util`) of each thread's.
+/// An interrupt line that writes to one event file descriptor (`EventFd` of the crate `vmm-sys-util`) per thread.
 ///
-/// Every request adds 1. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then polls
-/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU polls for it there.
+/// Every request adds 1. On POWER a line stays raised until the guest acts: there its rise adds 1, and the CPU then polls
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is not an interrupt: the CPU polls for it there.
 ///
-/// Whoever runs the CPU reads the descriptor, or waits for it among others. Requests that are not read yet become one: an interrupt is
-/// pending or is not. A descriptor that cannot be written loses the request, which is counted, and logged as a warning.
+/// The host thread that runs the CPU reads the descriptor, or polls it with others. Requests that are not read yet become one: an interrupt
+/// is either pending or not. If a descriptor cannot be written, the request is lost; this is counted, and logged as a warning.
 ///
 /// ```
 /// use vm_pmu::Signal;
@@ -38,34 +38,34 @@ pub struct EventFdLine {
 }
 
 impl EventFdLine {
-    /// One descriptor a thread, in the order of the threads' numbers. They should be made with `EFD_NONBLOCK`: one without it blocks the
-    /// CPU once its sum is at its greatest.
+    /// One descriptor per thread, in the order of the threads' numbers. They should be made with `EFD_NONBLOCK`: without it a descriptor
+    /// blocks the CPU once its sum is at its maximum.
     pub fn new(eventfds: impl IntoIterator<Item = EventFd>) -> EventFdLine {
         EventFdLine { requests: Requests::new(eventfds) }
     }
 
-    /// A new descriptor for each of so many threads; none blocks, and none is handed to programs that this one starts.
+    /// A new descriptor for each of so many threads, non-blocking and closed on exec.
     ///
     /// # Errors
-    /// What the system answers, as when no more descriptors may be open.
+    /// The error of the system, for example when too many descriptors are open.
     pub fn create(threads: usize) -> io::Result<EventFdLine> {
         let eventfds = (0..threads).map(|_| EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)).collect::<io::Result<std::vec::Vec<_>>>()?;
         Ok(EventFdLine::new(eventfds))
     }
 
-    /// The descriptor of thread `thread`; `None` if it was given none.
+    /// The descriptor of thread `thread`; `None` if it has none.
     #[must_use]
     pub fn eventfd(&self, thread: usize) -> Option<&EventFd> {
         self.requests.target(thread)
     }
 
-    /// How many requests of thread `thread` are lost because its descriptor could not be written.
+    /// How many requests of thread `thread` were lost because its descriptor could not be written.
     #[must_use]
     pub fn failures(&self, thread: usize) -> u64 {
         self.requests.failures(thread)
     }
 
-    /// How many requests are lost because they came from threads that were given no descriptor.
+    /// How many requests were lost because they came from threads without a descriptor.
     #[must_use]
     pub fn astray(&self) -> u64 {
         self.requests.astray()
@@ -82,7 +82,7 @@ impl InterruptLine for EventFdLine {
     }
 }
 
-/// Makes a request pending. A sum that is at its greatest says that some are, and takes no more.
+/// Makes a request pending. If the sum is at its maximum, requests are pending already.
 fn add_one(eventfd: &EventFd) -> io::Result<()> {
     match eventfd.write(1) {
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),

@@ -5,11 +5,11 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::InterruptLine;
 
-/// One flag per thread, raised by its PMU's requests: a line for emulators that poll between two instructions.
+/// One flag per thread, raised by its PMU's requests: a line for emulators that poll between instructions.
 ///
 /// Several requests between two polls are one interrupt, as they are one bit of a local APIC's request register. Levels, pins and missed
 /// deadlines are not kept: [`Thread::lines`](crate::topology::Thread::lines) and
-/// [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tell the first two.
+/// [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) return the first two.
 ///
 /// ```
 /// use vm_pmu::irq::Flags;
@@ -34,14 +34,15 @@ impl Flags {
         Flags((0..threads).map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Whether thread `thread` has asked since this was last called; lowers its flag. Never for a thread without one.
+    /// Whether thread `thread` has requested an interrupt since the last call; lowers its flag. `false` for a thread without one.
     #[must_use = "what is taken and not delivered is lost"]
     pub fn take(&self, thread: usize) -> bool {
-        // Most looks find nothing: a load costs less than an exchange.
+        // Most calls find nothing, and a load costs less than an exchange.
         self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Acquire))
     }
 
-    /// Raises the flag of thread `thread`, as its PMU does: for requests that were pending in a saved machine. Returns whether there is one.
+    /// Raises the flag of thread `thread`, as its PMU does: for requests that were pending in a saved machine. Returns whether the thread
+    /// has one.
     pub fn set(&self, thread: usize) -> bool {
         let flag = self.0.get(thread);
         if let Some(flag) = flag {
@@ -50,7 +51,7 @@ impl Flags {
         flag.is_some()
     }
 
-    /// Whether the flag of thread `thread` is raised. It stays so, and is not for a thread without one.
+    /// Whether the flag of thread `thread` is raised, without lowering it. `false` for a thread without one.
     #[must_use]
     pub fn is_set(&self, thread: usize) -> bool {
         self.0.get(thread).is_some_and(|flag| flag.load(Ordering::Acquire))

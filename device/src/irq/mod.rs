@@ -1,7 +1,7 @@
-//! What leaves a PMU: interrupt requests, levels, pins, and word of a missed deadline.
+//! The outputs of a PMU: interrupt requests, levels, pins, and notice of a missed deadline.
 //!
-//! [`Flags`] is a line for an emulator that polls between two instructions: one flag per thread. For monitors of the rust-vmm kind there are lines that are made already: `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature
-//! `eventfd`, on Linux).
+//! [`Flags`] is a line for an emulator that polls between instructions: one flag per thread. For monitors built on rust-vmm there are
+//! `TriggerLine` (feature `vm-superio`) and `EventFdLine` (feature `eventfd`, on Linux).
 
 #[cfg(all(feature = "eventfd", any(target_os = "linux", target_os = "android")))]
 mod eventfd;
@@ -21,8 +21,8 @@ use alloc::sync::Arc;
 
 use vm_pmu_arch::alert::Lines;
 
-/// Where a PMU's requests go. Any `Fn(usize, u32)` is one: it is given the thread and the counter. An [`Arc`] of one is one too, for
-/// emulators that keep their interrupt controllers elsewhere as well.
+/// The receiver of a PMU's requests. Any `Fn(usize, u32)` is one: its arguments are the thread and the counter. An [`Arc`] of one is one
+/// too, for emulators that also hold their interrupt controllers elsewhere.
 ///
 /// It is called on the host thread that noticed the event, with no lock held: it may call the machine again.
 ///
@@ -44,27 +44,27 @@ use vm_pmu_arch::alert::Lines;
             `InterruptLine` for a type of your own that holds what it needs"
 )]
 pub trait InterruptLine {
-    /// Counter `counter` of hardware thread `thread` asks for its interrupt, once. On x86 the embedder delivers what the thread's local
-    /// APIC says of its performance-counter interrupt: a fixed vector or an NMI, or nothing while it is masked.
+    /// Counter `counter` of hardware thread `thread` requests its interrupt, once. On x86 the embedder delivers it as the
+    /// performance-counter entry of the thread's local APIC says: a fixed vector or an NMI, or nothing while it is masked.
     ///
     /// On IA-64 it makes the vector of the thread's PMV register (CR73) pending in its external interrupt controller, unless PMV.m masks
-    /// it: what comes while it is masked is lost. One request means that monitoring froze, however many counters overflowed together:
-    /// `counter` is one of them, by the number of its PMD, and PMC0 tells the guest all.
+    /// it: a request that comes while it is masked is lost. One request means that monitoring froze, however many counters overflowed
+    /// together: `counter` is one of them, by the number of its PMD, and the guest reads all of them in PMC0.
     fn raise(&self, thread: usize, counter: u32);
 
-    /// The lines of thread `thread` that stay raised until the guest acts now have these levels. On POWER the embedder takes the
-    /// interrupt while `lines.interrupt` holds and MSR\[EE] allows, and the event-based branch while `lines.event_based_branch` holds and
-    /// BESCR\[GE] and problem state allow. The same levels may be reported twice. The last report holds, and
+    /// The lines of thread `thread` that stay raised until the guest acts now have these levels. On POWER the embedder takes the interrupt
+    /// while `lines.interrupt` holds and MSR\[EE] allows, and the event-based branch while `lines.event_based_branch` holds and BESCR\[GE]
+    /// and problem state allow. The same levels may be reported twice. The last report is valid, and
     /// [`Thread::lines`](crate::topology::Thread::lines) returns it.
     fn lines(&self, thread: usize, lines: Lines) {
         let _ = (thread, lines);
     }
 
-    /// The pins in `pins`, one bit each, toggled at least once. [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) tells how
+    /// The pins in `pins`, one bit each, toggled at least once. [`Thread::pin_toggles`](crate::topology::Thread::pin_toggles) returns how
     /// often.
     ///
     /// On IA-64 bit n is the external notification of PMDn: the counter overflowed with `ev` set in PMCn, whether or not it interrupts.
-    /// Most embedders have nobody to notify.
+    /// Most embedders have no device to notify.
     fn pins(&self, thread: usize, pins: u32) {
         let _ = (thread, pins);
     }

@@ -1,4 +1,4 @@
-//! Requests that are passed on to one object a thread, which may fail to take them.
+//! Requests that are passed on to one target per thread, which may fail to take them.
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use vm_pmu_arch::atomic::AtomicU64;
 
-/// What takes the requests of one thread.
+/// The target of one thread's requests.
 #[derive(Debug)]
 struct Taker<T> {
     target: T,
@@ -16,7 +16,7 @@ struct Taker<T> {
     failures: AtomicU64,
 }
 
-/// What takes the requests of each thread.
+/// The targets of all threads' requests.
 #[derive(Debug)]
 pub(super) struct Requests<T> {
     takers: Box<[Taker<T>]>,
@@ -60,8 +60,8 @@ impl<T> Requests<T> {
         }
     }
 
-    /// The interrupt line of the thread has this level: passes a request on if it rises. One that is not taken counts as not risen, so that
-    /// the next word of the same level tries again.
+    /// The interrupt line of the thread has this level: passes a request on if it rises. If the request is not taken, the line counts as
+    /// not risen, so that the next report of the same level tries again.
     pub(super) fn level<E: Debug>(&self, thread: usize, level: bool, send: impl FnOnce(&T) -> Result<(), E>) {
         let taker = self.takers.get(thread);
         let was = taker.is_some_and(|taker| taker.level.swap(level, AcqRel));

@@ -6,13 +6,13 @@ use vm_superio::Trigger;
 use super::InterruptLine;
 use super::requests::Requests;
 
-/// An interrupt line that triggers something of each thread's: a `Trigger` of the crate `vm-superio`, as that crate's serial port has one.
+/// An interrupt line that fires one `Trigger` of the crate `vm-superio` per thread, as that crate's serial port does.
 ///
-/// Every request triggers once. On POWER, where a line stays raised until the guest acts, its rise does; the CPU then polls
-/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is no interrupt: the CPU polls for it there.
+/// Every request triggers once. On POWER a line stays raised until the guest acts: there its rise triggers, and the CPU then polls
+/// [`Thread::lines`](crate::topology::Thread::lines). An event-based branch is not an interrupt: the CPU polls for it there.
 ///
-/// A trigger that fails does not disturb the PMU: the request is lost, as one is that no controller takes. It is counted, and logged as a
-/// warning.
+/// A trigger that fails does not disturb the PMU: the request is lost, as it is when no controller takes it. This is counted, and logged as
+/// a warning.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -49,24 +49,24 @@ pub struct TriggerLine<T> {
 }
 
 impl<T: Trigger> TriggerLine<T> {
-    /// One trigger a thread, in the order of the threads' numbers.
+    /// One trigger per thread, in the order of the threads' numbers.
     pub fn new(triggers: impl IntoIterator<Item = T>) -> TriggerLine<T> {
         TriggerLine { requests: Requests::new(triggers) }
     }
 
-    /// The trigger of thread `thread`; `None` if it was given none.
+    /// The trigger of thread `thread`; `None` if it has none.
     #[must_use]
     pub fn trigger(&self, thread: usize) -> Option<&T> {
         self.requests.target(thread)
     }
 
-    /// How many requests of thread `thread` are lost because its trigger failed.
+    /// How many requests of thread `thread` were lost because its trigger failed.
     #[must_use]
     pub fn failures(&self, thread: usize) -> u64 {
         self.requests.failures(thread)
     }
 
-    /// How many requests are lost because they came from threads that were given no trigger.
+    /// How many requests were lost because they came from threads without a trigger.
     #[must_use]
     pub fn astray(&self) -> u64 {
         self.requests.astray()

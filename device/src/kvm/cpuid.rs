@@ -8,11 +8,11 @@ use vm_pmu_arch::registry::Part;
 use super::Error;
 use crate::cpuid::{MONITORING, OTHERS, answer};
 
-/// The entries of `cpuid`, as `KVM_GET_SUPPORTED_CPUID` returned them or a hypervisor made of them, with what shows the guest the PMU of
-/// `part` and no other: for `KVM_SET_CPUID2`.
+/// The entries of `cpuid`, as returned by `KVM_GET_SUPPORTED_CPUID` or changed by a hypervisor, with the PMU of `part` and no other shown
+/// to the guest: for `KVM_SET_CPUID2`.
 ///
-/// Vendor and signature become the part's, for drivers choose by them. Leaf 0Ah and the bits that belong to it become what the part has
-/// there, and what announces a PMU of other processors is taken away. All else, features and caches and topology, stays.
+/// Vendor and signature become the part's, as drivers choose by them. Leaf 0Ah and the bits that belong to it become what the part has
+/// there, and bits that announce a PMU of other processors are cleared. Everything else stays: features, caches and topology.
 ///
 /// # Errors
 /// [`Error::NotX86`] for a part without CPUID; [`Error::TooManyEntries`] when there are more than KVM takes.
@@ -55,7 +55,7 @@ mod tests {
         Part::named(name).expect("known")
     }
 
-    /// Every bit set: a processor with all there is.
+    /// Every bit set: a processor with every feature.
     fn host() -> CpuId {
         let all = |function, index| kvm_cpuid_entry2 {
             function,

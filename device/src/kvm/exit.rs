@@ -1,4 +1,4 @@
-//! What the guest's instructions ask for, answered.
+//! Exits and instructions of the guest that access the PMU's registers.
 
 use kvm_bindings::{kvm_regs, kvm_sregs, kvm_vcpu_events};
 use vm_pmu_arch::access::Fault;
@@ -9,19 +9,19 @@ use crate::topology::Thread;
 
 /// What became of an exit for a model-specific register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "an access that nobody answers reads as whatever KVM left there"]
+#[must_use = "an access without an answer reads as whatever KVM left there"]
 pub enum Answer {
     /// It is done: run the vCPU on.
     Done,
     /// The PMU refuses it: `error` is set, and KVM raises #GP when the vCPU runs on.
     Refused,
-    /// The register is not the PMU's, and nothing was touched: the hypervisor's own answer counts.
+    /// The register is not the PMU's, and nothing was changed: the hypervisor answers the exit itself.
     Unclaimed,
 }
 
 /// Answers `KVM_EXIT_X86_RDMSR`: `index` is read into `data`, or `error` is set. All three are fields of the exit, `kvm_run.msr`.
 ///
-/// The context must be that of the guest, who is at privilege level 0: KVM lets no other's access come so far.
+/// The context must be that of the guest, at privilege level 0: KVM lets no access of another level come so far.
 ///
 /// ```
 /// use vm_pmu::kvm::{Answer, rdmsr};
@@ -46,8 +46,7 @@ pub fn rdmsr<L: InterruptLine>(thread: Thread<'_, L>, index: u32, data: &mut u64
 
 /// Answers `KVM_EXIT_X86_WRMSR`: `data` is written to `index`, or `error` is set. All three are fields of the exit, `kvm_run.msr`.
 ///
-/// The context must be that of the guest, as for [`rdmsr`]. Afterwards look at the demand again, and at what was
-/// [requested](super::Requests).
+/// The context must be that of the guest, as for [`rdmsr`]. Afterwards check the demand again, and the [requests](super::Requests).
 pub fn wrmsr<L: InterruptLine>(thread: Thread<'_, L>, index: u32, data: u64, error: &mut u8) -> Answer {
     answer(thread.wrmsr(index, data), error)
 }
@@ -69,14 +68,13 @@ fn answer<T>(access: Result<T, Fault>, error: &mut u8) -> Answer {
 /// The encoding of RDPMC, which has no operands.
 pub const RDPMC: [u8; 2] = [0x0F, 0x33];
 
-/// Executes an RDPMC without prefixes that the vCPU stands before: ECX chooses, EDX:EAX receives, RIP goes on.
+/// Executes an RDPMC without prefixes at the vCPU's RIP: ECX selects the counter, EDX:EAX receives it, and RIP moves past the instruction.
 ///
-/// KVM has no exit for this instruction, and faults it where the host's own PMU is not shown. A hypervisor comes to stand before it by
-/// single-stepping or by a breakpoint (`KVM_SET_GUEST_DEBUG`).
+/// KVM has no exit for this instruction, and faults it where the host's own PMU is not shown. A hypervisor stops at it by single-stepping
+/// or by a breakpoint (`KVM_SET_GUEST_DEBUG`).
 ///
 /// # Errors
-/// The [`Fault`], which an x86 part has no other of than #GP: then `regs` are as they were, and
-/// [`inject_general_protection`] delivers it.
+/// The [`Fault`], always #GP on an x86 part: then `regs` are unchanged, and [`inject_general_protection`] delivers it.
 pub fn rdpmc<L: InterruptLine>(thread: Thread<'_, L>, regs: &mut kvm_regs) -> Result<(), Fault> {
     let value = thread.rdpmc(regs.rcx as u32)?;
     (regs.rax, regs.rdx) = (value & u64::from(u32::MAX), value >> 32);
@@ -87,7 +85,7 @@ pub fn rdpmc<L: InterruptLine>(thread: Thread<'_, L>, regs: &mut kvm_regs) -> Re
 /// The vector of the general-protection exception.
 const GENERAL_PROTECTION: u8 = 13;
 
-/// Makes the vCPU take #GP(0) when it runs on: for `KVM_SET_VCPU_EVENTS`, with what `KVM_GET_VCPU_EVENTS` said.
+/// Makes the vCPU take #GP(0) when it runs on: for `KVM_SET_VCPU_EVENTS`, with what `KVM_GET_VCPU_EVENTS` returned.
 pub fn inject_general_protection(events: &mut kvm_vcpu_events) {
     events.exception.injected = 1;
     events.exception.pending = 0;
@@ -101,8 +99,8 @@ pub fn inject_general_protection(events: &mut kvm_vcpu_events) {
 const PROTECTED: u64 = 1;
 const VIRTUAL_8086: u64 = 1 << 17;
 
-/// The context of a vCPU that runs: its level is that of its stack segment, 0 in real mode and 3 in virtual-8086 mode. One that stands in HLT
-/// has its clock [halted](Context::with_halted).
+/// The context of a vCPU that runs: its level is that of its stack segment, 0 in real mode and 3 in virtual-8086 mode. For a vCPU in HLT
+/// add [halted](Context::with_halted).
 ///
 /// ```
 /// use kvm_bindings::{kvm_regs, kvm_sregs};

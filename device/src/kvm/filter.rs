@@ -12,13 +12,13 @@ use vm_pmu_arch::{k8, knl};
 
 use super::Error;
 
-/// The numbers among which processors have their registers: those that the permission maps of virtual machines cover.
+/// The ranges in which processors have their registers: those that the permission maps of virtual machines cover.
 const WINDOWS: [core::ops::RangeInclusive<u32>; 3] = [0..=0x1FFF, 0xC000_0000..=0xC000_1FFF, 0xC001_0000..=0xC001_1FFF];
 
-/// Registers that are further apart are in two ranges: a bitmap of zeros and few ones costs a longer list of ranges less.
+/// Registers that are further apart than this go into two ranges: a longer list of ranges costs less than a bitmap of mostly unused bits.
 const APART: u32 = 256;
 
-/// KVM copies bitmaps in words of so many bytes, whatever the number of registers.
+/// KVM copies bitmaps in words of this many bytes, whatever the number of registers.
 const WORD: usize = 8;
 
 /// Whether model-specific register `index` is one of the part's PMU.
@@ -31,7 +31,7 @@ fn is_register(part: Part, index: u32) -> Result<bool, Error> {
     }
 }
 
-/// A range of a filter: neighbouring registers, and a bit for each that says whether KVM may handle it.
+/// A range of a filter: neighbouring registers, with a bit for each that says whether KVM may handle it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterRange {
     base: u32,
@@ -46,7 +46,7 @@ impl FilterRange {
         range
     }
 
-    /// Whether the range holds `index`, or lies so near below it that it may be extended.
+    /// Whether the range contains `index`, or ends so near below it that it may be extended.
     fn reaches(&self, index: u32) -> bool {
         index.checked_sub(self.base).is_some_and(|offset| offset < self.count.saturating_add(APART))
     }
@@ -80,7 +80,7 @@ impl FilterRange {
     }
 
     /// A bit for each register, the lowest bit of the first byte for the first: 0 leaves it to user space, 1 to KVM. Its length is a
-    /// multiple of eight bytes, for KVM copies whole words of 64 bits.
+    /// multiple of eight bytes, as KVM copies whole words of 64 bits.
     #[must_use]
     pub fn bitmap(&self) -> &[u8] {
         &self.bitmap
@@ -94,8 +94,8 @@ impl FilterRange {
 
 /// The filter that makes KVM leave a part's PMU to user space: `KVM_X86_SET_MSR_FILTER`.
 ///
-/// Every other register stays KVM's. Only one filter holds at a time: a hypervisor that filters registers of its own adds its ranges to
-/// these, 16 at most together, and of two ranges with the same register KVM heeds the first.
+/// Every other register stays KVM's. Only one filter is active at a time: a hypervisor that filters other registers too adds its ranges to
+/// these, 16 at most in total. If two ranges contain the same register, KVM uses the first.
 ///
 /// ```
 /// use vm_pmu::Part;
@@ -142,12 +142,12 @@ impl MsrFilter {
         self.ranges.iter().any(|range| range.denies(index))
     }
 
-    /// The filter as the system call takes it. It points to the bitmaps in `self`: keep that until the call has returned.
+    /// The filter as the system call takes it. It points to the bitmaps in `self`, which must live until the call has returned.
     #[must_use]
     pub fn to_kvm(&self) -> kvm_msr_filter {
         let mut filter = kvm_msr_filter { flags: KVM_MSR_FILTER_DEFAULT_ALLOW, ..kvm_msr_filter::default() };
         for (to, range) in filter.ranges.iter_mut().zip(&self.ranges) {
-            // KVM reads the bitmap only, but its header has a pointer to what may be written.
+            // KVM only reads the bitmap, but its header declares a pointer to mutable data.
             let bitmap = range.bitmap.as_ptr().cast_mut();
             *to = kvm_msr_filter_range { flags: range.flags(), nmsrs: range.count, base: range.base, bitmap };
         }
@@ -155,15 +155,15 @@ impl MsrFilter {
     }
 }
 
-/// What to enable so that filtered accesses come to user space, rather than fault: `KVM_CAP_X86_USER_SPACE_MSR`, for the virtual machine.
+/// What to enable so that filtered accesses come to user space, instead of faulting: `KVM_CAP_X86_USER_SPACE_MSR`, for the virtual machine.
 #[must_use]
 pub fn user_space_msrs() -> kvm_enable_cap {
     kvm_enable_cap { cap: KVM_CAP_X86_USER_SPACE_MSR, args: [u64::from(KVM_MSR_EXIT_REASON_FILTER), 0, 0, 0], ..kvm_enable_cap::default() }
 }
 
 /// What to enable so that the guest never sees the host's counters, whatever CPUID says: `KVM_CAP_PMU_CAPABILITY`, for the virtual machine,
-/// before it has vCPUs. Without it RDPMC may read a counter of the host's. A KVM that does not know it, or has no PMU to offer, refuses:
-/// then there is nothing to be turned off.
+/// before it has vCPUs. Without it RDPMC may read a counter of the host. A KVM that does not know it, or has no PMU to offer, refuses it:
+/// then there is nothing to turn off.
 #[must_use]
 pub fn without_host_pmu() -> kvm_enable_cap {
     kvm_enable_cap { cap: KVM_CAP_PMU_CAPABILITY, args: [u64::from(KVM_PMU_CAP_DISABLE), 0, 0, 0], ..kvm_enable_cap::default() }

@@ -1,16 +1,16 @@
-//! Overflow interrupts: kept until their vCPU stands still, and delivered as its local APIC says.
+//! Overflow interrupts: kept until their vCPU has exited, and delivered as its local APIC says.
 
 use kvm_bindings::{kvm_lapic_state, kvm_msi};
 use vm_pmu_arch::registry::Part;
 
 use crate::irq::{Flags, InterruptLine};
 
-/// Interrupt requests that wait until their vCPU stands still: an [`InterruptLine`] that can be the machine's.
+/// Interrupt requests that are pending until their vCPU has exited: an [`InterruptLine`] for the machine.
 ///
-/// It is [`Flags`] with a kick, and several requests between two looks are one interrupt likewise. Two NMIs would be one too many.
+/// It is [`Flags`] with a kick: here, too, several requests between two polls are one interrupt. Two NMIs would be one too many.
 ///
-/// A hypervisor takes them after each exit, before the vCPU runs on. A request may be raised by another vCPU's host thread (a counter of the
-/// package, a box of the untile): then its vCPU must be made to exit too, for which `kick` is called.
+/// A hypervisor takes them after each exit, before the vCPU runs on. Another vCPU's host thread may raise a request (a counter of the
+/// package, a box of the untile): `kick` is called to make the target vCPU exit.
 ///
 /// ```
 /// use vm_pmu::Signal;
@@ -34,28 +34,29 @@ pub struct Requests<K> {
 }
 
 impl<K: Fn(usize)> Requests<K> {
-    /// Nothing waits for any of `threads` threads, counted through all packages. `kick` is called with the number of a thread that something
-    /// now waits for, on the host thread that found it. A thread beyond these loses its requests.
+    /// Requests for `threads` threads, counted through all packages; none is pending. `kick` is called with the number of a thread that now
+    /// has one pending, on the host thread that noticed it. A thread beyond these loses its requests.
     #[must_use]
     pub fn new(threads: usize, kick: K) -> Requests<K> {
         Requests { flags: Flags::new(threads), kick }
     }
 
-    /// Whether thread `thread` has asked since this was last called, which is to be [delivered](deliver). Never for a thread that there is
-    /// not.
+    /// Whether thread `thread` has requested an interrupt since the last call: then [deliver](deliver) it. `false` for a thread that does
+    /// not exist.
     #[must_use = "what is taken and not delivered is lost"]
     pub fn take(&self, thread: usize) -> bool {
         self.flags.take(thread)
     }
 
-    /// A request of thread `thread`, as its PMU makes one: for those that were pending in a saved machine. It kicks the thread.
+    /// Makes a request of thread `thread` pending, as its PMU does, and kicks the thread: for requests that were pending in a saved
+    /// machine.
     pub fn set(&self, thread: usize) {
         if self.flags.set(thread) {
             (self.kick)(thread);
         }
     }
 
-    /// Whether a request waits for thread `thread`. It waits on.
+    /// Whether a request of thread `thread` is pending. It stays pending.
     #[must_use]
     pub fn is_set(&self, thread: usize) -> bool {
         self.flags.is_set(thread)
@@ -79,13 +80,13 @@ pub enum Delivery {
     Nmi,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an NMI is still to be requested, and what has changed to be put back"]
 pub struct Delivered {
     /// How the interrupt comes. A vector is in the state's IRR already; an NMI is still to be requested, by `KVM_NMI`.
     pub by: Delivery,
-    /// The state has changed: `KVM_SET_LAPIC` is to put it back.
+    /// Whether the state has changed: then put it back by `KVM_SET_LAPIC`.
     pub changed: bool,
 }
 
@@ -110,7 +111,7 @@ fn write(lapic: &mut kvm_lapic_state, offset: usize, value: u32) {
     }
 }
 
-/// Where a vector has its bit in a set of 256, and the bit.
+/// The offset of a vector's word in a set of 256 bits, and its bit in that.
 fn bit(set: usize, vector: u8) -> (usize, u32) {
     (set + usize::from(vector / 32) * 0x10, 1 << (vector % 32))
 }
@@ -129,12 +130,11 @@ pub fn delivery(lapic: &kvm_lapic_state) -> Delivery {
     }
 }
 
-/// Delivers one request of a PMU of `part` to a vCPU that stands still and has this local APIC, as `KVM_GET_LAPIC` returned it: what is to
-/// come by a vector becomes pending, and where the part's APIC masks its entry by a delivery, as Intel's does and AMD's does not, it is
-/// masked.
+/// Delivers one request of a PMU of `part` to a vCPU that has exited and whose local APIC is `lapic`, as returned by `KVM_GET_LAPIC`. A
+/// vector becomes pending. On Intel's parts the delivery also masks the entry of the table; on AMD's it does not.
 ///
-/// What other vCPUs or devices send between `KVM_GET_LAPIC` and `KVM_SET_LAPIC` is lost with them. Where that may happen, send a vector by
-/// [`message`] instead, and put the state back only for the mask.
+/// An interrupt that other vCPUs or devices send between `KVM_GET_LAPIC` and `KVM_SET_LAPIC` is lost. Where that may happen, send a vector
+/// by [`message`] instead, and put the state back only for the mask.
 ///
 /// ```
 /// use kvm_bindings::kvm_lapic_state;
@@ -154,7 +154,7 @@ pub fn deliver(part: Part, lapic: &mut kvm_lapic_state) -> Delivered {
         write(lapic, ENTRY, entry | MASKED);
     }
     if let Delivery::Vector(vector) = by {
-        // Edge-triggered, as every interrupt of the local vector table but those of the pins.
+        // Edge-triggered, as every interrupt of the local vector table except those of the pins.
         let (at, bit_of_mode) = bit(TRIGGER_MODE, vector);
         let mode = read(lapic, at);
         write(lapic, at, mode & !bit_of_mode);
@@ -165,8 +165,8 @@ pub fn deliver(part: Part, lapic: &mut kvm_lapic_state) -> Delivered {
     Delivered { by, changed: before.regs != lapic.regs }
 }
 
-/// The message that makes `vector` pending in the local APIC of this number: `KVM_SIGNAL_MSI`. It needs no state to be put back, so that
-/// nothing that comes at the same time is lost. Numbers above 255 need `KVM_X2APIC_API_USE_32BIT_IDS`.
+/// The message that makes `vector` pending in the local APIC of this number: `KVM_SIGNAL_MSI`. No state is put back, so no interrupt that
+/// comes at the same time is lost. Numbers above 255 need `KVM_X2APIC_API_USE_32BIT_IDS`.
 #[must_use]
 pub fn message(apic: u32, vector: u8) -> kvm_msi {
     kvm_msi { address_lo: 0xFEE0_0000 | (apic & 0xFF) << 12, address_hi: apic & !0xFF, data: u32::from(vector), ..kvm_msi::default() }

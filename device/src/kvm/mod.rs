@@ -1,12 +1,12 @@
 //! What a hypervisor on Linux' KVM needs to show its guest the PMU of another part: filters, exits, saved registers, interrupts, CPUID.
 //!
-//! KVM executes the guest; this crate's models are its PMU. Everything here turns one into the terms of the other, as the crate
-//! `kvm-bindings` has them, and calls nothing: which file descriptor is asked, and when, stays the hypervisor's. It is for the parts that are
-//! x86, on hosts that are.
+//! KVM executes the guest; this crate's models are its PMU. This module translates between the two, in the types of the crate
+//! `kvm-bindings`. It makes no system calls: the hypervisor decides which file descriptor to call, and when. It is for x86 parts on x86
+//! hosts.
 //!
 //! | step | what to hand to KVM | made by |
 //! | --- | --- | --- |
-//! | the host's own PMU out of the way | `KVM_ENABLE_CAP`, before there are vCPUs | [`without_host_pmu`] |
+//! | the host's own PMU is hidden | `KVM_ENABLE_CAP`, before there are vCPUs | [`without_host_pmu`] |
 //! | accesses come to user space | `KVM_ENABLE_CAP`, then `KVM_X86_SET_MSR_FILTER` | [`user_space_msrs`], [`MsrFilter`] |
 //! | the guest finds the part | `KVM_SET_CPUID2` | [`cpuid`] |
 //! | RDMSR, WRMSR | fields of `kvm_run` | [`rdmsr`], [`wrmsr`] |
@@ -15,8 +15,8 @@
 //! | overflow interrupts | `kvm_lapic_state`, `kvm_msi`, `KVM_NMI` | [`Requests`], [`deliver`], [`message`] |
 //! | saving, restoring | `kvm_msrs` | [`save`], [`restore`] |
 //!
-//! KVM does not report what the guest executes. The book's chapter *Attaching it to an emulator* says under *On KVM* what adds to the
-//! totals, with a complete example.
+//! KVM does not report what the guest executes. The section *On KVM* of the book's chapter *Attaching it to an emulator* describes what
+//! adds to the totals, with a complete example.
 
 mod cpuid;
 mod exit;

@@ -13,7 +13,7 @@ use super::Error;
 use crate::irq::InterruptLine;
 use crate::topology::{Machine, Thread};
 
-/// A register that is saved: its number, where the state has it, the bits that it never has, and those that it always shows.
+/// A register that is saved: its number, its value in the state, the bits that are never set, and those that always read as set.
 struct Row<'a> {
     index: u32,
     value: &'a mut u64,
@@ -33,7 +33,7 @@ fn rows(state: &mut State) -> Result<Vec<Row<'_>>, Error> {
 fn of_k8(state: &mut k8::State) -> Vec<Row<'_>> {
     let counters = (k8::Register::PERF_CTR0..).zip(&mut state.counters);
     let selects = (k8::Register::PERF_EVT_SEL0..).zip(&mut state.selects);
-    // Reserved bits are ignored there, by whoever writes.
+    // Every write there ignores reserved bits.
     counters.chain(selects).map(|(index, value)| Row { index, value, refused: 0, shown: 0 }).collect()
 }
 
@@ -53,13 +53,13 @@ fn of_knl(state: &mut knl::State) -> Vec<Row<'_>> {
     rows
 }
 
-/// The state of a thread that was just switched on.
+/// The state of a thread at power-on.
 fn initial(part: Part) -> State {
     part.build().state(&Lone::new())
 }
 
 /// The model-specific registers that hold what the PMU of a thread remembers, each once, in the order of [`save`]: for a hypervisor that
-/// keeps lists of its own.
+/// keeps its own lists.
 ///
 /// # Errors
 /// [`Error::NotX86`] for a part without such registers.
@@ -75,12 +75,12 @@ pub fn indices(part: Part) -> Result<Vec<u32>, Error> {
     Ok(rows(&mut initial(part))?.iter().map(|row| row.index).collect())
 }
 
-/// The registers of a thread, with everything counted up to now, whatever its privilege level: as `KVM_GET_MSRS` returns those of KVM.
+/// The registers of a thread, with everything counted up to now, whatever its privilege level: as `KVM_GET_MSRS` returns KVM's.
 ///
-/// A register's list is enough for a guest that finds its counters again. What no register shows is not in it: the cycle that an edge
-/// detector looks at, the levels of pins, which core holds a counter of the northbridge that both claim (restored, the first). Neither is
-/// the untile, which no thread has for itself and 26 of whose 66 boxes are in PCI configuration space:
-/// [`Untile::state`](crate::topology::Untile::state). Whoever needs every bit saves [`Machine::states`].
+/// The list is enough for the guest to find its counters again. What no register shows is not in it: the cycle that an edge detector
+/// compares with, the levels of pins, which core holds a counter of the northbridge that both claim (after a restore, the first). The
+/// untile is not in it either: it belongs to no single thread, and 26 of its 66 boxes are in PCI configuration space; see
+/// [`Untile::state`](crate::topology::Untile::state). To keep every bit, save [`Machine::states`].
 ///
 /// # Errors
 /// [`Error::NotX86`] for a part without such registers.
@@ -92,9 +92,9 @@ pub fn save<L: InterruptLine>(thread: Thread<'_, L>) -> Result<Msrs, Error> {
     Msrs::from_entries(&entries).map_err(|_| Error::TooManyEntries { entries: entries.len(), most: KVM_MAX_MSR_ENTRIES })
 }
 
-/// Makes the PMUs of a machine remember `saved`, one list a thread: as `KVM_SET_MSRS` does for KVM. Entries of other registers are left to
-/// whoever they belong to, so that a list may hold KVM's too; of two for the same register the later holds. Each thread keeps its context,
-/// which the hypervisor tells again when it has restored the vCPU. A list that does not fit changes nothing, in any thread.
+/// Makes the PMUs of a machine remember `saved`, one list per thread: as `KVM_SET_MSRS` does for KVM. Entries of other registers are
+/// ignored, so a list may contain KVM's too. Of two entries for the same register the later is used. Each thread keeps its context, which
+/// the hypervisor reports again when it has restored the vCPU. A list that does not fit changes nothing, in any thread.
 ///
 /// # Errors
 /// [`Error::Threads`], [`Error::Missing`] and [`Error::Refused`] for lists that do not fit; [`Error::NotX86`] for a part without such
@@ -136,7 +136,7 @@ pub fn restore<L: InterruptLine>(machine: &Machine<L>, saved: &[Msrs]) -> Result
         }
         states.push(state);
     }
-    // They are as many as the threads, and of the machine's own part.
+    // There is one per thread, all of the machine's part.
     machine.restore(&states).map_err(|_| Error::Threads { saved: states.len(), machine: machine.threads() })
 }
 
@@ -169,7 +169,7 @@ mod tests {
             let cpu = machine.thread(0).expect("one thread");
             let indices = indices(machine.part()).expect("an x86");
             for (at, index) in indices.iter().enumerate() {
-                // The status refuses what guests write, and others some bits.
+                // The status refuses writes of guests, and other registers refuse some bits.
                 let _ = cpu.wrmsr(*index, at as u64 & 3);
             }
             let saved = save(cpu).expect("an x86");

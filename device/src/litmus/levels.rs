@@ -1,4 +1,4 @@
-//! Which states hold after a statement: the levels that a model may ask for.
+//! Which states hold after a statement: the levels that a model may need.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,20 +9,20 @@ use super::Step;
 use crate::irq::InterruptLine;
 use crate::topology::Machine;
 
-/// What each thread's last cycle was like, once one has gone by.
+/// The states of each thread's last cycle, if there has been one.
 pub(super) struct Levels {
     threads: Vec<Option<SignalSet>>,
-    /// The states that ever hold.
+    /// The states that can hold.
     known: SignalSet,
 }
 
 impl Levels {
-    /// Nothing has happened yet, and what is not `known` never does.
+    /// No cycle has elapsed yet, and states that are not in `known` never hold.
     pub(super) fn new(threads: usize, known: SignalSet) -> Levels {
         Levels { threads: vec![None; threads], known }
     }
 
-    /// Thread `current` did this. The cycles of a state are the last of a step: it holds at the end of the step if it has any.
+    /// Thread `current` did this. The cycles of a state are the last of a step, so a state with any cycles holds at the end of the step.
     pub(super) fn note(&mut self, current: usize, step: &Step) {
         let (Step::Feed(1.., signals) | Step::Record(1.., _, signals)) = step else { return };
         let passes = |(signal, amount): &(Signal, u64)| *signal == Signal::Cycles && *amount != 0;
@@ -34,7 +34,7 @@ impl Levels {
         }
     }
 
-    /// Tells the levels that are asked for. Of a thread that no cycle has gone by for nothing is known.
+    /// Supplies the levels that models ask for. Before the first cycle of a thread none is known.
     pub(super) fn supply<L: InterruptLine>(&self, machine: &Machine<L>) {
         for (number, level) in self.threads.iter().enumerate() {
             if let Some(thread) = machine.thread(number).filter(|thread| thread.demand().asks_levels()) {

@@ -1,8 +1,8 @@
-//! Litmus files: small readable programs that drive a PMU and say what must be seen.
+//! Litmus files: small readable programs that drive a PMU and state what must be observed.
 //!
-//! A file is a header of `key: value` lines and then one statement a line; `#` begins a comment,
-//! at the beginning of a line or behind a blank, but not before a capital letter as in `#GP`. The book's chapter on litmus files
-//! describes every statement. The same text checks a rule of a manual, replays a bug report and prints what a fuzzer found.
+//! A file is a header of `key: value` lines and then one statement per line. `#` begins a comment, at the beginning of a line or after a
+//! blank, but not before a capital letter as in `#GP`. The book's chapter on litmus files describes every statement. The same text checks a
+//! rule of a manual, replays a bug report and prints what a fuzzer found.
 //!
 //! ```
 //! use vm_pmu::litmus::Litmus;
@@ -51,22 +51,22 @@ pub use run::Failure;
 pub use trial::Broken;
 pub use untile::{Configuration, UntileStep};
 
-/// A litmus file: what it is about, the machine it needs, and what to do.
+/// A litmus file: its subject, the machine it needs, and its statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Litmus {
     /// The rule that it checks, in one line.
     pub title: String,
     /// The section of the manual, or other source, that states the rule.
     pub section: String,
-    /// The part, in the revision that the header names or else the usual one.
+    /// The part, in the revision that the header names, or in the default one.
     pub part: Part,
     /// How many packages the machine has.
     pub packages: usize,
     /// How many threads a package has.
     pub threads: usize,
-    /// Counters stay usable while another thread uses them for the package's unit.
+    /// Whether counters stay usable while another thread uses them for the package's unit.
     pub shared_counters: bool,
-    /// What to do, each with its line in the file.
+    /// The statements, each with its line in the file.
     pub steps: Vec<(usize, Step)>,
 }
 
@@ -81,39 +81,39 @@ pub enum Step {
     Write(Address, u64, Option<Fault>),
     /// `read REGISTER = VALUE` or `read REGISTER faults FAULT`.
     Read(Address, Result<u64, Fault>),
-    /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured. Where the demand asks
-    /// for a record it is told as one of which nothing is known, at address 0.
+    /// `[repeat N] feed SIGNAL=AMOUNT ...`: an instruction that does all of it, N times; deadlines are honoured. If the demand asks for a
+    /// record, an empty one at address 0 is reported.
     Feed(u64, Vec<(Signal, u64)>),
     /// `[repeat N] record KEY=VALUE ... [feed SIGNAL=AMOUNT ...]`: the same, where more is known of the instruction.
     Record(u64, Box<Record>, Vec<(Signal, u64)>),
-    /// `[repeat N] request KIND KEY=VALUE ...`: a request of this thread leaves its core's caches, N times; it is told where the demand asks
-    /// for requests.
+    /// `[repeat N] request KIND KEY=VALUE ...`: a request of this thread leaves its core's caches, N times; it is reported if the demand
+    /// asks for requests.
     Request(u64, Request),
     /// `devices SIGNAL=AMOUNT ...`: the same as `feed`, done by the devices of the current thread's package.
     Devices(Vec<(Signal, u64)>),
-    /// `inject SELECT[/UMASK] AMOUNT`: something no signal tells.
+    /// `inject SELECT[/UMASK] AMOUNT`: an event without a signal.
     Inject(Occurrence, u64),
     /// `interrupts NONE | COUNTER ...`: the requests of this thread since the last such line, in order.
     Interrupts(Vec<u32>),
     /// `lines interrupt=LEVEL branch=LEVEL`: the levels of the lines that stay raised.
     Lines(Lines),
-    /// `late N`: the most events that an interrupt of this thread came too late by, since the last such line.
+    /// `late N`: the largest number of events by which an interrupt of this thread came too late, since the last such line.
     Late(u64),
     /// `watch PINS`: deadlines at every toggle of these pins.
     Watch(u32),
-    /// `pins none | PIN ...`: the pins that this thread was said to have toggled since the last such line, one bit each.
+    /// `pins none | PIN ...`: the pins of this thread that were reported to have toggled since the last such line, one bit each.
     Pins(u32),
     /// `pin N toggles COUNT`.
     Pin(u32, u64),
     /// `demand none | SIGNAL ... [per_cycle]`: exactly these signals are wanted.
     Demand(Vec<Signal>, bool),
-    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | sampled_outcomes ...`: the demand asks for
-    /// records of exactly these instructions, for requests or not, and for what became of sampled instructions or not.
+    /// `records none | at_deadline | taken_branches | branches | memory | fetches | every | requests | sampled_outcomes ...`: the demand
+    /// asks for records of exactly these instructions, and whether for requests and for outcomes of sampled instructions.
     Records(Records),
     /// `match none | VALUE MASK`: the instructions that are to be matched.
     Match(Option<(u64, u64)>),
-    /// `epoch moved | same`: whether the demand's epoch differs from that at this thread's last such line, or at the start. A `save`
-    /// begins anew: another machine has its own epochs.
+    /// `epoch moved | same`: whether the demand's epoch differs from that at this thread's last such line, or at the start. A `save` starts
+    /// again: another machine has its own epochs.
     Epoch(bool),
     /// `deadline SIGNAL never | in DISTANCE`.
     Deadline(Signal, Option<u64>),
@@ -121,8 +121,8 @@ pub enum Step {
     Save,
     /// `reset cold | warm`.
     Reset(Reset),
-    /// Something about the boxes that all threads share.
+    /// A statement about the boxes that all threads share.
     Untile(UntileStep),
-    /// Something about the nest of a chip, whose counters post themselves into memory.
+    /// A statement about the nest of a chip, whose counters post themselves into memory.
     Nest(NestStep),
 }

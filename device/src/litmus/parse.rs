@@ -18,7 +18,7 @@ use vm_pmu_arch::registry::{NAMES, Part};
 use super::dialect::Dialect;
 use super::{Configuration, Litmus, Step, nest, record, request, untile};
 
-/// Why a text is no litmus file: the line and what would be right.
+/// Why a text is not a litmus file: the line and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The line, from 1; 0 for the file as a whole.
@@ -105,7 +105,7 @@ impl FromStr for Litmus {
     }
 }
 
-/// The line up to its comment: a `#` at its beginning, or one behind a blank that no capital letter follows, as in `#GP`.
+/// The line up to its comment: a `#` at its beginning or after a blank, unless a capital letter follows, as in `#GP`.
 fn without_comment(line: &str) -> &str {
     let begins = |at: usize| {
         let (before, after) = (line.get(..at).unwrap_or(""), line.get(at + 1..).unwrap_or(""));
@@ -180,7 +180,7 @@ fn step(line: &str, part: Part) -> Result<Step, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let dialect = Dialect::of(part);
     let fault = |word: &str| fault(word, dialect);
-    // Both have clocks to tick and units in which something happens: a part has one of them.
+    // Nest and untile both have clocks to tick and units with events: a part has only one of them.
     let of_nest = if part.shape().has_nest { nest::parse(&words) } else { None };
     if let Some(told) = of_nest {
         return told.map(Step::Nest);
@@ -282,7 +282,7 @@ fn records(words: &[&str]) -> Option<Step> {
     words.iter().map(which).try_fold(Records::NONE, |all, which| Some(all.with(which?))).map(Step::Records)
 }
 
-/// What to say of a line that is no statement: how the statement of its first word is written, or which there are.
+/// The message for a line that is not a statement: the form of the statement of its first word, or the list of statements.
 fn no_statement(line: &str, word: &str) -> String {
     let all = || STATEMENTS.iter().chain(&nest::STATEMENTS);
     match all().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
@@ -294,10 +294,10 @@ fn no_statement(line: &str, word: &str) -> String {
     }
 }
 
-/// The longest word that a name is looked for.
+/// The longest word for which a similar name is searched.
 const LONGEST_WORD: usize = 80;
 
-/// The name that somebody may have meant: one that begins with `word`, differs from it in few letters or contains it.
+/// The name that was probably meant: one that begins with `word`, differs from it in few letters or contains it.
 fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_WORD {
         return None;
@@ -317,7 +317,7 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a s
     names.filter_map(|name| Some((rank(name)?, name))).min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
 }
 
-/// How many letters are to be changed, added or removed to make `right` of `left`.
+/// How many letters must be changed, added or removed to turn `left` into `right`.
 fn edits(left: &[u8], right: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (index, letter) in left.iter().enumerate() {
@@ -360,7 +360,7 @@ fn bits8(text: &str) -> Result<u8, String> {
     u8::try_from(number(text)?).map_err(|_| format!("`{text}` does not fit into 8 bits"))
 }
 
-/// A counter that asked or a pin that toggled.
+/// Numbers of counters that requested an interrupt, or of pins that toggled.
 fn numbers(words: &[&str]) -> Result<Vec<u32>, String> {
     words.iter().map(|word| bits32(word)).collect()
 }

@@ -68,12 +68,12 @@ fn list(signals: &[(Signal, u64)]) -> String {
     signals.iter().map(|(signal, amount)| format!(" {}={amount}", signal.name())).collect()
 }
 
-/// The numbers of these pins, one bit each, each behind a blank.
+/// The numbers of these pins, one bit each, each after a blank.
 pub(super) fn pin_numbers(pins: u32) -> String {
     (0..u32::BITS).filter(|pin| pins >> pin & 1 == 1).map(|pin| format!(" {pin}")).collect()
 }
 
-/// The words for these instructions, each behind a blank.
+/// The words for these instructions, each after a blank.
 pub(super) fn which(records: Records) -> String {
     let words = [
         (records.at_deadline, " at_deadline"),

@@ -31,7 +31,7 @@ const PREDICTIONS: [(&str, Prediction); 4] = [
     ("wrong_target", Prediction::WrongTarget),
 ];
 
-/// All but the caches of the same core, which are `l1`, `l2` and so on.
+/// All except the caches of the same core, which are `l1`, `l2` and so on.
 const SOURCES: [(&str, DataSource); 9] = [
     ("unknown", DataSource::Unknown),
     ("store_forward", DataSource::StoreForward),
@@ -44,7 +44,7 @@ const SOURCES: [(&str, DataSource); 9] = [
     ("device", DataSource::Device),
 ];
 
-/// All but the hits, which are `hit1`, `hit2` and so on.
+/// All except the hits, which are `hit1`, `hit2` and so on.
 const TRANSLATIONS: [(&str, Translation); 3] =
     [("unknown", Translation::Unknown), ("walk", Translation::Walk), ("fault", Translation::Fault)];
 
@@ -95,7 +95,7 @@ const STAGES: [(&str, Stage); Stage::ALL.len()] = [
     ("drained", Stage::Drained),
 ];
 
-/// The keys that are no stages.
+/// The keys that are not stages.
 const KEYS: &str = "address, slot, encoding, cycles, branch, taken, target, prediction, load, store, touch, size, latency, source, \
                     translation, unit, traits, fetch, reload_source, walk_source, store_outcome, page, fabric, retries, tagged, scope, \
                     response, transaction, memory_busy, stages, stall, stall_reason, real_address, line_states, \
@@ -129,13 +129,12 @@ fn level(word: &str, prefix: &str) -> Option<u8> {
     word.strip_prefix(prefix)?.parse().ok()
 }
 
-/// A record as its words describe it. What no word says is as in [`Record::at`]; a branch is taken and an access of 8 bytes unless said
-/// otherwise.
+/// A record as its words describe it. Anything else is as in [`Record::at`]; by default a branch is taken and an access has 8 bytes.
 pub(super) fn parse(words: &[&str]) -> Result<Record, String> {
     let mut record = Record::at(0);
     let pairs: Vec<(&str, &str)> =
         words.iter().map(|word| word.split_once('=').ok_or(format!("`{word}` is not KEY=VALUE"))).collect::<Result<_, _>>()?;
-    // What the others belong to comes first, wherever it stands.
+    // The keys that the others refine come first, wherever they are.
     for (place, (key, value)) in pairs.iter().enumerate() {
         if pairs.iter().take(place).any(|(before, _)| before == key) {
             return Err(format!("`{key}` is said twice"));
@@ -168,7 +167,7 @@ fn accessed(record: &mut Record, key: &str, address: u64) -> Result<(), String> 
     Ok(())
 }
 
-/// A fetch of which nothing but its address is known.
+/// A fetch of which only the address is known.
 fn fetched(address: u64) -> Fetch {
     Fetch { address, cache_miss: false, pending: false, prefetch: false, latency: 0, translation: Translation::Unknown }
 }
@@ -275,12 +274,12 @@ fn word<T: PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
     table.iter().find(|(_, known)| *known == value).map_or("unknown", |(name, _)| name)
 }
 
-/// What is printed of a record: every key whose value is not what goes without saying.
+/// The printed keys of a record: every key whose value is not the default.
 struct Keys(String);
 
 impl Keys {
     fn say(&mut self, key: &str, value: impl core::fmt::Display) {
-        // A string takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(self.0, " {key}={value}");
     }
 
@@ -311,7 +310,7 @@ impl Keys {
     }
 }
 
-/// The record in words that [`parse`] reads as the same, each behind a blank.
+/// The record in words that [`parse`] reads back as the same, each after a blank.
 pub(super) fn print(record: &Record) -> String {
     let mut keys = Keys(String::new());
     keys.say("address", format_args!("{:#x}", record.address));

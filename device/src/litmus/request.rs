@@ -35,7 +35,7 @@ fn choice<T: Copy>(key: &str, word: &str, table: &[(&str, T)]) -> Result<T, Stri
     })
 }
 
-/// A request of the kind `kind` as `details` describe it. What none of them says is as in [`Request::of`].
+/// A request of the kind `kind` as `details` describe it. Anything else is as in [`Request::of`].
 pub(super) fn parse(kind: &str, details: &[&str]) -> Result<Request, String> {
     let known = RequestKind::ALL.into_iter().find(|known| known.word() == kind);
     let mut request = known.map(Request::of).ok_or_else(|| {
@@ -62,14 +62,14 @@ pub(super) fn parse(kind: &str, details: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// The request in words that [`parse`] reads as the same: its kind, and behind it whatever does not go without saying.
+/// The request in words that [`parse`] reads back as the same: its kind, then every key whose value is not the default.
 pub(super) fn print(request: &Request) -> String {
     let mut text = String::from(request.kind.word());
     let supplier = SUPPLIERS.iter().find(|(_, known)| *known == request.supplier && request.supplier != Supplier::default());
     let snoop = SNOOPS.iter().find(|(_, known)| *known == request.snoop && request.snoop != Snoop::default());
     for (key, word) in [("supplier", supplier.map(|(word, _)| *word)), ("snoop", snoop.map(|(word, _)| *word))] {
         if let Some(word) = word {
-            // A string takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(text, " {key}={word}");
         }
     }

@@ -1,4 +1,4 @@
-//! Doing what a litmus file says.
+//! Executes a litmus file.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -19,12 +19,12 @@ use super::{ContextField, Litmus, Step, nest, untile};
 use crate::irq::InterruptLine;
 use crate::topology::{Builder, Machine, Thread};
 
-/// The first statement that did not come true.
+/// The first expectation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Its line in the file; 0 for the file as a whole.
     pub line: usize,
-    /// What was seen, and what was to be seen.
+    /// What was observed, and what was expected.
     pub message: String,
 }
 
@@ -39,10 +39,10 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// The most repetitions of one statement: a file cannot run for ever.
+/// The most repetitions of one statement: a file cannot run forever.
 const MAX_REPEAT: u64 = 10_000_000;
 
-/// What the threads asked for.
+/// What the threads requested.
 struct Requests {
     threads: Vec<Mutex<Asked>>,
 }
@@ -79,7 +79,7 @@ impl Litmus {
     /// Runs the file on a new machine and returns how many expectations it checked.
     ///
     /// # Errors
-    /// The first statement that did not come true.
+    /// The first expectation that failed.
     pub fn run(&self) -> Result<usize, Failure> {
         let requests = || Requests { threads: (0..self.packages * self.threads).map(|_| Mutex::default()).collect() };
         let build = || self.builder().build(requests()).map_err(|refused| Failure { line: 0, message: refused.to_string() });
@@ -133,7 +133,7 @@ impl Litmus {
     }
 }
 
-/// Brings every thread of `from` to `to`, and what was asked for and not yet checked with it.
+/// Moves every thread of `from` to `to`, with the requests that have not been checked yet.
 fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
     carry(from, to)?;
     for (old, new) in from.line().threads.iter().zip(&to.line().threads) {
@@ -142,23 +142,23 @@ fn move_over(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), Str
     Ok(())
 }
 
-/// Makes `to` remember what `from` does: as bytes.
+/// Makes `to` remember what `from` remembers: as bytes.
 #[cfg(feature = "snapshot")]
 fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
     from.save().and_then(|bytes| to.load(&bytes)).map_err(|error| error.to_string())
 }
 
-/// Makes `to` remember what `from` does.
+/// Makes `to` remember what `from` remembers.
 #[cfg(not(feature = "snapshot"))]
 fn carry(from: &Machine<Requests>, to: &Machine<Requests>) -> Result<(), String> {
-    // What comes due by saving the boxes interrupts threads.
+    // Saving the boxes can make overflows due, which interrupt threads.
     if !untile::move_boxes(from, to) {
         return Err("the boxes of one machine do not fit into the other".into());
     }
     to.restore(&from.states()).map_err(|error| error.to_string())
 }
 
-/// Does one step of `thread`; whether it checked something.
+/// Executes one step of `thread`; returns whether it checked something.
 fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) -> Result<bool, String> {
     match step {
         Step::Thread(_) | Step::Save | Step::Epoch(_) | Step::Nest(_) => return Ok(false),
@@ -297,7 +297,7 @@ fn check_demand(thread: Thread<'_, Requests>, expected: &[Signal], per_cycle: bo
     Ok(())
 }
 
-/// `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
+/// Executes `times` instructions: all signals of each, then its record if one is wanted, then the deadlines.
 fn execute(thread: Thread<'_, Requests>, times: u64, record: &Record, signals: &[(Signal, u64)]) {
     let occasion = Occasion::of(record);
     let look = || (thread.epoch(), thread.demand().records());

@@ -1,4 +1,4 @@
-//! The contract put on trial: one program done in several ways must look the same in all of them.
+//! Tests the contract: a program that is executed in several manners must have the same results in all of them.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -21,18 +21,18 @@ use crate::irq::InterruptLine;
 use crate::topology::{BuildError, Builder, Machine, Thread};
 use crate::untile::UnitId;
 
-/// How an embedder of the trial looks at deadlines.
+/// How an embedder of the trial compares deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// It tells the record of every instruction, wanted or not, and services every thread after it.
+    /// It reports the record of every instruction, wanted or not, and services every thread after it.
     Always,
-    /// It compares each signal that an instruction brought; it tells records where the demand asks for them, as do those below.
+    /// It compares each signal that an instruction adds to. It reports records where the demand asks for them, as do those below.
     Signals,
     /// As `Signals`, and it reports only what is demanded.
     Demanded,
-    /// As `Demanded`, and of all signals it supplies those alone that the program ever adds to.
+    /// As `Demanded`, and it supplies only the signals that the program ever adds to.
     Supplied,
-    /// It compares the pace with the horizon, once an instruction.
+    /// It compares the pace with the horizon, once per instruction.
     Horizon,
     /// As `Signals`, and it is saved and restored into a new machine after every statement.
     Restored,
@@ -58,12 +58,12 @@ impl Manner {
     }
 }
 
-/// What broke the contract: the first difference, and the program that shows it as a litmus file.
+/// A violation of the contract: the first difference, and the program that shows it, as a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// What was seen.
+    /// What was observed.
     pub message: String,
-    /// The program up to there, with what the finest embedder saw as expectations.
+    /// The program up to there, with what the finest embedder observed as expectations.
     pub litmus: Litmus,
 }
 
@@ -93,7 +93,7 @@ struct Seen {
     pins: Option<u64>,
     /// The levels of each thread's lines.
     lines: Vec<Lines>,
-    /// What a statement about the nest showed, and a number for all that chips and their memory hold.
+    /// What a statement about the nest showed, and a digest of all chips and their memory.
     nest: Option<(nest::Seen, u64)>,
 }
 
@@ -106,9 +106,9 @@ struct Subject {
 }
 
 impl Litmus {
-    /// Does the program with embedders of every manner: all must see the same values, faults and interrupts at the same instruction,
-    /// whether they service the model always or only at deadlines, supply every signal or those alone that the program adds to, and whether or
-    /// not they are saved and restored on the way. Reserved bits must read as zero. Expectations in the program are not looked at.
+    /// Executes the program with embedders of every manner. All must observe the same values, faults and interrupts at the same
+    /// instruction, whether they service the model always or only at deadlines, supply every signal or only those that the program adds to,
+    /// and whether or not they are saved and restored on the way. Reserved bits must read as zero. Expectations in the program are ignored.
     ///
     /// # Errors
     /// The first difference.
@@ -116,32 +116,32 @@ impl Litmus {
         let subjects: Result<Vec<_>, _> = MANNERS.into_iter().map(|manner| Subject::new(manner, self)).collect();
         let refused = |refused: BuildError| Box::new(Broken { message: refused.to_string(), litmus: self.clone() });
         let mut subjects = subjects.map_err(refused)?;
-        let mut told = Litmus { steps: Vec::new(), ..self.clone() };
+        let mut reported = Litmus { steps: Vec::new(), ..self.clone() };
         let mut lines = Vec::new();
         let program = self.steps.iter().map(|(_, step)| step.clone()).chain(self.ending()).map(|step| (step, true));
-        // Boxes have many registers, and saving one machine for each of them would show nothing more.
+        // Boxes have many registers, and saving a machine after each of them would show nothing more.
         let program = program.chain(self.ending_of_boxes().into_iter().map(|step| (step, false)));
         for (step, restores) in program.flat_map(|(step, restores)| split(&step).into_iter().map(move |step| (step, restores))) {
             let Some((reference, others)) = subjects.split_first_mut() else { break };
             let expected = reference.obey(self, &step, restores);
-            self.tell(&mut told, &step, &expected, &lines, reference.current);
+            self.add_outcome(&mut reported, &step, &expected, &lines, reference.current);
             for subject in others {
                 let seen = subject.obey(self, &step, restores);
                 if seen != expected {
                     let message = format!("{:?} saw {seen:?}, {:?} saw {expected:?}", subject.manner, reference.manner);
-                    return Err(Box::new(Broken { message, litmus: told }));
+                    return Err(Box::new(Broken { message, litmus: reported }));
                 }
             }
             if let Some(message) = self.reserved_bits(&reference.machine, &step, &expected) {
-                return Err(Box::new(Broken { message, litmus: told }));
+                return Err(Box::new(Broken { message, litmus: reported }));
             }
             lines = expected.lines;
         }
         Ok(())
     }
 
-    /// The signals that some statement adds to, and the states that hold at rest. An embedder that does not supply such a state says that it never
-    /// holds, and that would be another program.
+    /// The signals that statements add to, and the states that hold at rest. For an embedder that does not supply such a state it never
+    /// holds, which would be another program.
     fn added(&self) -> SignalSet {
         let signals = self.steps.iter().flat_map(|(_, step)| match step {
             Step::Feed(_, signals) | Step::Record(_, _, signals) | Step::Devices(signals) => signals.as_slice(),
@@ -163,7 +163,7 @@ impl Litmus {
         (0..self.packages * self.threads).flat_map(of_thread).collect()
     }
 
-    /// Then every register of every box that the program is about.
+    /// Then every register of every box that the program uses.
     fn ending_of_boxes(&self) -> Vec<Step> {
         let mut units: Vec<UnitId> = self.steps.iter().filter_map(|(_, step)| untile::unit_of(step)).collect();
         units.sort_unstable();
@@ -176,9 +176,9 @@ impl Litmus {
         self.steps.iter().any(|(_, step)| untile::concerns(step))
     }
 
-    /// Adds what was done, with what was seen as its expectation; the lines had the levels `before`.
-    fn tell(&self, told: &mut Litmus, step: &Step, seen: &Seen, before: &[Lines], current: usize) {
-        let mut add = |step: Step| told.steps.push((told.steps.len() + 1, step));
+    /// Adds a step, with what was observed as its expectation; the lines had the levels `before`.
+    fn add_outcome(&self, litmus: &mut Litmus, step: &Step, seen: &Seen, before: &[Lines], current: usize) {
+        let mut add = |step: Step| litmus.steps.push((litmus.steps.len() + 1, step));
         match (step, seen.value) {
             (Step::Nest(step), _) => add(Step::Nest(seen.nest.map_or_else(|| step.clone(), |(seen, _)| nest::outcome(step, seen)))),
             (Step::Read(address, _), Some(value)) => add(Step::Read(*address, value)),
@@ -258,7 +258,7 @@ impl Subject {
                     Manner::Horizon => nest::Access::Parts,
                     Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => nest::Access::Whole,
                 };
-                // What cannot be done is done by none.
+                // A step that cannot be executed fails in every manner.
                 let shown = nest::act(&mut self.chips, step, access).unwrap_or(nest::Seen::Nothing);
                 seen.nest = Some((shown, self.chips.digest()));
             }
@@ -341,7 +341,8 @@ fn act(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Manner
     }
 }
 
-/// Adds what happened; with a demand, only what it names. Ticks of the time base are told always: it is their total and an offset.
+/// Adds the signals; with a demand, only those that it names. Ticks of the time base are always reported: the time base is their total and
+/// an offset.
 fn report(totals: &Totals, signals: &[(Signal, u64)], demand: Option<Demand>) {
     for (signal, amount) in signals {
         if *signal == Signal::TimeBaseTicks || demand.is_none_or(|demand| demand.wants(*signal)) {
@@ -355,7 +356,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
     let deadlines: &Deadlines = thread.deadlines();
     let demand = thread.demand();
     report(thread.totals(), signals, manner.leaves_out().then_some(demand));
-    let tell = |reached: bool| {
+    let report_record = |reached: bool| {
         if demand.records().wants(reached, Occasion::of(record)) {
             thread.record(record);
         }
@@ -367,7 +368,7 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
         }
         Manner::Signals | Manner::Demanded | Manner::Supplied | Manner::Restored => {
             let reached = signals.iter().any(|(signal, _)| thread.reached(*signal));
-            tell(reached);
+            report_record(reached);
             if reached {
                 thread.service();
             }
@@ -380,8 +381,8 @@ fn execute(machine: &Machine<Requests>, thread: Thread<'_, Requests>, manner: Ma
             let most = |signal: Signal| if pace.single.contains(signal) { grown(pace.signal) } else { allowed };
             let kept = signals.iter().all(|(signal, _)| pace.between_blocks.contains(*signal) || grown(*signal) <= most(*signal));
             let due = !kept || thread.due() || deadlines.due_between(thread.totals());
-            // Whether a deadline was reached only the check knows: a record too many does no harm.
-            tell(due);
+            // Only the check knows whether a deadline was reached: one record too many does no harm.
+            report_record(due);
             if due {
                 thread.check();
             }

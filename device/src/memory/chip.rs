@@ -1,4 +1,4 @@
-//! The nest of one chip, as threads of the host share it.
+//! The nest of one chip, shared by host threads.
 
 use alloc::boxed::Box;
 
@@ -8,7 +8,7 @@ use vm_pmu_arch::power9::nest::{Command, ControlCell, Event, Nest, Passed, Setti
 
 /// The nest of one chip.
 ///
-/// Any host thread may report what happens ([`add`](Chip::add) takes no lock). Calls that advance the time take turns.
+/// Any host thread may report events ([`add`](Chip::add) takes no lock). Calls that advance the time take turns.
 #[derive(Debug)]
 pub struct Chip {
     id: u32,
@@ -22,7 +22,7 @@ pub struct Chip {
 pub struct ChipState {
     /// The counters and the engine.
     pub nest: Box<State>,
-    /// What has happened.
+    /// The totals of its events.
     #[cfg_attr(feature = "serde", serde(with = "boxed_array"))]
     pub totals: Box<[u64; TOTALS]>,
 }
@@ -52,13 +52,13 @@ impl Chip {
         self.nest.lock().units()
     }
 
-    /// What has happened there.
+    /// The totals of its events.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Something happened there `amount` times.
+    /// Adds `amount` occurrences of an event.
     #[inline]
     pub fn add(&self, event: Event, amount: u64) {
         self.totals.add(event, amount);
@@ -87,12 +87,12 @@ impl Chip {
         self.nest.lock().advance(cycles, &self.totals, memory)
     }
 
-    /// Lets the slots go by after which an operating system finds the engine paused: [`Nest::boot`].
+    /// Runs the slots after which an operating system finds the engine paused: [`Nest::boot`].
     pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
         self.nest.lock().boot(&self.totals, memory)
     }
 
-    /// As power-on leaves it: [`Nest::reset`].
+    /// Brings it to its state at power-on: [`Nest::reset`].
     pub fn reset(&self) {
         self.nest.lock().reset(&self.totals);
     }
@@ -102,7 +102,7 @@ impl Chip {
         self.nest.lock().post_now(&self.totals, memory)
     }
 
-    /// What the register holds whose first counter is posted `offset` bytes from the start of the region: [`Nest::register`].
+    /// The value of the register whose first counter is posted `offset` bytes from the start of the region: [`Nest::register`].
     #[must_use]
     pub fn register(&self, offset: u32) -> Option<u64> {
         self.nest.lock().register(offset, &self.totals)
@@ -113,23 +113,23 @@ impl Chip {
         self.nest.lock().program_at(offset, setting, &self.totals)
     }
 
-    /// What the engine says that it does.
+    /// The status that the engine reports in its control block.
     ///
     /// # Errors
     ///
-    /// Memory does not have the control block.
+    /// Memory has no control block at its address.
     pub fn status<M: Memory>(&self, memory: &M) -> Result<u64, M::Error> {
         memory.load(ControlCell::Status.address(self.home()))
     }
 
-    /// Writes a command for the engine, as host firmware does. Returns whether it could: not while it has not begun or programs the
-    /// counters ([`Initializing`](vm_pmu_arch::power9::nest::Status::Initializing)).
+    /// Writes a command for the engine, as host firmware does. Returns whether it did: it cannot before the engine has begun, or while the
+    /// engine programs the counters ([`Initializing`](vm_pmu_arch::power9::nest::Status::Initializing)).
     ///
     /// # Errors
     ///
-    /// Memory does not have the control block.
+    /// Memory has no control block at its address.
     pub fn command<M: Memory>(&self, command: Command, memory: &M) -> Result<bool, M::Error> {
-        // Held while it is written: a slot on another thread clears the cell when it has obeyed, and would clear this command with it.
+        // Held during the write: a slot on another thread clears the cell after it has executed a command, and could clear this one too.
         let nest = self.nest.lock();
         command.give(nest.home(), memory)
     }
@@ -141,7 +141,7 @@ impl Chip {
         ChipState { nest: Box::new(nest.state()), totals: Box::new(self.totals.snapshot()) }
     }
 
-    /// Makes it remember `state` instead. What others add meanwhile is kept or lost, event by event.
+    /// Makes it remember `state` instead. For each event, what other threads add meanwhile is either kept or lost.
     pub fn restore(&self, state: &ChipState) {
         let mut nest = self.nest.lock();
         self.totals.restore(&state.totals);

@@ -8,10 +8,10 @@ use vm_memory::{GuestAddress, GuestMemory, Permissions, VolatileMemory};
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::memory::Memory;
 
-/// The attempts at an addition that others' writes may foil before it is put off.
+/// How often an addition is tried while others write to the cell, before it is postponed.
 const ATTEMPTS: u32 = 64;
 
-/// A guest's memory, as what posts into it sees it. Cells are big-endian, and what is written is marked in the memory's dirty bitmap.
+/// A guest's memory, for posting into it. Cells are big-endian, and writes are marked in the memory's dirty bitmap.
 #[derive(Debug)]
 pub struct Guest<'m, M: ?Sized>(pub &'m M);
 
@@ -32,12 +32,12 @@ pub enum MemoryError {
         /// The address of the cell.
         address: u64,
     },
-    /// The address is no multiple of 8, or the host maps the memory at one that is none.
+    /// The guest's address or the host's mapping of it is not a multiple of 8.
     Misaligned {
         /// The address of the cell.
         address: u64,
     },
-    /// Others wrote to the cell again and again: the addition is put off.
+    /// Others wrote to the cell at every attempt: the addition is postponed.
     Contended {
         /// The address of the cell.
         address: u64,
@@ -100,7 +100,7 @@ impl<M: GuestMemory + ?Sized> Memory for Guest<'_, M> {
     }
 
     fn add_run(&self, address: u64, amounts: &mut [u64], mut refused: impl FnMut(MemoryError)) {
-        // The cells nearly always lie in one piece of memory, which is looked for once.
+        // The cells nearly always lie in one piece of memory, which is looked up once.
         let size = 8 * amounts.len();
         let slices = self.0.get_slices(GuestAddress(address), size, Permissions::ReadWrite).ok();
         let slice = slices.and_then(|mut slices| slices.next()).and_then(Result::ok);
@@ -123,7 +123,7 @@ impl<M: GuestMemory + ?Sized> Memory for Guest<'_, M> {
     }
 }
 
-/// Adds to a big-endian cell; `None` if others foiled every attempt.
+/// Adds to a big-endian cell; `None` if others wrote to it at every attempt.
 fn add(cell: &AtomicU64, amount: u64) -> Option<()> {
     let mut old = cell.load(Acquire);
     for _ in 0..ATTEMPTS {

@@ -1,13 +1,13 @@
 //! Counters that write themselves into the guest's memory: POWER9's in-memory collection.
 //!
-//! A [`Chip`] is the nest of one chip: it takes what happens there, and posts it to the region of its home base as time goes by. A
-//! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both reach memory through
-//! [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
+//! A [`Chip`] is the nest of one chip: it counts its events, and posts the counts to the region of its home base as time advances. A
+//! [`Platform`] has the chips of a machine and answers the calls by which an operating system starts and stops collection. Both access
+//! memory through [`Guest`], over any [`GuestMemory`] of `vm-memory`, while CPUs run.
 //!
-//! With the feature `companion`, a `Traffic` reports to the chips what moves between caches and memory; the embedder adds the rest itself.
+//! With the feature `companion`, a `Traffic` reports to the chips what moves between caches and memory. The embedder adds the other events
+//! itself.
 //!
-//! An address that memory does not have is reported to the embedder ([`Passed::error`]), and what was to be added there is kept until memory
-//! takes it.
+//! An address that memory does not have is reported to the embedder ([`Passed::error`]). The amount for it is kept until memory takes it.
 //!
 //! ```
 //! use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
@@ -17,7 +17,7 @@
 //! let memory = GuestMemoryMmap::<()>::from_ranges(&[(GuestAddress(0), 0x80_0000)]).unwrap();
 //! let chip = Chip::new(0, Nest::new(HOME));
 //! let slot = chip.slot_cycles();
-//! // Four slots program the counters; then every second one posts the first group.
+//! // Four slots program the counters; then every second slot posts the first group.
 //! chip.advance(4 * slot, &Guest(&memory)).ok().unwrap();
 //! let reads = Event::named("PM_MCS23_64B_RD_DISP_PORT01").unwrap();
 //! chip.add(reads, 10_000);

@@ -10,16 +10,16 @@ use super::Chip;
 use crate::irq::InterruptLine;
 use crate::topology::Machine;
 
-/// The cores of a machine, as calls of the types [`Core`](CallType::Core) and [`Trace`](CallType::Trace) reach them. A [`Machine`] of POWER9 is
-/// one. Each is asked by a thread of it, counted through the machine; what returns says whether there is such a core.
+/// The cores of a machine, for calls of the types [`Core`](CallType::Core) and [`Trace`](CallType::Trace). A [`Machine`] of POWER9
+/// implements it. Each method names a core by one of its threads, counted through the machine, and returns whether there is such a core.
 pub trait Cores {
     /// PDBAR is written and the engine stops.
     fn init(&self, thread: usize, address: u64) -> bool;
     /// The engine starts.
     fn start(&self, thread: usize) -> bool;
-    /// The engine stops; what was counted until then is in memory.
+    /// The engine stops, after everything counted has been posted into memory.
     fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool;
-    /// The engine stops, and its memory stays.
+    /// The engine stops without posting, and keeps its memory address.
     fn halt(&self, thread: usize) -> bool;
 }
 
@@ -34,7 +34,7 @@ impl<L: InterruptLine> Cores for Machine<L> {
 
     fn stop<M: Memory>(&self, thread: usize, memory: &M) -> bool {
         let Some(core) = self.collection_of(thread) else { return false };
-        // What memory refuses is kept for when the engine has been started again.
+        // What memory refuses is kept until the engine is started again.
         core.post(memory);
         core.stop();
         true
@@ -66,10 +66,10 @@ impl Cores for Silent {
     }
 }
 
-/// The highest number of a chip: a PIR has seven bits for it.
+/// The highest chip number: a PIR has seven bits for it.
 const MAX_CHIP: u32 = 0x7F;
 
-/// Why chips and threads are no platform.
+/// Why chips and threads do not form a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PlatformError {
@@ -78,14 +78,14 @@ pub enum PlatformError {
         /// The number.
         id: u32,
     },
-    /// The home base of a chip is no multiple of 8: memory would refuse every posting.
+    /// The home base of a chip is not a multiple of 8: memory would refuse every posting.
     Misaligned {
         /// The number of the chip.
         id: u32,
         /// Its home base in bytes.
         home: u64,
     },
-    /// Two chips have one number.
+    /// Two chips have the same number.
     SameChip {
         /// The number.
         id: u32,
@@ -99,7 +99,7 @@ pub enum PlatformError {
         /// The home base of the second in bytes.
         home: u64,
     },
-    /// Two threads have one PIR.
+    /// Two threads have the same PIR.
     SamePir {
         /// The PIR.
         pir: u32,
@@ -148,8 +148,8 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// The chips, and the PIRs of the machine's threads in their order: the number of a thread's chip is in the bits from 8 on, that of its core
-    /// in bits 2 to 7, its own in bits 0 and 1.
+    /// The chips, and the PIRs of the machine's threads in their order: the number of a thread's chip is in the bits from 8 on, that of its
+    /// core in bits 2 to 7, its own in bits 0 and 1.
     ///
     /// # Errors
     ///
@@ -184,12 +184,12 @@ impl Platform {
         &self.chips
     }
 
-    /// Lets `cycles` of the nest go by on every chip. What is returned adds up what each returned.
+    /// Lets `cycles` of the nest go by on every chip. Returns the sum of what each returned.
     pub fn advance<M: Memory>(&self, cycles: u64, memory: &M) -> Passed<M::Error> {
         self.each(|chip| chip.advance(cycles, memory))
     }
 
-    /// On every chip, lets the slots go by after which an operating system finds the engine paused.
+    /// On every chip, runs the slots after which an operating system finds the engine paused.
     pub fn boot<M: Memory>(&self, memory: &M) -> Passed<M::Error> {
         self.each(|chip| chip.boot(memory))
     }
@@ -200,24 +200,24 @@ impl Platform {
         sum
     }
 
-    /// The thread whose PIR this is, counted through the machine.
+    /// The thread with this PIR, counted through the machine.
     #[must_use]
     pub fn thread(&self, pir: u64) -> Option<usize> {
         self.pirs.iter().position(|known| u64::from(*known) == pir)
     }
 
-    /// Answers the call `number` with the arguments as the guest's registers have them; `None` for a call that is none of these. Calls about cores
-    /// succeed and do nothing: a machine whose cores post is told by [`call_with`](Platform::call_with).
+    /// Answers the call `number` with the arguments from the guest's registers; `None` for any other call. Calls about cores succeed and do
+    /// nothing: if cores post, use [`call_with`](Platform::call_with).
     ///
-    /// A type that is not known succeeds and does nothing.
+    /// A call of an unknown type succeeds and does nothing.
     pub fn call<M: Memory>(&self, number: u64, arguments: [u64; 3], memory: &M) -> Option<Outcome> {
         self.call_with(&Silent, number, arguments, memory)
     }
 
     /// As [`call`](Platform::call), with cores that post: the threads of `cores` are those whose PIRs the platform knows.
     ///
-    /// Cores are of up to four threads each, a fused one counting as two: a call is about the core of its thread alone. Calls about traces control the same
-    /// engine, and traces are not written.
+    /// Cores have up to four threads each, and a fused core is two: a call affects only the core of its thread. Calls about traces control
+    /// the same engine, and traces are not written.
     ///
     /// ```
     /// use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
@@ -233,7 +233,7 @@ impl Platform {
     /// assert_eq!(platform.call_with(&machine, 149, [2, 0x8000, 0], &guest), Some(Outcome::Success));
     /// assert_eq!(platform.call_with(&machine, 150, [2, 0, 0], &guest), Some(Outcome::Success));
     /// machine.thread(0).unwrap().totals().add(Signal::InstructionsRetired, 5120);
-    /// // STOP: what was counted is in memory then, in steps of 512.
+    /// // STOP: the counts are then in memory, in steps of 512.
     /// assert_eq!(platform.call_with(&machine, 151, [2, 0, 0], &guest), Some(Outcome::Success));
     /// let instructions: [u8; 8] = memory.read_obj(GuestAddress(0x8020)).unwrap();
     /// assert_eq!(u64::from_be_bytes(instructions), 10);
@@ -259,7 +259,7 @@ impl Platform {
     }
 }
 
-/// Does to the core of a thread what a call asks for. Whether there is such a core.
+/// Executes a request for the core of a thread. Returns whether there is such a core.
 fn control<M: Memory>(cores: &impl Cores, request: Request, thread: usize, memory: &M) -> bool {
     match (request.call, request.kind) {
         (Call::Init, Some(CallType::Core)) => cores.init(thread, request.address),

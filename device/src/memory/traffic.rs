@@ -1,4 +1,4 @@
-//! What the companion's traffic between caches and memory is to the nests of a machine's chips.
+//! Counts the companion's traffic between caches and memory in the nests of a machine's chips.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -20,11 +20,11 @@ const TRANSFER: u64 = 512;
 
 /// The places at which the counters of two ports of a controller are posted: blocks read or written, blocks read, blocks written.
 const CONTROLLERS: [[u32; 3]; PORTS / 2] = [[0xC8, 0xD0, 0xD8], [0xE8, 0xF0, 0xF8], [0x48, 0x50, 0x58], [0x68, 0x70, 0x78]];
-/// Those of the requests that stay within the chip, and of these by ports 0 and 1.
+/// The places of the requests that stay within the chip, and of those by ports 0 and 1.
 const LOCAL: [u32; 2] = [0x10, 0x90];
-/// Those of the requests that ask the other chips of the group.
+/// The places of the requests that go to the other chips of the group.
 const GROUP: [u32; 2] = [0x18, 0x98];
-/// Those of transfers within the chip, to or from others, and of both, which the flexible mode counts.
+/// The places of transfers within the chip, of those to or from others, and of both, which the flexible mode counts.
 const TRANSFERS: [u32; 3] = [0xA8, 0xB0, 0x1_00B8];
 
 /// The places of a port's own counters: reads and writes of the default mode, reads and writes of the flexible one.
@@ -34,25 +34,25 @@ const fn port(port: u32) -> [u32; 4] {
     [default, default + 0x08, flexible + 0x10, flexible + 0x18]
 }
 
-/// What the companion's traffic between caches and memory is to the nests of a machine's chips.
+/// Counts the companion's traffic between caches and memory in the nests of a machine's chips.
 ///
 /// Each package of the companion is a chip, in the order of the chips. What is counted, and how:
 ///
-/// - A line that memory reads or writes is as many blocks of 64 bytes as it has: two on POWER9. They count at the controller and at the port
-///   that have the line: `PM_MCSnn_64B_RD_DISP_PORTnn`, `..._WR_DISP_...`, `..._RD_OR_WR_DISP_...` for both, `PM_MBAn_READ_BYTES` and
-///   `PM_MBAn_WRITE_BYTES`; in the flexible mode `PM_MBAn_CAS_READ` and `PM_MBAn_CAS_WRITE`. Lines that follow each other go to MC01 and
-///   MC23 in turn, and of each to its ports 0, 1, 2, 3: line n is port n / 2 modulo 4 of controller n modulo 2. MBA 0 to 3 are the
-///   ports of MC01, MBA 4 to 7 those of MC23.
-/// - A request that leaves the caches of a pair of cores, or that a device makes, is one pump of the chip where it begins: to read a line, to
-///   have it alone, to write it, to have it flushed. It is of local-node scope (`PM_PB_EVENT_LNS_PUMP`) if the chip has the memory
-///   and no other chip's cache had the line, else of group scope (`PM_PB_EVENT_GROUP_PUMP`), as all chips are of one group. Lines
-///   that follow each other take the ports 0 to 3 in turn; what takes 0 or 1 counts as `..._PUMP_P01` too. Devices belong to the chip that has
-///   the memory. No pump is retried.
-/// - A line that is moved is its bytes out of the 512 that make one `PM_PB_INT_DATA_XFER` within a chip, and one `PM_PB_EXT_DATA_XFER`
-///   of both chips between two of them. `PM_PB_EVENT_DATA_XFER`, of the flexible mode, has both.
+/// - A line that memory reads or writes counts as blocks of 64 bytes: two on POWER9. They count at the controller and at the port that have
+///   the line: `PM_MCSnn_64B_RD_DISP_PORTnn`, `..._WR_DISP_...`, `..._RD_OR_WR_DISP_...` for both, `PM_MBAn_READ_BYTES` and
+///   `PM_MBAn_WRITE_BYTES`; in the flexible mode `PM_MBAn_CAS_READ` and `PM_MBAn_CAS_WRITE`. Consecutive lines alternate between MC01 and
+///   MC23, and within each go to its ports 0, 1, 2, 3: line n is port n / 2 modulo 4 of controller n modulo 2. MBA 0 to 3 are the ports of
+///   MC01, MBA 4 to 7 those of MC23.
+/// - A request that leaves the caches of a pair of cores, or that a device makes, is one pump of the chip where it begins: to read a line,
+///   to have it alone, to write it, to have it flushed. It is of local-node scope (`PM_PB_EVENT_LNS_PUMP`) if the chip has the memory and
+///   no other chip's cache had the line, else of group scope (`PM_PB_EVENT_GROUP_PUMP`), as all chips are in one group. Consecutive lines
+///   take the ports 0 to 3 in turn; those at 0 or 1 count as `..._PUMP_P01` too. Devices belong to the chip that has the memory. No pump is
+///   retried.
+/// - 512 bytes of lines moved within a chip count as one `PM_PB_INT_DATA_XFER`; between two chips, as one `PM_PB_EXT_DATA_XFER` of both.
+///   `PM_PB_EVENT_DATA_XFER`, of the flexible mode, has both.
 ///
-/// [`sync`](Traffic::sync) has the companion keep this while some engine posts. While none does, followers that nobody else wants are not
-/// active, [`flush`](Traffic::flush) costs two loads, and what moves counts nowhere.
+/// After [`sync`](Traffic::sync) the companion counts this while any engine posts. While none does, followers that nothing else needs are
+/// inactive, [`flush`](Traffic::flush) costs two loads, and traffic is not counted.
 ///
 /// ```
 /// use vm_memory::{GuestAddress, GuestMemoryMmap};
@@ -96,9 +96,9 @@ impl Traffic {
         }
     }
 
-    /// Has the companion watch its places while some chip's engine posts, and no longer. To be called when one may have been started or
-    /// stopped: after a call of the guest, after a slot. A follower that has become stale by it ([`Follower::is_stale`]) is
-    /// renewed. Returns whether it watches.
+    /// Has the companion watch its places while any chip's engine posts, and only then. Call it when an engine may have been started or
+    /// stopped: after a call of the guest, after a slot. Renew a follower that this makes stale ([`Follower::is_stale`]). Returns whether
+    /// it watches.
     ///
     /// [`Follower::is_stale`]: crate::companion::Follower::is_stale
     pub fn sync(&self, companion: &Companion, chips: &[Chip]) -> bool {
@@ -107,8 +107,8 @@ impl Traffic {
         listens
     }
 
-    /// Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the
-    /// nest go by. Any host thread may; nothing is reported twice.
+    /// Reports to the chips what has moved since the last call. Call it after each access, or after a block of them, and before the nest
+    /// advances. Any host thread may call it; nothing is reported twice.
     #[inline]
     pub fn flush(&self, companion: &Companion, chips: &[Chip]) {
         if companion.has_places() {
@@ -119,7 +119,7 @@ impl Traffic {
         }
     }
 
-    /// The bytes that each chip has moved, within it and to or from others: what fills no transfer yet is saved with them.
+    /// The bytes that each chip has moved, within it and to or from others. Save them to keep transfers that are not complete yet.
     #[must_use]
     pub fn moved(&self) -> Vec<[u64; 2]> {
         self.moved.iter().map(|bytes| bytes.each_ref().map(|bytes| bytes.load(Relaxed))).collect()
@@ -138,7 +138,7 @@ impl Traffic {
         let Place::Channel { controller, channel } = place else { return };
         let controller = u64::from(controller);
         let Some(chip) = chips.get((controller / self.controllers) as usize) else { return };
-        // A companion of other controllers spreads its channels over the eight ports.
+        // A companion with other controllers spreads its channels over the eight ports.
         let channel = controller % self.controllers * self.per_controller + u64::from(channel);
         let number = channel.wrapping_mul(PORTS as u64) / (self.controllers * self.per_controller);
         let Some([either, read, written]) = CONTROLLERS.get(number as usize / 2).copied() else { return };
@@ -195,7 +195,7 @@ mod tests {
 
     const NOBODY: fn() -> Demand = Demand::default;
 
-    /// Chips with a MiB of memory each, and so many threads, that listen.
+    /// Chips with 1 MiB of memory each and this many threads, all watched.
     struct Rig {
         companion: Companion,
         chips: Vec<Chip>,
@@ -223,7 +223,7 @@ mod tests {
             self.traffic.flush(&self.companion, &self.chips);
         }
 
-        /// What has happened on a chip: offset and amount, in their order.
+        /// The events of a chip: offset and amount, in the order of offsets.
         fn happened(&self, chip: usize) -> Vec<(u32, u64)> {
             let totals = self.chips[chip].totals();
             Event::all().map(|event| (event.offset(), totals.get(event))).filter(|(_, amount)| *amount != 0).collect()
@@ -253,7 +253,7 @@ mod tests {
         let happened = rig.happened(0);
         let default: Vec<_> = happened.iter().copied().filter(|(offset, _)| (0x440..0x1_0000).contains(offset)).collect();
         assert_eq!(default, ports);
-        // Two ports of a controller have eight blocks; sixteen requests, eight of them by ports 0 and 1; four transfers.
+        // Two ports of a controller have eight blocks. There are sixteen requests, eight of them by ports 0 and 1, and four transfers.
         let others: Vec<_> = happened.iter().copied().filter(|(offset, _)| *offset < 0x440).collect();
         let pairs = [(0x48, 8), (0x50, 8), (0x68, 8), (0x70, 8)];
         let rest = [(0x90, 8), (0xA8, 4), (0xC8, 8), (0xD0, 8), (0xE8, 8), (0xF0, 8)];
@@ -288,7 +288,7 @@ mod tests {
     fn a_line_that_another_chips_cache_has_is_asked_by_a_group_pump() {
         let rig = Rig::new(2, 8);
         let (mut here, mut there) = (rig.follower(0), rig.follower(8));
-        // Memory of the first chip, written on the second: its store asks the first chip.
+        // Memory of the first chip, written on the second: the request of the store goes to the first chip.
         rig.access(&mut there, AccessKind::Store, 0x2000);
         assert_eq!(rig.happened(1), [(0x18, 1), (0x98, 1)]);
         // Read on the first: the second one supplies it, and memory gets it too. Two lines come over.

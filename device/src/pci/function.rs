@@ -2,7 +2,7 @@
 
 use super::{FUNCTION_BYTES, Location, Space, read_parts, write_parts};
 
-/// One function of a [`Space`], as a monitor's PCI bus or memory bus asks it.
+/// One function of a [`Space`], for a monitor's PCI bus or memory bus.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -24,24 +24,24 @@ pub struct Function<S> {
 }
 
 impl<S: Space> Function<S> {
-    /// The function at `at`. Where `space` has none, it reads as ones.
+    /// The function at `at`. If `space` has none there, it reads as ones.
     pub fn new(space: S, at: Location) -> Function<S> {
         Function { space, at }
     }
 
-    /// Where it is.
+    /// Its location.
     #[must_use]
     pub fn location(&self) -> Location {
         self.at
     }
 
-    /// Whether a function is there: whether its vendor ID is one.
+    /// Whether a function is there: its vendor ID is valid.
     #[must_use]
     pub fn is_present(&self) -> bool {
         self.space.read(self.at, 0, 2) & 0xFFFF != 0xFFFF
     }
 
-    /// Register `number`, a dword: 0 to 1,023; beyond them ones.
+    /// Register `number`, a dword, from 0 to 1,023; beyond that ones.
     #[must_use]
     pub fn read_register(&self, number: u16) -> u32 {
         match number.checked_mul(4) {
@@ -50,8 +50,8 @@ impl<S: Space> Function<S> {
         }
     }
 
-    /// Writes `data` into register `number`, from its byte `first` (0 to 3) on. What does not fit the register, or is beyond register
-    /// 1,023, is dropped.
+    /// Writes `data` into register `number`, from its byte `first` (0 to 3) on. Bytes that do not fit, or a register beyond 1,023, are
+    /// dropped.
     pub fn write_register(&self, number: u16, first: u8, data: &[u8]) {
         let fitting = 4_usize.saturating_sub(usize::from(first)).min(data.len());
         if let Some(data) = data.get(..fitting) {
@@ -59,12 +59,12 @@ impl<S: Space> Function<S> {
         }
     }
 
-    /// Fills `data` with what is at `offset`, in bytes; what is beyond 4 KiB reads as ones.
+    /// Fills `data` with the bytes from `offset` on; bytes beyond 4 KiB read as ones.
     pub fn read(&self, offset: u64, data: &mut [u8]) {
         read_parts(offset, data, |at, size| inside(at).map(|at| self.space.read(self.at, at, size)));
     }
 
-    /// Writes `data` at `offset`, in bytes; what is beyond 4 KiB is dropped.
+    /// Writes `data` from byte `offset` on; bytes beyond 4 KiB are dropped.
     pub fn write(&self, offset: u64, data: &[u8]) {
         write_parts(offset, data, |at, size, value| {
             if let Some(at) = inside(at) {
@@ -74,7 +74,7 @@ impl<S: Space> Function<S> {
     }
 }
 
-/// An offset that a function has.
+/// `offset`, if a function has it.
 fn inside(offset: u64) -> Option<u16> {
     u16::try_from(offset).ok().filter(|offset| u64::from(*offset) < FUNCTION_BYTES)
 }

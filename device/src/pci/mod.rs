@@ -1,24 +1,23 @@
-//! PCI configuration space as a virtual machine monitor's buses ask for it: bytes at an offset of a function, of a window of memory, or of
-//! two ports.
+//! PCI configuration space for a virtual machine monitor's buses: bytes at an offset of a function, of a window of memory, or of two ports.
 //!
 //! | device | what the guest does | where it goes on the monitor's buses |
 //! | --- | --- | --- |
 //! | [`Window`] | loads and stores: the enhanced mechanism (PCI Express Base Specification 3.0, section 7.2.2) | memory, 1 MiB a bus |
 //! | [`Ports`] | IN and OUT: mechanism 1 (PCI Local Bus Specification 3.0, section 3.2.2.3.2) | ports CF8h to CFFh |
-//! | [`Function`] | either, which the monitor has taken apart: one function, its registers | a PCI bus, or 4 KiB of memory |
+//! | [`Function`] | either, decoded by the monitor: one function, its registers | a PCI bus, or 4 KiB of memory |
 //!
-//! They reach what is behind them through [`Space`]. A [`Machine`] is one: the functions of the part's boxes, Knights Landing's, and nothing
-//! else. A monitor with other functions implements it itself and asks the machine first or last, or puts a [`Function`] for each of
-//! [`Untile::functions`](crate::topology::Untile::functions) on the PCI bus that it has.
+//! They access the functions through [`Space`]. A [`Machine`] is one: it has the functions of Knights Landing's boxes, and nothing else. A
+//! monitor with other functions implements it itself and passes accesses on to the machine, or it puts a [`Function`] for each of
+//! [`Untile::functions`](crate::topology::Untile::functions) on its PCI bus.
 //!
 //! # Accesses
 //!
-//! Configuration space is accessed by 1, 2 or 4 bytes, naturally aligned and little-endian. Any other access is taken in such parts, the
-//! lowest address first: 8 bytes are two dwords. So no access fails. What is in no function reads as ones, and a write there is dropped,
-//! as on a bus where nobody answers.
+//! Configuration space is accessed by 1, 2 or 4 bytes, naturally aligned and little-endian. Any other access is split into such parts, the
+//! lowest address first: 8 bytes are two dwords. So no access fails. Bytes that are in no function read as ones, and a write there is
+//! dropped, as on a bus where no device answers.
 //!
 //! With the feature `vm-device` all three are devices on the buses of the crate of that name, for shared (`DeviceMmio`, `DevicePio`) and
-//! for exclusive use (`MutDeviceMmio`, `MutDevicePio`). None needs a lock around it: boxes have their own.
+//! for exclusive use (`MutDeviceMmio`, `MutDevicePio`). They need no lock: the boxes have their own.
 //!
 //! ```
 //! use vm_pmu::pci::{Location, Window};
@@ -55,7 +54,7 @@ use crate::topology::Machine;
 /// How many bytes of configuration space a function has.
 pub const FUNCTION_BYTES: u64 = 4096;
 
-/// The configuration space of a machine: some functions, by where they are.
+/// The configuration space of a machine: some functions and their locations.
 ///
 /// A [`Machine`] has those of its boxes. References to a space and an [`Arc`] of one are spaces too.
 ///
@@ -64,7 +63,7 @@ pub const FUNCTION_BYTES: u64 = 4096;
 /// use vm_pmu::pci::{Location, Space, Window};
 /// use vm_pmu::topology::{Builder, Machine};
 ///
-/// /// A monitor with a host bridge of its own, at 00:00.0.
+/// /// A monitor with its own host bridge, at 00:00.0.
 /// struct Everything<L>(Machine<L>);
 ///
 /// impl<L: InterruptLine> Space for Everything<L> {
@@ -92,8 +91,8 @@ pub const FUNCTION_BYTES: u64 = 4096;
 /// assert_eq!(read(Location::of(1)), u32::MAX);
 /// ```
 pub trait Space {
-    /// A read of `size` bytes (1, 2 or 4) at `offset`, below 4,096 and a multiple of `size`: the value in the lowest bits, ones where no
-    /// function is.
+    /// A read of `size` bytes (1, 2 or 4) at `offset`, below 4,096 and a multiple of `size`: returns the value in the lowest bits, or ones
+    /// where no function is.
     fn read(&self, at: Location, offset: u16, size: u8) -> u32;
 
     /// A write of the `size` lowest bytes (1, 2 or 4) of `value` at `offset`, below 4,096 and a multiple of `size`: dropped where no
@@ -133,8 +132,8 @@ impl<S: Space + ?Sized> Space for Arc<S> {
     }
 }
 
-/// The naturally aligned parts of at most four bytes that an access of `length` bytes at `offset` has, the lowest first: where each is, and
-/// which bytes of the access it takes.
+/// Splits an access of `length` bytes at `offset` into naturally aligned parts of at most four bytes, the lowest first: the offset of each,
+/// and its bytes of the access.
 fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>)> {
     let mut done = 0;
     core::iter::from_fn(move || {
@@ -146,7 +145,7 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>)
     })
 }
 
-/// Reads `data` part by part; `part` is given where and how many bytes, and answers `None` where nothing is.
+/// Reads `data` part by part; `part` takes the offset and the size of each, and returns `None` where no function is.
 fn read_parts(offset: u64, data: &mut [u8], mut part: impl FnMut(u64, u8) -> Option<u32>) {
     data.fill(0xFF);
     for (at, bytes) in parts(offset, data.len()) {
@@ -157,7 +156,7 @@ fn read_parts(offset: u64, data: &mut [u8], mut part: impl FnMut(u64, u8) -> Opt
     }
 }
 
-/// Writes `data` part by part; `part` is given where, how many bytes, and which.
+/// Writes `data` part by part; `part` takes the offset, the size and the value of each.
 fn write_parts(offset: u64, data: &[u8], mut part: impl FnMut(u64, u8, u32)) {
     for (at, bytes) in parts(offset, data.len()) {
         let size = bytes.len() as u8;

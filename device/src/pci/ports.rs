@@ -1,4 +1,4 @@
-//! The two ports through which the first 256 bytes of each function are reached.
+//! The two ports that access the first 256 bytes of each function.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
@@ -9,7 +9,7 @@ use super::{Location, Space, read_parts, write_parts};
 pub const ADDRESS_PORT: u16 = 0xCF8;
 /// The first of the four ports of data.
 pub const DATA_PORT: u16 = 0xCFC;
-/// How many ports [`Ports`] are, from [`ADDRESS_PORT`] on.
+/// How many ports [`Ports`] has, from [`ADDRESS_PORT`] on.
 pub const PORTS: u16 = 8;
 
 const ENABLE: u32 = 1 << 31;
@@ -17,12 +17,12 @@ const ENABLE: u32 = 1 << 31;
 const ADDRESS_BITS: u32 = ENABLE | 0x00FF_FFFC;
 
 /// The ports of configuration mechanism 1 (PCI Local Bus Specification 3.0, section 3.2.2.3.2): four bytes written to CF8h name a function
-/// and one of its first 64 registers, and what is read from or written to CFCh to CFFh goes to that register.
+/// and one of its first 64 registers, and a read or write of CFCh to CFFh accesses that register.
 ///
-/// The address is one for all CPUs, as it is the bridge's: guests take a lock around the two accesses.
+/// All CPUs share the address, which is the bridge's: guests take a lock around the two accesses.
 ///
-/// Knights Landing's boxes have their counters behind the first 256 bytes. Through the ports a guest finds the functions, and their
-/// headers; it needs the [`Window`](super::Window) to count.
+/// Knights Landing's boxes have their counters behind the first 256 bytes. Through the ports a guest finds the functions and their headers;
+/// to count it needs the [`Window`](super::Window).
 ///
 /// ```
 /// use vm_pmu::pci::Ports;
@@ -53,13 +53,13 @@ impl<S: Space> Ports<S> {
         self.address.load(Acquire)
     }
 
-    /// Names another register, as a write of CF8h does: a saved address again, or 0 for a reset. Bits that do not exist are dropped.
+    /// Names another register, as a write of CF8h does: a saved address, or 0 for a reset. Bits that do not exist are dropped.
     pub fn set_address(&self, address: u32) {
         self.address.store(address & ADDRESS_BITS, Release);
     }
 
-    /// Whether an access of `length` bytes at `port` is one to configuration space. Those that are not, like a byte at CF9h, belong to
-    /// whatever else the monitor has there; [`read`](Ports::read) answers them with ones and [`write`](Ports::write) drops them.
+    /// Whether an access of `length` bytes at `port` goes to configuration space. Other accesses, like a byte at CF9h, belong to other
+    /// devices of the monitor; [`read`](Ports::read) answers them with ones and [`write`](Ports::write) drops them.
     #[must_use]
     pub fn claims(&self, port: u16, length: usize) -> bool {
         is_address(port, length) || self.named(port, length).is_some()
@@ -86,7 +86,7 @@ impl<S: Space> Ports<S> {
         }
     }
 
-    /// The function and offset that an access is one to, if one is named and it is.
+    /// The function and offset of an access to the ports of data, if the address names a register.
     fn named(&self, port: u16, length: usize) -> Option<(Location, u64)> {
         let within = port.checked_sub(DATA_PORT).filter(|within| length <= 4 && usize::from(*within) + length <= 4)?;
         let address = self.address();

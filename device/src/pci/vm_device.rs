@@ -5,7 +5,7 @@ use vm_device::{DeviceMmio, DevicePio, MutDeviceMmio, MutDevicePio};
 
 use super::{Function, Ports, Space, Window};
 
-/// To be registered at a range of [`size`](Window::size) bytes: what counts is the offset from where the range begins.
+/// Register it at a range of [`size`](Window::size) bytes: it uses the offset within the range.
 impl<S: Space> DeviceMmio for Window<S> {
     fn mmio_read(&self, _base: MmioAddress, offset: MmioAddressOffset, data: &mut [u8]) {
         self.read(offset, data);
@@ -16,7 +16,7 @@ impl<S: Space> DeviceMmio for Window<S> {
     }
 }
 
-/// As for shared use.
+/// The same as for shared use.
 impl<S: Space> MutDeviceMmio for Window<S> {
     fn mmio_read(&mut self, _base: MmioAddress, offset: MmioAddressOffset, data: &mut [u8]) {
         self.read(offset, data);
@@ -27,7 +27,7 @@ impl<S: Space> MutDeviceMmio for Window<S> {
     }
 }
 
-/// To be registered at a range of 4 KiB within the window that the monitor has.
+/// Register it at a range of 4 KiB within the monitor's window.
 impl<S: Space> DeviceMmio for Function<S> {
     fn mmio_read(&self, _base: MmioAddress, offset: MmioAddressOffset, data: &mut [u8]) {
         self.read(offset, data);
@@ -38,7 +38,7 @@ impl<S: Space> DeviceMmio for Function<S> {
     }
 }
 
-/// As for shared use.
+/// The same as for shared use.
 impl<S: Space> MutDeviceMmio for Function<S> {
     fn mmio_read(&mut self, _base: MmioAddress, offset: MmioAddressOffset, data: &mut [u8]) {
         self.read(offset, data);
@@ -49,7 +49,7 @@ impl<S: Space> MutDeviceMmio for Function<S> {
     }
 }
 
-/// To be registered at ports CF8h to CFFh, in one range or in several: what counts is the port.
+/// Register it at ports CF8h to CFFh, in one range or in several: it uses the number of the port.
 impl<S: Space> DevicePio for Ports<S> {
     fn pio_read(&self, base: PioAddress, offset: PioAddressOffset, data: &mut [u8]) {
         match base.0.checked_add(offset) {
@@ -65,7 +65,7 @@ impl<S: Space> DevicePio for Ports<S> {
     }
 }
 
-/// As for shared use.
+/// The same as for shared use.
 impl<S: Space> MutDevicePio for Ports<S> {
     fn pio_read(&mut self, base: PioAddress, offset: PioAddressOffset, data: &mut [u8]) {
         DevicePio::pio_read(self, base, offset, data);

@@ -1,4 +1,4 @@
-//! The window of memory through which all functions are reached.
+//! The window of memory that accesses all functions.
 
 use super::{FUNCTION_BYTES, Location, Space, read_parts, write_parts};
 
@@ -10,7 +10,7 @@ const FUNCTIONS_OF_A_BUS: u64 = 256;
 const BUS_BYTES: u64 = FUNCTIONS_OF_A_BUS * FUNCTION_BYTES;
 
 /// The window through which a guest reaches configuration space as memory: 4 KiB a function, 1 MiB a bus (PCI Express Base Specification
-/// 3.0, section 7.2.2). Where it is, the MCFG table of the firmware tells the guest.
+/// 3.0, section 7.2.2). The MCFG table of the firmware tells the guest where it is.
 ///
 /// ```
 /// use vm_pmu::pci::{Location, Window};
@@ -20,7 +20,7 @@ const BUS_BYTES: u64 = FUNCTIONS_OF_A_BUS * FUNCTION_BYTES;
 /// let window = Window::new(&machine);
 /// assert_eq!(window.size(), 256 << 20);
 /// assert_eq!(window.offset(Location { bus: 0xFF, device: 8, function: 2 }), Some(0xFF4_2000));
-/// // Bus FFh alone, for a monitor that has a window of its own for the others.
+/// // Bus FFh alone, for a monitor that has its own window for the other buses.
 /// assert_eq!(Window::of_buses(&machine, 0xFF, 0xFF).size(), 1 << 20);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +31,12 @@ pub struct Window<S> {
 }
 
 impl<S: Space> Window<S> {
-    /// The window of all 256 buses, of 256 MiB.
+    /// The window of all 256 buses: 256 MiB.
     pub fn new(space: S) -> Window<S> {
         Window { space, first: 0, last: u8::MAX }
     }
 
-    /// The window of buses `first` to `last`, 1 MiB each. It begins with `first`, and has that bus alone if `last` is below it.
+    /// The window of buses `first` to `last`, 1 MiB each. If `last` is below `first`, it has bus `first` alone.
     pub fn of_buses(space: S, first: u8, last: u8) -> Window<S> {
         Window { space, first, last: last.max(first) }
     }
@@ -47,19 +47,19 @@ impl<S: Space> Window<S> {
         (u64::from(self.last - self.first) + 1) * BUS_BYTES
     }
 
-    /// Where in the window a function is, in bytes from its beginning; `None` for one that is not in it.
+    /// The offset of a function in the window, in bytes; `None` if it is outside.
     #[must_use]
     pub fn offset(&self, at: Location) -> Option<u64> {
         let number = at.number().filter(|_| (self.first..=self.last).contains(&at.bus))?;
         Some((u64::from(number) - u64::from(self.first) * FUNCTIONS_OF_A_BUS) << FUNCTION_SHIFT)
     }
 
-    /// Fills `data` with what is at `offset` bytes from the beginning of the window; what is behind its end reads as ones.
+    /// Fills `data` with the bytes from `offset` on in the window; bytes beyond its end read as ones.
     pub fn read(&self, offset: u64, data: &mut [u8]) {
         read_parts(offset, data, |at, size| self.place(at).map(|(location, offset)| self.space.read(location, offset, size)));
     }
 
-    /// Writes `data` at `offset` bytes from the beginning of the window; what is behind its end is dropped.
+    /// Writes `data` from `offset` on in the window; bytes beyond its end are dropped.
     pub fn write(&self, offset: u64, data: &[u8]) {
         write_parts(offset, data, |at, size, value| {
             if let Some((location, offset)) = self.place(at) {

@@ -15,14 +15,14 @@ struct Content {
     state: ChipState,
 }
 
-/// More bytes than the content can take, whatever the chip remembers.
+/// An upper bound of the size of the content in bytes.
 const CONTENT: usize = 64 << 10;
 
 const IDENTITY: Identity<'static> = Identity { kind: Kind::Chip, part: "power9", revision: "" };
 
 impl Chip {
-    /// Everything that the chip remembers, as bytes that [`load`](Chip::load) takes: counters, engine, clocks, home, units, and what has
-    /// happened. What it has posted is in the guest's memory and saved with that. See [`snapshot`](crate::snapshot) for the form. (Feature
+    /// Everything that the chip remembers, as bytes that [`load`](Chip::load) takes: counters, engine, clocks, home, units, and totals.
+    /// What it has posted is in the guest's memory and saved with that. See [`snapshot`](crate::snapshot) for the form. (Feature
     /// `snapshot`.)
     ///
     /// # Errors

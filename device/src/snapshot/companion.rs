@@ -1,4 +1,4 @@
-//! Companions, whose own form is the content.
+//! Companions: the content is their own form.
 
 use alloc::vec::Vec;
 
@@ -7,16 +7,16 @@ use super::{Kind, SnapshotError};
 use crate::companion::{Companion, Follower};
 
 impl Companion {
-    /// As [`save`](Companion::save), in the form that machines and chips have: see [`snapshot`](crate::snapshot). (Feature `snapshot`.)
+    /// As [`save`](Companion::save), in the form of machines and chips: see [`snapshot`](crate::snapshot). (Feature `snapshot`.)
     ///
     /// # Errors
-    /// [`SnapshotError::OutOfMemory`]; [`SnapshotError::Companion`] when the followers are not one a thread.
+    /// [`SnapshotError::OutOfMemory`]; [`SnapshotError::Companion`] when there is not one follower per thread.
     pub fn save_snapshot(&self, followers: &[&Follower<'_>]) -> Result<Vec<u8>, SnapshotError> {
         self.identity().wrap(&self.save(followers).map_err(SnapshotError::Companion)?)
     }
 
-    /// Makes the companion and its followers remember what [`save_snapshot`](Companion::save_snapshot) saved, all of it or nothing. (Feature
-    /// `snapshot`.)
+    /// Makes the companion and its followers remember what [`save_snapshot`](Companion::save_snapshot) saved, all of it or nothing.
+    /// (Feature `snapshot`.)
     ///
     /// ```
     /// use vm_pmu::companion::Builder;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::SnapshotError;
 
 pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
-    // What is written has nothing that CBOR could not hold: it fails by memory alone.
+    // CBOR can hold everything that is written: only memory can run out.
     to_vec(Vec::new(), value).map_err(|_| SnapshotError::OutOfMemory)
 }
 

@@ -1,4 +1,4 @@
-//! What is around the content: what it is, how long, and its checksum.
+//! What surrounds the content: its kind, its length and its checksum.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ const MAGIC: &[u8; 8] = b"VMPMUSNP";
 /// The checksum at the end.
 const CHECKSUM: usize = 4;
 
-/// The most bytes that are around a content: two names of 255 bytes.
+/// The most bytes around a content: two names of 255 bytes.
 const MOST: usize = MAGIC.len() + 4 + 1 + 2 * 256 + 8 + CHECKSUM;
 
 /// What a snapshot is of.
@@ -22,7 +22,7 @@ pub(super) struct Identity<'a> {
 }
 
 impl Identity<'_> {
-    /// A snapshot of this with `content`.
+    /// A snapshot with this identity and `content`.
     pub(super) fn wrap(&self, content: &[u8]) -> Result<Vec<u8>, SnapshotError> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(MOST + content.len()).map_err(|_| SnapshotError::OutOfMemory)?;
@@ -30,7 +30,7 @@ impl Identity<'_> {
         bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         bytes.push(self.kind.number());
         for name in [self.part, self.revision] {
-            // No part's name is longer; one of an embedder's own profile is cut.
+            // No part's name is longer. The name of an embedder's own profile may be: it is cut.
             let (length, name) = known(name);
             bytes.push(length);
             bytes.extend_from_slice(name);
@@ -42,13 +42,13 @@ impl Identity<'_> {
         Ok(bytes)
     }
 
-    /// The content of a snapshot that must be of this, and have at most so much content.
+    /// The content of a snapshot. Its identity must match this one, and its content have `most` bytes at most.
     pub(super) fn unwrap<'b>(&self, bytes: &'b [u8], most: usize) -> Result<&'b [u8], SnapshotError> {
         let given = bytes.len() as u64;
         let rest = bytes.strip_prefix(MAGIC).ok_or(SnapshotError::NotASnapshot)?;
         let (version, rest) = rest.split_first_chunk().ok_or(SnapshotError::Cut { given })?;
         let version = u32::from_le_bytes(*version);
-        // Whatever follows may be other in another version.
+        // The bytes that follow may differ in another version.
         if version == 0 || version > FORMAT_VERSION {
             return Err(SnapshotError::Version { saved: version });
         }
@@ -72,7 +72,7 @@ impl Identity<'_> {
         body.get(before..).ok_or(SnapshotError::Content)
     }
 
-    /// Whether the snapshot is of this.
+    /// Checks that the snapshot has this identity.
     fn compare(&self, header: &Header<'_>) -> Result<(), SnapshotError> {
         if header.kind != self.kind.number() {
             return Err(SnapshotError::Kind { saved: Kind::of_number(header.kind), target: self.kind });
@@ -85,13 +85,13 @@ impl Identity<'_> {
     }
 }
 
-/// A name as it is saved: its length, and as much of it as that can tell.
+/// A name as it is saved: its length, 255 at most, and that many of its bytes.
 fn known(name: &str) -> (u8, &[u8]) {
     let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
     (length, name.as_bytes().get(..usize::from(length)).unwrap_or_default())
 }
 
-/// What stands between the version and the content.
+/// What is between the version and the content.
 struct Header<'a> {
     kind: u8,
     part: &'a [u8],

@@ -4,25 +4,25 @@ use alloc::string::String;
 
 use super::{FORMAT_VERSION, Kind};
 
-/// Why a snapshot was not made or not loaded. What it was to be loaded into is as it was.
+/// Why a snapshot was not made or not loaded. The target is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// The bytes do not begin as a snapshot does.
     NotASnapshot,
-    /// They are of a version that is not read.
+    /// They are of a version that cannot be read.
     Version {
-        /// The version that they say.
+        /// The version that they state.
         saved: u32,
     },
-    /// They end before the snapshot has said what it is.
+    /// They end within the header.
     Cut {
         /// How many bytes there are.
         given: u64,
     },
     /// There are fewer or more bytes than the snapshot says.
     Length {
-        /// How many bytes it says, itself included.
+        /// How many bytes it states, including the header.
         stated: u64,
         /// How many there are.
         given: u64,
@@ -36,14 +36,14 @@ pub enum SnapshotError {
     },
     /// The bytes were changed.
     Checksum {
-        /// The checksum that they say.
+        /// The checksum that they state.
         stated: u32,
         /// Their checksum.
         computed: u32,
     },
     /// They are of something else.
     Kind {
-        /// What they are of, if that is known here.
+        /// What they are of, if this version knows it.
         saved: Option<Kind>,
         /// What they were to be loaded into.
         target: Kind,
@@ -55,9 +55,9 @@ pub enum SnapshotError {
         /// Those of the target.
         target: (String, String),
     },
-    /// They are of a machine with other packages or threads.
+    /// They are of a machine with another number of packages or threads.
     Shape {
-        /// The packages, and the threads of each, that were saved.
+        /// The saved numbers of packages and of threads per package.
         saved: (u64, u64),
         /// Those of the target.
         target: (u64, u64),
@@ -73,7 +73,7 @@ pub enum SnapshotError {
     Content,
     /// There is no memory for the bytes.
     OutOfMemory,
-    /// What the companion says of its own form.
+    /// The companion's error in reading its own form.
     #[cfg(feature = "companion")]
     Companion(crate::companion::RestoreError),
 }

@@ -1,4 +1,4 @@
-//! What a machine remembers in addition to its threads. A part that is not in this build has the place of its state in the bytes, and nothing in it.
+//! What a machine remembers in addition to its threads. The state of a part that is not in this build is an empty field of the bytes.
 
 pub(super) use collections::CollectionState;
 pub(super) use untile::UntileState;
@@ -6,12 +6,12 @@ pub(super) use untile::UntileState;
 use crate::irq::InterruptLine;
 use crate::topology::Machine;
 
-/// More bytes than the states of this machine's extensions can take.
+/// An upper bound of the bytes of the states of this machine's extensions.
 pub(super) fn most<L: InterruptLine>(machine: &Machine<L>) -> usize {
     untile::most(machine).saturating_add(collections::most(machine))
 }
 
-/// Whether the machine has the extensions that the states are of.
+/// Whether the machine has the extensions that the states belong to.
 pub(super) fn fit<L: InterruptLine>(machine: &Machine<L>, untile: Option<&UntileState>, collections: &[CollectionState]) -> bool {
     untile.is_some() == untile::is_there(machine) && collections.len() == collections::count(machine)
 }
@@ -25,7 +25,7 @@ pub(super) mod untile {
     use crate::irq::InterruptLine;
     use crate::topology::Machine;
 
-    /// More bytes than a box can take.
+    /// An upper bound of the bytes of a box.
     const BOX: usize = 12 << 10;
 
     pub(super) fn most<L: InterruptLine>(machine: &Machine<L>) -> usize {
@@ -40,7 +40,7 @@ pub(super) mod untile {
         machine.untile().map(|untile| untile.state())
     }
 
-    /// Returns whether the state fits; if not, nothing has changed.
+    /// Returns whether the state fits; if not, nothing is changed.
     pub(in crate::snapshot) fn restore<L: InterruptLine>(machine: &Machine<L>, state: Option<&UntileState>) -> bool {
         machine.untile().zip(state).is_none_or(|(untile, state)| untile.restore(state))
     }
@@ -81,7 +81,7 @@ pub(super) mod collections {
     use crate::irq::InterruptLine;
     use crate::topology::{CoreCollection, Machine};
 
-    /// More bytes than a package that posts into memory can take.
+    /// An upper bound of the bytes of a package that posts into memory.
     const PACKAGE: usize = 16 << 10;
 
     pub(super) fn most<L: InterruptLine>(machine: &Machine<L>) -> usize {

@@ -21,25 +21,25 @@ struct Content {
     pmus: Vec<State>,
     /// What the boxes remember, on parts that have them.
     untile: Option<UntileState>,
-    /// What each package remembers of what it posts into memory, on parts that post.
+    /// What each package remembers for posting into memory, on parts that post.
     collections: Vec<CollectionState>,
 }
 
-/// More bytes than a thread, or the rest of a machine without extensions, can take.
+/// An upper bound of the bytes of a thread, and of the rest of a machine without extensions.
 const THREAD: usize = 8 << 10;
 const REST: usize = 12 << 10;
 
 impl<L: InterruptLine> Machine<L> {
-    /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes that
-    /// they share, and what packages post into memory. The options of the builder, totals and deadlines are not part of it.
+    /// Everything that the machine remembers, as bytes that [`load`](Machine::load) takes, here or in another process: its PMUs, the boxes
+    /// that they share, and what packages post into memory. The options of the builder, totals and deadlines are not part of it.
     ///
-    /// An interrupt that comes due by saving is delivered before this returns: save the interrupt controllers afterwards. See
+    /// An interrupt that becomes due by saving is delivered before this returns: save the interrupt controllers afterwards. See
     /// [`snapshot`](crate::snapshot) for the form. (Feature `snapshot`.)
     ///
     /// # Errors
     /// [`SnapshotError::OutOfMemory`].
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        // Boxes first: what overflows there interrupts threads, and their PMUs remember that.
+        // Boxes first: their overflows interrupt threads, and the PMUs remember that.
         let untile = untile::state(self);
         let pmus = self.states();
         let collections = collections::states(self);
@@ -47,8 +47,8 @@ impl<L: InterruptLine> Machine<L> {
         self.identity().wrap(&content::write(&Content { packages, threads, pmus, untile, collections })?)
     }
 
-    /// Makes the machine remember what was saved, all of it or nothing. What has been added to the totals so far is not counted. Look at the
-    /// demand afterwards. (Feature `snapshot`.)
+    /// Makes the machine remember what was saved, all of it or nothing. Events that were added to the totals before are not counted. Check
+    /// the demand afterwards. (Feature `snapshot`.)
     ///
     /// ```
     /// use vm_pmu::snapshot::SnapshotError;
@@ -73,7 +73,7 @@ impl<L: InterruptLine> Machine<L> {
         if !extensions::fit(self, content.untile.as_ref(), &content.collections) || self.accepts(&content.pmus).is_err() {
             return Err(SnapshotError::Content);
         }
-        // The one step that may still refuse, and then changes nothing, comes first.
+        // The only step that may still refuse comes first: if it does, nothing is changed.
         if !untile::restore(self, content.untile.as_ref()) {
             return Err(SnapshotError::Content);
         }
@@ -86,7 +86,7 @@ impl<L: InterruptLine> Machine<L> {
         Identity { kind: Kind::Machine, part: self.part().name(), revision: self.part().revision_letter() }
     }
 
-    /// The packages, and the threads of each.
+    /// The numbers of packages and of threads per package.
     fn shape(&self) -> (u64, u64) {
         (self.packages() as u64, (self.threads() / self.packages().max(1)) as u64)
     }

@@ -1,8 +1,8 @@
-//! Save, restore, migrate: machines, chips and companions as bytes that say what they are.
+//! Save, restore, migrate: machines, chips and companions as self-describing bytes.
 //!
 //! [`Machine::save`](crate::topology::Machine::save) takes everything that the machine's PMUs remember, with the boxes they share and what
-//! their packages post into memory; [`Machine::load`](crate::topology::Machine::load) makes a machine of the same part and shape go on from
-//! there. With the feature `memory` a [`Chip`](crate::memory::Chip) does the same, with the feature `companion` a
+//! their packages post into memory; [`Machine::load`](crate::topology::Machine::load) makes a machine of the same part and shape continue
+//! from there. With the feature `memory` a [`Chip`](crate::memory::Chip) does the same, with the feature `companion` a
 //! [`Companion`](crate::companion::Companion).
 //!
 //! ```
@@ -23,10 +23,10 @@
 //!
 //! # All or nothing
 //!
-//! A snapshot that is cut short, changed, too long, or of something else is refused with a [`SnapshotError`], and what it was to be loaded into
-//! is as it was. A checksum detects accidental changes; it is not a signature. Forged bytes with a right checksum load or are
-//! refused, and nothing worse: the work is bounded by the length of the bytes, and a length that no target of that shape could have is refused
-//! before they are read. The machine must not run while it is saved or loaded.
+//! A snapshot that is cut short, changed, too long, or of something else is refused with a [`SnapshotError`], and the target is unchanged.
+//! A checksum detects accidental changes; it is not a signature. Forged bytes with a right checksum either load or are refused, and do no
+//! other harm: the work is bounded by the length of the bytes, and a length that no target of that shape could have is refused before they
+//! are read. The machine must not run while it is saved or loaded.
 //!
 //! # The bytes
 //!
@@ -35,9 +35,9 @@
 //! | 8 | `VMPMUSNP` |
 //! | 4 | the version of the form, [`FORMAT_VERSION`] when written |
 //! | 1 | what it is of: [`Kind`] |
-//! | 1, and so many | the length of the part's name, and the name |
-//! | 1, and so many | the length of the revision's letter, and the letter |
-//! | 8, and so many | the length of the content, and the content |
+//! | 1, and as many | the length of the part's name, and the name |
+//! | 1, and as many | the length of the revision's letter, and the letter |
+//! | 8, and as many | the length of the content, and the content |
 //! | 4 | CRC-32 (IEEE 802.3) of all bytes before |
 //!
 //! Numbers are little-endian. The content of a machine or a chip is CBOR (RFC 8949) with every field under its name: the public `State`
@@ -46,12 +46,12 @@
 //! # What a later version reads
 //!
 //! - Every change of the content, or of what a field means, raises [`FORMAT_VERSION`]. A version reads all earlier ones.
-//! - A field that is new has a default, which is what a machine remembers that never used what the field is for.
-//! - A field that is gone is skipped. One that is renamed is read under its old name too.
+//! - A new field has a default: its value in a machine that never used the feature of the field.
+//! - A removed field is skipped. A renamed field is read under its old name too.
 //! - A snapshot of a later version is refused, with both numbers ([`SnapshotError::Version`]).
 //! - The tests keep snapshots of every part in each version. They load them, and fail when what is written changes within a version.
-//! - The content of a companion has [a version of its own](crate::companion::STATE_VERSION), and is read in that version only. Whoever loads
-//!   another starts with cold caches instead: registers do not depend on it.
+//! - The content of a companion has [its own version](crate::companion::STATE_VERSION), and is read in that version only. With another
+//!   version start with cold caches instead: registers do not depend on it.
 
 mod content;
 mod envelope;

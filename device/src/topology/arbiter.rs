@@ -1,4 +1,4 @@
-//! Who holds a counter that several threads of a package could use.
+//! Which thread holds a counter that several threads of a package could use.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -7,7 +7,7 @@ use spin::Mutex;
 /// The most counters of one thread.
 const COUNTERS: usize = 32;
 
-/// Counters shared by the threads of a package: the first to claim one holds it until it lets go, then the claimant of the lowest
+/// Counters shared by the threads of a package: the first to claim one holds it until it releases it. Then the claimant with the lowest
 /// number gets it.
 #[derive(Debug)]
 pub(super) struct Arbiter {
@@ -23,7 +23,7 @@ struct Claims {
 }
 
 impl Claims {
-    /// Who let go holds no longer; what nobody holds goes to the claimant of the lowest number.
+    /// A thread that no longer claims a counter loses it; a counter without a holder goes to the claimant with the lowest number.
     fn settle(&mut self) {
         let wanted = &self.wanted;
         for (counter, holder) in self.holders.iter_mut().enumerate() {
@@ -35,7 +35,7 @@ impl Claims {
     }
 }
 
-/// What one thread may use, one bit a counter.
+/// What one thread may use, one bit per counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grants {
     pub(super) granted: u32,
@@ -52,7 +52,7 @@ impl Arbiter {
         size_of_val(&*self.claims.lock().wanted)
     }
 
-    /// Thread `thread` now claims the counters in `claims`, and no others. Returns whether anybody's grants changed.
+    /// Thread `thread` now claims the counters in `claims`, and no others. Returns whether the grants of any thread changed.
     pub(super) fn claim(&self, thread: usize, claims: u32) -> bool {
         let mut state = self.claims.lock();
         let Some(wanted) = state.wanted.get_mut(thread) else { return false };
@@ -72,7 +72,7 @@ impl Arbiter {
         state.wanted.fill(0);
     }
 
-    /// Puts back what thread `thread` claims and which of it was granted, one bit a counter.
+    /// Puts back which counters thread `thread` claims and which of them it was granted, one bit per counter.
     pub(super) fn put_back(&self, thread: usize, claimed: u32, granted: u32) {
         let mut state = self.claims.lock();
         let Some(wanted) = state.wanted.get_mut(thread) else { return };
@@ -84,12 +84,12 @@ impl Arbiter {
         }
     }
 
-    /// Gives out what is claimed and held by nobody, after each thread's claims have been put back.
+    /// Grants the counters that are claimed and have no holder, after each thread's claims have been put back.
     pub(super) fn settle(&self) {
         self.claims.lock().settle();
     }
 
-    /// What thread `thread` may use: the counters it holds, and those that others hold.
+    /// The counters that thread `thread` holds, and those that others hold.
     pub(super) fn grants(&self, thread: usize) -> Grants {
         let state = self.claims.lock();
         let mut grants = Grants { granted: 0, blocked: 0 };
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_claimant_holds_a_counter_until_it_lets_go() {
+    fn the_first_claimant_holds_a_counter_until_it_releases_it() {
         let arbiter = Arbiter::new(2);
         assert!(arbiter.claim(1, 0b01));
         assert!(!arbiter.claim(0, 0b01), "a later claim changes nothing");

@@ -70,14 +70,14 @@ impl Builder {
         Builder { threads, ..self }
     }
 
-    /// A counter that one thread uses for a unit of the package stays usable to the others for events of their own. The K8 manual says
-    /// that it is not; drivers that assume it is lose counts unless this is set. No other part has such counters.
+    /// A counter that one thread uses for a unit of the package stays usable to the others for their own events. The K8 manual says that it
+    /// does not; a driver that assumes it does loses counts unless this is set. No other part has such counters.
     #[must_use]
     pub fn share_counters(self) -> Builder {
         Builder { lenient: true, ..self }
     }
 
-    /// What the emulator promises of its pace, if it compares with the horizon once per block ([`Thread::due`](super::Thread::due)).
+    /// What the emulator guarantees of its pace, if it compares with the horizon once per block ([`Thread::due`](super::Thread::due)).
     #[must_use]
     pub fn pace(self, pace: Pace) -> Builder {
         Builder { pace, ..self }
@@ -86,8 +86,8 @@ impl Builder {
     /// The signals that the emulator, with its companion, ever adds to; all of them by default. Cycles and the signal of the
     /// [pace](Builder::pace) are always among them.
     ///
-    /// The model waits for no other: no deadline is set for it, no demand names it, and
-    /// [`Thread::unsupplied`](super::Thread::unsupplied) lists what is counted in vain. An emulator with a companion says what either supplies.
+    /// For any other signal no deadline is set, no demand names it, and [`Thread::unsupplied`](super::Thread::unsupplied) lists it while a
+    /// counter counts it in vain. An emulator with a companion names what either supplies.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -105,18 +105,18 @@ impl Builder {
         Builder { supply: Supply { signals, ..self.supply }, ..self }
     }
 
-    /// The kinds of records that the emulator, with its companion, ever reports; all of them by default. The model waits for no other, and
-    /// demands no other.
+    /// The kinds of records that the emulator, with its companion, ever reports; all of them by default. The model neither expects nor
+    /// demands any other.
     #[must_use]
     pub fn supplies_records(self, records: Records) -> Builder {
         Builder { supply: Supply { records, ..self.supply }, ..self }
     }
 
-    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards but the list that
-    /// [`Machine::states`] returns.
+    /// Builds the machine; requests for interrupts go to `line`. Nothing is allocated afterwards except the list that [`Machine::states`]
+    /// returns.
     ///
     /// # Errors
-    /// [`BuildError`] when the part does not have what the builder was asked for. Nothing is brought into range silently.
+    /// [`BuildError`] when the part does not have what the builder was asked for. No value is silently brought into range.
     pub fn build<L: InterruptLine>(self, line: L) -> Result<Machine<L>, BuildError> {
         self.check()?;
         let cores = (0..self.packages * self.threads).map(|number| {

@@ -39,11 +39,12 @@ impl Extension for Collector {
 }
 
 impl Collector {
-    /// Does `work` with the collection; `running` then says whether its engine runs. Returns what `work` returned, and whether the engine was started or stopped.
+    /// Does `work` with the collection, and sets `running` to whether its engine then runs. Returns what `work` returned, and whether the
+    /// engine was started or stopped.
     fn with<T>(&self, running: &AtomicBool, work: impl FnOnce(&mut Collection) -> T) -> (T, bool) {
         let mut collection = self.collection.lock();
         let value = work(&mut collection);
-        // Before the collection is unlocked: the last caller sets what holds.
+        // Set while the collection is locked, so that the last caller sets the valid value.
         let before = running.swap(collection.is_running(), Release);
         (value, before != collection.is_running())
     }
@@ -52,11 +53,11 @@ impl Collector {
 /// What the threads of one core post into memory, and what starts and stops it: [`Machine::collection`].
 ///
 /// The embedder advances the core by its cycles ([`advance`](CoreCollection::advance)) or posts when it likes
-/// ([`post`](CoreCollection::post)). Whatever changes the state of a thread is counted apart by itself. While the engine runs, every
-/// thread of the core is asked to report the signals that its events follow.
+/// ([`post`](CoreCollection::post)). Counts before and after a change of a thread's state are separated automatically. While the engine
+/// runs, every thread of the core is asked to report the signals that its events follow.
 ///
-/// Counts that were made for one address in a thread's LDBAR and not posted when another address is written there are dropped: an embedder that wants
-/// to keep them posts before it passes on a write of LDBAR.
+/// When a thread's LDBAR is written with another address, the counts for the old address that are not posted yet are dropped. An embedder
+/// that wants to keep them posts before it passes on the write.
 ///
 /// ```
 /// # use core::cell::RefCell;
@@ -135,19 +136,19 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         self.follow_up(changed);
     }
 
-    /// Where the core's memory begins, in bytes, once that has been said.
+    /// Where the core's memory begins, in bytes; `None` before [`init`](CoreCollection::init).
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
         self.collector.collection.lock().memory()
     }
 
-    /// The engine starts: what happens from now on is counted.
+    /// The engine starts: events from now on are counted.
     pub fn start(&self) {
         let ((), changed) = self.collector.with(&self.package.extension_running, Collection::start);
         self.follow_up(changed);
     }
 
-    /// The engine stops: [`Collection::stop`]. What is to be in memory by then is [posted](CoreCollection::post) before.
+    /// The engine stops: [`Collection::stop`]. To have all counts in memory, [post](CoreCollection::post) them first.
     pub fn stop(&self) {
         let ((), changed) = self.collector.with(&self.package.extension_running, |collection| collection.stop(&self.totals()));
         self.follow_up(changed);
@@ -197,8 +198,8 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         Box::new(self.collector.collection.lock().state(&self.totals()))
     }
 
-    /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their PMUs
-    /// know.
+    /// Makes it remember `state` instead. What has been added to the totals so far is not counted. The threads are in the states that their
+    /// PMUs know.
     pub fn restore(&self, state: &State) {
         self.collector.with(&self.package.extension_running, |collection| *collection = Collection::from_state(state, &self.totals()));
         self.follow_up(true);
@@ -213,7 +214,7 @@ impl<L: InterruptLine> CoreCollection<'_, L> {
         |thread| self.members().get(thread).map(|core| &core.source.totals)
     }
 
-    /// The engine has been started or stopped: threads report what it follows, and are followed from here on.
+    /// The engine has been started or stopped: updates the demand of the threads, and which of their states it follows.
     fn follow_up(&self, changed: bool) {
         if !changed {
             return;

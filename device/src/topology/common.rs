@@ -4,7 +4,7 @@ use spin::Mutex;
 use vm_pmu_arch::feed::Feed;
 use vm_pmu_arch::model::{Shared, SharedState};
 
-/// What a package has once, as the last change left it.
+/// What a package has once, as of the last change.
 #[derive(Debug)]
 pub(super) struct Common {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl State {
-    /// What a thread says of itself.
+    /// Sets the bits of the thread itself.
     fn set_own(&mut self, shared: Shared) {
         let own = bit(shared.thread);
         let marked = |bits: u32, mark: bool| if mark { bits | own } else { bits & !own };
@@ -37,13 +37,13 @@ fn runs(shared: Shared) -> bool {
     shared.running & bit(shared.thread) != 0
 }
 
-/// Whether the thread itself has its bit among [`Shared::user`]: on x86 a privilege level above 0, on Montecito something that constrains.
+/// Whether the thread itself has its bit among [`Shared::user`]: on x86 a privilege level above 0, on Montecito a constraint.
 fn is_user(shared: Shared) -> bool {
     shared.user & bit(shared.thread) != 0
 }
 
 impl Common {
-    /// What `threads` threads share; the first 255 of them know of each other.
+    /// What `threads` threads share; only the first 255 of them know of each other.
     pub(super) fn new(threads: usize) -> Common {
         Common { state: Mutex::default(), threads: u8::try_from(threads).unwrap_or(u8::MAX) }
     }
@@ -65,8 +65,8 @@ impl Common {
         *self.state.lock() = state;
     }
 
-    /// A thread changed `before` to `after`. Returns whether the other threads must be notified. It is called before the thread's PMU is
-    /// unlocked, so that changes are taken in the order in which they were made.
+    /// A thread changed `before` to `after`. Returns whether the other threads must be notified. Called before the thread's PMU is
+    /// unlocked, so that changes arrive in the order in which they were made.
     pub(super) fn note(&self, before: Shared, after: Shared) -> bool {
         if before == after {
             return false;
@@ -79,14 +79,14 @@ impl Common {
         true
     }
 
-    /// A thread is as `shared` says, whatever was noted of it: it may have changed while nobody heeded that. It is called with the thread's PMU
-    /// locked, as [`note`](Common::note) is.
+    /// Replaces what was noted of a thread: it may have changed while no thread followed it. Called with the thread's PMU locked, as
+    /// [`note`](Common::note) is.
     pub(super) fn note_own(&self, shared: Shared) {
         self.state.lock().set_own(shared);
     }
 
-    /// Tells `model`, which is thread `number` of the package, what it does not know.
-    pub(super) fn tell(&self, number: usize, model: &mut impl SharedState, feed: &impl Feed) {
+    /// Updates `model`, which is thread `number` of the package, if what it knows of the others is out of date.
+    pub(super) fn update(&self, number: usize, model: &mut impl SharedState, feed: &impl Feed) {
         let State { register, running, user } = *self.state.lock();
         let shared = Shared { register, running, user, thread: u8::try_from(number).unwrap_or(u8::MAX), threads: self.threads };
         if model.shared() != shared {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_told_to_nobody() {
+    fn an_unchanged_state_notifies_no_thread() {
         let common = Common::new(4);
         assert!(!common.note(FIRST, FIRST));
     }
@@ -117,7 +117,7 @@ mod tests {
         let common = Common::new(4);
         let known = Shared { running: 0b1111, ..FIRST };
         common.gather((0..4).map(|thread| Shared { thread, ..known }));
-        // It must be told again.
+        // It must be notified again.
         assert!(common.note(known, FIRST));
         assert_eq!(now(&common), (0, 0b1111));
     }
@@ -132,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_tells_of_its_own_run_latch_only() {
+    fn each_thread_reports_its_own_run_latch_only() {
         let common = Common::new(4);
         common.gather([FIRST, Shared { thread: 1, running: 0b10, ..FIRST }].into_iter());
         assert_eq!(now(&common), (0, 0b11));
-        // Thread 1 stops; that it has not heard of thread 0 changes nothing there.
+        // Thread 1 stops. It does not know of thread 0, whose bit stays.
         let second = Shared { thread: 1, running: 0b10, ..FIRST };
         assert!(common.note(second, Shared { running: 0, ..second }));
         assert_eq!(now(&common), (0, 0b01));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn gathering_goes_by_the_place_of_a_thread_not_by_what_it_took_itself_for() {
-        // New models know no number yet: each takes itself for thread 0.
+        // New models do not know their number yet: each takes itself for thread 0.
         let common = Common::new(2);
         common.gather([Shared::ALONE, Shared { running: 1, ..Shared::ALONE }].into_iter());
         assert_eq!(now(&common), (0, 0b10));

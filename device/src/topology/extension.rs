@@ -1,7 +1,8 @@
 //! What a part has in addition to the PMUs of its threads, and how it plugs into a machine.
 //!
-//! A machine holds one [`Extension`], and each of its packages holds one, if the part has them: `of_machine` and `of_package` are the list. The rest of a machine
-//! knows no part. What else an embedder does with an extension is in a module of its own, which finds it by its type: `untile` and `collection`.
+//! A machine has one [`Extension`], and so has each of its packages, if the part has them: `of_machine` and `of_package` list them. The
+//! rest of a machine depends on no part. What else an embedder does with an extension is in a separate module, which finds it by its type:
+//! `untile` and `collection`.
 
 use alloc::boxed::Box;
 use core::any::Any;
@@ -21,17 +22,17 @@ pub(crate) trait Extension: Any + fmt::Debug + Send + Sync {
     /// How many bytes it takes.
     fn footprint(&self) -> usize;
 
-    /// Whether the register at `address` is one of the extension's. No thread's PMU has it then.
+    /// Whether the register at `address` is one of the extension's. No thread's PMU has that register.
     fn has(&self, _address: Address) -> bool {
         false
     }
 
-    /// Reads one of its registers. The packages are interrupted in any case.
+    /// Reads one of its registers. The packages are interrupted even after a fault.
     fn read(&self, _address: Address) -> (Result<u64, Fault>, Packages) {
         (Err(Fault::Unclaimed), 0)
     }
 
-    /// Writes one of its registers. The packages are interrupted in any case.
+    /// Writes one of its registers. The packages are interrupted even after a fault.
     fn write(&self, _address: Address, _value: u64) -> (Result<(), Fault>, Packages) {
         (Err(Fault::Unclaimed), 0)
     }
@@ -41,7 +42,7 @@ pub(crate) trait Extension: Any + fmt::Debug + Send + Sync {
         SignalSet::EMPTY
     }
 
-    /// A thread of the package may have changed its state. Its PMU is locked. Called only while the package is [followed](super::Package::extension_running).
+    /// A thread of the package may have changed its state. Its PMU is locked. Called only while the extension runs.
     fn follow(&self, _thread: usize, _pmu: &Pmu, _totals: &Totals) {}
 }
 
@@ -55,13 +56,13 @@ pub(super) fn as_type<T: Extension>(extension: Option<&dyn Extension>) -> Option
 /// What the extensions of a machine are built with.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
-    /// Of Knights Landing's boxes.
+    /// Those of Knights Landing's boxes.
     #[cfg(feature = "knl")]
     pub(super) untile: super::untile::Options,
 }
 
 impl Options {
-    /// Whether the part has what was chosen.
+    /// Checks that the part has what was chosen.
     #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "no part of this build has options"))]
     pub(super) fn check(&self, _part: Part) -> Result<(), BuildError> {
         #[cfg(feature = "knl")]
@@ -70,22 +71,21 @@ impl Options {
     }
 
     /// The extension of a machine of this part.
-    pub(super) fn of_machine(&self, part: Part) -> Option<Box<dyn Extension>> {
-        match part {
-            #[cfg(feature = "knl")]
-            Part::Knl(_) => Some(Box::new(self.untile.build())),
-            #[allow(unreachable_patterns, reason = "every part of this build may have one")]
-            _ => None,
+    #[cfg_attr(not(feature = "knl"), allow(clippy::unused_self, reason = "no part of this build has options"))]
+    pub(super) fn of_machine(&self, _part: Part) -> Option<Box<dyn Extension>> {
+        #[cfg(feature = "knl")]
+        if _part.shape().has_untile {
+            return Some(Box::new(self.untile.build()));
         }
+        None
     }
 
     /// The extension of a package of this part.
-    pub(super) fn of_package(part: Part) -> Option<Box<dyn Extension>> {
-        match part {
-            #[cfg(feature = "power9")]
-            Part::Power9(_) => Some(Box::new(super::collection::Collector::default())),
-            #[allow(unreachable_patterns, reason = "every part of this build may have one")]
-            _ => None,
+    pub(super) fn of_package(_part: Part) -> Option<Box<dyn Extension>> {
+        #[cfg(feature = "power9")]
+        if _part.shape().posts_to_memory {
+            return Some(Box::new(super::collection::Collector::default()));
         }
+        None
     }
 }

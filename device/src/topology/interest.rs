@@ -14,10 +14,10 @@ pub(super) struct Interest {
     follows: bool,
 }
 
-/// It wants something else than before.
+/// What changed when a PMU wants something else than before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// It starts to follow what other threads change.
+    /// Whether it starts to follow what other threads change.
     pub(super) starts_to_follow: bool,
 }
 

@@ -1,22 +1,21 @@
 //! A machine: packages of hardware threads, each with its PMU, and what they share.
 //!
 //! Every thread has its own [`Totals`], [`Deadlines`] and PMU. The PMU is behind a lock that only slow paths take: register accesses,
-//! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared
-//! demand, a PMU, wide deadlines, one thread's deadlines, claims, what a package has once, what it posts into memory): two guests can do whatever they like at the
-//! same time.
+//! changes of context, deadlines. Counting takes none. No two PMUs are locked at once, and all locks are taken in one order (shared demand,
+//! a PMU, wide deadlines, one thread's deadlines, claims, what a package has once, what it posts into memory). So threads cannot deadlock.
 //!
 //! # What the threads of a package see of each other
 //!
-//! A part may have a register once for all threads of a package, and events that ask which of the threads run. A package is then what
-//! shares them: on POWER9 a core, of 1, 2 or 4 threads. After a write, a change of context or a reset the machine compares what the
-//! thread [shares](vm_pmu_arch::model::Shared), and notifies the others if that changed, before the call returns.
+//! A part may have a register once for all threads of a package, and events that depend on which of the threads run. A package is the group
+//! of threads that share these: on POWER9 a core of 1, 2 or 4 threads. After a write, a change of context or a reset the machine checks
+//! what the thread [shares](vm_pmu_arch::model::Shared). If that has changed, the others are notified before the call returns.
 //!
 //! # Counters that count beyond their thread
 //!
-//! A counter of package scope (a northbridge event) adds up the totals of every thread of the package and of its devices. What it may
-//! still count before it overflows is divided among those arrays, as a second deadline in each of them; whichever array comes to its
-//! share, the machine services the counter's owner at that event. While threads run one after the other this is exact to the event.
-//! While they run in parallel it is exact up to what they have added and not yet compared.
+//! A counter of package scope (a northbridge event) adds up the totals of every thread of the package and of its devices. What it may still
+//! count before it overflows is divided among those arrays, as a second deadline in each of them. When any array reaches its share, the
+//! machine services the counter's owner at that event. While threads run one after the other, this is exact to the event. While they run in
+//! parallel, the error is at most what they have added and not yet compared.
 
 mod arbiter;
 mod builder;
@@ -57,12 +56,12 @@ use common::Common;
 use extension::{Extension, Packages};
 use interest::{Change, Interest};
 
-/// What a thread, or a package's devices, did, and the deadlines for it.
+/// What a thread, or a package's devices, did, and the deadlines that apply to it.
 #[derive(Debug)]
 pub struct Source {
-    /// What has happened so far.
+    /// The events so far.
     pub totals: Totals,
-    /// When to call [`Thread::service`] or [`Machine::service_devices`]. To be read: whatever changes them takes a lock.
+    /// When to call [`Thread::service`] or [`Machine::service_devices`]. Only to be read: changing them needs a lock.
     pub deadlines: Deadlines,
     /// Held while the deadlines are changed.
     changing: Mutex<()>,
@@ -78,16 +77,16 @@ impl Source {
 struct Core {
     source: Source,
     pmu: Mutex<Pmu>,
-    /// What the PMU last wanted of the other threads of its package. Its lock is only taken with the PMU's.
+    /// What the PMU last wanted of the other threads of its package. Its lock is only taken while the PMU's is held.
     interest: Mutex<Interest>,
     /// The number of its package, and its own within that.
     package: usize,
     member: usize,
     /// The epoch of the PMU's demand.
     epoch: AtomicU32,
-    /// What of the context must be reported.
+    /// Which parts of the context must be reported.
     sensitivity: AtomicU64,
-    /// Not 0 while contexts may be reported in sums.
+    /// Not 0 while contexts may be reported as sums.
     contexts_add_up: AtomicU32,
     /// The levels of the lines that stay raised, one bit each.
     lines: AtomicU8,
@@ -97,7 +96,7 @@ const INTERRUPT: u8 = 1;
 const EVENT_BASED_BRANCH: u8 = 2;
 
 impl Core {
-    /// The demand of the PMU, which is locked, may have changed. Returns what it now wants of others, if that has changed.
+    /// The demand of the PMU, which is locked, may have changed. Returns a change in what it wants of others, if there is one.
     fn renew(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
         self.epoch.store(pmu.demand().epoch(), Release);
         self.sensitivity.store(package.sensitivity_of(pmu), Release);
@@ -118,13 +117,13 @@ impl Core {
 
 #[derive(Debug)]
 struct Package {
-    /// What devices and other agents that are no thread did.
+    /// What devices and other agents that are not threads did.
     devices: Source,
     arbiter: Arbiter,
     common: Common,
     /// What the part has for each package in addition to its threads.
     extension: Option<Box<dyn Extension>>,
-    /// Whether the extension follows the states of the threads. Whoever sets it takes every thread's lock afterwards.
+    /// Whether the extension follows the states of the threads. The code that sets it then takes every thread's lock.
     extension_running: AtomicBool,
     /// The signals that some counter of package scope has a deadline for.
     wide: Mutex<SignalSet>,
@@ -136,14 +135,14 @@ struct Package {
     records: AtomicBool,
     /// The threads that ask for requests.
     requests: Members,
-    /// The threads that count what others of the package are injected, or what their models make.
+    /// The threads that count events injected into others of the package, or made by their models.
     observers: Members,
     /// The threads that must be notified at once when another of them changes what they share.
     followers: Members,
 }
 
 impl Package {
-    /// What of the context of a thread must be reported: everything while an extension follows the threads' states.
+    /// Which parts of the context of a thread must be reported: all of them while an extension follows the threads' states.
     fn sensitivity_of(&self, pmu: &Pmu) -> u64 {
         if self.is_extension_running() { u64::MAX } else { pmu.sensitivity() }
     }
@@ -168,7 +167,7 @@ impl Package {
     }
 }
 
-/// Threads of a package, one bit each; the last bit stands for all beyond it.
+/// Threads of a package, one bit each; the last bit is for all threads from 31 on.
 #[derive(Debug, Default)]
 struct Members(AtomicU32);
 
@@ -213,11 +212,11 @@ impl Members {
 /// assert_eq!(interrupts.load(Ordering::Relaxed), 1);
 /// ```
 ///
-/// Its `Debug` says what it is built of, in a line; [`states`](Machine::states) have what it remembers.
+/// Its `Debug` prints what it is built of, in one line; [`states`](Machine::states) returns what it remembers.
 pub struct Machine<L> {
     part: Part,
     supply: Supply,
-    /// The signals of which has been logged that they are followed in vain.
+    /// The signals that have been logged as followed in vain.
     logged: Mutex<SignalSet>,
     cores: Box<[Core]>,
     packages: Box<[Package]>,
@@ -276,13 +275,13 @@ impl<L: InterruptLine> Machine<L> {
             + self.extension.as_ref().map_or(0, |extension| extension.footprint())
     }
 
-    /// Where requests go.
+    /// The line that the requests go to.
     #[must_use]
     pub fn line(&self) -> &L {
         &self.line
     }
 
-    /// Thread `number`, counted through all packages; `None` if there are not so many.
+    /// Thread `number`, counted through all packages; `None` if there are fewer.
     #[must_use]
     pub fn thread(&self, number: usize) -> Option<Thread<'_, L>> {
         let core = self.cores.get(number)?;
@@ -302,7 +301,7 @@ impl<L: InterruptLine> Machine<L> {
         self.packages.get(package).map(|package| *package.demand.lock())
     }
 
-    /// The epoch of that demand, for generated code and others that have no time for a call. Only to be read.
+    /// The epoch of that demand, for generated code and other code that must avoid a call. Only to be read.
     #[must_use]
     pub fn device_epoch(&self, package: usize) -> Option<&AtomicU32> {
         self.packages.get(package).map(|package| &package.epoch)
@@ -328,16 +327,15 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
-    /// What every thread's PMU remembers. An interrupt that comes due by saving is delivered here, before this returns: save the
-    /// interrupt controllers afterwards. The list is the one thing that a machine allocates after it was built; [`Thread::state`] does
-    /// not.
+    /// What every thread's PMU remembers. An interrupt that becomes due by saving is delivered before this returns: save the interrupt
+    /// controllers afterwards. The list is the only allocation that a machine makes after it was built; [`Thread::state`] makes none.
     #[must_use]
     pub fn states(&self) -> Vec<State> {
         (0..self.threads()).filter_map(|number| self.thread(number)).map(|thread| thread.state()).collect()
     }
 
-    /// Makes the PMUs remember `states` instead, one a thread. What has been added to the totals so far is not counted. States that do
-    /// not fit are refused and change nothing.
+    /// Makes the PMUs remember `states` instead, one per thread. Events that were added to the totals before are not counted. States that
+    /// do not fit are refused and change nothing.
     ///
     /// # Errors
     /// [`RestoreError`] when there are not as many states as threads, or they belong to another part.
@@ -346,7 +344,7 @@ impl<L: InterruptLine> Machine<L> {
         for (number, state) in states.iter().enumerate() {
             let Some(thread) = self.thread(number) else { continue };
             let before = thread.lines();
-            // A model tells what is raised with its first alerts; of what is not, it has nothing to tell.
+            // A restored model reports lines that are raised with its first alerts, and does not report those that are not.
             thread.core.set_lines(Lines::default());
             thread.with(|pmu, view| {
                 for signal in pmu.demand().signals().iter() {
@@ -376,7 +374,7 @@ impl<L: InterruptLine> Machine<L> {
         Ok(())
     }
 
-    /// Whether the states are one a thread, of this part.
+    /// Checks that there is one state per thread, all of this part.
     pub(crate) fn accepts(&self, states: &[State]) -> Result<(), RestoreError> {
         if states.len() != self.threads() {
             return Err(RestoreError::Threads { saved: states.len(), machine: self.threads() });
@@ -387,8 +385,8 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
-    /// An event without a signal happened in package `package`: every thread of the package that counts it does so. Returns whether one
-    /// did.
+    /// An event without a signal occurred in package `package`: counts it in every thread of the package that has a counter for it. Returns
+    /// whether one has.
     pub fn inject_package(&self, package: usize, occurrence: Occurrence, amount: u64) -> bool {
         let first = package.saturating_mul(self.per_package);
         let mut taken = false;
@@ -398,7 +396,7 @@ impl<L: InterruptLine> Machine<L> {
         taken
     }
 
-    /// Joins what the threads of a package want of each other. Whoever comes last has seen every thread as it is now.
+    /// Joins what the threads of a package want of each other. The last caller has seen the latest state of every thread.
     fn update_package_demand(&self, number: usize, package: &Package) {
         let mut demand = package.demand.lock();
         let (mut signals, mut records) = (SignalSet::EMPTY, Records::NONE);
@@ -432,12 +430,12 @@ impl<L: InterruptLine> Machine<L> {
         }
     }
 
-    /// What the threads of a package follow in all of it, and what it posts.
+    /// The signals that threads of a package follow in the whole package, and those that it posts.
     fn wide_signals(&self, number: usize, package: &Package) -> SignalSet {
         self.members(number).iter().fold(package.extension_demand(), |signals, core| signals.union(&core.pmu.lock().package_demand()))
     }
 
-    /// Logs, once for each, which of these signals are followed in vain.
+    /// Logs each of these signals once, as followed in vain.
     fn log_unsupplied(&self, thread: usize, signals: &SignalSet) {
         if signals.is_empty() || !log::log_enabled!(log::Level::Debug) {
             return;
@@ -449,11 +447,11 @@ impl<L: InterruptLine> Machine<L> {
             fresh
         };
         for signal in fresh.iter() {
-            log::debug!("thread {thread} counts {}, which nobody supplies", signal.name());
+            log::debug!("thread {thread} counts {}, which is not supplied", signal.name());
         }
     }
 
-    /// What each thread of a package has in common with the others is noted as its PMU has it. None of them is locked.
+    /// Notes what each thread of a package shares with the others, as its PMU has it. None of the PMUs is locked.
     fn gather(&self, number: usize, package: &Package) {
         for core in self.members(number) {
             let pmu = core.pmu.lock();
@@ -466,7 +464,7 @@ impl<L: InterruptLine> Machine<L> {
         self.cores.get(first..first + self.per_package).unwrap_or(&[])
     }
 
-    /// Every thread knows its number, and what the others of its package did, from here on.
+    /// Notifies every thread of its number and of what the others of its package share with it.
     fn update_common(&self) {
         for (number, package) in self.packages.iter().enumerate() {
             package.common.gather(self.members(number).iter().map(|core| core.pmu.lock().shared()));
@@ -474,7 +472,7 @@ impl<L: InterruptLine> Machine<L> {
         (0..self.threads()).filter_map(|number| self.thread(number)).for_each(|thread| thread.notify());
     }
 
-    /// Reports the levels of the thread to the line. The last caller has reported those that hold.
+    /// Reports the levels of the thread to the line. The last caller reports the valid ones.
     fn update_lines(&self, thread: usize, core: &Core) {
         loop {
             let lines = core.lines();
@@ -499,7 +497,7 @@ impl<L: InterruptLine> Machine<L> {
         if alerts.pins != 0 {
             self.line.pins(thread, alerts.pins);
         }
-        // A part with levels asks by raising one.
+        // A part with levels requests an interrupt by raising one.
         let raised = alerts.lines.is_some_and(|lines| lines.interrupt || lines.event_based_branch);
         if (alerts.interrupts != 0 || raised) && alerts.late != 0 {
             log::trace!("thread {thread}: an interrupt was due {} events ago", alerts.late);

@@ -1,4 +1,4 @@
-//! Why a machine is not built.
+//! Why a machine could not be built.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -56,14 +56,14 @@ impl core::error::Error for UnknownPart {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No package of the part has so many threads: [`Shape::package_threads`](vm_pmu_arch::model::Shape::package_threads) says how many it may have.
+    /// No package of the part has that many threads: see [`Shape::package_threads`](vm_pmu_arch::model::Shape::package_threads).
     Threads {
         /// The part.
         part: Part,
         /// How many threads a package was to have.
         threads: usize,
     },
-    /// No machine of the part has so many packages: [`Shape::most_packages`](vm_pmu_arch::model::Shape::most_packages) says how many it may have.
+    /// No machine of the part has that many packages: see [`Shape::most_packages`](vm_pmu_arch::model::Shape::most_packages).
     Packages {
         /// The part.
         part: Part,
@@ -72,9 +72,9 @@ pub enum BuildError {
     },
     /// [`Builder::share_counters`](super::Builder::share_counters) for a part whose threads share no counters.
     SharedCounters(Part),
-    /// Buses for a part without boxes.
+    /// `Builder::buses` for a part without boxes.
     Buses(Part),
-    /// Frequencies for a part without boxes.
+    /// `Builder::frequencies` for a part without boxes.
     Frequencies(Part),
 }
 

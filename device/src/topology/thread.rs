@@ -1,4 +1,4 @@
-//! One thread of a machine: what an emulator's CPU holds on to.
+//! One thread of a machine: what an emulator's CPU holds.
 
 use core::fmt;
 use core::sync::atomic::AtomicU32;
@@ -20,9 +20,9 @@ use super::view::View;
 use super::{Core, Machine, Members, Package};
 use crate::irq::InterruptLine;
 
-/// One hardware thread of a [`Machine`]: what an emulator's CPU holds on to.
+/// One hardware thread of a [`Machine`]: what an emulator's CPU holds.
 ///
-/// Its `Debug` says which one it is, in a line.
+/// Its `Debug` prints which one it is, in one line.
 ///
 /// ```
 /// let machine = vm_pmu::topology::Builder::new("k8").unwrap().threads(2).build(|_thread, _counter| {}).unwrap();
@@ -68,44 +68,44 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.number - self.core.member
     }
 
-    /// What the thread does is added here, by the one host thread that runs it.
+    /// The totals of the thread. Only the one host thread that runs it adds to them.
     #[must_use]
     #[inline(always)]
     pub fn totals(&self) -> &'a Totals {
         &self.core.source.totals
     }
 
-    /// When to call [`service`](Thread::service). To be read: what moves deadlines or the horizon ([`Deadlines::update_horizon`]) needs the thread's
-    /// lock, which [`check`](Thread::check) takes.
+    /// When to call [`service`](Thread::service). Only to be read: moving deadlines or the horizon ([`Deadlines::update_horizon`]) needs
+    /// the thread's lock, which [`check`](Thread::check) takes.
     #[must_use]
     #[inline(always)]
     pub fn deadlines(&self) -> &'a Deadlines {
         &self.core.source.deadlines
     }
 
-    /// Whether `signal` has come to its deadline.
+    /// Whether `signal` has reached its deadline.
     #[must_use]
     #[inline(always)]
     pub fn reached(&self, signal: Signal) -> bool {
         self.deadlines().reached(signal, self.totals())
     }
 
-    /// Whether the horizon has been reached: one comparison, however many signals are counted. Then [`check`](Thread::check). Of signals that come
-    /// [between blocks](crate::Pace::between_blocks) ask [`Deadlines::due_between`].
+    /// Whether the horizon has been reached: one comparison, however many signals are counted. If so, call [`check`](Thread::check). For
+    /// signals that occur [between blocks](crate::Pace::between_blocks) use [`Deadlines::due_between`].
     #[must_use]
     #[inline(always)]
     pub fn due(&self) -> bool {
         self.deadlines().due(self.totals())
     }
 
-    /// How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
+    /// How much the pace may advance before the horizon: a translated block that costs less needs no comparison within.
     #[must_use]
     #[inline(always)]
     pub fn room(&self) -> u64 {
         self.deadlines().room(self.totals())
     }
 
-    /// The horizon has been reached: services the PMU if a deadline has been, and moves the horizon on.
+    /// The horizon has been reached: services the PMU if a deadline has been reached, and moves the horizon on.
     pub fn check(&self) {
         let look = || {
             let _changing = self.core.source.changing.lock();
@@ -117,14 +117,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// A deadline has been reached: counts up to now, delivers what became due, sets new deadlines.
+    /// A deadline has been reached: counts up to now, delivers what is due, sets new deadlines.
     pub fn service(&self) {
         self.with(|pmu, view| pmu.service(view));
         self.machine.service_wide(self.package(), self.package, &self.core.source);
     }
 
-    /// An instruction, or whatever else the processor did as one thing, is done: adds one to each of `signals` and `cycles` to the cycles,
-    /// and services the PMU if a deadline has come. A signal that occurred twice is named twice. What is not demanded may be named too.
+    /// The processor completed an instruction or another step: adds one to each of `signals` and `cycles` to the cycles, and services the
+    /// PMU if a deadline has been reached. A signal that occurred twice is named twice. Signals that are not demanded may be named too.
     ///
     /// This is the shortest way for an interpreter. One that counts whole blocks adds to the [totals](Thread::totals) itself.
     ///
@@ -179,7 +179,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         match self.extension_at(address) {
             Some(extension) => self.with_extension(address, || extension.read(address)),
             None => {
-                // The fault goes beside the value: a `Result` of both does not fit into the registers that return it.
+                // The fault and the value are kept apart: a `Result` of both does not fit into the registers that return it.
                 let mut value = 0;
                 let fault = self.with(|pmu, view| match pmu.read(address, view) {
                     Ok(read) => {
@@ -193,13 +193,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// What the machine has in addition to its threads, if the register at `address` belongs to that.
+    /// The machine's extension, if the register at `address` belongs to it.
     #[inline]
     fn extension_at(&self, address: Address) -> Option<&'a dyn Extension> {
         self.machine.extension.as_deref().filter(|extension| extension.has(address))
     }
 
-    /// An access to the extension. Model-specific registers are for privilege level 0 only.
+    /// Accesses the extension. Model-specific registers need privilege level 0.
     fn with_extension<T>(&self, address: Address, access: impl FnOnce() -> (Result<T, Fault>, Packages)) -> Result<T, Fault> {
         if matches!(address, Address::Msr(_)) && self.core.pmu.lock().context().privilege != 0 {
             return Err(Fault::GeneralProtection);
@@ -220,13 +220,13 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// Does `work` with the PMU, and lets its package know what the thread then claims.
+    /// Does `work` with the PMU, and updates what the thread claims of its package.
     fn with_claims<T>(&self, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, moved) = self.with_common(self.core.pmu.lock(), |pmu, view| {
             let before = pmu.claims();
             let value = work(pmu, view);
             let after = pmu.claims();
-            // Before the PMU is let go: nobody can claim something else in between, and be overruled by what is out of date.
+            // Before the PMU is unlocked: else a newer claim could be overwritten by this one.
             let moved = before != after && self.package.arbiter.claim(self.core.member, after);
             (value, moved)
         });
@@ -240,7 +240,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         value
     }
 
-    /// Does `work` with the PMU, and lets the other threads of its package know what they share with it and what it wants of them.
+    /// Does `work` with the PMU, and notifies the other threads of its package of changes in what they share with it and in what it wants
+    /// of them.
     fn with_common<T>(&self, pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, changed) = self.with_locked(pmu, |pmu, view| {
             let before = pmu.shared();
@@ -249,23 +250,23 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         });
         if changed && !self.package.followers.is_empty() {
             let first = self.first();
-            // The thread itself too: what it knew of the others it may have forgotten.
+            // The thread itself too: it may have forgotten what it knew of the others.
             let followers = (0..self.machine.per_package).filter(|member| self.package.followers.contains(*member));
             followers.filter_map(|member| self.machine.thread(first + member)).for_each(|thread| thread.notify());
         }
         value
     }
 
-    /// Notifies the thread of what its package has once. That is read with the PMU locked, so the last caller has the latest.
+    /// Notifies the thread of what its package has once. It is read with the PMU locked, so the last caller has the latest.
     pub(super) fn notify(&self) {
         self.with(|pmu, view| self.notify_common(pmu, view));
     }
 
     fn notify_common(&self, pmu: &mut Pmu, view: &View<'_>) {
-        self.package.common.tell(self.core.member, pmu, view);
+        self.package.common.update(self.core.member, pmu, view);
     }
 
-    /// Counters of package scope may want something else than before.
+    /// What counters of package scope want may have changed.
     fn update_package_demand(&self) {
         self.machine.update_package_demand(self.package(), self.package);
     }
@@ -278,10 +279,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// The thread's new state. What happened before this call happened in the old one.
+    /// The thread enters a new state. Events that were reported before this call occurred in the old one.
     pub fn set_context(&self, context: Context) {
         let mut pmu = self.core.pmu.lock();
-        // Most changes of privilege or of masked interrupts. An extension that follows the thread needs every state.
+        // The short way, for most changes of privilege or of masked interrupts. An extension that follows the thread needs every state.
         let running = self.package.is_extension_running();
         let add_up = |pmu: &Pmu| self.core.contexts_add_up.store((!running && pmu.contexts_add_up()).into(), Release);
         if !running {
@@ -305,9 +306,9 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         *self.core.pmu.lock().context()
     }
 
-    /// An event without a signal happened in the thread `amount` times, or for `amount` cycles. Returns whether a counter of its
-    /// own counted it; those of other threads that count it for the package do so too. What happens to the whole package goes to
-    /// [`Machine::inject_package`], for whichever thread counts it.
+    /// An event without a signal occurred in the thread `amount` times, or for `amount` cycles. Counters of other threads that count it for
+    /// the package count it too. Returns whether one of the thread's own counters did. For events of the whole package call
+    /// [`Machine::inject_package`].
     pub fn inject(&self, occurrence: Occurrence, amount: u64) -> bool {
         let (taken, tags) = self.with(|pmu, view| (pmu.inject(occurrence, amount, view), pmu.injection_tags()));
         for thread in self.others_of(&self.package.observers) {
@@ -316,7 +317,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         taken
     }
 
-    /// The same for an event of the whole package, for this thread's counters only.
+    /// The same for an event of the whole package, in this thread's counters only.
     pub(super) fn inject_own(&self, occurrence: Occurrence, amount: u64) -> bool {
         self.with(|pmu, view| pmu.inject(occurrence, amount, view))
     }
@@ -334,11 +335,11 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         others.into_iter().flatten().filter(|thread| members.contains(thread.core.member))
     }
 
-    /// One instruction, where the demand asks for it: after its signals have been added and, if it reached a deadline, before
-    /// [`service`](Thread::service). More records than are demanded do no harm.
+    /// Reports the record of one instruction, where the demand asks for it: after its signals have been added and, if it reached a
+    /// deadline, before [`service`](Thread::service). More records than are demanded do no harm.
     pub fn record(&self, record: &Record) {
         let (tags, effects) = self.with(|pmu, view| {
-            // What the instruction was tagged for, before it freezes anything.
+            // The tags of the instruction, read before the record can freeze a counter.
             let tags = self.package.records.load(Acquire).then(|| pmu.tag(record));
             pmu.record(record, view);
             (tags, pmu.take_effects())
@@ -360,14 +361,14 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// An instruction of this thread is counted elsewhere in its package, as far as it is tagged, and so is what its model made of it, or
-    /// without tags of a change of the context.
+    /// Lets the other threads of the package count a tagged instruction of this thread and the `effects` that its model made of it; without
+    /// tags, those of a change of the context.
     #[inline]
     fn notify_siblings(&self, tags: Option<u64>, effects: u64) {
         if tags.is_none() && effects == 0 {
             return;
         }
-        // Who looks at tags counts what others are injected, too.
+        // A thread that uses tags also counts events injected into others.
         for thread in self.others_of(&self.package.observers) {
             thread.with(|pmu, view| {
                 if pmu.observes_siblings() {
@@ -377,25 +378,24 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         }
     }
 
-    /// What must be reported at the moment: what the thread's own counters follow, and what those of other threads follow in the whole
-    /// package.
+    /// What must be reported at the moment: for the thread's own counters, and for those of other threads that count in the whole package.
     #[must_use]
     pub fn demand(&self) -> Demand {
         let own = *self.core.pmu.lock().demand();
         own.with(&self.package.demand.lock())
     }
 
-    /// The signals that the thread's own counters, or those of other threads that count for the whole package, follow in vain at the moment: the
-    /// embedder does not [supply](super::Builder::supplies) them. Such counters count nothing; an emulator can warn its user.
+    /// The signals that the thread's own counters, or those of other threads that count for the whole package, follow in vain at the
+    /// moment: the embedder does not [supply](super::Builder::supplies) them. Such counters count nothing; an emulator can warn its user.
     #[must_use]
     pub fn unsupplied(&self) -> SignalSet {
         let own = self.core.pmu.lock().followed();
         own.union(&self.machine.wide_signals(self.package(), self.package)).difference(&self.machine.supply.signals)
     }
 
-    /// The levels of the states that the demand [asks for](Demand::levels): `holds` says whether a state holds right now, and nothing if that
-    /// is not known. A counter that begins within a state takes it for no edge then. To be called before anything else happens, where
-    /// [`asks_levels`](Demand::asks_levels); it costs nothing otherwise. If it is never called, every state is at rest.
+    /// Supplies the levels of the states that the demand [asks for](Demand::levels): `holds` returns whether a state holds right now, and
+    /// `None` if that is not known. A counter that starts within a state then does not take it for an edge. Call it before any other event,
+    /// while [`asks_levels`](Demand::asks_levels) is true; it costs nothing otherwise. If it is never called, every state is at rest.
     ///
     /// ```
     /// use vm_pmu::Signal;
@@ -420,7 +420,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with_claims(|pmu, view| pmu.reset(reset, view));
     }
 
-    /// The epoch of [`demand`](Thread::demand), without a lock: what another thread programs can change it too.
+    /// The epoch of [`demand`](Thread::demand), without a lock: a register access of another thread can change it too.
     #[must_use]
     #[inline]
     pub fn epoch(&self) -> u32 {
@@ -428,30 +428,30 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         own.load(Acquire).wrapping_add(package.load(Acquire))
     }
 
-    /// The two numbers whose sum is the [epoch](Thread::epoch), for generated code and others that have no time for a call. Only to be read.
+    /// The two numbers whose sum is the [epoch](Thread::epoch), for generated code and other code that must avoid a call. Only to be read.
     #[must_use]
     #[inline]
     pub fn epochs(&self) -> [&'a AtomicU32; 2] {
         [&self.core.epoch, &self.package.epoch]
     }
 
-    /// What of the context must be reported when it changes: see [`LazyContexts::sensitivity`]. Only to be read; another thread may change it, as it may
-    /// the demand.
+    /// Which parts of the context must be reported when they change: see [`LazyContexts::sensitivity`]. Only to be read; another thread may
+    /// change it, as it may the demand.
     #[must_use]
     #[inline]
     pub fn sensitivity(&self) -> &'a AtomicU64 {
         &self.core.sensitivity
     }
 
-    /// Not 0 while the contexts reported since the last register access may be reported in sums: see [`LazyContexts::contexts_add_up`]. Any call but
-    /// [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
+    /// Not 0 while the contexts reported since the last register access may be reported as sums: see [`LazyContexts::contexts_add_up`]. Any
+    /// call except [`set_context`](Thread::set_context) makes it 0. Only to be read; another thread may change it.
     #[must_use]
     #[inline]
     pub fn contexts_add_up(&self) -> &'a AtomicU32 {
         &self.core.contexts_add_up
     }
 
-    /// Interest for a deadline at every toggle of these pins, one bit each.
+    /// Sets a deadline at every toggle of these pins, one bit each.
     pub fn watch_pins(&self, pins: u32) {
         self.with(|pmu, view| pmu.watch_pins(pins, view));
     }
@@ -479,8 +479,8 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
     /// What the PMU remembers; as [`Machine::states`] for one thread.
     #[must_use]
     pub fn state(&self) -> State {
-        // What others of its package do it was told only while it heeded that: a state has it as it is now, so that equal machines have
-        // equal states.
+        // It is notified of the others of its package only while it follows them. A state has the latest, so that equal machines have equal
+        // states.
         if self.package.followers.is_empty() {
             self.machine.gather(self.package(), self.package);
         }
@@ -490,7 +490,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         })
     }
 
-    /// The registers there are.
+    /// The registers that the part has.
     #[must_use]
     pub fn registers(&self) -> &'static [RegisterDescription] {
         self.core.pmu.lock().registers()
@@ -501,10 +501,10 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         self.with_locked(self.core.pmu.lock(), work)
     }
 
-    /// The same with the PMU locked, which is let go.
+    /// The same with the PMU locked, which this unlocks.
     fn with_locked<T>(&self, mut pmu: MutexGuard<'_, Pmu>, work: impl FnOnce(&mut Pmu, &View<'_>) -> T) -> T {
         let (value, alerts, changed) = {
-            // What the view locks is let go before anything is delivered: a line may call the machine again.
+            // The locks of the view are released before anything is delivered: a line may call the machine again.
             let view = View::new(self.core, self.machine.members(self.package()), self.package, &self.machine.supply);
             self.core.contexts_add_up.store(0, Release);
             let value = work(&mut pmu, &view);
@@ -523,7 +523,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
         if let Some(change) = changed {
             self.update_package_demand();
             if change.starts_to_follow {
-                // While nobody heeded, not every change was noted.
+                // While no thread followed, not every change was noted.
                 self.machine.gather(self.package(), self.package);
                 self.notify();
             }

@@ -1,4 +1,4 @@
-//! The boxes of a machine, as an emulator and its devices reach them.
+//! The boxes of a machine, as an emulator and its devices access them.
 
 use vm_pmu_arch::access::{Address, Fault, PciAddress};
 use vm_pmu_arch::registry::Part;
@@ -43,7 +43,7 @@ impl Options {
         Boxes::new(self.buses.unwrap_or_default(), self.frequencies.unwrap_or_default())
     }
 
-    /// Whether the part has what was chosen.
+    /// Checks that the part has what was chosen.
     pub(super) fn check(self, part: Part) -> Result<(), BuildError> {
         if part.shape().has_untile {
             return Ok(());
@@ -54,7 +54,7 @@ impl Options {
 }
 
 impl Builder {
-    /// The buses of the functions behind which boxes are, on parts with an [`untile`](Machine::untile).
+    /// The buses of the PCI functions that contain boxes, on parts with an [`untile`](Machine::untile).
     #[must_use]
     pub fn buses(mut self, buses: Buses) -> Builder {
         self.options.untile.buses = Some(buses);
@@ -71,7 +71,7 @@ impl Builder {
 }
 
 impl<L: InterruptLine> Machine<L> {
-    /// The boxes that all threads share, on parts that have them: Knights Landing's untile. There a package is a tile.
+    /// The boxes that all threads share, on parts that have them: Knights Landing's untile, where a package is a tile.
     #[must_use]
     pub fn untile(&self) -> Option<Untile<'_, L>> {
         as_type(self.extension.as_deref()).map(|boxes| Untile { machine: self, boxes })
@@ -114,14 +114,15 @@ impl<L> Clone for Untile<'_, L> {
 impl<L> Copy for Untile<'_, L> {}
 
 impl<'a, L: InterruptLine> Untile<'a, L> {
-    /// Whether some counter of some box counts: while none does, clocks need not go by.
+    /// Whether any counter of any box counts: while none does, clocks need not advance.
     #[must_use]
     pub fn is_counting(&self) -> bool {
         self.boxes.is_counting()
     }
 
-    /// Whether some counter of the box counts [injected](Untile::inject) events. While none does, they need not be injected, nor need requests be reported
-    /// that are [served](Stage::Served) at once. Changes of queues, and requests that enter and leave, are always reported.
+    /// Whether any counter of the box counts [injected](Untile::inject) events. While none does, they need not be injected, and requests
+    /// that are [served](Stage::Served) at once need not be reported. Changes of queues, and requests that enter and leave, are always
+    /// reported.
     #[must_use]
     #[inline]
     pub fn listens(&self, unit: UnitId) -> bool {
@@ -153,14 +154,14 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// How fast the clocks run in relation to the CPUs', as the builder set it.
+    /// How fast the clocks run in relation to the CPUs', as set by the builder.
     #[must_use]
     pub fn frequencies(&self) -> Frequencies {
         self.boxes.frequencies()
     }
 
-    /// Advances a clock by `clocks`, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own
-    /// clock: interrupts are delivered there, before the clock advances further.
+    /// Advances one clock by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own clock: its
+    /// interrupts are delivered there, before the rest of the clocks.
     pub fn tick(&self, domain: Domain, clocks: u64) {
         let mut left = clocks;
         while left != 0 {
@@ -170,8 +171,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// Advances all three clocks by `clocks`, side by side: what an overflow freezes has come as far as what overflowed. For an embedder
-    /// whose clocks run equally fast.
+    /// Advances all three clocks by `clocks`, in step: what an overflow freezes has counted up to the clock of the overflow. For an
+    /// embedder whose clocks run equally fast.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -191,27 +192,27 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         }
     }
 
-    /// How many clocks have gone by.
+    /// How far a clock has advanced.
     #[must_use]
     pub fn clocks(&self, domain: Domain) -> u64 {
         self.boxes.total(domain)
     }
 
-    /// Something of event `select` and sub-event `umask` happens in a box: `each` in every one of the next `clocks` clocks. Returns whether a
+    /// Event `select` with sub-event `umask` occurs in a box, `each` times in every one of the next `clocks` clocks. Returns whether a
     /// counter counts it.
     pub fn inject(&self, unit: UnitId, select: u8, umask: u8, each: u64, clocks: u64) -> bool {
         self.deliver(self.boxes.inject(unit, select, umask, each, clocks))
     }
 
     /// The queue of event `select` and sub-event `umask` of a box has `change` entries more than before; a state (of cycles) that begins or
-    /// ends is one more or less. Always report it, as a counter that starts later counts what is there; an embedder that did not brings the
-    /// box up to date by [`set_queue`](Untile::set_queue). Returns whether a counter follows it.
+    /// ends is one more or less. Always report it, as a counter that starts later counts the entries that are there. An embedder that did
+    /// not report it can correct the level with [`set_queue`](Untile::set_queue). Returns whether a counter follows it.
     pub fn change_queue(&self, unit: UnitId, select: u8, umask: u8, change: i64) -> bool {
         self.deliver(self.boxes.change_queue(unit, select, umask, change))
     }
 
-    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was reported before. Returns whether a counter
-    /// follows it.
+    /// The queue of event `select` and sub-event `umask` of a box has `level` entries, whatever was reported before. Returns whether a
+    /// counter follows it.
     ///
     /// ```
     /// use vm_pmu::topology::Builder;
@@ -221,7 +222,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// let untile = machine.untile().unwrap();
     /// let irp = UnitId::named("irp").unwrap();
     /// untile.set_queue(irp, 0x07, 0, 3);
-    /// // BL_INGRESS_OCCUPANCY_DRS_ESEL in counter 0, bus 0, device 5, function 6: the three are there already.
+    /// // BL_INGRESS_OCCUPANCY_DRS_ESEL in counter 0, bus 0, device 5, function 6: the three entries are there already.
     /// untile.pci_write(0, 5, 6, 0xD8, 4, 0x0040_0007);
     /// untile.tick(Domain::Uclk, 10);
     /// assert_eq!(untile.pci_read(0, 5, 6, 0xA0, 4), 30);
@@ -230,7 +231,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.deliver(self.boxes.set_queue(unit, select, umask, level))
     }
 
-    /// A request at a CHA. Report always that it enters and that it leaves. Returns whether a counter counts it.
+    /// Reports a request at a CHA. Always report that it enters and that it leaves. Returns whether a counter counts it.
     pub fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> bool {
         self.deliver(self.boxes.transact(cha, transaction, stage))
     }
@@ -238,7 +239,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Reads what is at `address`: a model-specific register or a dword of configuration space.
     ///
     /// # Errors
-    /// [`Fault::Unclaimed`] when nothing of the untile is there.
+    /// [`Fault::Unclaimed`] when the untile has nothing there.
     pub fn read(&self, address: Address) -> Result<u64, Fault> {
         self.deliver(self.boxes.read(address))
     }
@@ -246,14 +247,14 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     /// Writes what is at `address`: a model-specific register or a dword of configuration space.
     ///
     /// # Errors
-    /// [`Fault::Unclaimed`] when nothing of the untile is there; [`Fault::GeneralProtection`] for bits that a model-specific register
-    /// refuses, and for one that is read only.
+    /// [`Fault::Unclaimed`] when the untile has nothing there; [`Fault::GeneralProtection`] for bits that a model-specific register
+    /// refuses, and for a register that is read only.
     pub fn write(&self, address: Address, value: u64) -> Result<(), Fault> {
         self.deliver(self.boxes.write(address, value, u64::MAX))
     }
 
-    /// The functions of configuration space that there are, by where they are: those of boxes, and those that an operating system must find
-    /// before it looks for them.
+    /// Where the functions of configuration space are: those of boxes, and those that an operating system must find before it probes for
+    /// boxes.
     ///
     /// ```
     /// use vm_pmu::pci::Location;
@@ -268,7 +269,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.boxes.functions()
     }
 
-    /// A read of `size` bytes (1, 2 or 4) of configuration space, as a bus does it: all ones where no function is.
+    /// A read of `size` bytes (1, 2 or 4) of configuration space, as on a bus: all ones where no function is.
     #[must_use]
     pub fn pci_read(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8) -> u32 {
         let Some((address, shift, mask)) = dword(bus, device, function, offset, size) else { return u32::MAX };
@@ -276,11 +277,11 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         (value >> shift) as u32 & mask
     }
 
-    /// A write of `size` bytes (1, 2 or 4) of configuration space, as a bus does it: ignored where no function is.
+    /// A write of `size` bytes (1, 2 or 4) of configuration space, as on a bus: ignored where no function is.
     pub fn pci_write(&self, bus: u8, device: u8, function: u8, offset: u16, size: u8, value: u32) {
         if let Some((address, shift, mask)) = dword(bus, device, function, offset, size) {
             let (value, mask) = (u64::from(value & mask) << shift, u64::from(mask) << shift);
-            // Nothing is there to answer: the bus drops it.
+            // No function answers: the bus drops the write.
             let _ = self.deliver(self.boxes.write(Address::Pci(address), value, mask));
         }
     }
@@ -296,7 +297,7 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
         self.deliver(self.boxes.state())
     }
 
-    /// Makes the boxes remember `state` instead; a state that does not fit is refused and changes nothing. Returns whether it fits.
+    /// Makes the boxes remember `state` instead. Returns whether it fits; a state that does not changes nothing.
     #[must_use]
     pub fn restore(&self, state: &UntileState) -> bool {
         self.boxes.restore(state)
@@ -308,7 +309,8 @@ impl<'a, L: InterruptLine> Untile<'a, L> {
     }
 }
 
-/// The dword around `size` bytes at `offset`, how far they are shifted in it, and their bits before that. Nothing for what no bus does.
+/// The dword around `size` bytes at `offset`, how far they are shifted in it, and their mask before the shift. `None` for an access that no
+/// bus makes.
 fn dword(bus: u8, device: u8, function: u8, offset: u16, size: u8) -> Option<(PciAddress, u32, u32)> {
     let mask = match size {
         1 => 0xFF,

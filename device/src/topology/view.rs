@@ -37,7 +37,7 @@ impl<'a> View<'a> {
         own.into_iter().chain(members.map(|(_, core)| &core.source)).chain(devices)
     }
 
-    /// The thread's own deadlines, to be changed.
+    /// The thread's own deadlines, locked for a change.
     #[inline]
     fn own_deadlines(&self) -> (&'a Deadlines, &'a Totals) {
         self.changing.borrow_mut().get_or_insert_with(|| self.own.changing.lock());
@@ -82,7 +82,7 @@ impl Feed for View<'_> {
 
     #[inline]
     fn disarm(&self, signal: Signal, scope: Scope) {
-        // Beyond the thread another's counter may wait for the same: a deadline too near is dropped when it is reached.
+        // In a wider scope another counter may need the same deadline: one that is too near is dropped when it is reached.
         if scope == Scope::Thread && self.supplies(signal) {
             let (deadlines, totals) = self.own_deadlines();
             deadlines.set_own(signal, Deadlines::NEVER, totals);

@@ -14,9 +14,9 @@ use crate::location::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Buses {
-    /// That of the IRP, device 5.
+    /// The bus of the IRP, device 5.
     pub irp: u8,
-    /// That of the memory controllers, MCDRAM controllers and M2PCIe.
+    /// The bus of the memory controllers, MCDRAM controllers and M2PCIe.
     pub memory: u8,
 }
 
@@ -27,7 +27,7 @@ impl Default for Buses {
     }
 }
 
-/// A function, and what of its header can be written.
+/// A function, and the writable part of its header.
 #[derive(Debug)]
 struct Function {
     place: PciFunction,
@@ -41,7 +41,7 @@ pub(super) struct Configuration {
     functions: Box<[Function]>,
 }
 
-/// A dword of a function's header, or of what lies behind it and is no register.
+/// A dword of a function's header, or one after the header that is not a register.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     function: usize,
@@ -51,7 +51,7 @@ pub(super) struct Header {
 /// What an address names.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// A register of a box, the upper half of a counter if so.
+    /// A register of a box; `true` for the upper half of a counter.
     Unit(UnitId, UnitRegister, bool),
     /// Something else of a function.
     Header(Header),
@@ -63,7 +63,7 @@ const VENDOR: u32 = 0x8086;
 const CLASS: u32 = 0x08_8000;
 /// The device has several functions.
 const MULTIFUNCTION: u32 = 0x80;
-/// What of the command register keeps what is written: memory, I/O, bus master.
+/// The writable bits of the command register: memory, I/O, bus master.
 const COMMAND: u8 = 0b111;
 
 impl Configuration {
@@ -74,7 +74,7 @@ impl Configuration {
         Configuration { buses, functions: functions.collect() }
     }
 
-    /// How many bytes it takes beside itself.
+    /// How many bytes it has allocated.
     pub(super) fn footprint(&self) -> usize {
         size_of_val(&*self.functions)
     }
@@ -121,12 +121,12 @@ impl Configuration {
         }
     }
 
-    /// What of the headers can be written, a function each.
+    /// The writable parts of the headers, one per function.
     pub(super) fn commands(&self) -> Vec<u8> {
         self.functions.iter().map(|function| function.command.load(Relaxed)).collect()
     }
 
-    /// Writes the headers of all functions. Returns whether there are so many; else nothing is written.
+    /// Writes the headers of all functions. Returns whether their number is right; if not, nothing is written.
     pub(super) fn set_commands(&self, commands: &[u8]) -> bool {
         if commands.len() != self.functions.len() {
             return false;

@@ -1,11 +1,12 @@
-//! How fast the untile's clocks go beside the CPUs'.
+//! How fast the untile's clocks run in relation to the CPUs'.
 
 use super::Domain;
 
-/// The frequencies of the CPUs' clock and of the untile's three, all in one unit: only their ratios matter.
+/// The frequencies of the CPUs' clock and of the untile's three clocks, all in the same unit: only their ratios matter.
 ///
-/// The usual ones are those of a Xeon Phi 7250 in megahertz: cores at 1.4 GHz, a mesh at 1.7 GHz, DDR4-2400. ECLK is not public: MCDRAM of 7.2
-/// GT/s moves 460.8 GB/s by eight controllers, which is a line of 64 bytes each at 900 MHz, and Max Inc of RPQ and WPQ is 1 (decision T17).
+/// The usual ones are those of a Xeon Phi 7250 in megahertz: cores at 1.4 GHz, a mesh at 1.7 GHz, DDR4-2400. ECLK is not public: MCDRAM of
+/// 7.2 GT/s moves 460.8 GB/s with eight controllers, which is a line of 64 bytes each at 900 MHz, and Max Inc of RPQ and WPQ is 1 (decision
+/// T17).
 ///
 /// ```
 /// use vm_pmu::untile::Frequencies;
@@ -15,9 +16,9 @@ use super::Domain;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frequencies {
-    /// The CPUs' clock; 0 is taken for 1.
+    /// The CPUs' clock; 0 is taken as 1.
     pub cpu: u32,
-    /// UCLK, the untile's; a clock of 0 stands.
+    /// UCLK, the untile's. A clock of frequency 0 does not run.
     pub uclk: u32,
     /// ECLK, MCDRAM's.
     pub eclk: u32,
@@ -32,10 +33,10 @@ impl Default for Frequencies {
 }
 
 impl Frequencies {
-    /// All as fast as the CPUs.
+    /// All clocks as fast as the CPUs'.
     pub const EQUAL: Frequencies = Frequencies { cpu: 1, uclk: 1, eclk: 1, dclk: 1 };
 
-    /// That of a clock.
+    /// The frequency of a clock.
     #[must_use]
     pub const fn of(&self, domain: Domain) -> u32 {
         match domain {
@@ -61,7 +62,7 @@ impl Frequencies {
     }
 }
 
-/// A time, in cycles of the CPUs' clock: a fraction.
+/// A time in cycles of the CPUs' clock, as a fraction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time {
     over: u128,
@@ -70,18 +71,19 @@ pub(super) struct Time {
 }
 
 impl Time {
-    /// Something is due then.
+    /// Whether something is due then.
     pub(super) fn is_stop(self) -> bool {
         self.is_stop
     }
 
-    /// The cycles until then, the one that it is in among them.
+    /// The cycles until then, including the one that it is in.
     pub(super) fn cycles(self) -> u64 {
         u64::try_from(self.over.div_ceil(u128::from(self.under))).unwrap_or(u64::MAX)
     }
 }
 
-/// The clocks beside the CPUs', exactly: each has a phase, the parts of a tick that have gone by, of which the CPUs' frequency makes one.
+/// The exact ratios of the clocks to the CPUs'. The phase of each is the elapsed fraction of a tick, in units of one over the CPUs'
+/// frequency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ratios {
     cpu: u32,
@@ -103,14 +105,15 @@ impl Ratios {
         self.phases = phases.map(|phase| phase.checked_rem(self.cpu).unwrap_or(0));
     }
 
-    /// The first time, not after cycle `end`, at which a clock that has ticked `gone` times comes `ahead` further, one at least; or the end.
+    /// The first time, up to cycle `end`, at which a clock that has ticked `gone` times has made `ahead` more ticks (at least one); else
+    /// the end.
     pub(super) fn first(&self, gone: [u64; 3], ahead: [u64; 3], end: u64) -> Time {
         let mut first = Time { over: end.into(), under: 1, is_stop: false };
         let clocks = self.frequencies.into_iter().zip(self.phases).zip(gone.into_iter().zip(ahead));
         for ((frequency, phase), (gone, ahead)) in clocks.filter(|((frequency, _), _)| *frequency != 0) {
             let tick = u128::from(gone) + u128::from(ahead.max(1));
             let time = Time { over: tick * u128::from(self.cpu) - u128::from(phase), under: frequency.into(), is_stop: true };
-            // Beyond the end it is not compared: there its product would not fit.
+            // A time beyond the end is not compared, as the product would overflow.
             let is_within = time.over <= u128::from(end) * u128::from(time.under);
             let is_before = || time.over * u128::from(first.under) < first.over * u128::from(time.under);
             if is_within && (!first.is_stop || is_before()) {
@@ -130,7 +133,7 @@ impl Ratios {
         })
     }
 
-    /// So many cycles have gone by.
+    /// Advances the phases by `cycles`.
     pub(super) fn go_on(&mut self, cycles: u64) {
         for (phase, frequency) in self.phases.iter_mut().zip(self.frequencies) {
             let parts = u128::from(*phase) + u128::from(cycles) * u128::from(frequency);
@@ -143,7 +146,7 @@ impl Ratios {
 mod tests {
     use super::*;
 
-    /// Lets cycles go by and counts ticks.
+    /// Advances by `cycles` and counts ticks.
     fn advance(ratios: &mut Ratios, cycles: u64) -> [u64; 3] {
         let end = Time { over: cycles.into(), under: 1, is_stop: false };
         let gone = ratios.gone_by(end);

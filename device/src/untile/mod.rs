@@ -1,16 +1,17 @@
 //! The boxes that all threads of a machine share: Knights Landing's untile.
 //!
-//! A box is behind a lock of its own, which an access to its registers takes, something that happens in it while a counter listens, and the
-//! end of its deadline; ticking a clock takes none of them, but those who tick take turns. The UBox is behind one more. Whoever holds a box's
-//! lock takes no other; whoever holds the UBox's may take boxes' locks, one at a time; whoever ticks may take the UBox's. So nobody waits for somebody who waits for him, whatever two guests' threads do
-//! at once; and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until the UBox is
-//! told of it: no clock goes on meanwhile.
+//! Each box has its own lock. It is taken by an access to the box's registers, by an event in it while a counter listens, and at its
+//! deadline. Ticking a clock takes none of these locks, but callers that tick take turns. The UBox has one more lock. A holder of a box's
+//! lock takes no other; a holder of the UBox's may take boxes' locks, one at a time; a caller that ticks may take the UBox's. So there is
+//! no deadlock, and freezes and releases of all boxes come one after the other. An overflow stays in its box, and is due, until it is
+//! reported to the UBox: no clock advances meanwhile.
 //!
 //! # Clocks
 //!
-//! Three totals of clocks, which run on only by [`advance`](crate::topology::Untile::advance), at their [`Frequencies`] beside the CPUs' clock, or by
-//! [`tick`](crate::topology::Untile::tick), one of them, or [`tick_all`](crate::topology::Untile::tick_all). It stops on the way wherever a
-//! counter's overflow is due, so that freeze and interrupt come at that very clock, however many clocks go by at once.
+//! There are three totals of clocks. [`advance`](crate::topology::Untile::advance) advances them at their [`Frequencies`] in relation to
+//! the CPUs' clock, [`tick`](crate::topology::Untile::tick) one of them, and [`tick_all`](crate::topology::Untile::tick_all) all equally.
+//! Each call stops on the way wherever a counter's overflow is due, so that freeze and interrupt come at that very clock, however many
+//! clocks the call advances.
 
 mod configuration;
 mod frequencies;
@@ -35,7 +36,7 @@ pub use frequencies::Frequencies;
 use frequencies::Ratios;
 use slot::Slot;
 
-/// A clock: what it has come to, and when something is due.
+/// A clock: its total, and when something is due.
 #[derive(Debug)]
 struct Clock {
     total: AtomicU64,
@@ -62,7 +63,7 @@ pub struct UntileState {
     pub ubox: [u64; 2],
     /// The boxes, in the order of [`UnitId::all`].
     pub units: Vec<UnitState>,
-    /// How far each clock is on its way to the next tick, in parts of which the CPUs' frequency makes one; in the order of [`Domain::ALL`].
+    /// The elapsed fraction of each clock's next tick, in units of one over the CPUs' frequency; in the order of [`Domain::ALL`].
     #[cfg_attr(feature = "serde", serde(default))]
     pub phases: [u32; 3],
     /// The command registers of the functions in configuration space: those of boxes in the same order, then [`FIRST_FUNCTIONS`].
@@ -74,7 +75,7 @@ pub struct UntileState {
 pub(crate) struct Boxes {
     slots: Box<[Slot]>,
     ubox: Mutex<Ubox>,
-    /// Taken by whoever lets clocks go by, before any other lock: how fast they go and how far they are.
+    /// How fast the clocks run, and their phases. A caller that advances clocks takes this lock before any other.
     ticking: Mutex<Ratios>,
     frequencies: Frequencies,
     clocks: [Clock; 3],
@@ -123,7 +124,7 @@ impl Boxes {
         self.frequencies
     }
 
-    /// What all clocks have come to.
+    /// The totals of all clocks.
     fn now(&self) -> Clocks {
         let [uclk, eclk, dclk] = Domain::ALL.map(|domain| self.total(domain));
         Clocks { uclk, eclk, dclk }
@@ -133,42 +134,42 @@ impl Boxes {
         self.slots.get(unit.index())
     }
 
-    /// Whether some counter of the box listens to what happens in it.
+    /// Whether any counter of the box listens to events in it.
     pub(crate) fn listens(&self, unit: UnitId) -> bool {
         self.slot(unit).is_some_and(Slot::listens)
     }
 
-    /// Whether some counter of some box counts.
+    /// Whether any counter of any box counts.
     pub(crate) fn is_counting(&self) -> bool {
         self.slots.iter().any(Slot::is_enabled)
     }
 
-    /// Does `work` with a box, and what follows from it.
+    /// Does `work` with a box, and reports its overflows.
     fn with<T: Default>(&self, unit: UnitId, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> (T, Tiles) {
         let Some(slot) = self.slot(unit) else { return (T::default(), 0) };
         let value = self.visit(slot, work);
-        let tiles = if slot.has_overflows() { self.tell(&mut self.ubox.lock(), None) } else { 0 };
+        let tiles = if slot.has_overflows() { self.report_overflows(&mut self.ubox.lock(), None) } else { 0 };
         (value, tiles)
     }
 
     fn visit<T>(&self, slot: &Slot, work: impl FnOnce(&mut Unit, &Clocks) -> T) -> T {
         let value = slot.with(|unit| work(unit, &self.now()));
-        self.heed(slot);
+        self.lower_deadlines(slot);
         value
     }
 
-    /// The clocks stop where something of the box is due.
-    fn heed(&self, slot: &Slot) {
+    /// Makes the clocks stop where something of the box is due.
+    fn lower_deadlines(&self, slot: &Slot) {
         for domain in Domain::ALL {
             self.clock(domain).deadline.fetch_min(slot.deadline(domain), AcqRel);
         }
     }
 
-    /// Freezes or releases every box if `freeze` says so, and tells the UBox of all overflows there are; what that freezes overflows no more.
-    /// Returns the tiles to interrupt.
-    fn tell(&self, ubox: &mut Ubox, freeze: Option<bool>) -> Tiles {
+    /// Freezes or releases every box if `freeze` says so, and reports all overflows to the UBox. Boxes that this freezes do not overflow
+    /// any more. Returns the tiles to interrupt.
+    fn report_overflows(&self, ubox: &mut Ubox, freeze: Option<bool>) -> Tiles {
         let (mut tiles, mut freeze) = (0, freeze);
-        // Whoever is let go may overflow at that clock, and is frozen again; the frozen do not.
+        // A released box may overflow at that very clock, and is frozen again; a frozen box does not overflow.
         for _ in 0..3 {
             if let Some(frozen) = freeze.take() {
                 for slot in &self.slots {
@@ -187,32 +188,32 @@ impl Boxes {
         tiles
     }
 
-    /// How far a clock is from where something is due by it.
+    /// How far a clock is from its deadline.
     fn distance(&self, domain: Domain) -> u64 {
         let clock = self.clock(domain);
         clock.deadline.load(Acquire).saturating_sub(clock.total.load(Acquire))
     }
 
-    /// Lets clocks go by that stop nowhere. Who calls holds `ticking`.
+    /// Advances a clock by `clocks`, among which nothing is due. The caller holds `ticking`.
     fn go_on(&self, domain: Domain, clocks: u64) {
         let total = &self.clock(domain).total;
         total.store(total.load(Acquire).saturating_add(clocks), Release);
     }
 
-    /// Serves those of the clocks by which something is due. Returns the tiles to interrupt.
+    /// Serves those of the clocks that have reached their deadline. Returns the tiles to interrupt.
     fn serve(&self, domains: &[Domain]) -> Tiles {
         domains.iter().filter(|domain| self.distance(**domain) == 0).fold(0, |tiles, domain| tiles | self.service(*domain))
     }
 
-    /// Lets `clocks` of each of these clocks go by, side by side. Returns the tiles to interrupt at the first stop on the way, and the clocks
-    /// that are left.
+    /// Advances each of these clocks by `clocks`, in step. Returns the tiles to interrupt at the first stop on the way, and the clocks that
+    /// are left.
     pub(crate) fn tick(&self, domains: &[Domain], clocks: u64) -> (Tiles, u64) {
-        // Nobody goes beyond the deadline that another ticks up to.
+        // No caller advances a clock beyond the deadline that another ticks up to.
         let _ticking = self.ticking.lock();
         let mut left = clocks;
         while left != 0 {
             let step = domains.iter().map(|domain| self.distance(*domain)).min().unwrap_or(left).clamp(1, left);
-            // All have come there before anything of what is due freezes the others.
+            // All clocks arrive there before anything that is due freezes counters.
             for domain in domains {
                 self.go_on(*domain, step);
             }
@@ -225,9 +226,9 @@ impl Boxes {
         (0, 0)
     }
 
-    /// Lets `cycles` of the CPUs' clock go by. Each clock ticks at its own times among them, and what is due is served at the very tick, when
-    /// the others have come as far. Returns the tiles to interrupt after the first cycle in which something interrupts, and the cycles that
-    /// are left.
+    /// Lets `cycles` of the CPUs' clock go by. Each clock ticks at its own times among them. What is due is served at its very tick, with
+    /// the other clocks advanced to the same time. Returns the tiles to interrupt after the first cycle in which something interrupts, and
+    /// the cycles that are left.
     pub(crate) fn advance(&self, cycles: u64) -> (Tiles, u64) {
         let mut ratios = self.ticking.lock();
         let (mut end, mut tiles, mut gone) = (cycles, 0, [0; 3]);
@@ -244,14 +245,15 @@ impl Boxes {
             }
             let found = self.serve(&Domain::ALL);
             if found != 0 && tiles == 0 {
-                // The rest of this cycle goes by.
+                // The rest of this cycle still elapses.
                 end = next.cycles();
             }
             tiles |= found;
         }
     }
 
-    /// A deadline of this clock has been reached. Whoever finds an overflow meanwhile waits for the UBox, or has told it.
+    /// A deadline of this clock has been reached. Another caller that finds an overflow meanwhile waits for the UBox, or has reported it
+    /// already.
     fn service(&self, domain: Domain) -> Tiles {
         let mut ubox = self.ubox.lock();
         let clock = self.clock(domain);
@@ -260,8 +262,8 @@ impl Boxes {
                 self.visit(slot, Unit::service);
             }
         }
-        let tiles = self.tell(&mut ubox, None);
-        // Whoever sets a nearer deadline meanwhile lowers this one after it has set its own, and that is read behind this.
+        let tiles = self.report_overflows(&mut ubox, None);
+        // A caller that sets a nearer deadline in a slot meanwhile lowers this one afterwards; the slot's is read after this.
         clock.deadline.swap(NEVER, AcqRel);
         for slot in &self.slots {
             clock.deadline.fetch_min(slot.deadline(domain), AcqRel);
@@ -286,7 +288,7 @@ impl Boxes {
 
     pub(crate) fn transact(&self, cha: u8, transaction: &Transaction, stage: Stage) -> (bool, Tiles) {
         match UnitId::new(Kind::Cha, cha) {
-            // Who comes and who leaves the table is known whether anybody listens or not.
+            // Requests that enter and leave the table are followed whether or not a counter listens.
             Some(unit) if !matches!(stage, Stage::Served { .. }) || self.listens(unit) => {
                 self.with(unit, |unit, now| unit.transact(transaction, stage, now))
             }
@@ -328,7 +330,7 @@ impl Boxes {
                     let shift = if upper { 32 } else { 0 };
                     let (value, mask) = ((value & mask & !UPPER) << shift, (mask & !UPPER) << shift);
                     let ((), tiles) = self.with(unit, |unit, now| {
-                        // What a write of less leaves alone; of a status, whose ones clear, nothing is written there.
+                        // The bits outside the mask keep their value. A status is cleared by ones, so zeros are written there.
                         let kept = if register == UnitRegister::Status { 0 } else { unit.read(register, now) & !mask };
                         unit.write(register, kept | value, now);
                     });
@@ -360,7 +362,7 @@ impl Boxes {
             Some(Place::GlobalControl) => {
                 let mut ubox = self.ubox.lock();
                 let consequence = ubox.write_control(value);
-                (Ok(()), consequence.tiles | self.tell(&mut ubox, consequence.freeze))
+                (Ok(()), consequence.tiles | self.report_overflows(&mut ubox, consequence.freeze))
             }
             Some(Place::GlobalStatus) => {
                 self.ubox.lock().write_status(value);
@@ -371,7 +373,7 @@ impl Boxes {
         }
     }
 
-    /// Every register at its value after power-on.
+    /// Brings every register to its value after power-on.
     pub(crate) fn reset(&self) {
         let mut ubox = self.ubox.lock();
         *ubox = Ubox::new();
@@ -382,15 +384,15 @@ impl Boxes {
         self.configuration.reset();
     }
 
-    /// What everything remembers, and the tiles to interrupt by what that makes due.
+    /// What everything remembers, and the tiles to interrupt for overflows that were due.
     pub(crate) fn state(&self) -> (UntileState, Tiles) {
         let ratios = self.ticking.lock();
         let mut ubox = self.ubox.lock();
-        // What is due is told before anything is copied.
+        // What is due is reported before anything is copied.
         for slot in &self.slots {
             self.visit(slot, Unit::service);
         }
-        let tiles = self.tell(&mut ubox, None);
+        let tiles = self.report_overflows(&mut ubox, None);
         let units = self.slots.iter().map(|slot| self.visit(slot, Unit::state)).collect();
         (UntileState { ubox: ubox.state(), units, phases: ratios.phases(), commands: self.configuration.commands() }, tiles)
     }
@@ -406,7 +408,7 @@ impl Boxes {
         *ubox = Ubox::from_state(state.ubox);
         for ((id, slot), state) in UnitId::all().zip(&self.slots).zip(&state.units) {
             slot.with(|unit| *unit = Unit::from_state(id.kind(), state, &self.now()));
-            self.heed(slot);
+            self.lower_deadlines(slot);
         }
         true
     }

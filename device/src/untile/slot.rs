@@ -1,4 +1,4 @@
-//! A box behind its lock, and what may be known of it without.
+//! A box behind its lock, and what can be read of it without the lock.
 
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Release};
@@ -13,12 +13,12 @@ use super::NEVER;
 #[derive(Debug)]
 pub(super) struct Slot {
     unit: Mutex<Unit>,
-    /// What each clock will have come to when something is due by it, in the order of [`Domain::ALL`].
+    /// The total of each clock at which something is due, in the order of [`Domain::ALL`].
     deadlines: [AtomicU64; 3],
     enabled: AtomicBool,
     listens: AtomicBool,
-    /// There are overflows that the UBox has not been told of.
-    untold: AtomicBool,
+    /// There are overflows that have not been reported to the UBox.
+    unreported: AtomicBool,
 }
 
 impl Slot {
@@ -28,11 +28,11 @@ impl Slot {
             deadlines: [const { AtomicU64::new(NEVER) }; 3],
             enabled: AtomicBool::new(false),
             listens: AtomicBool::new(false),
-            untold: AtomicBool::new(false),
+            unreported: AtomicBool::new(false),
         }
     }
 
-    /// Does `work`. What overflows by that stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile.
+    /// Does `work`. An overflow from it stays in the box until it is [taken](Slot::take_overflows), and is due meanwhile.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> T {
         let mut unit = self.unit.lock();
         let value = work(&mut unit);
@@ -46,7 +46,7 @@ impl Slot {
     }
 
     pub(super) fn has_overflows(&self) -> bool {
-        self.untold.load(Acquire)
+        self.unreported.load(Acquire)
     }
 
     fn renew(&self, unit: &Unit) {
@@ -55,7 +55,7 @@ impl Slot {
         }
         self.enabled.store(unit.is_enabled(), Release);
         self.listens.store(unit.listens(), Release);
-        self.untold.store(unit.has_overflows(), Release);
+        self.unreported.store(unit.has_overflows(), Release);
     }
 
     pub(super) fn deadline(&self, domain: Domain) -> u64 {

@@ -1,4 +1,4 @@
-/* An emulator without caches is followed by a companion of a K8: misses are counted, translations walked, and what is saved goes on as warm. */
+/* A companion of a K8 follows an emulator without caches: misses are counted, translations walked, and a restored one is as warm as the saved one. */
 #include <string.h>
 
 #include "expect.h"
@@ -141,7 +141,7 @@ static void the_companion_keeps_the_clock(void) {
   EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
   EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, &cycles));
   EXPECT(cycles > 0 && counted(machine) == cycles);
-  /* A serialising instruction was the last: its stall holds, and what the caller has set stays. */
+  /* A serialising instruction was the last: its stall holds, and bits that the caller has set stay. */
   instruction.instruction_class = VM_PMU_CLASS_SERIALIZING;
   EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
   EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, held, 1, NULL, NULL, NULL));

@@ -49,7 +49,7 @@ static void counts_to_an_overflow(void) {
   }
   EXPECT(apic.thread == 1 && apic.counter == 0);
 
-  /* As translated code does it: the cell of signal n lies 8 * n bytes from the start. */
+  /* As translated code does it: the cell of signal n is 8 * n bytes from the start. */
   *(uint64_t *)((char *)cells.totals + 8 * RETIRED) += 5;
   EXPECT_OK(vm_pmu_read(machine, 1, RDPMC, 0, &value));
   EXPECT(value == 5);
@@ -117,7 +117,7 @@ static void tells_the_demand(void) {
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x004200C0));
   EXPECT_OK(vm_pmu_epoch(machine, 0, &after));
   EXPECT(before != after && vm_pmu_epoch_of(&cells) == after);
-  /* It counts at level 0 alone, and then at every level. */
+  /* It counts only at level 0, and then at every level. */
   EXPECT(vm_pmu_sensitivity(&cells) == UINT64_MAX);
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x004300C0));
   EXPECT(vm_pmu_sensitivity(&cells) == 0);
@@ -125,7 +125,7 @@ static void tells_the_demand(void) {
   EXPECT(!demand.idle && vm_pmu_wants(&demand, RETIRED) && !vm_pmu_wants(&demand, VM_PMU_SIGNAL_LOADS));
   EXPECT(!vm_pmu_wants(&demand, 1u << 31));
 
-  /* Bypass counters of the memory controller, which no signal tells. */
+  /* Bypass counters of the memory controller, which no signal describes. */
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010001, 0x004201E4));
   EXPECT_OK(vm_pmu_inject(machine, 0, 0xE4, 0x01, 3, &taken));
   EXPECT(taken);

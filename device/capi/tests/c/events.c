@@ -1,4 +1,4 @@
-/* What a part can count, looked up; single instructions and requests, told. */
+/* Looks up what a part can count; reports single instructions and requests. */
 #include <string.h>
 
 #include "expect.h"
@@ -50,7 +50,7 @@ static void a_catalogue_is_read_to_its_end(void) {
   EXPECT(status == VM_PMU_STATUS_ERROR_RANGE && events >= 87 && masks >= 123);
 }
 
-/* A counter of edges that begins within a state asks for its level, and counts no edge for it. */
+/* A counter of edges that starts within a state asks for its level, and counts no edge for it. */
 static void levels_are_told_where_they_are_asked_for(void) {
   const unsigned word = VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES / 64;
   const uint64_t bit = (uint64_t)1 << (VM_PMU_SIGNAL_DECODER_EMPTY_CYCLES % 64);

@@ -1,13 +1,13 @@
-/* What the programs of this folder check with. */
+/* The checks of the programs in this folder. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <vm_pmu.h>
-#include <vm_pmu.h> /* a second time, as happens where headers include each other */
+#include <vm_pmu.h> /* a second time, as when headers include each other */
 
-/* Ends the program when something is not as it should be, and says where. */
+/* Ends the program when something is wrong, and prints where. */
 #define EXPECT(holds)                                                                                                                 \
   do {                                                                                                                                \
     if (!(holds)) {                                                                                                                   \

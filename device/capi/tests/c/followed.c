@@ -1,5 +1,5 @@
 /*
- * A host without caches tells the bridge's companion what it executes: tcg_bridge_companion.c.
+ * A host without caches reports what it executes to the bridge's companion: tcg_bridge_companion.c.
  */
 #include "expect.h"
 #include "tcg_bridge_companion.h"
@@ -24,7 +24,7 @@ struct host {
   TcgBridge *bridge;
   TcgBridgeCpu *cpu;
   unsigned interrupts;
-  /* What the host has been told of TcgBridgeCpu::counting or following. */
+  /* The last notifications of TcgBridgeCpu::counting or following. */
   unsigned changes;
 };
 
@@ -114,7 +114,7 @@ static void load(struct host *host, uint64_t address) {
   reads(host, address);
 }
 
-/* Loads from so many lines, one after the other. */
+/* Loads from that many lines, one after the other. */
 static void walk(struct host *host, unsigned lines) {
   unsigned line;
   for (line = 0; line < lines; line++) load(host, DATA + LINE * line);
@@ -161,7 +161,7 @@ static void one_instruction_may_access_any_number_of_lines(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
-/* Event 81h: lines of code that the instruction cache lacked. */
+/* Event 81h: misses of lines of code in the instruction cache. */
 static void plain_instructions_miss_where_their_line_begins(void) {
   struct host host;
   unsigned instruction;
@@ -231,7 +231,7 @@ static void a_branch_is_taken_if_the_next_instruction_is_elsewhere(void) {
   tcg_bridge_complete(host.cpu, CODE);
   warm = counted(&host);
   EXPECT(warm < 20);
-  /* It goes on behind its branch: that was not predicted. */
+  /* It continues after its branch: that was not predicted. */
   begin(&host, CODE + 4, VM_PMU_BRANCH_CONDITIONAL);
   tcg_bridge_complete(host.cpu, CODE + 8);
   EXPECT(counted(&host) == warm + 1);
@@ -386,7 +386,7 @@ static void branches_are_no_longer_recorded_when_nobody_looks_any_more(void) {
   tcg_bridge_destroy(host.bridge);
 }
 
-/* A handler freezes all and lets them go: what is demanded does not change for it. */
+/* A handler freezes all counters and releases them: that does not change the demand. */
 static void branches_are_no_longer_recorded_when_nobody_looks_at_samples(void) {
   struct host host;
   unsigned samples, instruction;
@@ -394,7 +394,7 @@ static void branches_are_no_longer_recorded_when_nobody_looks_at_samples(void) {
   history_entry(&host, 0);
   write_spr(host.cpu, 798, 0x02);   /* MMCR1: PMC4SEL, completed instructions */
   write_spr(host.cpu, 795, 0x06004000); /* MMCR0: PMAE, FCECE, PMCjCE */
-  begin(&host, CODE, VM_PMU_BRANCH_NONE); /* PMC1-4 stand still in the cycle after a write of MMCR1 */
+  begin(&host, CODE, VM_PMU_BRANCH_NONE); /* PMC1-4 do not count in the cycle after a write of MMCR1 */
   tcg_bridge_complete(host.cpu, CODE + 4);
   for (samples = 0; samples < 8; samples++) {
     EXPECT(host.cpu->following);
@@ -457,7 +457,7 @@ static void a_sampled_load_says_where_its_data_came_from(void) {
   uint64_t sier = sample_a_load(&host, 1);
   EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) == 1);
   tcg_bridge_destroy(host.bridge);
-  sier = sample_a_load(&host, 1 << 16); /* each of 257 lines for the first time, in no order that could be foreseen: from memory */
+  sier = sample_a_load(&host, 1 << 16); /* each of 257 lines for the first time, in an unpredictable order: from memory */
   EXPECT((sier >> 15 & 7) == 1 && (sier >> 1 & 7) > 3);
   write_spr(host.cpu, 786, 0);
   EXPECT(!host.cpu->following);

@@ -1,5 +1,5 @@
 /*
- * Boxes of Knights Landing count what a bridge's companion makes of what is executed: tcg_bridge_boxes.c.
+ * Boxes of Knights Landing count the events of a bridge's companion: tcg_bridge_boxes.c.
  */
 #include "expect.h"
 #include "tcg_bridge_boxes.h"

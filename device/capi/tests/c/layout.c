@@ -1,5 +1,5 @@
-/* The binary interface, as programs that are compiled already know it. When one of these fails, VM_PMU_ABI is a new number, or the change is
- * taken back: only what comes behind the last field that is named here may be added. For hosts with 64-bit pointers. */
+/* The binary interface that compiled programs rely on. If one of these checks fails, either VM_PMU_ABI needs a new number, or the change
+ * must be undone: only fields after the last one named here may be added. For hosts with 64-bit pointers. */
 #include "expect.h"
 
 #define AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
@@ -202,7 +202,7 @@ AT(VmPmuCounterNodes, first_phandle, 12);
 _Static_assert(sizeof(VmPmuStatus) == 4, "VmPmuStatus");
 _Static_assert(VM_PMU_ABI == 0, "the number that these offsets belong to");
 
-/* Numbers are found where they were, whatever has come behind them. */
+/* Numbers stay the same, whatever has been added after them. */
 static void signals_keep_their_numbers(void) {
   static const struct {
     const char *name;

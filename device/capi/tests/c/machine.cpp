@@ -1,4 +1,4 @@
-// A machine in C++: one comparison a block, host threads, levels that stay, devices.
+// A machine in C++: one comparison per block, host threads, levels that stay, devices.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -43,7 +43,7 @@ public:
   std::atomic<uint32_t> levels[8] = {};
 };
 
-// One instruction a cycle, in blocks of ten; a block that does not fit is executed instruction by instruction.
+// One instruction per cycle, in blocks of ten; a block that does not fit is executed instruction by instruction.
 void looks_once_a_block() {
   VmPmuOptions options = sized<VmPmuOptions>();
   options.pace_signal = VM_PMU_SIGNAL_CYCLES;

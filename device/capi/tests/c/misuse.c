@@ -1,11 +1,11 @@
-/* What a caller can do wrong, and what it is told. */
+/* What a caller can do wrong, and the errors that it gets. */
 #include <string.h>
 
 #include "expect.h"
 
 static char message[256];
 
-/* The message of the last error, which must have this in it. */
+/* The message of the last error must contain this. */
 static bool told(const char *part) {
   size_t length = vm_pmu_last_error(message, sizeof message);
   return length == strlen(message) && strstr(message, part) != NULL;
@@ -60,7 +60,7 @@ static void what_the_part_does_not_have(void) {
   EXPECT(machine == NULL);
 }
 
-/* A program of a later header: what it sets and this library does not know is refused, zeros are not. */
+/* A program of a later header: values in fields that this library does not know are refused, zeros are not. */
 static void longer_structs(void) {
   struct {
     VmPmuOptions known;

@@ -1,4 +1,4 @@
-/* Controllers, channels and interconnects of a companion count by themselves, and are told to a function of this program. */
+/* Controllers, channels and interconnects of a companion are counted separately, and reported to a function of this program. */
 #include <string.h>
 
 #include "expect.h"
@@ -26,7 +26,7 @@ static void place(void *user, const VmPmuPlace *place) {
   uint32_t agent;
   EXPECT(place->size >= sizeof(VmPmuPlace) && heard->count < 16);
   heard->places[heard->count++] = *place;
-  /* No lock is held, and all that there was is taken. */
+  /* No lock is held, and everything has been taken. */
   EXPECT_OK(vm_pmu_companion_take_places(heard->companion, never, NULL));
   EXPECT_OK(vm_pmu_companion_home(heard->companion, 0, &agent));
   EXPECT_OK(vm_pmu_companion_watch_places(heard->companion, true));
@@ -38,7 +38,7 @@ static void interconnect(void *user, const VmPmuInterconnect *interconnect) {
   heard->interconnects[heard->joined++] = *interconnect;
 }
 
-/* Everything that there is to hear. */
+/* Everything that is reported. */
 static struct heard take(VmPmuCompanion *companion) {
   struct heard heard = {0};
   bool has;
@@ -68,7 +68,7 @@ static void a_device_reads_a_line_of_knights_landing(void) {
   EXPECT_OK(vm_pmu_companion_create("knl", NULL, &companion));
   EXPECT_OK(vm_pmu_companion_home(companion, 0x8000, &agent));
   EXPECT(agent == 16);
-  /* Nobody watches. */
+  /* Nothing is watched. */
   EXPECT_OK(vm_pmu_companion_device_access(companion, machine, 0, 0x4000, 64, false));
   EXPECT_OK(vm_pmu_companion_has_places(companion, &has));
   EXPECT(!has);
@@ -90,7 +90,7 @@ static void a_device_reads_a_line_of_knights_landing(void) {
   EXPECT(heard.count == 2);
   EXPECT(is(&heard.places[0], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_NEAR_MEMORY_READS, 1));
   EXPECT(is(&heard.places[1], VM_PMU_PLACE_KIND_NEAR_MEMORY, 3, 0, VM_PMU_SIGNAL_MEMORY_SIDE_CACHE_HITS_CLEAN, 1));
-  /* What nobody has taken is forgotten. */
+  /* Counts that were not taken are dropped. */
   EXPECT_OK(vm_pmu_companion_device_access(companion, machine, 0, 0x8000, 64, false));
   EXPECT_OK(vm_pmu_companion_watch_places(companion, false));
   EXPECT_OK(vm_pmu_companion_take_places(companion, never, NULL));
@@ -98,7 +98,7 @@ static void a_device_reads_a_line_of_knights_landing(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
-/* Two chips of a MiB each, of eight threads. */
+/* Two chips of 1 MiB and eight threads each. */
 static VmPmuCompanion *two_chips(void) {
   VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
   VmPmuCompanion *companion = NULL;
@@ -109,7 +109,7 @@ static VmPmuCompanion *two_chips(void) {
   return companion;
 }
 
-/* Lines that follow each other go to controllers, channels and ports in turn. */
+/* Consecutive lines go to controllers, channels and ports in turn. */
 static void a_device_reads_sixteen_lines_of_power9(void) {
   VmPmuOptions options = {sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL;

@@ -1,4 +1,4 @@
-/* POWER9's cores and chips post into the memory of a guest that is an array here; calls start and stop them; what is saved posts on. */
+/* POWER9's cores and chips post into the memory of a guest that is an array here; calls start and stop them; a restored one continues to post. */
 #include <string.h>
 
 #include "expect.h"
@@ -62,7 +62,7 @@ static void retire(VmPmuMachine *machine, uint64_t instructions) {
   vm_pmu_add(&cells, RETIRED, instructions);
 }
 
-/* CPM_INST lies at 20h and goes in steps of 512. */
+/* CPM_INST is at 20h and counts in steps of 512. */
 static void cores_post(void) {
   VmPmuOptions options = {sizeof(VmPmuOptions)};
   VmPmuMachine *machine = NULL, *k8 = NULL;
@@ -134,7 +134,7 @@ static VmPmuPlatform *platform_of(uint32_t id) {
   return platform;
 }
 
-/* The pumps of a group go in steps of 256, and are posted at 8h. */
+/* The pumps of a group count in steps of 256, and are posted at 8h. */
 static void chips_post_and_are_saved(void) {
   VmPmuPlatform *old = platform_of(8), *new = platform_of(8), *other = platform_of(0);
   VmPmuSnapshot *snapshot = NULL;

@@ -1,4 +1,4 @@
-/* Replays the litmus files that are named, and two of its own that must fail. */
+/* Replays the named litmus files, and two built-in ones that must fail. */
 #include <string.h>
 
 #include "expect.h"

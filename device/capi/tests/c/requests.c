@@ -1,4 +1,4 @@
-/* What a tile of Knights Landing asks the mesh for, and what its memory does, is counted by the boxes of both. */
+/* The boxes of mesh and memory count the requests of a tile of Knights Landing and what its memory does. */
 #include <string.h>
 
 #include "expect.h"
@@ -57,7 +57,7 @@ static void load(struct seen *seen, uint64_t address) {
   EXPECT_OK(vm_pmu_follow(seen->companion, 0, &instruction));
   EXPECT_OK(vm_pmu_follow_requests(seen->companion, 0, request, seen));
   EXPECT_OK(vm_pmu_follow_deliver(seen->companion, seen->machine, 0, NULL, 0, NULL, NULL, NULL));
-  /* They have been told. */
+  /* They have been reported. */
   EXPECT_OK(vm_pmu_follow_requests(seen->companion, 0, never, NULL));
   EXPECT_OK(vm_pmu_companion_take_places(seen->companion, place, seen));
   EXPECT_OK(vm_pmu_tick(seen->machine, VM_PMU_CLOCK_ALL, 1000));
@@ -76,13 +76,13 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   EXPECT_OK(vm_pmu_machine_create("knl", NULL, &seen.machine));
   EXPECT_OK(vm_pmu_companion_create("knl", NULL, &seen.companion));
   EXPECT_OK(vm_pmu_box_named("mc-dclk0", &seen.channel));
-  /* Nobody asks for requests. */
+  /* No requests are wanted. */
   EXPECT_OK(vm_pmu_follow_sync(seen.companion, seen.machine, 0, &active));
   EXPECT(!active);
   load(&seen, 0x4000);
   EXPECT(seen.requests == 0);
 
-  /* The CHA counts insertions into its table, from tiles, of any result; those of DRd (182h) alone pass filter 1. */
+  /* The CHA counts insertions into its table, from tiles, of any result; only those of DRd (182h) pass filter 1. */
   EXPECT_OK(vm_pmu_write(seen.machine, 0, VM_PMU_SPACE_MSR, CHA_MSR(6), 0x30422));
   EXPECT_OK(vm_pmu_write(seen.machine, 0, VM_PMU_SPACE_MSR, CHA_MSR(1), 0x403135));
   /* The channel counts CAS reads. */
@@ -98,7 +98,7 @@ static void a_load_that_misses_is_counted_by_a_cha_and_a_channel(void) {
   EXPECT(at_cha(&seen, 8) == 1);
   EXPECT_OK(vm_pmu_pci_read(seen.machine, CHANNEL | 0xB00, 4, &value));
   EXPECT(value == 1);
-  /* The first level has it now, and no more is asked for. */
+  /* The first level has it now: there is no further request. */
   load(&seen, 0x8008);
   EXPECT(seen.requests == 1 && at_cha(&seen, 8) == 1);
   EXPECT_OK(vm_pmu_follow_keep_requests(seen.companion, 0, false));
@@ -147,7 +147,7 @@ static void misuse(void) {
   EXPECT(vm_pmu_box_request(machine, 0, &request, 0, 0, &taken) == VM_PMU_STATUS_ERROR_ARGUMENT && told("snoop"));
   EXPECT(taken);
   request.snoop = 0;
-  /* What the own tile supplied comes to no CHA. */
+  /* A request that the own tile supplied reaches no CHA. */
   EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_MSR, 0xE01, 0x403135));
   EXPECT_OK(vm_pmu_box_request(machine, 0, &request, 0, 0, &taken));
   EXPECT(taken);

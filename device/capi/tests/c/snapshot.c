@@ -1,4 +1,4 @@
-/* A machine is saved in the middle of counting, and another one counts on; what is damaged is refused. */
+/* A machine is saved in the middle of counting, and another one continues to count; damaged bytes are refused. */
 #include <string.h>
 
 #include "expect.h"

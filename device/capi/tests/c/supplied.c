@@ -68,7 +68,7 @@ static void looks_once_a_period(void) {
   EXPECT_OK(vm_pmu_cells(machine, 0, &cells));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010004, 0 - (uint64_t)100000));
   EXPECT_OK(vm_pmu_write(machine, 0, MSR, 0xC0010000, 0x005200C0)); /* retired instructions, OS, INT, EN */
-  /* Of the 100,000 events one is an interrupt, which the machine is told of behind the 500th instruction. */
+  /* One of the 100,000 events is an interrupt, reported to the machine after the 500th instruction. */
   for (unsigned instruction = 1; instruction <= 99999; instruction++) {
     vm_pmu_add(&cells, RETIRED, 1);
     vm_pmu_add(&cells, CYCLES, 1);
@@ -97,7 +97,7 @@ static void demands_only_records_that_are_told(void) {
     VmPmuMachine *machine = make("power9", options);
     EXPECT_OK(vm_pmu_write(machine, 0, VM_PMU_SPACE_SPR, 786, sample_enable)); /* MMCRA */
     EXPECT_OK(vm_pmu_demand(machine, 0, &demand));
-    /* Who tells everything also knows what became of it. */
+    /* An embedder that reports everything also knows the outcomes. */
     uint32_t expected = index == 0 ? VM_PMU_RECORDS_AT_DEADLINE | VM_PMU_RECORDS_SAMPLED_OUTCOMES : index == 3 ? VM_PMU_RECORDS_AT_DEADLINE : 0;
     EXPECT(demand.records == expected);
     EXPECT_OK(vm_pmu_machine_destroy(machine));

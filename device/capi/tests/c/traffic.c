@@ -1,4 +1,4 @@
-/* What a companion moves between caches and memory is counted by the nest of a chip, posted, and saved with what fills no transfer yet. */
+/* The nest of a chip counts a companion's traffic between caches and memory, posts it, and saves it with incomplete transfers. */
 #include <string.h>
 
 #include "expect.h"
@@ -45,7 +45,7 @@ static bool told(const char *part) {
   return strstr(message, part) != NULL;
 }
 
-/* Platforms of so many chips. */
+/* Platforms with that many chips. */
 static VmPmuPlatform *platform_of(size_t count) {
   VmPmuChip chips[2] = {{sizeof(VmPmuChip)}, {sizeof(VmPmuChip)}};
   const VmPmuChip *each[] = {&chips[0], &chips[1]};
@@ -68,7 +68,7 @@ struct rig {
   VmPmuTraffic *traffic;
 };
 
-/* A chip whose engine posts, and what leads to it. */
+/* A chip whose engine posts, and its traffic. */
 static struct rig made(void) {
   struct rig rig = {0};
   VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
@@ -101,7 +101,7 @@ static void taken_apart(struct rig *rig) {
   EXPECT_OK(vm_pmu_machine_destroy(rig->machine));
 }
 
-/* A device reads so many lines from line `first` on. */
+/* A device reads `count` lines from line `first` on. */
 static void read_lines(const struct rig *rig, uint64_t first, uint64_t count) {
   for (uint64_t line = first; line < first + count; line++) {
     EXPECT_OK(vm_pmu_companion_device_access(rig->companion, rig->machine, 0, line * LINE, LINE, false));
@@ -114,23 +114,23 @@ static uint64_t posted(const struct rig *rig, uint64_t offset) {
   return cells[offset / 8];
 }
 
-/* 2,048 lines, 256 at each port. A posted one is 256, but at the ports. */
+/* 2,048 lines, 256 at each port. A posted count is 256 of them, except at the ports. */
 static void lines_of_memory_are_counted_by_the_nest(void) {
   struct rig rig = made();
   uint32_t offset;
   read_lines(&rig, 512, 2048);
   EXPECT_OK(vm_pmu_chip_event_named("PM_MBA0_READ_BYTES", &offset));
-  EXPECT(offset == 0x448 && posted(&rig, offset) == 2 * 256); /* two blocks a line */
+  EXPECT(offset == 0x448 && posted(&rig, offset) == 2 * 256); /* two blocks per line */
   EXPECT(posted(&rig, 0x450) == 0);                           /* PM_MBA0_WRITE_BYTES */
   EXPECT(posted(&rig, 0xD0) == 4);                            /* PM_MCS01_64B_RD_DISP_PORT01: 1,024 blocks */
   EXPECT(posted(&rig, 0x10) == 8);                            /* PM_PB_EVENT_LNS_PUMP: 2,048 requests */
   EXPECT(posted(&rig, 0x90) == 4);                            /* those of ports 0 and 1 */
   EXPECT(posted(&rig, 0xA8) == 2);                            /* PM_PB_INT_DATA_XFER: 512 transfers of four lines */
-  EXPECT(posted(&rig, 0x18) == 0);                            /* none asked another chip */
+  EXPECT(posted(&rig, 0x18) == 0);                            /* none went to another chip */
   taken_apart(&rig);
 }
 
-/* A transfer is four lines, and a posted one 256 transfers: of 256, three lines are moved before, the others after. */
+/* A transfer is four lines, and a posted count is 256 transfers. Three lines are moved before, the others after. */
 static void what_fills_no_transfer_is_saved(void) {
   struct rig old = made();
   VmPmuMoved moved = {7, 7};

@@ -1,6 +1,6 @@
 /*
- * A translator of a toy instruction set, on tcg_bridge.c: whatever the size of its blocks, it counts, is interrupted and reads the same as
- * an interpreter that looks after each instruction.
+ * A translator of a toy instruction set, on tcg_bridge.c: for every size of its blocks it counts, is interrupted and reads the same as an
+ * interpreter that checks after each instruction.
  */
 #include "expect.h"
 #include "tcg_bridge.h"
@@ -17,7 +17,7 @@ struct instruction {
   unsigned operand;
 };
 
-/* What a guest has seen: after how many of its instructions, and what. */
+/* What a guest has observed, and after how many of its instructions. */
 struct sight {
   char what;
   unsigned long after;
@@ -41,7 +41,7 @@ struct machine {
   unsigned long executed, late, flushes, contexts;
   struct sight *sights;
   unsigned long sight_count;
-  /* The translator: a block for each address and length that was needed. */
+  /* The translator: a block for each needed address and length. */
   TcgBridge *bridge;
   TcgBridgeCpu *cpu;
   TcgBridgeBlock *blocks[PROGRAM][MOST_BLOCK + 1];
@@ -86,11 +86,11 @@ static bool arms(const struct machine *machine, const struct instruction *instru
 
 static bool ends_block(enum operation operation) { return operation >= BRANCH && operation != FAULT; }
 
-/* What the instruction does but for counting; returns false if it faults. Accesses to the PMU are the caller's. */
+/* Executes the instruction except for counting; returns false if it faults. The caller makes accesses to the PMU. */
 static bool execute(struct machine *machine, const struct instruction *instruction, bool *taken) {
   *taken = false;
   if (instruction->operation == FAULT && (machine->accumulator + instruction->operand) % 3 == 0) {
-    machine->pc = (machine->pc + 1) % PROGRAM; /* the handler returns behind it */
+    machine->pc = (machine->pc + 1) % PROGRAM; /* the handler returns to the next instruction */
     machine->accumulator += 1;
     return false;
   }
@@ -297,7 +297,7 @@ static void translate_and_run(struct machine *machine, uint32_t size, unsigned l
       tcg_bridge_taken(machine->cpu, true);
       continue;
     }
-    /* The run ends at the same instruction whatever the size. */
+    /* The run ends at the same instruction for every size. */
     if (length > machine->steps - machine->executed) length = (uint32_t)(machine->steps - machine->executed);
     if (tcg_bridge_context(machine->cpu, machine->level)) continue;
     block = translate(machine, length);
@@ -346,7 +346,7 @@ static void sees_the_same_if(unsigned long select, unsigned long period, bool ar
       interrupts += one->what == 'i';
     }
     EXPECT(interpreted.sight_count == translated.sight_count);
-    /* Once for what the program selects, not for every time that it selects it. */
+    /* Once for each selection of the program, not every time that it is selected. */
     EXPECT(saves[run] != 0 || translated.flushes <= 3);
     free(translated.sights);
   }
@@ -515,7 +515,7 @@ static bool thread_record(void *user, uint32_t cpu, VmPmuRecord *record) {
   return true;
 }
 
-/* A bridge whose host tells these records, none if `record` is null. Its alerts are on: branches are asked for, and the deadline's. */
+/* A bridge whose host reports these records, none if `record` is null. Its alerts are on: it wants records of branches, and at the deadline. */
 static TcgBridge *alerting(struct thread *thread, bool (*record)(void *, uint32_t, VmPmuRecord *), uint32_t records) {
   TcgBridgeOptions options;
   TcgBridgeException exception;
@@ -570,7 +570,7 @@ static void a_host_without_records_is_not_held_up_by_them(void) {
   TcgBridge *bridge = alerting(&thread, NULL, 0);
   TcgBridgeException exception;
   EXPECT(tcg_bridge_records(bridge) == 0);
-  /* MMCRA: random sampling asks for every instruction. */
+  /* MMCRA: random sampling wants every instruction. */
   EXPECT(tcg_bridge_write(tcg_bridge_cpu(bridge, 0), VM_PMU_SPACE_SPR, 786, 1, &exception) == TCG_BRIDGE_DONE);
   EXPECT(tcg_bridge_limit(bridge) == UINT32_MAX && tcg_bridge_records(bridge) == 0);
   execute_five(bridge, &thread, 0);
@@ -620,7 +620,7 @@ static void a_system_call_at_the_deadline_is_told_before_its_context_ends(void) 
   EXPECT(tcg_bridge_poll_interrupt(cpu));
   thread.address = 0x1000;
   go(cpu, 1, &one);
-  /* Both contexts are told, and told again with the deadline near; the last of 9,000 instructions is a system call. */
+  /* Both contexts are reported, and again with the deadline near; the last of 9,000 instructions is a system call. */
   for (number = 0; number < 8999; number++) {
     go(cpu, 3, &one);
     if (number % 100 == 0) go(cpu, 1, &one);
@@ -647,14 +647,14 @@ int main(void) {
   a_level_that_was_told_is_not_told_again_while_the_deadline_is_far();
   an_interpreter_retires_one_by_one();
   sees_the_same(0x5300C0, 300);  /* retired instructions, exceptions and interrupts among them */
-  sees_the_same(0x5200C0, 7);    /* at level 0 alone */
+  sees_the_same(0x5200C0, 7);    /* only at level 0 */
   sees_the_same(0x510076, 100);  /* cycles, above it */
   sees_the_same(0x5300C2, 50);   /* branches */
   sees_the_same(0x5300C4, 1);    /* branches taken */
   sees_the_same(0x530040, 90);   /* accesses to the data cache */
   sees_the_same_if(0x510076, 6000, true); /* above level 0, far */
   sees_the_same_if(0x520076, 9000, true); /* cycles at level 0 */
-  sees_the_same_if(0x520040, 5000, true); /* accesses, which ride along in the countdown */
+  sees_the_same_if(0x520040, 5000, true); /* accesses, which the countdown includes */
   sees_the_same_if(0x5200C2, 4500, true); /* branches, which do not */
   puts("translator: all is well");
   return 0;

@@ -1,4 +1,4 @@
-/* The device tree nodes of POWER9's monitors are handed to functions of this program, which write them as text. */
+/* The device tree nodes of POWER9's monitors are passed to functions of this program, which write them as text. */
 #include <string.h>
 
 #include "expect.h"
@@ -9,7 +9,7 @@ static bool told(const char *part) {
   return strstr(message, part) != NULL;
 }
 
-/* What was written: a line for each node and property, in the order in which they came. */
+/* The written text: a line for each node and property, in order. */
 struct text {
   char lines[1 << 20];
   size_t length;
@@ -79,7 +79,7 @@ static VmPmuPlatform *platform_of(uint64_t home) {
   return platform;
 }
 
-/* The interconnect: what firmware gives it, in the order in which it does. */
+/* The interconnect: the same properties as from firmware, in the same order. */
 static void nodes_of_the_nest_are_handed_over(void) {
   VmPmuPlatform *platform = platform_of(0x400000);
   VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
@@ -136,13 +136,13 @@ static void a_catalogue_leaves_chips_to_firmware(void) {
   VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_catalogue(NULL, &writer));
-  /* What it has is the root's. */
+  /* Its content is in the root. */
   EXPECT(strncmp(text.lines, "compatible ", 11) == 0);
   EXPECT(has("\npowerbus0@8 {\n") && has("\nnx@1d8 {\n") && !has("base-addr") && !has("chip-id"));
   nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
   anew(1 << 20);
   EXPECT_OK(vm_pmu_tree_catalogue(&nodes, &writer));
-  /* The first of the interconnect's events that it tells by itself is PM_PB_CYC, at 80h; no memory controller has any. */
+  /* The first of the interconnect's events that it reports itself is PM_PB_CYC, at 80h; no memory controller has any. */
   EXPECT(has("\npowerbus0@80 {\n") && has("\nmba0@458 {\n") && !has("\nnx@") && !has("\nmcs01@"));
   nodes.flags = VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION | VM_PMU_COUNTER_NODES_TOLD_BY_NEST;
   anew(1 << 20);
@@ -155,7 +155,7 @@ static void a_catalogue_leaves_chips_to_firmware(void) {
   EXPECT(vm_pmu_tree_catalogue(&nodes, &writer) == VM_PMU_STATUS_ERROR_ARGUMENT && told("0x80000000"));
 }
 
-/* What nobody tells is left out for a machine's own tree, too. */
+/* Events that are never reported are left out of a machine's own tree, too. */
 static void only_what_is_told_is_described(void) {
   VmPmuPlatform *platform = platform_of(0x400000);
   VmPmuCounterNodes nodes = {sizeof(VmPmuCounterNodes)};
@@ -181,7 +181,7 @@ static void the_pmu_of_the_core_is_described(void) {
   EXPECT(strcmp(text.lines, "cpu-version 00 4e 12 02\n") == 0);
 }
 
-/* Whichever function says so, nothing follows. */
+/* Nothing follows, whichever function stops. */
 static void a_function_that_asks_to_stop_is_heard(void) {
   for (int most = 0; most < 6; most++) {
     anew(most);

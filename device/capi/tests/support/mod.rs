@@ -1,4 +1,4 @@
-//! The built libraries, and the compilers that are there.
+//! The built libraries, and the available compilers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,7 +15,7 @@ pub(crate) fn libraries() -> PathBuf {
     places.expect("cargo built the shared library").to_owned()
 }
 
-/// Runs `command`, which must succeed; what it says is in the message if it does not.
+/// Runs `command`, which must succeed; if it does not, its output is in the message.
 pub(crate) fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -23,7 +23,7 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Whether there is such a program; if not, the test named `test` says that it is skipped.
+/// Whether there is such a program; if not, prints that the test named `test` is skipped.
 pub(crate) fn is_there(program: &str, test: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {

@@ -8,7 +8,7 @@
  *   a jump                             1             1         1
  *   a call and its return              2             2         2
  *   an indirect call and its return    2             2         2
- *   the end of the turn                2             1         1, but for the last
+ *   the end of the turn                2             1         1, except for the last
  *   sum                                12            9         7 1/2
  *
  * Without an argument:

@@ -1,5 +1,5 @@
 /*
- * memory [N]: N walks through 1 MiB, one load a line of 128 bytes (N is 10 without an argument), after one walk of stores.
+ * memory [N]: N walks through 1 MiB, one load per line of 128 bytes (N is 10 without an argument), after one walk of stores.
  *
  * A walk touches 1 MiB / 128 = 8,192 lines. Every first-level data cache of less than 1 MiB that replaces the line used least
  * recently, and does not prefetch, misses on each of them in each walk: a line's turn comes again when 8,191 others were used.

@@ -3,7 +3,7 @@
  *
  * Without an argument:
  *   instructions of the user   5 + 1 + 4N + 3   = 4N + 9 = 40,009
- *   branches                   1 + N            = N + 1  = 10,001 (sc is none)
+ *   branches                   1 + N            = N + 1  = 10,001 (sc is not one)
  *   system calls               N + 1            = 10,001 (the last is exit)
  */
 #include "start.h"

@@ -5,7 +5,7 @@ use super::super::{
     SecondLevel, Translation, WritePolicy,
 };
 
-/// Page sizes beyond 4 KiB that a fully associative buffer holds; the others in pieces.
+/// Page sizes that a fully associative buffer holds; larger pages are held in pieces.
 const PAGES: &[u8] = &[12, 14, 16, 24];
 const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 64, ways: 64, page_bits: PAGES, pieces: true }];
 const FIRST_DATA: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: PAGES, pieces: true }];

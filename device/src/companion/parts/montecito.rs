@@ -76,6 +76,6 @@ pub const MONTECITO: Profile = Profile {
     },
     mesh: Mesh { quadrants: 1, agents: 1 },
     prefetcher: None,
-    // Four a core, for both threads.
+    // Four per core, for both threads.
     write_combining: 2,
 };

@@ -1,16 +1,16 @@
-//! Counts worked out from the geometry of the K8: 1,024 lines of 64 bytes in 512 sets of two in the first level, 16,384 in 1,024 sets of
+//! Counts derived from the geometry of the K8: 1,024 lines of 64 bytes in 512 sets of two in the first level, 16,384 in 1,024 sets of
 //! sixteen in the second.
 
 use super::super::{Clock, Untranslated};
 use super::*;
 
-/// Runs an instruction whose pages no table leads to, so that walks read nothing.
+/// Runs an instruction without page tables, so that walks read nothing.
 fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     follower.execute(instruction, &mut Untranslated(12));
     rig.deliver(follower);
 }
 
-/// An instruction that is fetched already.
+/// An instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
@@ -30,8 +30,8 @@ fn advance(rig: &Rig, follower: &mut Follower<'_>, bytes: u64, signals: &[Signal
 fn a_chase_misses_where_it_outgrows_a_level() {
     let companion = Builder::new("k8").unwrap().build();
     let signals = [Signal::DataCacheMisses, Signal::L2MissesData, Signal::DataCacheRefillsL2Exclusive, Signal::L2Fills];
-    // 48 KiB fit in the first level. Of 512 KiB, sixteen lines meet in each set of two: every access misses, and the second level, which
-    // takes the line that makes room, has it. 4 MiB outgrow both: 64 lines meet in each set of sixteen.
+    // 48 KiB fit in the first level. Of 512 KiB, sixteen lines map to each set of two: every access misses, and the second level, which
+    // takes the displaced lines, has it. 4 MiB exceed both: 64 lines map to each set of sixteen.
     for (bytes, right) in [(48 << 10, [0, 0, 0, 0]), (512 << 10, [8192, 0, 8192, 8192]), (4 << 20, [65536, 65536, 0, 65536u64])] {
         let rig = Rig::new(1);
         let mut follower = follow(&companion, 0);
@@ -50,8 +50,8 @@ fn two_cores_that_write_one_line_take_it_from_each_other() {
             run(&rig, follower, &accessing(&[load(0x8000), store(0x8000)]));
         }
     }
-    // The first load found nobody; each of the other 199 found the line modified, got it shared, and had to ask leave to write it, which
-    // took it from the owner.
+    // The first load found no holder. Each of the other 199 found the line modified, got it shared, and had to request permission to write
+    // it, which invalidated it at the owner.
     assert_eq!(rig.sum(&[Signal::DataCacheMisses]), 200);
     assert_eq!(rig.sum(&[Signal::DataCacheRefillsSystemExclusive]), 1);
     assert_eq!(rig.sum(&[Signal::DataCacheRefillsSystemShared]), 199);
@@ -59,7 +59,7 @@ fn two_cores_that_write_one_line_take_it_from_each_other() {
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirtyCancelled]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeHitsDirty]), 199);
     assert_eq!(rig.sum(&[Signal::ProbeMisses]), 1);
-    // Each line that comes again takes the place of the one that was taken away: all but the first of each core.
+    // Each line that comes again takes the place of the invalidated one: all except the first of each core.
     assert_eq!(rig.sum(&[Signal::DataCacheEvictionsInvalid]), 198);
 }
 
@@ -72,7 +72,7 @@ fn the_threads_of_a_tile_share_its_second_level_and_not_the_first() {
         run(&rig, &mut follower, &accessing(&[load(0x8000)]));
         [Signal::DataCacheMisses, Signal::L2Misses].map(|signal| rig.get(thread, signal))
     };
-    // Threads 0 to 3 are of the first core, 4 to 7 of the second, 8 to 11 of the next tile.
+    // Threads 0 to 3 belong to the first core, 4 to 7 to the second, 8 to 11 to the next tile.
     assert_eq!(misses(0), [1, 1]);
     assert_eq!(misses(1), [0, 0]);
     assert_eq!(misses(4), [1, 0]);
@@ -110,7 +110,7 @@ fn a_pair_of_power9_cores_passes_lines_through_its_third_level() {
 
 #[test]
 fn a_load_that_misses_costs_what_its_level_takes() {
-    // K8: 3 cycles from the first level are no stall; 12 from the second are 9; a page of DRAM to be opened is 123 + 30.
+    // K8: 3 cycles from the first level are no stall; 12 from the second are 9; opening a page of DRAM takes 123 + 30.
     let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
@@ -119,10 +119,10 @@ fn a_load_that_misses_costs_what_its_level_takes() {
         run(&rig, &mut follower, &accessing(&[load(*line)]));
     }
     let memory = rig.get(0, Signal::StallLoadLocalMemoryCycles);
-    // 0x8000 apart lie in other banks: three pages are opened; and so many cycles are behind a full reorder buffer.
+    // Lines 0x8000 apart are in different banks, so three pages are opened; the rest of the cycles are spent behind a full reorder buffer.
     assert_eq!(memory, 3 * (123 + 30 - 3));
     assert_eq!(rig.get(0, Signal::DispatchStallReorderBufferCycles), 3 * (123 + 30 - 3 - 24));
-    // Three lines met in a set of two: the first is in the second level now.
+    // Three lines map to a set of two: the first is in the second level now.
     run(&rig, &mut follower, &accessing(&[load(lines[0])]));
     assert_eq!(rig.get(0, Signal::StallLoadL2Cycles), 9);
     assert_eq!(rig.get(0, Signal::StallLoadLocalMemoryCycles), memory);
@@ -173,7 +173,7 @@ fn translations_of_k8_are_32_small_and_8_large_and_then_512_small() {
     // In turn, 33 pages push each other out of 32 places; the second level has them all.
     assert_eq!(pages(&k8.build(), 33, 12, 3), (66, 33));
     assert_eq!(pages(&k8.build(), 512, 12, 3), (1024, 512));
-    // Eight pages meet in each set of four.
+    // Eight pages map to each set of four.
     assert_eq!(pages(&k8.build(), 1024, 12, 3), (0, 3072));
     assert_eq!(pages(&k8.build(), 8, 21, 3), (0, 8));
     // The second level holds no large page, whole or in pieces.
@@ -208,7 +208,7 @@ fn a_store_into_the_code_that_runs_is_noticed_where_caches_are_one() {
             run(&rig, &mut follower, &Instruction { accesses: &[store(0x1010)], ..code });
         }
         assert_eq!(rig.get(0, Signal::SelfModifyingCodeRestarts), 5, "{name}");
-        // The first fetch, and one after each restart but the last.
+        // The first fetch, and one after each restart except the last.
         assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 5, "{name}");
     }
 }
@@ -222,7 +222,7 @@ fn a_dirty_line_is_written_back_once_wherever_it_went() {
         let mut follower = follow(&companion, 0);
         run(&rig, &mut follower, &accessing(&[store(0x1000)]));
         run(&rig, &mut follower, &code);
-        // Lines that meet it in every cache, as data and as code: it leaves the first level of both.
+        // Lines of the same set in every cache, as data and as code: the line leaves the first level of both.
         for number in 1..200u64 {
             let address = 0x1000 + number * 0x4_0000;
             run(&rig, &mut follower, &accessing(&[load(address)]));
@@ -235,7 +235,7 @@ fn a_dirty_line_is_written_back_once_wherever_it_went() {
 }
 
 #[test]
-fn what_others_did_before_anybody_counted_is_not_told() {
+fn what_others_did_before_anything_was_counted_is_not_reported() {
     let companion = Builder::new("k8").unwrap().threads(2).build();
     let rig = Rig::new(2);
     let mut first = follow(&companion, 0);
@@ -270,20 +270,20 @@ fn a_device_takes_what_it_writes_and_gets_what_it_reads() {
         let get = |signal| devices.get(signal);
         [Signal::ProbeMisses, Signal::ProbeHitsClean, Signal::ProbeHitsDirty, Signal::ProbeHitsDirtyCancelled].map(get)
     };
-    // Section 10.2.1.7 on event ECh: nobody has the line; then it is dirty, and a read gets it from there.
+    // Section 10.2.1.7 on event ECh: no cache has the line; then one has it dirty, and a read gets it from there.
     device(64, false);
     assert_eq!(probes(), [1, 0, 0, 0]);
     run(&rig, &mut follower, &accessing(&[store(0x8000)]));
     device(64, false);
     assert_eq!(probes(), [1, 0, 0, 1]);
-    // A write of a part of a dirty line lets memory go on; one of the whole line counts as a clean hit.
+    // A write of a part of a dirty line counts as a dirty hit; one of the whole line as a clean hit.
     device(4, true);
     assert_eq!(probes(), [1, 0, 1, 1]);
     run(&rig, &mut follower, &accessing(&[store(0x8000)]));
     device(64, true);
     assert_eq!(probes(), [1, 1, 1, 1]);
     assert_eq!([Signal::UpstreamReads, Signal::UpstreamWrites].map(|signal| devices.get(signal)), [2, 2]);
-    // Both writes took the line away.
+    // Both writes invalidated the line.
     assert_eq!(rig.get(0, Signal::DataCacheMisses), 2);
     run(&rig, &mut follower, &accessing(&[load(0x8000)]));
     assert_eq!(rig.get(0, Signal::DataCacheMisses), 3);
@@ -328,7 +328,7 @@ fn targets_2048_places_apart_take_each_others_place() {
         run(&rig, &mut follower, &Instruction { address, physical: address, length: 2, transfer, ..Instruction::default() });
         rig.get(0, Signal::IndirectJumpsMispredicted) - before
     };
-    // Addresses count by two bytes: 2,048 places are 4 KiB.
+    // Addresses count in units of two bytes: 2,048 entries cover 4 KiB.
     assert_eq!([jump(0x1000, 0x40), jump(0x1800, 0x50), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0, 0]);
     assert_eq!([jump(0x2000, 0x60), jump(0x1000, 0x40), jump(0x1800, 0x50)], [1, 1, 0]);
 }
@@ -348,7 +348,7 @@ fn memory_counts_for_the_package_that_has_it() {
     assert_eq!(pages.map(|signal| rig.get(0, signal)), [0, 1, 0]);
     assert_eq!([Signal::LoadsFromLocalMemory, Signal::LoadsFromRemoteMemory].map(|signal| rig.get(0, signal)), [1, 2]);
     assert_eq!(rig.get(0, Signal::ProbeMisses), 1);
-    // The other tells what its memory did, and its controller asked, when one of its threads comes by.
+    // The other package's memory and probes are reported when one of its threads makes an access.
     run(&rig, &mut followers[1], &accessing(&[load(0x10_8000)]));
     assert_eq!(pages.map(|signal| rig.get(1, signal)), [1, 2, 0]);
     assert_eq!(rig.get(1, Signal::ProbeMisses), 3);

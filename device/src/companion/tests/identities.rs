@@ -1,9 +1,9 @@
-//! What the manuals say must add up.
+//! Sums that the manuals state.
 
 use super::super::{Clock, parts};
 use super::*;
 
-/// Runs noise on every thread of two full clusters, with a clock of the companion's own.
+/// Runs noise on every thread of two full clusters, with the companion's own clock.
 fn noisy(name: &str, steps: usize) -> Rig {
     let profile = parts::named(name).unwrap();
     let threads = 2 * usize::from(profile.cores) * usize::from(profile.threads);
@@ -146,7 +146,7 @@ fn every_miss_of_k8_is_a_refill() {
 
 #[test]
 fn every_miss_of_knights_landing_is_a_refill_too() {
-    // Two levels, the first written back: what is missed comes from the second level or the system, each streaming store aside. Leave to
+    // Two levels, the first written back: what is missed comes from the second level or the system, except streaming stores. Permission to
     // write a line that is there is no refill.
     let companion = Builder::new("knl").unwrap().threads(16).build();
     let rig = Rig::new(16);
@@ -174,7 +174,7 @@ fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     assert!(read > 0 && rig.sum(&misses) > 0);
     let written = rig.sum(&[Signal::NearMemoryWrites]) - rig.sum(&[Signal::MemoryReads]);
     assert!(written > 0);
-    // Lines given up by a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
+    // Lines displaced from a tile, lines that a tile had modified when another read or took them, and buffers of streaming stores.
     let given_up = rig.sum(&[Signal::VictimBlocks, Signal::StreamingStoreFlushes, Signal::BusReadsHitModified]);
     assert!(written >= given_up, "{written} of {given_up}");
     let merged = written - given_up;

@@ -1,4 +1,4 @@
-//! What must hold whatever is executed.
+//! Invariants of every stream.
 
 use alloc::collections::BTreeMap;
 

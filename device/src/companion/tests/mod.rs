@@ -1,4 +1,4 @@
-//! Streams with a known answer, and what must hold of every stream.
+//! Streams with a known answer, and invariants of every stream.
 
 mod answers;
 mod identities;
@@ -14,7 +14,7 @@ use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet};
 use super::{Access, AccessKind, Builder, Class, Companion, Follower, Instruction, PageTables, Transfer, Walk};
 use crate::topology::{self, Machine};
 
-/// A machine whose totals take what followers make.
+/// A machine whose totals take the followers' events.
 struct Rig {
     machine: Machine<fn(usize, u32)>,
 }
@@ -132,8 +132,8 @@ impl Noise {
         Access { address, physical: address, size, kind, locked: plain && self.draw(16) == 0, uncached: plain && self.draw(64) == 0 }
     }
 
-    /// Draws the next instruction and shows it to `tell`.
-    fn next(&mut self, tell: impl FnOnce(&Instruction<'_>)) {
+    /// Draws the next instruction and shows it to `report`.
+    fn next(&mut self, report: impl FnOnce(&Instruction<'_>)) {
         let count = self.draw(3) as usize;
         let mut accesses: Vec<Access> = (0..count).map(|_| self.access()).collect();
         if self.draw(512) == 0 {
@@ -182,7 +182,7 @@ impl Noise {
             accesses: &accesses,
             transfer: branches.then_some(Transfer { kind, taken, target }),
         };
-        tell(&instruction);
+        report(&instruction);
         self.address = if branches && taken { target } else { next };
         if self.address > 0x100_0000 {
             self.address = 0x40_0000;

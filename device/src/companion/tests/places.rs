@@ -1,4 +1,4 @@
-//! Which place of memory did what.
+//! The counts of each place of memory.
 
 use super::super::{Place, Untranslated, parts};
 use super::*;
@@ -69,7 +69,7 @@ fn nothing_is_kept_while_nobody_watches() {
     companion.watch_places(true);
     rig.run(&mut follower, &Instruction { accesses: &[load(0x2_0000)], ..Instruction::default() });
     assert!(companion.has_places());
-    // To watch what is watched changes nothing; to stop forgets.
+    // Watching again changes nothing; stopping drops the counts.
     companion.watch_places(true);
     assert!(companion.has_places());
     companion.watch_places(false);
@@ -118,7 +118,7 @@ fn the_bandwidth_of_mcdram_comes_out_of_its_controllers() {
     assert_eq!(each(AccessKind::Load), [0, 0, 1000]);
     assert_eq!(each(AccessKind::Flush), [0, 0, 0]);
     assert_eq!(each(AccessKind::Load), [1000, 0, 0]);
-    // Written in the caches, then given up.
+    // Written in the caches, then displaced.
     assert_eq!(each(AccessKind::Store), [0, 0, 0]);
     assert_eq!(each(AccessKind::Flush), [0, 1000, 0]);
 }

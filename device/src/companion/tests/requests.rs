@@ -1,4 +1,4 @@
-//! Requests, who supplied them, and how many an instruction can make.
+//! Requests, their suppliers, and how many an instruction can make.
 
 use vm_pmu_arch::feed::{HeldAs, Request, RequestKind, Snoop, Supplier};
 
@@ -18,7 +18,7 @@ fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
 
-/// The requests of an instruction whose pages no table leads to.
+/// The requests of an instruction without page tables.
 fn requests(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) -> Vec<Request> {
     follower.execute(instruction, &mut Untranslated(12));
     let made = follower.requests().to_vec();
@@ -77,7 +77,7 @@ fn each_access_makes_the_request_of_its_kind() {
     }
     let code = Instruction { address: 0x9_0000, physical: 0x9_0000, length: 4, ..Instruction::default() };
     assert_eq!(kinds(&requests(&rig, &mut follower, &code)), [RequestKind::Code]);
-    // What the first level has, and a clean line that is driven out, ask for nothing.
+    // A hit in the first level, and a clean line that is displaced, make no request.
     assert!(requests(&rig, &mut follower, &accessing(&[load(0x1_0008)])).is_empty());
     assert!(requests(&rig, &mut follower, &accessing(&[kind(load(0x1_0000), AccessKind::Flush)])).is_empty());
     // A part of a line waits in its buffer until a fence.
@@ -106,7 +106,7 @@ fn the_prefetcher_asks_for_data_as_the_first_level_s_and_for_ownership_as_the_se
     request(&rig, &mut follower, store(0x2_0000));
     let made = requests(&rig, &mut follower, &accessing(&[store(0x2_0040)]));
     assert_eq!(kinds(&made), [RequestKind::Ownership, RequestKind::OwnershipPrefetch]);
-    // What was prefetched is asked for no more: the second level has it.
+    // A prefetched line is not requested again: the second level has it.
     assert_eq!(request(&rig, &mut follower, load(0x1_0140)).supplier, Supplier::OwnCluster(HeldAs::Exclusive));
 }
 
@@ -142,11 +142,11 @@ fn another_tile_forwards_what_it_has_clean_or_modified() {
     let own = |state| (Supplier::OwnCluster(state), Snoop::None, 17);
     ask(&mut tiles, 0, load(0x1_0000));
     assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Forwarded));
-    // The one that read last answers for the line, the one before only shares it.
+    // The last reader answers for the line, the one before only shares it.
     assert_eq!(ask(&mut siblings, 1, load(0x1_0000)), own(HeldAs::Forward));
     assert_eq!(ask(&mut siblings, 0, load(0x1_0000)), own(HeldAs::Shared));
     assert_eq!(ask(&mut tiles, 2, load(0x1_0000)), other(true, Snoop::Forwarded));
-    // Leave to write: the data were here.
+    // Permission to write: the data were here.
     let leave = (Supplier::OwnCluster(HeldAs::Shared), Snoop::None, 160);
     assert_eq!(ask(&mut tiles, 0, store(0x1_0000)), leave);
     assert_eq!(ask(&mut tiles, 1, load(0x1_0000)), other(false, Snoop::Modified));
@@ -164,7 +164,7 @@ fn a_line_that_mcdram_lacked_comes_from_ddr_and_then_from_mcdram() {
         requests(&rig, &mut follower, &accessing(&[Access { kind: AccessKind::Flush, ..load(0x1_0000) }]));
         made
     };
-    // 216 cycles to look, and 182 to DDR with a page that is opened in 20.
+    // 216 cycles for the lookup, and 182 to DDR with a page that is opened in 20.
     let first = ask();
     assert!(matches!(first.supplier, Supplier::Memory { .. }));
     assert_eq!(first.latency, 216 + 182 + 20);
@@ -205,7 +205,7 @@ fn requests_by_supplier_add_up_to_references_and_misses_of_the_second_level() {
     for _ in 0..1_500 {
         for (follower, noise) in &mut followers {
             noise.next(|instruction| {
-                // What makes more than fits is another test's.
+                // Another test covers more requests than fit.
                 if instruction.accesses.len() <= 2 {
                     follower.execute(instruction, &mut Tables);
                     all.extend_from_slice(follower.requests());
@@ -224,7 +224,7 @@ fn requests_by_supplier_add_up_to_references_and_misses_of_the_second_level() {
     assert_eq!(own + other + near + memory, rig.sum(&[Signal::L2References]));
     assert_eq!(other + near + memory, rig.sum(&[Signal::L2Misses]));
     assert_eq!(count(&asks_for_line), own + other + near + memory);
-    // Streaming stores look the memory-side cache up too.
+    // Streaming stores look up the memory-side cache too.
     let streamed = count(&|request| matches!(request.kind, RequestKind::FullStreamingStore | RequestKind::PartialStreamingStore));
     assert_eq!(streamed, rig.sum(&[Signal::StreamingStoreFlushes]));
     assert_eq!(near + memory + streamed, rig.sum(&[Signal::NearMemoryReads]));
@@ -233,7 +233,7 @@ fn requests_by_supplier_add_up_to_references_and_misses_of_the_second_level() {
     assert_eq!(partial, rig.sum(&[Signal::UncacheableRequests]));
 }
 
-/// Tables of five levels, every entry in a line of its own.
+/// Tables of five levels, every entry in a separate line.
 struct Deep;
 
 impl PageTables for Deep {

@@ -3,13 +3,13 @@
 use super::super::{Clock, Invalidation, Untranslated};
 use super::*;
 
-/// Runs an instruction whose pages no table leads to.
+/// Runs an instruction without page tables.
 fn run(rig: &Rig, follower: &mut Follower<'_>, instruction: &Instruction<'_>) {
     follower.execute(instruction, &mut Untranslated(12));
     rig.deliver(follower);
 }
 
-/// An instruction that is fetched already.
+/// An instruction that needs no fetch.
 fn accessing(accesses: &[Access]) -> Instruction<'_> {
     Instruction { length: 0, accesses, ..Instruction::default() }
 }
@@ -18,7 +18,7 @@ fn code(address: u64) -> Instruction<'static> {
     Instruction { address, physical: address, length: 4, ..Instruction::default() }
 }
 
-/// Loads of lines that meet the line of 0x8000 in every set of two of the K8's data cache.
+/// Loads lines that displace the line of 0x8000 from its set of two in the K8's data cache.
 fn displace(rig: &Rig, follower: &mut Follower<'_>) {
     for number in 1..=2 {
         run(rig, follower, &accessing(&[load(0x8000 + number * 0x8000)]));
@@ -120,19 +120,19 @@ fn the_entry_that_a_walk_ends_on_is_told_from_those_above_it() {
     let leaves =
         [Signal::DataWalkLeavesFromL2, Signal::DataWalkLeavesFromL3, Signal::DataWalkLeavesFromOtherCore, Signal::DataWalkLeavesFromMemory];
     let all = [Signal::DataWalksFromL2, Signal::DataWalksFromL3, Signal::DataWalksFromOtherCore, Signal::DataWalksFromMemory];
-    let mut told = |instruction: &Instruction<'_>| {
+    let mut reported = |instruction: &Instruction<'_>| {
         let before = [rig.sum(&leaves), rig.sum(&all), rig.get(0, Signal::InstructionWalkDirectories)];
         follower.execute(instruction, &mut Tables);
         rig.deliver(&mut follower);
         [rig.sum(&leaves) - before[0], rig.sum(&all) - before[1], rig.get(0, Signal::InstructionWalkDirectories) - before[2]]
     };
-    // Four levels; a page that shares the root alone; the page beside it, which shares all three directories.
-    assert_eq!(told(&accessing(&[load(0x8000)])), [1, 4, 0]);
-    assert_eq!(told(&accessing(&[load(0x7F_8020_8000)])), [1, 3, 0]);
-    assert_eq!(told(&accessing(&[load(0x7F_8020_9000)])), [1, 1, 0]);
+    // Four levels; a page that shares the root alone; the page next to it, which shares all three directories.
+    assert_eq!(reported(&accessing(&[load(0x8000)])), [1, 4, 0]);
+    assert_eq!(reported(&accessing(&[load(0x7F_8020_8000)])), [1, 3, 0]);
+    assert_eq!(reported(&accessing(&[load(0x7F_8020_9000)])), [1, 1, 0]);
     // The same for code, elsewhere below the root.
-    assert_eq!(told(&code(0x12_3020_8000)), [0, 0, 2]);
-    assert_eq!(told(&code(0x12_3020_9000)), [0, 0, 0]);
+    assert_eq!(reported(&code(0x12_3020_8000)), [0, 0, 2]);
+    assert_eq!(reported(&code(0x12_3020_9000)), [0, 0, 0]);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn the_next_line_of_code_is_fetched_while_this_one_runs() {
     assert_eq!(rig.get(0, Signal::FrontEndEmptyTranslationCycles), 10);
     assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150);
     run(&rig, &mut follower, &code(0x1040));
-    // The page is open: 120, of which the division's cycle and its 40 have passed.
+    // The page is open: 120, of which the division's cycle and its 40 have elapsed.
     assert_eq!(rig.get(0, Signal::FrontEndEmptyMemoryCycles), 150 + 120 - 41);
 }
 
@@ -251,11 +251,11 @@ fn a_locked_instruction_waits_in_its_own_name() {
     let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
     let locked = |access: Access| Access { locked: true, ..access };
     run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
-    // 10 with the line at hand, 150 for it; leave to write an exclusive line needs nobody.
+    // 10 with the line available, 150 to get it; permission to write an exclusive line needs no request.
     assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150);
     assert_eq!(rig.get(0, Signal::LockedSpeculativeCycles), 6);
     assert_eq!(rig.get(0, Signal::StallLoadMissCycles), 0);
-    // The other has read it since: leave costs what another cluster's answer does.
+    // The other has read it since: permission costs as much as another cluster's answer.
     run(&rig, &mut other, &accessing(&[load(0x8000)]));
     run(&rig, &mut first, &accessing(&[locked(load(0x8000)), locked(store(0x8000))]));
     assert_eq!(rig.get(0, Signal::LockedFinalCycles), 10 + 150 + 10 + 150);
@@ -283,7 +283,7 @@ fn code_that_another_core_writes_is_fetched_again() {
     let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
     run(&rig, &mut first, &code(0x1000));
     run(&rig, &mut other, &accessing(&[store(0x1020)]));
-    // What happened meanwhile is heard of with an access.
+    // Events of the meantime are reported with an access.
     run(&rig, &mut first, &accessing(&[load(0x9000)]));
     run(&rig, &mut first, &code(0x1010));
     assert_eq!(rig.get(0, Signal::InstructionCacheMisses), 2);

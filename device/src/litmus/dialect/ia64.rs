@@ -1,4 +1,4 @@
-//! What files about IA-64 processors have in common: the bits of PSR by their names; the privilege level follows from PSR.cpl.
+//! What files about IA-64 processors have in common: the names of the bits of PSR; the privilege level follows from PSR.cpl.
 
 use vm_pmu_arch::access::Fault;
 use vm_pmu_arch::feed::Context;

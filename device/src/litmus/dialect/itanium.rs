@@ -1,4 +1,4 @@
-//! Files about the first Itanium: one thread a package.
+//! Files about the first Itanium: one thread per package.
 
 use vm_pmu_arch::access::Address;
 
@@ -23,5 +23,5 @@ fn not_zero(address: Address) -> u64 {
     }
 }
 
-/// Indexes beyond the registers that there are.
+/// Indexes beyond the existing registers.
 static BESIDE: [Address; 6] = [Address::Pmc(14), Address::Pmc(255), Address::Pmd(18), Address::Pmd(255), Address::Ibr(8), Address::Dbr(8)];

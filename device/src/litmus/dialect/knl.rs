@@ -18,7 +18,7 @@ pub(super) static KNL: Dialect = Dialect {
     ],
     settle: |context| context,
     topmost: &[(ContextField::Privilege, 0)],
-    // Some threads of the first core, that core, the tile.
+    // Some threads of the first core, all of that core, and the tile.
     forms: "a register's name, msr:NUMBER, rdpmc:INDEX, BOX.REGISTER or pci:BUS:DEVICE.FUNCTION:OFFSET",
     more: &[],
     faults: &[Fault::Unclaimed, Fault::GeneralProtection],

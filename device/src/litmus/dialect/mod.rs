@@ -1,4 +1,4 @@
-//! What of the language depends on the part: the fields of its context, how it names addresses, how it refuses them. A file a part.
+//! What depends on the part in the language: the fields of its context, its names of addresses, its faults. One file per part.
 
 mod ia64;
 mod itanium;
@@ -18,9 +18,9 @@ use vm_pmu_arch::registry::Part;
 /// A field of the thread's state that a litmus file can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextField {
-    /// The privilege level as such, where it is not part of another register.
+    /// The privilege level, where it is not part of another register.
     Privilege,
-    /// The clock stands still.
+    /// The clock is stopped.
     Halted,
     /// The thread is the one that its core executes.
     Foreground,
@@ -28,25 +28,25 @@ pub enum ContextField {
     MachineState,
     /// CR4, CTRL or DCR as a whole.
     Control,
-    /// What the guest's time base reads at this moment.
+    /// The value of the guest's time base at this moment.
     TimeBase,
-    /// A field that only this kind of processor has.
+    /// A field of this kind of processor only.
     Part(&'static PartField),
 }
 
-/// A field of the context that only some kind of processor has.
+/// A field of the context that only one kind of processor has.
 #[derive(Debug)]
 pub struct PartField {
-    /// What a litmus file calls it.
+    /// Its name in a litmus file.
     word: &'static str,
     /// How many bits it has.
     bits: u32,
-    /// The context with the field set to a value of so many bits.
+    /// Returns the context with the field set to a value of that many bits.
     set: fn(Context, u64) -> Context,
 }
 
 impl PartField {
-    /// What a litmus file calls the field.
+    /// The name of the field in a litmus file.
     #[must_use]
     pub fn word(&self) -> &'static str {
         self.word
@@ -74,7 +74,7 @@ impl ContextField {
         Dialect::of(part).field(word)
     }
 
-    /// What a litmus file about `part` calls the field.
+    /// The name of the field in a litmus file about `part`.
     #[must_use]
     pub fn word(self, part: Part) -> &'static str {
         Dialect::of(part).word(self)
@@ -86,15 +86,15 @@ impl ContextField {
 pub(super) struct Dialect {
     /// The part.
     pub(super) name: &'static str,
-    /// The words for fields of the context; of several words for a field, the first is printed.
+    /// The words for fields of the context; if a field has several words, the first is printed.
     pub(super) fields: &'static [(&'static str, ContextField)],
-    /// Brings what follows from the rest of a context up to date.
+    /// Updates the fields of a context that follow from others.
     settle: fn(Context) -> Context,
-    /// What a context must be changed to so that every register can be read.
+    /// The changes of a context that make every register readable.
     pub(super) topmost: &'static [(ContextField, u64)],
-    /// How an address is given that is not a register's name.
+    /// The forms of an address, for messages.
     pub(super) forms: &'static str,
-    /// Readable addresses that are no registers with a name.
+    /// Readable addresses of registers without a name.
     pub(super) more: &'static [Address],
     /// The faults of the part's accesses.
     pub(super) faults: &'static [Fault],
@@ -102,10 +102,10 @@ pub(super) struct Dialect {
     pub(super) not_zero: fn(Address) -> u64,
 }
 
-/// One line a part.
+/// One line per part.
 static ALL: [&Dialect; 5] = [&itanium::ITANIUM, &k8::K8, &knl::KNL, &montecito::MONTECITO, &power9::POWER9];
 
-/// For a part without words of its own.
+/// For a part without its own words.
 static PLAIN: Dialect = Dialect {
     name: "",
     fields: &[
@@ -134,7 +134,7 @@ impl Dialect {
         self.fields.iter().find(|(name, _)| *name == word).map(|(_, field)| *field)
     }
 
-    /// What the field is called; one of another part by its own word.
+    /// The name of the field; a field of another part has its own word.
     pub(super) fn word(&self, field: ContextField) -> &'static str {
         let find = |dialect: &Dialect| dialect.fields.iter().find(|(_, known)| *known == field).map(|(word, _)| *word);
         match field {
@@ -143,7 +143,7 @@ impl Dialect {
         }
     }
 
-    /// `context` with `field` set to `value`, of which the field takes the bits that it has. `ticks` of the time base have been told.
+    /// `context` with `field` set to the bits of `value` that fit. `ticks` of the time base have been reported.
     pub(super) fn change(&self, context: Context, field: ContextField, value: u64, ticks: u64) -> Context {
         (self.settle)(match field {
             ContextField::Privilege => Context { privilege: (value & 3) as u8, ..context },
@@ -165,7 +165,7 @@ impl Dialect {
         })?;
         match (field, super::parse::number(value)?) {
             (ContextField::Privilege, 4..) => Err(format!("`{word}` is no privilege level: there are 0 to 3")),
-            // Of a flag the lowest bit holds, as of a word that an emulator keeps it in.
+            // A flag takes the lowest bit of any value, as of a word in which an emulator keeps it.
             (ContextField::Part(own), value) if own.bits > 1 && value > mask(own.bits) => {
                 Err(format!("`{word}` does not fit: {name} has {} bits", own.bits))
             }

@@ -26,7 +26,7 @@ fn not_zero(address: Address) -> u64 {
     }
 }
 
-/// Indexes on either side of the registers that there are.
+/// Indexes on either side of the existing registers.
 static BESIDE: [Address; 8] = [
     Address::Pmc(16),
     Address::Pmc(43),

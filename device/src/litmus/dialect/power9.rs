@@ -1,4 +1,4 @@
-//! Files about POWER9: the bits of the MSR and of the thread's control word by their names; the privilege level follows from the MSR.
+//! Files about POWER9: the names of the bits of the MSR and of the thread's control word; the privilege level follows from the MSR.
 
 use vm_pmu_arch::access::{Address, Facility, Fault};
 use vm_pmu_arch::feed::Context;
@@ -6,14 +6,14 @@ use vm_pmu_arch::power9::{Msr, ThreadControl};
 
 use super::{ContextField, Dialect, PartField};
 
-/// The MSR with its other bits as they are.
+/// Changes the MSR and keeps its other bits.
 fn msr(context: Context, change: impl FnOnce(&mut Msr)) -> Context {
     let mut msr = Msr::written(context.machine_state);
     change(&mut msr);
     Context { machine_state: context.machine_state & !Msr::WRITABLE | msr.bits(), ..context }
 }
 
-/// The control word with its other bits as they are.
+/// Changes the control word and keeps its other bits.
 fn control(context: Context, change: impl FnOnce(&mut ThreadControl)) -> Context {
     let mut control = ThreadControl::written(context.control);
     change(&mut control);
@@ -91,7 +91,7 @@ pub(super) static POWER9: Dialect = Dialect {
     not_zero: |_| 0,
 };
 
-/// Entries of the branch history, and one that is not there.
+/// Entries of the branch history, and one that does not exist.
 static BUFFER: [Address; 33] = {
     let mut entries = [Address::Bhrb(0); 33];
     let mut rest: &mut [Address] = &mut entries;
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_bit_of_the_msr_leaves_the_others_alone() {
-        // TS is bits 29:30, PMM bit 61; bit 0 is of no meaning to the PMU and stays.
+        // TS is bits 29:30, PMM bit 61; bit 0 has no meaning for the PMU and stays.
         let context = changed(&["msr=0x8000000000000000", "ts=2", "pmm=1"]);
         assert_eq!(context.machine_state, 1 << 63 | 0b10 << 33 | 1 << 2);
     }

@@ -1,4 +1,4 @@
-//! What drivers of IA-64 processors do alike: records of bundles and slots, ranges and encodings that meet them, threads that take turns.
+//! What all drivers of IA-64 processors do: records of bundles and slots, ranges and encodings that match them, threads that take turns.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ const SOURCES: [DataSource; 6] = [
     DataSource::LocalMemory,
 ];
 
-/// The address of a bundle: one of few, so that ranges and traces meet them; or of any.
+/// The address of a bundle: one of few, so that ranges and traces match it, or any.
 pub(super) fn bundle(bytes: &mut Unstructured<'_>) -> Result<u64> {
     let place = bytes.int_in_range(0..=0x3Fu64)? << 4;
     Ok(if bytes.ratio(1, 12)? { bytes.arbitrary::<u64>()? & !15 } else { 0x4000_0000_0000_0000 | place })
@@ -64,7 +64,7 @@ pub(super) fn encoding(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(if bytes.ratio(1, 10)? { bytes.arbitrary::<u64>()? & ENCODING } else { opcode | rest })
 }
 
-/// The bits of an encoding that a matcher leaves out: all, all but the major opcode, few, or any.
+/// The bits of an encoding that a matcher ignores: all, all except the major opcode, few, or any.
 pub(super) fn left_out(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(match bytes.int_in_range(0..=4u8)? {
         0 | 1 => ENCODING >> 4,
@@ -74,7 +74,7 @@ pub(super) fn left_out(bytes: &mut Unstructured<'_>) -> Result<u64> {
     })
 }
 
-/// What an address register of a pair holds, or its mask register: few bits left out, levels, seldom what a debugger asks for.
+/// The value of an address register of a pair, or of its mask register: few ignored bits, levels, seldom a debugger's request.
 pub(super) fn breakpoint(bytes: &mut Unstructured<'_>, index: u8, address: fn(&mut Unstructured<'_>) -> Result<u64>) -> Result<u64> {
     if index & 1 == 0 {
         return address(bytes);
@@ -84,7 +84,7 @@ pub(super) fn breakpoint(bytes: &mut Unstructured<'_>, index: u8, address: fn(&m
     Ok(mask | levels(bytes)? << 56 | debugger << 62)
 }
 
-/// Privilege levels: all, mostly.
+/// Privilege levels: mostly all.
 pub(super) fn levels(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(if bytes.ratio(1, 4)? { bytes.int_in_range(0..=15)? } else { 15 })
 }
@@ -99,7 +99,7 @@ pub(super) fn seldom_of(bytes: &mut Unstructured<'_>, one_in: u32, mask: u64) ->
     Ok(if bytes.ratio(1, one_in)? { bytes.arbitrary::<u64>()? & mask } else { 0 })
 }
 
-/// The event select and the unit mask of a favourite, or of an entry that `fits`; of any if none does.
+/// The event select and the unit mask of a favourite, or of an entry that `fits`, or of any if none does.
 pub(super) fn selection(source: &Source, bytes: &mut Unstructured<'_>, fits: impl Fn(&Entry) -> bool) -> Result<(u64, u64)> {
     if bytes.ratio(1, 2)? {
         let entry = bytes.choose(&source.favourites)?;
@@ -112,14 +112,14 @@ pub(super) fn selection(source: &Source, bytes: &mut Unstructured<'_>, fits: imp
     Ok(chosen.map_or((0, 0), |entry| (u64::from(entry.select), u64::from(entry.umask.unwrap_or(0)))))
 }
 
-/// Something of the catalogue, with bits of its unit mask that may not matter.
+/// An event of the catalogue, with bits of its unit mask that may not matter.
 pub(super) fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrence> {
     let entry = source.entry(bytes)?;
     let umask = if bytes.ratio(1, 4)? { bytes.int_in_range(0..=15)? } else { entry.umask.unwrap_or(0) };
     Ok(Occurrence { select: entry.select, umask })
 }
 
-/// An instruction and what it brings: its cycles, and itself unless no instruction did it.
+/// The record and the signals of an instruction: its cycles, and an instruction unless the record is of something else.
 pub(super) fn record(bytes: &mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)> {
     let mut record = Record::at(bundle(bytes)?);
     record.slot = bytes.int_in_range(0..=2)?;
@@ -157,7 +157,7 @@ fn branch(bytes: &mut Unstructured<'_>) -> Result<Branch> {
     Ok(Branch { kind, taken, target: bundle(bytes)?, prediction: *bytes.choose(&PREDICTIONS)? })
 }
 
-/// Cycles about the steps of the captures' thresholds, and beyond what their registers hold.
+/// Cycles near the steps of the captures' thresholds, and beyond the range of their registers.
 fn latency(bytes: &mut Unstructured<'_>) -> Result<u32> {
     let step = 4u32 << bytes.int_in_range(0..=12u32)?;
     Ok(if bytes.ratio(1, 6)? { 0 } else { step - u32::from(bytes.int_in_range(0..=2u8)?) })
@@ -187,13 +187,13 @@ fn fetch(bytes: &mut Unstructured<'_>) -> Result<Fetch> {
     })
 }
 
-/// The words for fields of the context and their values, as one statement.
+/// A statement that sets these fields of the context.
 fn context(source: &Source, fields: &[(&str, u64)]) -> Step {
     let known = |(word, value): &(&str, u64)| source.dialect.field(word).map(|field| (field, *value));
     Step::Context(fields.iter().filter_map(known).collect::<Vec<(ContextField, u64)>>())
 }
 
-/// Monitoring is enabled in every thread, mostly, and the first runs.
+/// Mostly enables monitoring in every thread; the first thread runs.
 pub(super) fn opening(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for thread in (0..source.threads).rev() {
@@ -218,7 +218,7 @@ pub(super) fn turn(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<
     Ok(leave.chain([Step::Thread(next), context(source, &[("foreground", 1)])]).collect())
 }
 
-/// At level 0: what a driver's handler does, and what it looks at.
+/// Statements at level 0, as of a driver's handler.
 pub(super) fn privileged(source: &Source, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
     [context(source, &[("cpl", 0)])].into_iter().chain(steps).collect()
 }

@@ -74,7 +74,7 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>, address: Address) -> Res
     })
 }
 
-/// The 27 bits of an encoding that a matcher compares: 40:27 above 12:0.
+/// The 27 bits of an encoding that a matcher compares: bits 40:27 above bits 12:0.
 const fn compared(encoding: u64) -> u64 {
     (encoding >> 27 & 0x3FFF) << 13 | encoding & 0x1FFF
 }
@@ -97,7 +97,7 @@ fn configuration(source: &Source, bytes: &mut Unstructured<'_>, index: u8) -> Re
     Ok(ia64::levels(bytes)? | whose | (select & 0x7F) << 8 | umask << 16 | threshold | sets << 24)
 }
 
-/// What takes several registers.
+/// Statements that need several registers.
 fn sequence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
     let number = bytes.int_in_range(4..=7u8)?;
     let pair = 2 * bytes.int_in_range(0..=3u8)?;
@@ -115,7 +115,7 @@ fn sequence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> 
     ia64::writes(source, bytes, addresses, value)
 }
 
-/// What a driver does after an interrupt: it looks at PMC0, a counter, the captures and the trace, and goes on.
+/// What a driver does after an interrupt: it reads PMC0, a counter, the captures and the trace, and continues.
 fn handler(source: &Source, bytes: &mut Unstructured<'_>, number: u8) -> Result<Vec<Step>> {
     let looked = [Address::Pmc(0), Address::Pmd(number)].into_iter();
     let captures = (0..=3).chain(8..=17).map(Address::Pmd);

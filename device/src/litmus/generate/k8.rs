@@ -36,7 +36,7 @@ fn address(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Address> {
     })
 }
 
-/// What a driver writes: a selection of the catalogue, a small negative number; or anything.
+/// What a driver writes: a selection of the catalogue, a small negative number, or anything.
 fn value(source: &Source, bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(match bytes.int_in_range(0..=7u8)? {
         0 => bytes.arbitrary()?,

@@ -1,5 +1,5 @@
 //! What a driver of Knights Landing's threads does: counters near their overflow, events of the tile, AnyThread, requests that a register
-//! chooses, global control and what follows an interrupt.
+//! selects, global control and interrupt handling.
 
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
@@ -99,7 +99,7 @@ fn select(source: &Source, bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(event | u64::from(flags | 0x40) << 16 | mask << 24)
 }
 
-/// Requests to choose: some types, and any response, or suppliers with snoops, or the mode of weighted cycles.
+/// A selection of requests: some types, and any response, or suppliers with snoops, or the mode of weighted cycles.
 fn chosen(bytes: &mut Unstructured<'_>) -> Result<u64> {
     let types = if bytes.ratio(1, 3)? { 1 << 15 } else { u64::from(bytes.arbitrary::<u16>()?) };
     Ok(match bytes.int_in_range(0..=7u8)? {
@@ -138,7 +138,7 @@ fn occurrence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Occurrenc
     Ok(Occurrence { select: entry.select, umask })
 }
 
-/// Every counter may count, as drivers leave it.
+/// Enables every counter globally, as drivers do.
 fn opening(_source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
     let all = Step::Write(Address::Msr(GLOBAL_CTRL), EVERY_COUNTER, None);
     Ok(if bytes.ratio(3, 4)? { [all].into() } else { Vec::new() })

@@ -1,4 +1,4 @@
-//! Programs made of arbitrary bytes, for fuzzers and property tests. What a driver of a part does is in a file a part.
+//! Programs made of arbitrary bytes, for fuzzers and property tests. Each part has a file on what its drivers do.
 
 mod ia64;
 mod itanium;
@@ -26,7 +26,7 @@ use super::{ContextField, Litmus, Step};
 /// The most statements of one program.
 const MAX_STEPS: usize = 64;
 
-/// How many entries of the catalogue a program is mostly about.
+/// How many entries of the catalogue a program mostly uses.
 const FAVOURITES: usize = 4;
 
 /// What the drivers of one part do.
@@ -41,13 +41,13 @@ struct Driver {
     write: fn(&Source, &mut Unstructured<'_>) -> Result<(Address, u64)>,
     /// A register that is read.
     read: fn(&Source, &mut Unstructured<'_>) -> Result<Address>,
-    /// Something of the catalogue that no signal tells.
+    /// An event of the catalogue that no signal describes.
     occurrence: fn(&Source, &mut Unstructured<'_>) -> Result<Occurrence>,
-    /// A record and the signals that its instruction brings, if the part looks at records.
+    /// A record and the signals that its instruction adds to, if the part uses records.
     record: Option<RecordMaker>,
-    /// A request that leaves a core's caches, if the part counts such.
+    /// A request that leaves a core's caches, if the part counts them.
     request: Option<RequestMaker>,
-    /// Clocks beside the thread's own.
+    /// Clocks in addition to the thread's own.
     clocks: &'static [Signal],
     /// How many pins there are.
     pins: u32,
@@ -60,16 +60,16 @@ struct Driver {
 /// Makes several statements.
 type StepMaker = fn(&Source, &mut Unstructured<'_>) -> Result<Vec<Step>>;
 
-/// Makes a record and the signals that its instruction brings.
+/// Makes a record and the signals that its instruction adds to.
 type RecordMaker = fn(&mut Unstructured<'_>) -> Result<(Record, Vec<(Signal, u64)>)>;
 
 /// Makes a request.
 type RequestMaker = fn(&mut Unstructured<'_>) -> Result<Request>;
 
-/// One line a part.
+/// One line per part.
 static ALL: [&Driver; 5] = [&itanium::ITANIUM, &k8::K8, &knl::KNL, &montecito::MONTECITO, &power9::POWER9];
 
-/// For a part whose drivers nobody has described.
+/// For a part whose drivers are not described.
 static PLAIN: Driver = Driver {
     name: "",
     unit: "",
@@ -95,19 +95,19 @@ impl Driver {
     }
 }
 
-/// Every entry, beginning with that of number `start`.
+/// Every entry, beginning with number `start`.
 fn from(entries: &'static [Entry], start: usize) -> impl Iterator<Item = &'static Entry> {
     let (before, from) = entries.split_at_checked(start).unwrap_or((&[], entries));
     from.iter().chain(before)
 }
 
-/// What a program is made of.
+/// What a program is made from.
 struct Source {
     driver: &'static Driver,
     dialect: &'static Dialect,
     catalogue: &'static Catalogue,
     addresses: Vec<Address>,
-    /// The few entries that the program is mostly about: what it counts is then also what happens.
+    /// The few entries that the program mostly uses, so that the events it counts do occur.
     favourites: Vec<&'static Entry>,
     threads: usize,
 }
@@ -129,7 +129,7 @@ impl Source {
 }
 
 impl Litmus {
-    /// A program for `part` out of arbitrary bytes: sensible often enough to go deep, senseless often enough to surprise.
+    /// A program for `part` from arbitrary bytes: mostly sensible, so that it reaches deep states, and at times senseless.
     ///
     /// # Errors
     /// When the bytes are used up before the program has a header.
@@ -165,7 +165,7 @@ impl Litmus {
     }
 }
 
-/// An entry, mostly one that counts what signals or the model itself tell.
+/// An entry, mostly one that signals or the model itself can count.
 fn favourite(driver: &Driver, entries: &'static [Entry], bytes: &mut Unstructured<'_>) -> Result<&'static Entry> {
     let start = bytes.choose_index(entries.len())?;
     let whatever = bytes.ratio(1, 4)?;
@@ -210,7 +210,7 @@ fn step(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Step> {
     })
 }
 
-/// A field of the part and a value that it has room for.
+/// A field of the part and a value that fits.
 fn field(source: &Source, bytes: &mut Unstructured<'_>) -> Result<(ContextField, u64)> {
     let (_, field) = *bytes.choose(source.dialect.fields)?;
     let most = match field {
@@ -222,7 +222,7 @@ fn field(source: &Source, bytes: &mut Unstructured<'_>) -> Result<(ContextField,
     Ok((field, bytes.int_in_range(0..=most)?))
 }
 
-/// What a driver loads a counter with that is to overflow soon.
+/// The start value of a counter that is to overflow soon.
 fn small_negative(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(u64::from(bytes.int_in_range(0..=60u8)?).wrapping_neg())
 }
@@ -236,7 +236,7 @@ fn amount(bytes: &mut Unstructured<'_>) -> Result<u64> {
     })
 }
 
-/// Signals that some event of the catalogue follows, cycles most often.
+/// Signals that events of the catalogue follow, cycles most often.
 fn signals(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal, u64)>> {
     let mut signals = Vec::new();
     for _ in 0..bytes.int_in_range(1..=4u8)? {
@@ -255,7 +255,7 @@ fn signals(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<(Signal,
             signals.push((signal, amount(bytes)?));
         }
     }
-    // The cycles of a state are among the cycles that pass.
+    // The cycles of a state are among the elapsed cycles.
     let passed = signals.iter().find(|(signal, _)| *signal == Signal::Cycles).map_or(0, |(_, amount)| *amount);
     for (_, amount) in signals.iter_mut().filter(|(signal, _)| signal.kind() == Kind::State) {
         *amount = (*amount).min(passed);
@@ -286,7 +286,7 @@ mod tests {
     /// Makes a program.
     type Maker = fn(&mut Unstructured<'_>) -> Result<Litmus>;
 
-    /// The programs of `name` out of many different bytes.
+    /// Programs of `name` from many different bytes.
     fn programs(name: &str) -> impl Iterator<Item = Litmus> {
         let part = Part::named(name).expect("known");
         (1..=400u64).filter_map(move |seed| {

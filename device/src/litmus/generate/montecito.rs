@@ -1,5 +1,5 @@
-//! What a driver of Montecito does: counters near their wrap with events of the catalogue, constraints that the records meet, captures
-//! of addresses and traces, freezing, and two threads that take turns.
+//! What a driver of Montecito does: counters near their wrap with events of the catalogue, constraints that match the records, captures of
+//! addresses and traces, freezing, and two threads that take turns.
 
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
@@ -91,9 +91,9 @@ fn value(source: &Source, bytes: &mut Unstructured<'_>, address: Address) -> Res
     })
 }
 
-/// What counter `index` counts: its events are live ones, and mostly those that it may count.
+/// What counter `index` counts: its events exist, and are mostly those that it may count.
 fn configuration(source: &Source, bytes: &mut Unstructured<'_>, index: u8) -> Result<u64> {
-    // PMC5 decides for events of L1D, PMC4 and PMC6 for those of L2D (sections 4.8.2 and 4.8.4).
+    // PMC5 selects the events of L1D, PMC4 and PMC6 those of L2D (sections 4.8.2 and 4.8.4).
     let (select, umask) = match (bytes.int_in_range(0..=11u8)?, index) {
         (0, _) => (bytes.arbitrary::<u8>()?.into(), bytes.int_in_range(0..=15u64)?),
         (1..=3, _) => ia64::selection(source, bytes, |entry| matches!(entry.drive, Drive::Internal(_)))?,
@@ -115,7 +115,7 @@ fn configuration(source: &Source, bytes: &mut Unstructured<'_>, index: u8) -> Re
     Ok(ia64::levels(bytes)? | whose | (select & 0xFF) << 8 | umask << 16 | threshold | sets << 24 | states << 27)
 }
 
-/// What takes several registers.
+/// Statements that need several registers.
 fn sequence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> {
     let number = bytes.int_in_range(4..=15u8)?;
     let pair = 2 * bytes.int_in_range(0..=3u8)?;
@@ -134,7 +134,7 @@ fn sequence(source: &Source, bytes: &mut Unstructured<'_>) -> Result<Vec<Step>> 
     ia64::writes(source, bytes, addresses, value)
 }
 
-/// What a driver does after an interrupt: it looks at PMC0, a counter and the captures, and goes on.
+/// What a driver does after an interrupt: it reads PMC0, a counter and the captures, and continues.
 fn handler(source: &Source, bytes: &mut Unstructured<'_>, number: u8) -> Result<Vec<Step>> {
     let looked = [Address::Pmc(0), Address::Pmd(number)].into_iter();
     let captures = (32..=36).chain(38..=39).chain(48..=63).map(Address::Pmd);

@@ -13,16 +13,16 @@ use super::MAX_STEPS;
 use crate::litmus::nest::{ChipSetting, MemoryPlace, NestStep};
 use crate::litmus::{Litmus, Step};
 
-/// How many events a program is about.
+/// How many events a program uses.
 const EVENTS: usize = 4;
-/// The slots that configure, with one more that posts.
+/// The slots that configure, and one more that posts.
 const CONFIGURED: u64 = 5;
 
 impl Litmus {
-    /// A program about the nest of POWER9 chips and their memory, out of arbitrary bytes.
+    /// A program about the nest of POWER9 chips and their memory, from arbitrary bytes.
     ///
     /// # Errors
-    /// When the bytes are used up before the program has a header, or no part of the name is there.
+    /// When the bytes are used up before the program has a header, or this build does not have the part.
     pub fn arbitrary_nest(bytes: &mut Unstructured<'_>) -> Result<Litmus> {
         let part = Part::named("power9").ok_or(arbitrary::Error::IncorrectFormat)?;
         let possible: Vec<Event> = Event::all().collect();

@@ -1,5 +1,5 @@
-//! What a driver of POWER9 does: counters near their overflow, events of the catalogue in MMCR1, sampling and thresholds in MMCRA,
-//! freezes and conditions in MMCR0; and numbers that lie beside the registers'.
+//! What a driver of POWER9 does: counters near their overflow, events of the catalogue in MMCR1, sampling and thresholds in MMCRA, freezes
+//! and conditions in MMCR0; and numbers next to those of the registers.
 
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
@@ -63,7 +63,7 @@ fn arbitrary_of(bytes: &mut Unstructured<'_>, mask: u64) -> Result<u64> {
     Ok(bytes.arbitrary::<u64>()? & mask)
 }
 
-/// Few bits: whatever freezes is mostly off.
+/// Few bits, so that freezes are mostly off.
 fn sparse(bytes: &mut Unstructured<'_>, mask: u64) -> Result<u64> {
     let mut value = 0;
     for _ in 0..bytes.int_in_range(0..=3u8)? {
@@ -72,7 +72,7 @@ fn sparse(bytes: &mut Unstructured<'_>, mask: u64) -> Result<u64> {
     Ok(value & mask)
 }
 
-/// A counter shortly before it turns negative, shortly before it wraps, or somewhere.
+/// A counter shortly before it turns negative, shortly before it wraps, or anywhere.
 fn count(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(match bytes.int_in_range(0..=7u8)? {
         0 => bytes.arbitrary()?,

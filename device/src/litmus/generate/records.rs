@@ -1,4 +1,4 @@
-//! Arbitrary records: some of everything an embedder can know of an instruction.
+//! Arbitrary records: some of everything that an embedder can know of an instruction.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -84,9 +84,9 @@ fn record(bytes: &mut Unstructured<'_>) -> Result<Record> {
     Ok(record)
 }
 
-/// The signals that an instruction of this record brings: an embedder that tells the one tells the others.
+/// The signals of an instruction with this record: an embedder that reports the record adds to them.
 fn signals(record: &Record) -> Vec<Signal> {
-    // Whether it is matched depends on what a program writes to the match array: one that is told too often is no sample.
+    // Whether it is matched depends on what a program writes to the match array: one that is reported too often is no sample.
     let mut signals = vec![Signal::InstructionsRetired, Signal::MatchedInstructions];
     let sample = &record.sample;
     let called = record.branch.is_some_and(|branch| matches!(branch.kind, BranchKind::DirectCall | BranchKind::IndirectCall));
@@ -129,7 +129,7 @@ fn signals(record: &Record) -> Vec<Signal> {
     signals
 }
 
-/// Aligned as an instruction is, or anything.
+/// Aligned as an instruction is, or any.
 fn address(bytes: &mut Unstructured<'_>) -> Result<u64> {
     Ok(if bytes.ratio(1, 8)? { bytes.arbitrary()? } else { 0xC000_0000_0000_0000 | u64::from(bytes.arbitrary::<u16>()?) << 2 })
 }
@@ -177,7 +177,7 @@ fn stages(bytes: &mut Unstructured<'_>) -> Result<Stages> {
     let mut stages = Stages::NONE;
     for stage in Stage::ALL {
         if bytes.arbitrary()? {
-            // Long enough for thresholds of some thousands, and not always in order.
+            // Long enough for thresholds of several thousand, and not always in order.
             stages = stages.with(stage, u32::from(bytes.arbitrary::<u16>()?));
         }
     }

@@ -1,4 +1,4 @@
-//! Programs about the boxes of Knights Landing: a few of them, near their overflow, with whatever happens in them.
+//! Programs about the boxes of Knights Landing: a few of them, near their overflow, with events in them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,9 +12,9 @@ use crate::litmus::untile::{self, Configuration, UntileStep};
 use crate::litmus::{ContextField, Litmus, Step};
 use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transaction, UnitId, UnitRegister};
 
-/// How many boxes a program is about at most.
+/// The most boxes of one program.
 const UNITS: usize = 3;
-/// How many events.
+/// The number of its events.
 const EVENTS: usize = 2;
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u32 = 0x80;
@@ -22,7 +22,7 @@ const FIRST_OF_MESH: u32 = 0x80;
 const GLOBAL_CONTROL: u32 = 0x700;
 const GLOBAL_STATUS: u32 = 0x701;
 
-/// The boxes that a program is about, and the events that happen in them.
+/// The boxes of a program, and the events that occur in them.
 struct Cast {
     units: Vec<UnitId>,
     events: Vec<&'static Entry>,
@@ -44,7 +44,7 @@ impl Cast {
         let entry = bytes.choose(&self.events)?;
         let umask = match bytes.int_in_range(0..=7u8)? {
             0 => bytes.arbitrary()?,
-            // A request's source and answer.
+            // A request's source and response.
             1 if entry.select == 0x35 || entry.select == 0x36 => *bytes.choose(&[0x11, 0x21, 0x3F, 0x14])?,
             _ => entry.umask.unwrap_or(0) as u8,
         };
@@ -53,10 +53,10 @@ impl Cast {
 }
 
 impl Litmus {
-    /// A program about the boxes that threads of Knights Landing share, out of arbitrary bytes.
+    /// A program about the boxes that threads of Knights Landing share, from arbitrary bytes.
     ///
     /// # Errors
-    /// When the bytes are used up before the program has a header, or no part of the name is there.
+    /// When the bytes are used up before the program has a header, or this build does not have the part.
     pub fn arbitrary_untile(bytes: &mut Unstructured<'_>) -> Result<Litmus> {
         let part = Part::named("knl").ok_or(arbitrary::Error::IncorrectFormat)?;
         let kinds: Vec<Kind> = (0..bytes.int_in_range(1..=UNITS)?).map(|_| bytes.choose(&Kind::ALL).copied()).collect::<Result<_>>()?;
@@ -151,7 +151,7 @@ fn tick(unit: UnitId, bytes: &mut Unstructured<'_>) -> Result<UntileStep> {
     Ok(if bytes.ratio(1, 4)? { UntileStep::Pass(clocks) } else { UntileStep::Tick(domain, clocks) })
 }
 
-/// A write of a register, of both its dwords where it has two.
+/// Writes a register, and both its dwords if it has two.
 fn write(unit: UnitId, register: UnitRegister, value: u64, steps: &mut Vec<Step>) {
     let is_counter = matches!(register, UnitRegister::Counter(_) | UnitRegister::Fixed);
     let halves = unit.kind().is_pci() && is_counter;
@@ -165,7 +165,7 @@ fn write(unit: UnitId, register: UnitRegister, value: u64, steps: &mut Vec<Step>
     }
 }
 
-/// A counter is loaded near its overflow and chooses something.
+/// Loads a counter near its overflow, with an event selected.
 fn load(cast: &Cast, unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let near = u64::from(bytes.int_in_range(0..=90u8)?).wrapping_neg();
     let number = bytes.int_in_range(0..=unit.kind().counters().saturating_sub(1))? as u8;
@@ -182,7 +182,7 @@ fn load(cast: &Cast, unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec
     }
     let (select, umask) = cast.event(unit, bytes)?;
     let flags: u8 = bytes.arbitrary()?;
-    // Enabled and telling of its overflow, mostly; compared, sometimes.
+    // Mostly enabled and reporting its overflow; sometimes compared.
     let flags = if bytes.ratio(3, 4)? { flags & 0x0B | 0x50 } else { flags };
     let flags = if bytes.ratio(2, 3)? { flags & !0x87 } else { flags };
     let threshold = if bytes.ratio(1, 3)? { *bytes.choose(&[1u8, 2, 3, 9, 200])? } else { 0 };
@@ -195,7 +195,7 @@ fn load(cast: &Cast, unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec
     Ok(())
 }
 
-/// The box is frozen, released, reset; its status is cleared.
+/// Freezes, releases or resets the box, or clears its status.
 fn control(unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let value = *bytes.choose(&[0u64, 0, 0, 0x100, 0x1_0000, 0x1_0100, 1, 2, 3, 0x3_0100, 0x10102])?;
     match bytes.int_in_range(0..=2u8)? {
@@ -214,7 +214,7 @@ fn filter(unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> 
     Ok(())
 }
 
-/// All boxes are frozen and released; overflows are acknowledged.
+/// Freezes and releases all boxes, and acknowledges overflows.
 fn global(bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let tiles = u64::from(bytes.arbitrary::<u8>()? & 7);
     let (number, value) = match bytes.int_in_range(0..=7u8)? {
@@ -251,7 +251,7 @@ fn anywhere(unit: UnitId, bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -
     Ok(())
 }
 
-/// A thread that is interrupted looks at its status.
+/// An interrupted thread checks its status.
 fn thread(bytes: &mut Unstructured<'_>, steps: &mut Vec<Step>) -> Result<()> {
     steps.push(match bytes.int_in_range(0..=5u8)? {
         0 => Step::Thread(bytes.int_in_range(0..=1)?),

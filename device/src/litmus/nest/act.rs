@@ -1,4 +1,4 @@
-//! Doing what a litmus file says of the nest.
+//! Executes the statements of a litmus file about the nest.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,31 +9,31 @@ use super::chips::Chips;
 use super::ram::Ram;
 use super::{MemoryPlace, NestStep, print};
 
-/// The most slots of one statement: a file cannot run for ever.
+/// The most slots of one statement: a file cannot run forever.
 const MOST_SLOTS: u64 = 10_000;
-/// The slots that an engine has in time when many come due at once.
+/// How many slots an engine keeps in time when many are due at once.
 const SLOTS_AT_ONCE: u64 = 24;
 
-/// How cycles are let go by.
+/// How cycles are advanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::litmus) enum Access {
-    /// As many at once as no slot comes late by.
+    /// As many at once as possible without a late slot.
     Whole,
-    /// One after the other at first, then slot by slot.
+    /// At first one by one, then slot by slot.
     Single,
     /// In parts of many lengths.
     Parts,
 }
 
-/// The cycles that are let go by one after the other.
+/// How many cycles are advanced one by one.
 const SINGLE: u64 = 100;
 
-/// What a statement showed.
+/// The result of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::litmus) enum Seen {
-    /// It is none that shows anything.
+    /// The statement shows nothing.
     Nothing,
-    /// What a register or memory holds, if it is there.
+    /// The value of a register or of memory, if it exists.
     Value(Option<u64>),
     /// The accesses that memory refused, and the address of the first.
     Refused(Option<(u64, u64)>),
@@ -43,7 +43,7 @@ pub(in crate::litmus) enum Seen {
     Posting(bool),
 }
 
-/// Does one statement; whether it checked something.
+/// Executes one statement; returns whether it checked something.
 pub(in crate::litmus) fn obey(chips: &mut Chips, step: &NestStep) -> Result<bool, String> {
     let seen = act(chips, step, Access::Whole)?;
     if let (NestStep::Read(place, _), Seen::Value(None)) = (step, seen) {
@@ -61,7 +61,7 @@ fn no_memory(place: &MemoryPlace) -> String {
     format!("there is no memory at {place}: it is where chips have their regions, {REGION:#x} behind a home base, but for holes")
 }
 
-/// The statement with what was seen as its expectation.
+/// The statement, with what was seen as its expectation.
 pub(in crate::litmus) fn outcome(step: &NestStep, seen: Seen) -> NestStep {
     match (step, seen) {
         (NestStep::Read(place, _), Seen::Value(Some(value))) => NestStep::Read(*place, value),
@@ -73,7 +73,7 @@ pub(in crate::litmus) fn outcome(step: &NestStep, seen: Seen) -> NestStep {
     }
 }
 
-/// Does one statement in some manner; what it showed.
+/// Executes one statement in the given manner; returns what it showed.
 pub(in crate::litmus) fn act(chips: &mut Chips, step: &NestStep, access: Access) -> Result<Seen, String> {
     match step {
         NestStep::Chip(setting) => chips.put(setting),
@@ -140,7 +140,7 @@ fn slots_in_cycles(nest: &Nest, slots: u64) -> u64 {
     }
 }
 
-/// Lets cycles of every chip go by, with every slot at its time.
+/// Advances every chip by cycles, with every slot at its time.
 fn tick(chips: &mut Chips, cycles: u64, access: Access) -> Result<(), String> {
     let mut most = 0;
     let mut count = |nest: &Nest| most = most.max(cycles / nest.slot_cycles());

@@ -33,11 +33,11 @@ impl Chip {
     }
 }
 
-/// The chips of a machine, and the memory that they post into. Without a word about any, there is chip 0 with its home base at 0.
+/// The chips of a machine, and the memory that they post into. If the file names none, there is chip 0 with its home base at 0.
 #[derive(Debug, Default)]
 pub(in crate::litmus) struct Chips {
     chips: Vec<Chip>,
-    /// The place of the current one.
+    /// The index of the current one.
     current: usize,
     pub(super) ram: Ram,
     /// The accesses that were refused, and the address of the first.
@@ -47,12 +47,12 @@ pub(in crate::litmus) struct Chips {
 }
 
 impl Chips {
-    /// No chip yet, for a machine with so many packages of so many threads.
+    /// No chip yet, for a machine with that many packages and threads per package.
     pub(in crate::litmus) fn new(packages: usize, threads: usize) -> Chips {
         Chips { cores: (packages, threads), ..Chips::default() }
     }
 
-    /// A chip as power-on leaves it; one with its number there was before is no more.
+    /// Puts in a chip in its state at power-on, in place of an earlier one with its number.
     pub(super) fn put(&mut self, setting: &ChipSetting) {
         self.ram.add_region(setting.home);
         let chip = Chip::new(setting);
@@ -68,14 +68,14 @@ impl Chips {
         };
     }
 
-    /// There is chip 0 if there is none.
+    /// Adds chip 0 if there is no chip.
     fn settle(&mut self) {
         if self.chips.is_empty() {
             self.put(&ChipSetting::default());
         }
     }
 
-    /// The chip of this number is the current one; whether there is one.
+    /// Makes the chip of this number the current one; returns whether it exists.
     pub(super) fn choose(&mut self, number: u32) -> bool {
         self.settle();
         let place = self.chips.iter().position(|chip| chip.number == number);
@@ -125,7 +125,7 @@ impl Chips {
         })
     }
 
-    /// Other chips that remember the same; the memory is the guest's, and stays.
+    /// Replaces the chips by others that remember the same. The memory is the guest's, and stays.
     pub(in crate::litmus) fn save(&mut self) {
         for chip in &mut self.chips {
             let (state, happened) = (chip.nest.state(), chip.totals.snapshot());
@@ -135,7 +135,7 @@ impl Chips {
         }
     }
 
-    /// A number for all that memory holds and chips remember.
+    /// A digest of the memory and of all that chips remember.
     pub(in crate::litmus) fn digest(&self) -> u64 {
         let mut digest = Digest::default();
         self.ram.each(|address, byte| (address, byte).hash(&mut digest));
@@ -144,7 +144,7 @@ impl Chips {
     }
 }
 
-/// FNV-1a of 64 bits, by words of 8 bytes: what is compared is mostly such.
+/// FNV-1a of 64 bits over words of 8 bytes, as most of the input is words.
 struct Digest(u64);
 
 impl Default for Digest {

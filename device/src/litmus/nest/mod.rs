@@ -1,4 +1,4 @@
-//! Counters that post themselves into memory, in litmus files: what happens in the nest of a chip, its clock, its memory, and calls.
+//! Counters that post themselves into memory, in litmus files: events in the nest of a chip, its clock, its memory, and calls.
 
 mod act;
 mod chips;
@@ -17,23 +17,23 @@ pub(super) use text::{STATEMENTS, parse, print};
 /// A statement about the nest of a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NestStep {
-    /// `nest KEY=VALUE ...`: a chip as power-on leaves it, which is the current one from here on.
+    /// `nest KEY=VALUE ...`: a chip in its state at power-on, which is the current one from here on.
     Chip(Box<ChipSetting>),
     /// `chip N`: what follows is about that chip.
     Current(u32),
-    /// `tick nest N`: so many cycles of every chip's nest go by, with every slot at its time.
+    /// `tick nest N`: every chip's nest advances by that many cycles, with every slot at its time.
     Tick(u64),
-    /// `tick nest N at-once`: the same, told when all have gone by, so that slots can come late.
+    /// `tick nest N at-once`: the same in one step, so that slots can come late.
     AtOnce(u64),
-    /// `slots N`: the cycles to so many slots of the current chip go by, on every chip.
+    /// `slots N`: every chip advances by the cycles of that many slots of the current chip.
     Slots(u64),
-    /// `boot`: every chip's slots go by after which an operating system finds its engine paused.
+    /// `boot`: every chip runs the slots after which an operating system finds its engine paused.
     Boot,
-    /// `reset nest`: the current chip is as power-on leaves it.
+    /// `reset nest`: the current chip returns to its state at power-on.
     Reset,
-    /// `happen nest EVENT AMOUNT`: something happens on the current chip.
+    /// `happen nest EVENT AMOUNT`: an event occurs on the current chip.
     Happen(Event, u64),
-    /// `program CELL prescalers=A/B/C/D overflow=WHAT`: how the PMUlet counts whose first counter is posted to the cell.
+    /// `program CELL prescalers=A/B/C/D overflow=WHAT`: sets how the PMUlet counts whose first counter is posted to the cell.
     Program(u32, Setting),
     /// `post now`: the current chip posts everything at once.
     PostNow,
@@ -41,28 +41,28 @@ pub enum NestStep {
     Read(MemoryPlace, u64),
     /// `write PLACE VALUE`: the guest stores to memory.
     Write(MemoryPlace, u64),
-    /// `register CELL = VALUE`, `register CELL = none`: what the register holds whose first counter is posted to the cell.
+    /// `register CELL = VALUE`, `register CELL = none`: the value of the register whose first counter is posted to the cell.
     Register(u32, Option<u64>),
-    /// `hole FROM TO`: the guest has no memory from the one address to before the other.
+    /// `hole FROM TO`: the guest has no memory from the first address up to, but not including, the second.
     Hole(u64, u64),
     /// `hole none`: memory has no hole any more.
     NoHole,
     /// `refused none`, `refused N at ADDRESS`: the accesses that memory refused since the last such line, and the address of the first.
     Refused(Option<(u64, u64)>),
-    /// `call NUMBER A B C = RESULT`: a call of the guest, with its arguments; no result where it is for somebody else.
+    /// `call NUMBER A B C = RESULT`: a call of the guest, with its arguments; no result if it is another call.
     Call(u64, [u64; 3], Option<Outcome>),
     /// `posting yes | no`: whether the current chip's engine posts.
     Posting(bool),
 }
 
-/// A chip as a file describes it; what it leaves out is as usual.
+/// A chip as a file describes it. What it leaves out has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChipSetting {
     /// The number of the chip.
     pub chip: u32,
     /// The home base in bytes.
     pub home: u64,
-    /// The units that it has, as a vector.
+    /// The vector of its units.
     pub units: Option<u64>,
     /// The cycles of the nest from slot to slot.
     pub slot: Option<u64>,
@@ -73,7 +73,7 @@ pub struct ChipSetting {
 /// Somewhere in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryPlace {
-    /// `cell:NAME`, `cell:OFFSET`: 8 bytes, so far from the start of the current chip's region, a multiple of 8.
+    /// `cell:NAME`, `cell:OFFSET`: 8 bytes at this offset from the start of the current chip's region, a multiple of 8.
     Cell(u32),
     /// `memory:ADDRESS/SIZE`: 1, 2, 4 or 8 bytes.
     Bytes(u64, u8),

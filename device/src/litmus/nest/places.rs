@@ -8,7 +8,7 @@ use vm_pmu_arch::power9::nest::{ControlCell, Event, FLEXIBLE, GROUPS, REGION_SIZ
 
 use crate::litmus::parse::number;
 
-/// The cells by which engine and software speak with each other, from the start of the region.
+/// The cells through which engine and software communicate, with their offsets from the start of the region.
 const NAMED: [(&str, u32); 8] = [
     ("status", ControlCell::Status.offset() as u32),
     ("command", ControlCell::Command.offset() as u32),
@@ -20,7 +20,7 @@ const NAMED: [(&str, u32); 8] = [
     ("late", 0x2_FC20),
 ];
 
-/// What stands before the name of a cell of the flexible mode that the default mode has too.
+/// The prefix of the name of a cell of the flexible mode that the default mode has too.
 const OF_FLEXIBLE: &str = "flexible.";
 /// The bytes of a group: a count of updates, 32 counters, a count of updates.
 const GROUP: u32 = 34 * 8;
@@ -47,7 +47,7 @@ pub(super) fn offset(word: &str) -> Result<u32, String> {
     })
 }
 
-/// `headN`, `tailN`: the count of updates before the counters of a group, or behind them.
+/// `headN`, `tailN`: the count of updates before the counters of a group, or after them.
 fn update_count(name: &str) -> Option<u32> {
     let (group, last) = match (name.strip_prefix("head"), name.strip_prefix("tail")) {
         (Some(group), _) => (group, 0),
@@ -58,7 +58,7 @@ fn update_count(name: &str) -> Option<u32> {
     Some((group - 1) * GROUP + last)
 }
 
-/// Where the event of this name is posted, at `first` or behind it: an event of one mode is found by its name alone.
+/// The offset at which the event of this name is posted, at or after `first`: an event of only one mode is found by its name alone.
 fn posted(first: u32, name: &str) -> Option<u32> {
     let events = || event::POWER9.events().filter(|entry| entry.unit == "nest" && entry.is_called(name)).filter_map(|entry| entry.offset);
     events().find(|offset| *offset >= first)

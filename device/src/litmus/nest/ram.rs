@@ -1,4 +1,4 @@
-//! The guest's memory as a litmus file has it: the regions of its chips, bytes in big-endian order.
+//! The guest's memory in a litmus file: the regions of its chips, bytes in big-endian order.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -7,14 +7,14 @@ use spin::Mutex;
 use vm_pmu_arch::memory::Memory;
 use vm_pmu_arch::power9::nest::{REGION, REGION_SIZE};
 
-/// Memory where some chip has its region, and nowhere else; all of it is zero at first.
+/// Memory where a chip has its region, and nowhere else; all of it is zero at first.
 #[derive(Debug, Default)]
 pub(super) struct Ram {
     /// The bytes that are not zero.
     bytes: Mutex<BTreeMap<u64, u8>>,
     /// Where regions begin.
     regions: Vec<u64>,
-    /// From where to before where there is none.
+    /// The start and the end of each hole.
     holes: Vec<(u64, u64)>,
 }
 
@@ -25,7 +25,7 @@ impl Clone for Ram {
 }
 
 impl Ram {
-    /// There is memory for the region of the chip whose home base is `home`.
+    /// Adds memory for the region of the chip whose home base is `home`.
     pub(super) fn add_region(&mut self, home: u64) {
         let first = home.wrapping_add(REGION);
         if !self.regions.contains(&first) {
@@ -41,7 +41,7 @@ impl Ram {
         self.holes.clear();
     }
 
-    /// Whether all of `size` bytes are there.
+    /// Whether all of the `size` bytes exist.
     fn has(&self, address: u64, size: u8) -> bool {
         (0..u64::from(size)).all(|at| {
             let address = address.wrapping_add(at);
@@ -50,12 +50,12 @@ impl Ram {
         })
     }
 
-    /// What `size` bytes hold, the first the most significant.
+    /// The value of `size` bytes, the first the most significant.
     pub(super) fn read(&self, address: u64, size: u8) -> Option<u64> {
         self.has(address, size).then(|| number(&self.bytes.lock(), address, size))
     }
 
-    /// Stores so many bytes of `value`; whether they are there.
+    /// Stores the low `size` bytes of `value`; returns whether they exist.
     pub(super) fn write(&self, address: u64, size: u8, value: u64) -> bool {
         let has = self.has(address, size);
         if has {
@@ -64,7 +64,7 @@ impl Ram {
         has
     }
 
-    /// The bytes that are not zero, for who compares memories.
+    /// The bytes that are not zero, to compare memories.
     pub(super) fn each(&self, mut work: impl FnMut(u64, u8)) {
         self.bytes.lock().iter().for_each(|(address, byte)| work(*address, *byte));
     }
@@ -92,7 +92,7 @@ fn put(bytes: &mut BTreeMap<u64, u8>, address: u64, size: u8, value: u64) {
     }
 }
 
-/// What it refuses is the address.
+/// Its error is the refused address.
 impl Memory for Ram {
     type Error = u64;
 

@@ -26,7 +26,7 @@ const RESULTS: [(&str, Option<Outcome>); 4] = [
 ];
 const OVERFLOWS: [(&str, Overflow); 2] = [("run-on", Overflow::RunOn), ("freeze", Overflow::Freeze)];
 
-/// The statement of these words, or what is wrong with it; nothing if it is none about the nest.
+/// The statement of these words, or what is wrong with it; `None` if it is not about the nest.
 pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<NestStep, String>> {
     Some(match words {
         ["nest", details @ ..] => chip(details),
@@ -57,7 +57,7 @@ pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<NestStep, String
     })
 }
 
-/// The statements that are about the nest alone.
+/// The statements that only the nest has.
 pub(in crate::litmus) const STATEMENTS: [(&str, &str); 11] = [
     ("nest", "`nest KEY=VALUE ...` with chip, home, units, slot, nest, host-bridge, memory"),
     ("chip", "`chip N`"),
@@ -166,7 +166,7 @@ fn memory(word: &str) -> Result<MemoryPlace, String> {
     }
 }
 
-/// The value, if the place has room for it.
+/// The value, if it fits the place.
 fn fits(place: MemoryPlace, value: u64, word: &str) -> Result<u64, String> {
     match place {
         MemoryPlace::Bytes(_, size @ (1 | 2 | 4)) if value >> (8 * size) != 0 => Err(format!("`{word}` does not fit into {size} bytes")),
@@ -201,7 +201,7 @@ fn call(name: &str, words: &[&str], result: &str) -> Result<NestStep, String> {
     Ok(NestStep::Call(call, arguments, choice("result of a call", result, &RESULTS)?))
 }
 
-/// The statement as [`parse`] reads it.
+/// The statement in the form that [`parse`] reads.
 pub(in crate::litmus) fn print(step: &NestStep) -> String {
     match step {
         NestStep::Chip(told) => print_chip(told),
@@ -242,7 +242,7 @@ fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static 
     table.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| *word)
 }
 
-/// Whatever of a chip does not go without saying.
+/// The settings of a chip that differ from the default.
 fn print_chip(told: &ChipSetting) -> String {
     let usual = Frequencies::default();
     let keys = [
@@ -256,7 +256,7 @@ fn print_chip(told: &ChipSetting) -> String {
     ];
     let mut text = String::from("nest");
     for (key, value, _) in keys.into_iter().filter(|(.., is_told)| *is_told) {
-        // A string takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = match key {
             "home" | "units" => write!(text, " {key}={value:#x}"),
             _ => write!(text, " {key}={value}"),

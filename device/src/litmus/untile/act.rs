@@ -1,4 +1,4 @@
-//! Doing what a litmus file says of boxes.
+//! Executes the statements of a litmus file about boxes.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use crate::irq::InterruptLine;
 use crate::topology::{Machine, Untile};
 use crate::untile::Domain;
 
-/// Does one statement; whether it checked something.
+/// Executes one statement; returns whether it checked something.
 pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &UntileStep) -> Result<bool, String> {
     let untile = machine.untile().ok_or("the part has no boxes that threads share")?;
     if let UntileStep::Tick(_, clocks @ MOST..) | UntileStep::Pass(clocks @ MOST..) = step {
@@ -30,28 +30,28 @@ pub(in crate::litmus) fn obey<L: InterruptLine>(machine: &Machine<L>, step: &Unt
     }
 }
 
-/// So many clocks of one statement would bring the totals to their end.
+/// The most clocks of one statement, so that the totals do not overflow.
 const MOST: u64 = 1 << 52;
 
-/// How clocks are let go by and how much is told.
+/// How clocks are advanced and how much is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::litmus) enum Access {
-    /// All at once; everything is told.
+    /// All at once; everything is reported.
     Whole,
-    /// One after the other, while there are not too many, and every box is looked at after each; everything is told.
+    /// One by one, while there are not too many, and every box is read after each; everything is reported.
     Single,
-    /// All at once, and only what somebody counts.
+    /// All at once, and only what is counted is reported.
     Demanded,
-    /// In parts of many lengths; everything is told.
+    /// In parts of many lengths; everything is reported.
     Parts,
 }
 
-/// The most clocks that are let go by one after the other.
+/// The most clocks that are advanced one by one.
 const SINGLE: u64 = 512;
-/// After how many of them every box is looked at.
-const LOOKED_AT: u64 = 100;
+/// For how many of them every box is read after each.
+const READ_EACH: u64 = 100;
 
-/// Lets clocks of `domain` go by, or cycles of the CPUs where there is none.
+/// Advances the clock of `domain`, or the cycles of the CPUs if it is `None`.
 fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks: u64, access: Access) {
     let mut left = clocks;
     let mut part = 1;
@@ -66,8 +66,8 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks:
             Some(domain) => untile.tick(domain, now),
             None => untile.advance(now),
         }
-        if access == Access::Single && clocks - left < LOOKED_AT {
-            // Whatever deadlines say: every box counts up to here.
+        if access == Access::Single && clocks - left < READ_EACH {
+            // Makes every box count up to here, whatever its deadline.
             let _ = untile.state();
         }
         left -= now;
@@ -75,9 +75,9 @@ fn tick<L: InterruptLine>(untile: Untile<'_, L>, domain: Option<Domain>, clocks:
     }
 }
 
-/// Does one statement in some manner; what it showed.
+/// Executes one statement in the given manner; returns what it showed.
 pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &UntileStep, access: Access) -> u64 {
-    let is_told = |unit| access != Access::Demanded || untile.listens(unit);
+    let is_reported = |unit| access != Access::Demanded || untile.listens(unit);
     match step {
         UntileStep::Tick(domain, clocks) => {
             if access != Access::Demanded || untile.is_counting() {
@@ -85,13 +85,13 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
             }
             0
         }
-        // Whoever leaves cycles out shifts the ticks that follow.
+        // Leaving cycles out would shift the ticks that follow.
         UntileStep::Pass(cycles) => {
             tick(untile, None, *cycles, access);
             0
         }
         UntileStep::Happen { unit, select, umask, each, clocks } => {
-            u64::from(is_told(*unit) && untile.inject(*unit, *select, *umask, *each, *clocks))
+            u64::from(is_reported(*unit) && untile.inject(*unit, *select, *umask, *each, *clocks))
         }
         UntileStep::Queue { unit, select, umask, change } => u64::from(untile.change_queue(*unit, *select, *umask, *change)),
         UntileStep::SetQueue { unit, select, umask, level } => u64::from(untile.set_queue(*unit, *select, *umask, *level)),
@@ -110,7 +110,7 @@ pub(in crate::litmus) fn act<L: InterruptLine>(untile: Untile<'_, L>, step: &Unt
     }
 }
 
-/// The statement with what was seen as its expectation.
+/// The statement, with what was observed as its expectation.
 pub(in crate::litmus) fn outcome(step: &UntileStep, seen: u64) -> UntileStep {
     match step {
         UntileStep::Listens(unit, _) => UntileStep::Listens(*unit, seen != 0),
@@ -120,7 +120,7 @@ pub(in crate::litmus) fn outcome(step: &UntileStep, seen: u64) -> UntileStep {
     }
 }
 
-/// Brings the boxes of `from` to `to`, as they are now; whether they fit.
+/// Moves the boxes of `from` to `to`, as they are now; returns whether they fit.
 pub(in crate::litmus) fn move_boxes<L: InterruptLine>(from: &Machine<L>, to: &Machine<L>) -> bool {
     match (from.untile(), to.untile()) {
         (Some(from), Some(to)) => to.restore(&from.state()),

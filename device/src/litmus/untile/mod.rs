@@ -1,4 +1,4 @@
-//! Boxes that threads share, in litmus files: what happens in them, their clocks, and their registers by name.
+//! Boxes that threads share, in litmus files: their events, their clocks, and their registers by name.
 
 mod act;
 mod names;
@@ -20,11 +20,11 @@ pub(super) use text::{configuration, parse, print};
 /// A statement about the boxes that all threads share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UntileStep {
-    /// `tick CLOCK N`: so many clocks go by.
+    /// `tick CLOCK N`: a clock advances by N.
     Tick(Domain, u64),
-    /// `pass N`: so many cycles of the CPUs' clock go by, and the clocks tick at their usual frequencies.
+    /// `pass N`: N cycles of the CPUs' clock elapse, and the clocks tick at their default frequencies.
     Pass(u64),
-    /// `happen UNIT EVENT EACH [clocks=N]`: something happens in a box, `EACH` times in every one of the next N clocks, or of one.
+    /// `happen UNIT EVENT EACH [clocks=N]`: an event occurs in a box, `EACH` times in every one of the next N clocks, by default in one.
     Happen {
         /// The box.
         unit: UnitId,
@@ -32,12 +32,12 @@ pub enum UntileStep {
         select: u8,
         /// The unit mask.
         umask: u8,
-        /// How much of it in a clock.
+        /// How often per clock.
         each: u64,
-        /// In how many clocks.
+        /// For how many clocks.
         clocks: u64,
     },
-    /// `queue UNIT EVENT CHANGE`: a queue has so many entries more, or fewer, than before.
+    /// `queue UNIT EVENT CHANGE`: a queue has that many entries more, or fewer, than before.
     Queue {
         /// The box.
         unit: UnitId,
@@ -48,7 +48,7 @@ pub enum UntileStep {
         /// The difference.
         change: i64,
     },
-    /// `queue UNIT EVENT =LEVEL`: a queue has so many entries.
+    /// `queue UNIT EVENT =LEVEL`: a queue has that many entries.
     SetQueue {
         /// The box.
         unit: UnitId,
@@ -61,19 +61,19 @@ pub enum UntileStep {
     },
     /// `transact UNIT STAGE KEY=VALUE ...`: a request at a CHA.
     Transact(u8, Box<Transaction>, Stage),
-    /// `listens UNIT yes | no`: whether a counter of the box listens to what happens in it.
+    /// `listens UNIT yes | no`: whether a counter of the box listens to events in it.
     Listens(UnitId, bool),
     /// `counting yes | no`: whether any counter of any box counts.
     Counting(bool),
-    /// `read pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE = VALUE`: a read of configuration space as a bus does it.
+    /// `read pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE = VALUE`: a read of configuration space as on a bus.
     Read(Configuration, u32),
-    /// `write pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE VALUE`: a write of configuration space as a bus does it.
+    /// `write pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE VALUE`: a write of configuration space as on a bus.
     Write(Configuration, u32),
-    /// `reset untile`: every box is as after power-on.
+    /// `reset untile`: every box returns to its state at power-on.
     Reset,
 }
 
-/// Some bytes of configuration space.
+/// Bytes of configuration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
     /// Bus.

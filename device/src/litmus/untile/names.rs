@@ -8,10 +8,10 @@ use vm_pmu_arch::access::{Address, PciAddress};
 
 use crate::untile::{Buses, Kind, Place, UnitId, UnitRegister, address_of, at_msr, at_offset};
 
-/// The registers of the UBox that are no box's.
+/// The registers of the UBox that belong to no box.
 const GLOBAL: [(&str, u32); 3] = [("ubox.global_ctl", 0x700), ("ubox.global_status", 0x701), ("ubox.config", 0x702)];
 
-/// What a box can have, and what it is called.
+/// The registers that a box can have, by name.
 const REGISTERS: [(&str, UnitRegister); 14] = [
     ("box_ctl", UnitRegister::Control),
     ("box_status", UnitRegister::Status),
@@ -29,7 +29,7 @@ const REGISTERS: [(&str, UnitRegister); 14] = [
     ("filter1", UnitRegister::Filter(1)),
 ];
 
-/// What follows the name of a counter whose upper dword is meant.
+/// The suffix for the upper dword of a counter.
 const HIGH: &str = "_high";
 
 fn is_counter(register: UnitRegister) -> bool {
@@ -42,7 +42,7 @@ fn bus(of_irp: bool) -> u8 {
     if of_irp { buses.irp } else { buses.memory }
 }
 
-/// Where `register` of the box is, its upper dword if `high`.
+/// The address of `register` of the box, of its upper dword if `high`.
 pub(in crate::litmus) fn address_of_register(unit: UnitId, register: UnitRegister, high: bool) -> Option<Address> {
     let place = address_of(unit, register)?;
     match unit.pci() {
@@ -62,7 +62,7 @@ pub(super) fn unit_of_function(bus_number: u8, device: u8, function: u8) -> Opti
         .find(|unit| unit.pci().is_some_and(|place| (bus(place.of_irp), place.device, place.function) == (bus_number, device, function)))
 }
 
-/// The address of the register that is called so.
+/// The address of the register with this name.
 pub(in crate::litmus) fn address(word: &str) -> Option<Address> {
     if let Some((_, number)) = GLOBAL.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
         return Some(Address::Msr(*number));
@@ -82,7 +82,7 @@ fn named(unit: UnitId, register: UnitRegister, high: bool) -> Option<String> {
     Some(format!("{unit}.{word}{}", if high { HIGH } else { "" }))
 }
 
-/// What the register at this address is called.
+/// The name of the register at this address.
 pub(in crate::litmus) fn name(address: Address) -> Option<String> {
     match address {
         Address::Msr(number) => match at_msr(number)? {
@@ -119,8 +119,8 @@ mod tests {
                 all += 1;
             }
         }
-        // UBox: 8 and 3 that are all boxes'; PCU 11; CHAs 12 each; 24 boxes of 4 counters and a fixed one, 5 of the registers being two
-        // dwords: 17; M2PCIe 14, IRP 8.
+        // UBox: 8, and 3 for all boxes; PCU 11; CHAs 12 each; 24 boxes of 4 counters and a fixed one, 5 of the registers being two dwords:
+        // 17; M2PCIe 14, IRP 8.
         assert_eq!(all, 11 + 11 + 38 * 12 + 24 * 17 + 14 + 8);
     }
 

@@ -15,7 +15,7 @@ use crate::untile::{Domain, FilterState, Kind, Lookup, Source, Stage, Transactio
 /// The first event select of the mesh stop that every box has.
 const FIRST_OF_MESH: u32 = 0x80;
 
-/// The statement of these words, or what is wrong with it; nothing if it is none about boxes.
+/// The statement of these words, or what is wrong with it; `None` if it is not about boxes.
 pub(in crate::litmus) fn parse(words: &[&str]) -> Option<Result<UntileStep, String>> {
     Some(match words {
         ["tick", clock, clocks] => tick(clock, clocks),
@@ -150,7 +150,7 @@ fn dword(value: &str) -> Result<u32, String> {
     u32::try_from(number(value)?).map_err(|_| format!("`{value}` does not fit into 32 bits"))
 }
 
-/// `pci:BUS:DEVICE.FUNCTION:OFFSET`, and behind it `/SIZE` if `sized`: the first three are hexadecimal.
+/// `pci:BUS:DEVICE.FUNCTION:OFFSET`, followed by `/SIZE` if `sized`: the first three are hexadecimal.
 pub(in crate::litmus) fn configuration(word: &str, sized: bool) -> Result<Configuration, String> {
     let form = if sized { "pci:BUS:DEVICE.FUNCTION:OFFSET/SIZE" } else { "pci:BUS:DEVICE.FUNCTION:OFFSET" };
     let read = || {
@@ -173,7 +173,7 @@ fn words(all: &[&str]) -> String {
     all.join(", ")
 }
 
-/// The statement as [`parse`] reads it.
+/// The statement in the form that [`parse`] reads.
 pub(in crate::litmus) fn print(step: &UntileStep) -> String {
     let yes = |answer: bool| if answer { "yes" } else { "no" };
     match step {
@@ -206,7 +206,7 @@ fn place_of(place: &Configuration) -> String {
     format!("pci:{bus:02x}:{device:02x}.{function}:{offset:#x}/{size}")
 }
 
-/// Whatever of a request does not go without saying, each behind a blank.
+/// The fields of a request that differ from the default, each after a blank.
 fn details(told: &Transaction) -> String {
     let usual = Transaction::default();
     let words = [
@@ -215,7 +215,7 @@ fn details(told: &Transaction) -> String {
         ("state", told.state.word(), usual.state.word()),
     ];
     let mut text = String::new();
-    // A string takes all that is written to it.
+    // Writing to a string cannot fail.
     for (key, word, _) in words.into_iter().filter(|(_, word, usual)| word != usual) {
         let _ = write!(text, " {key}={word}");
     }

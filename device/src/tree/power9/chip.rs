@@ -9,13 +9,13 @@ use super::Error;
 
 /// The most chips: a PIR has 7 bits for the number of a chip (N26).
 const MAX_CHIPS: usize = 128;
-/// The register by which a chip finds its home memory has bits 8:43 of the address (skiboot `hw/homer.c`).
+/// The register that points to a chip's home memory has bits 8:43 of the address (skiboot `hw/homer.c`).
 const HOME_BITS: u64 = 0x00FF_FFFF_FFF0_0000;
 
 /// A POWER9 chip whose nest counters are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// Its number, as a PIR has it in bits 8 and up: 0 to 127. The node of a processor says by its property `ibm,chip-id` which chip it is on:
+    /// Its number, as a PIR has it in bits 8 and up: 0 to 127. The node of a processor names its chip in the property `ibm,chip-id`:
     /// without it Linux opens no event of the nest there.
     pub id: u32,
     /// The guest physical address of its home memory, a multiple of 1 MiB; the region into which it posts is 256 KiB at 180000h from there.
@@ -25,7 +25,7 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// A chip with the units of the guide's table 6-10 and no other.
+    /// A chip with the units of the guide's table 6-10 and no others.
     #[must_use]
     pub const fn new(id: u32, home: u64) -> Chip {
         Chip { id, home, availability: Availability::GUIDE }
@@ -34,7 +34,7 @@ impl Chip {
 
 #[cfg(feature = "memory")]
 impl From<&crate::memory::Chip> for Chip {
-    /// What there is to describe of a chip that posts.
+    /// The description of a chip that posts.
     fn from(chip: &crate::memory::Chip) -> Chip {
         Chip { id: chip.id(), home: chip.home(), availability: chip.units() }
     }

@@ -17,28 +17,28 @@ const CORE_SIZE: u32 = 0x2000;
 /// A cell, in bytes.
 const CELL: u32 = 8;
 
-/// Which events of the nest are described, by who tells them. What nobody tells reads as zero: an operating system that does not find it
-/// refuses to count it instead.
+/// Which events of the nest are described, by the source that reports them. An event that is never reported reads as zero. If it is left
+/// out instead, the operating system refuses to count it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Told {
-    /// All of them: what neither the nest nor a companion knows, the embedder injects.
+    /// All of them: the embedder injects those that neither the nest nor a companion reports.
     #[default]
     All,
-    /// Those that the nest or a companion knows: clocks, counts of updates, and what moves between caches and memory.
+    /// Those that the nest or a companion reports: clocks, counts of updates, and what moves between caches and memory.
     ByCompanion,
-    /// Those that the nest knows by itself: clocks and counts of updates.
+    /// Those that the nest itself reports: clocks and counts of updates.
     ByNest,
 }
 
 /// Which counters to describe, whatever chips there are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImcCatalogue {
-    /// Whether the postings of the flexible mode are described beside those of the default mode, as units called `..._flexible`: they stand
-    /// still while the mode is the default one, and the others while it is flexible.
+    /// Whether the postings of the flexible mode are described in addition to those of the default mode, as units called `..._flexible`.
+    /// Only the units of the current mode count.
     pub flexible: bool,
     /// Whether the cores post their counters where PDBAR says.
     pub core: bool,
-    /// Whether the threads post theirs where LDBAR says. Linux has no use for them where cores post none.
+    /// Whether the threads post theirs where LDBAR says. Linux does not use them unless cores post theirs.
     pub thread: bool,
     /// Which events of the nest are described.
     pub told: Told,
@@ -71,27 +71,27 @@ impl<'c> ImcCounters<'c> {
 /// Writes the node `imc-counters` into the open node, which may be any: firmware puts it at the root, and it is found by what it is
 /// compatible with. Returns the first phandle that is still free.
 ///
-/// A unit of the nest is described if any of the chips has it. Its node tells the home memory of every chip, as firmware does; on a chip
-/// without the unit its cells stay as they are. The unit `update_count` has the count of updates at the head of table 6-10
-/// (`Update_count_h1`), which belongs to no unit. Scales are those of the engine's speeds 0 to 3; at slower ones a count of what has a
-/// prescaler is worth 256 times as much, and no node says so.
+/// A unit of the nest is described if any of the chips has it. Its node has the home memory of every chip, as in firmware's tree; on a chip
+/// without the unit its cells never change. The unit `update_count` has the count of updates at the head of table 6-10 (`Update_count_h1`),
+/// which belongs to no unit. Scales are those of the engine's speeds 0 to 3. At slower speeds a count with a prescaler is worth 256 times
+/// as much, and no node says so.
 ///
-/// That is what an operating system finds after host firmware. Firmware that runs in the guest itself adds `base-addr` and `chip-id`, and
-/// gives up where it finds them already: for it there is [`write_imc_catalogue`].
+/// An operating system finds such a node after host firmware. Firmware that runs in the guest adds `base-addr` and `chip-id` itself, and
+/// gives up if they are there already: for it use [`write_imc_catalogue`].
 ///
-/// Left out is the trace of a core's samples (type 2): its node is the setting of a register, and no counter.
+/// The trace of a core's samples (type 2) is left out: its node is the setting of a register, not a counter.
 ///
 /// # Errors
 ///
-/// What is wrong with the chips or the phandles; then nothing is written. [`Error::Fdt`]: the writer has one of the phandles already, or too
-/// many nodes are open; what it has written is no tree then.
+/// What is wrong with the chips or the phandles; then nothing is written. [`Error::Fdt`]: the writer has one of the phandles already, or
+/// too many nodes are open; what it has written is then not a valid tree.
 pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) -> Result<u32, Error> {
     chip::check(description.chips)?;
     let availabilities: Vec<Availability> = description.chips.iter().map(|chip| chip.availability).collect();
     let units = units::units(&description.catalogue, &availabilities);
     let first = description.first_phandle;
     let needed = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    // The last one taken is FFFFFFFEh at most.
+    // The last phandle used is FFFFFFFEh at most.
     let next = first.checked_add(needed).filter(|_| first != 0).ok_or(Error::Phandles { first, needed })?;
     let homes: Vec<u64> = description.chips.iter().map(|chip| chip.home).collect();
     let numbers: Vec<u32> = description.chips.iter().map(|chip| chip.id).collect();
@@ -102,10 +102,10 @@ pub fn write_imc_counters(fdt: &mut FdtWriter, description: &ImcCounters<'_>) ->
     Ok(next)
 }
 
-/// Writes the catalogue of counters into the open node, which is the root of a tree of its own: what firmware that runs in the guest takes from
-/// flash, by the PVR, and puts into its tree as `imc-counters` (skiboot `hw/imc.c`).
+/// Writes the catalogue of counters into the open node, which is the root of a separate tree. Firmware that runs in the guest loads it from
+/// flash, selected by the PVR, and puts it into its tree as `imc-counters` (skiboot `hw/imc.c`).
 ///
-/// It describes every unit of every chip. Such firmware removes those that a chip's control block does not have, and adds the chips' numbers
+/// It describes every unit of every chip. The firmware removes those that a chip's control block does not have, and adds the chips' numbers
 /// and homes. Phandles begin at 1.
 ///
 /// # Errors
@@ -133,7 +133,7 @@ pub fn write_imc_catalogue(fdt: &mut FdtWriter, catalogue: &ImcCatalogue) -> Res
     Ok(())
 }
 
-/// Writes what the node of the counters has, with phandles from `first` on and the homes and numbers of chips, where they are known.
+/// Writes the content of the node of the counters, with phandles from `first` on and the homes and numbers of chips, if known.
 fn write_units(fdt: &mut FdtWriter, units: &[Unit], first: u32, chips: Option<(&[u64], &[u32])>) -> Result<(), vm_fdt::Error> {
     fdt.property_string("compatible", "ibm,opal-in-memory-counters")?;
     fdt.property_u32("#address-cells", 1)?;

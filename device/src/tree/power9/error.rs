@@ -7,9 +7,9 @@ use core::fmt;
 pub enum Error {
     /// There is no chip to describe.
     NoChips,
-    /// There are more chips than a machine can number: this many. 128 is the most.
+    /// There are this many chips. 128 is the most.
     TooManyChips(usize),
-    /// A chip's number has more than 7 bits: no PIR holds it.
+    /// A chip's number has more than 7 bits, and does not fit in a PIR.
     ChipNumber(u32),
     /// Two chips have this number.
     SameNumber(u32),
@@ -17,7 +17,7 @@ pub enum Error {
     Home {
         /// The chip's number.
         chip: u32,
-        /// Where its home memory is said to begin.
+        /// The given start of its home memory.
         home: u64,
     },
     /// Two chips have the same home memory.
@@ -27,16 +27,16 @@ pub enum Error {
         /// The number of the other.
         other: u32,
     },
-    /// Phandles run from 1 to FFFFFFFEh, and there are not as many as are needed from the one that was given.
+    /// Phandles run from 1 to FFFFFFFEh, and too few are left from the given one on.
     Phandles {
         /// The first that was given.
         first: u32,
         /// How many are needed.
         needed: u32,
     },
-    /// This is not the processor version of a POWER9: bits 0:15 of a POWER9's are 004Eh.
+    /// This is not the processor version of a POWER9, whose bits 0:15 are 004Eh.
     NotPower9(u32),
-    /// The writer refuses. What it has written up to there is no tree.
+    /// The writer failed. What it has written up to there is not a valid tree.
     Fdt(vm_fdt::Error),
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Error {
     }
 }
 
-// The writer's own error has no `source` without the standard library: it is in the text.
+// Without the standard library the writer's error cannot be a `source`: it is in the text.
 impl core::error::Error for Error {}
 
 impl From<vm_fdt::Error> for Error {

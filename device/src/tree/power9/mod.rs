@@ -1,9 +1,9 @@
-//! What a POWER9 operating system is told of its performance monitors.
+//! What a device tree tells a POWER9 operating system about its performance monitors.
 //!
-//! Two kinds of them are described in a device tree: the counters that post themselves into memory ([`write_imc_counters`]), and the PMU of
-//! the core ([`write_performance_monitor`], [`write_cpu_version`]). The POWER9 PMU User's Guide leaves the tree to a file that it does not
-//! print (section 6.3); names of nodes and properties are those of the public firmware, which Linux reads (`docs/notes/power9-nest.md`, N32
-//! to N34). What is described, at which offset and under which name, is the guide's table 6-10, and for the cells that it leaves free the
+//! A device tree describes two kinds: the counters that post themselves into memory ([`write_imc_counters`]), and the PMU of the core
+//! ([`write_performance_monitor`], [`write_cpu_version`]). The POWER9 PMU User's Guide leaves the tree to a file that it does not print
+//! (section 6.3); names of nodes and properties are those of the public firmware, as Linux reads them (`docs/notes/power9-nest.md`, N32 to
+//! N34). The counters with their offsets and names are those of the guide's table 6-10, and for the cells that it leaves free those of the
 //! public catalogue.
 //!
 //! ```
@@ -12,7 +12,7 @@
 //!
 //! # fn main() -> Result<(), power9::Error> {
 //! let chips = [Chip::new(0, 0x2_0000_0000), Chip::new(8, 0x202_0000_0000)];
-//! // The guest must leave the memory alone into which the chips post.
+//! // The guest must not use the memory that the chips post into.
 //! let mut fdt = FdtWriter::new_with_mem_reserv(&power9::reservations(&chips)?)?;
 //! let root = fdt.begin_node("")?;
 //!

@@ -10,7 +10,7 @@ use vm_pmu_arch::power9::nest::{self, Availability, Bank, DEFAULT_BANKS, FLEXIBL
 
 use super::{ImcCatalogue, Told};
 
-/// Who posts, and where to.
+/// What posts, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Domain {
     /// The nest of a chip, into the chip's home memory.
@@ -21,12 +21,12 @@ pub(super) enum Domain {
     Thread,
 }
 
-/// What a count of a core is worth, in events, and where the counters begin in its memory, in bytes (N30).
+/// How many events a count of a core is worth, and the offset of the counters in its memory, in bytes (N30).
 const CORE_SCALE: u32 = 512;
 const CORE_BASE: u32 = 0x18;
-/// What names of events of cores and threads begin with.
+/// The prefix of names of events of cores and threads.
 const CORE_PREFIX: &str = "CPM_";
-/// What names of counts of updates begin with.
+/// The prefix of names of counts of updates.
 const UPDATES_PREFIX: &str = "Update_count_";
 
 /// An event as its node has it.
@@ -34,7 +34,7 @@ const UPDATES_PREFIX: &str = "Update_count_";
 pub(super) struct Event {
     /// Its name without the unit's prefix.
     pub(super) name: &'static str,
-    /// Where it is posted from the unit's base, in bytes.
+    /// The offset at which it is posted, in bytes from the unit's base.
     pub(super) reg: u32,
     /// What it counts.
     pub(super) summary: &'static str,
@@ -43,13 +43,13 @@ pub(super) struct Event {
 /// Events that belong together, as two nodes have them.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
-    /// The node's name before its address: firmware removes a unit by it, and an operating system names the PMU by it.
+    /// The node's name before its address: firmware finds a unit to remove by it, and an operating system names the PMU after it.
     pub(super) name: String,
-    /// What the names of its events begin with.
+    /// The prefix of the names of its events.
     pub(super) prefix: Cow<'static, str>,
-    /// What one count is worth, in events.
+    /// How many events one count is worth.
     pub(super) scale: u32,
-    /// Who posts it.
+    /// What posts it.
     pub(super) domain: Domain,
     /// Where it begins in memory, in bytes.
     pub(super) base: u32,
@@ -58,8 +58,8 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// The unit whose events are those of `posted` that begin with its prefix, from `base` or else the first of them on; nothing if it has
-    /// none.
+    /// The unit whose events are those of `posted` that begin with its prefix. It starts at `base`, or else at the first of them; `None` if
+    /// it has no events.
     fn of(posted: &[Posted], name: String, prefix: Cow<'static, str>, scale: u32, domain: Domain, base: Option<u32>) -> Option<Unit> {
         let own = || posted.iter().filter_map(|(entry, offset)| Some((entry, *offset, entry.name.strip_prefix(&*prefix)?)));
         let first = own().map(|(_, offset, _)| offset).min()?;
@@ -75,12 +75,12 @@ impl Unit {
 /// An event of the catalogue and where it is posted, in bytes.
 type Posted = (&'static Entry, u32);
 
-/// What a unit of the catalogue has.
+/// The events of a unit of the catalogue.
 fn posted(unit: &str) -> Vec<Posted> {
     POWER9.events().filter(|entry| entry.unit == unit).filter_map(|entry| Some((entry, entry.offset?))).collect()
 }
 
-/// Whether an event of the nest is told by those of `told`.
+/// Whether an event of the nest is reported by the sources in `told`.
 fn is_told(entry: &Entry, told: Told) -> bool {
     match (told, entry.drive) {
         (Told::All, _) | (_, Drive::Internal(Internal::Clock | Internal::Posting)) => true,
@@ -89,7 +89,7 @@ fn is_told(entry: &Entry, told: Told) -> bool {
     }
 }
 
-/// The number behind a unit's name, nothing where there is but one.
+/// The number after a unit's name; empty where there is only one.
 fn number(unit: nest::Unit) -> Cow<'static, str> {
     match (unit.kind, unit.number) {
         (Kind::Mcs, 0) => Cow::Borrowed("01"),
@@ -117,8 +117,8 @@ fn scale(bank: &Bank) -> u32 {
     1 << (prescaler + bank.pulse_bits(0))
 }
 
-/// The units of banks that some chip has, in the order of the banks, with `suffix` behind their names; then the counts of
-/// updates, which are posted whatever a chip has.
+/// The units of banks that some chip has, in the order of the banks, with `suffix` after their names; then the counts of updates, which
+/// every chip posts.
 fn nest_units(availabilities: &[Availability], banks: &[Bank], posted: &[Posted], suffix: &str, units: &mut Vec<Unit>) {
     let mut seen: Vec<nest::Unit> = Vec::new();
     for bank in banks {

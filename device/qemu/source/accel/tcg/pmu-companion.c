@@ -1,8 +1,8 @@
 /*
- * The companion of a machine under TCG: it is told each instruction with its accesses while something is counted that it makes.
+ * The companion of a machine under TCG: while something that it supplies is counted, each instruction is reported to it with its accesses.
  *
- * Blocks with CF_PMU_FOLLOWED have one instruction. Before they take it off the countdown they tell where it is, by which the one before is
- * complete; its accesses are told behind the code that makes them.
+ * Blocks with CF_PMU_FOLLOWED have one instruction. Before they subtract it from the countdown they report its address, which also
+ * completes the one before. Its accesses are reported after the code that makes them.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -28,20 +28,20 @@
 #include "exec/helper-info.c.inc"
 #undef HELPER_H
 
-/* What is known of an instruction when it is translated, as one number. */
+/* The properties of an instruction that are known when it is translated, as one number. */
 typedef union Shape {
     struct {
         uint8_t bytes;
         uint8_t branch;
         /* The branch depends on a condition. */
         bool conditional;
-        /* It reaches into another page. */
+        /* It crosses into another page. */
         bool two_pages;
     };
     uint64_t number;
 } Shape;
 
-/* The same of an access. */
+/* The same for an access. */
 typedef union AccessShape {
     struct {
         uint8_t bytes;
@@ -52,7 +52,7 @@ typedef union AccessShape {
     uint64_t number;
 } AccessShape;
 
-/* The entry of QEMU's own translation buffer for an address; null if the guest may not access it so. */
+/* The entry of QEMU's own translation buffer for an address; null if the guest may not access it this way. */
 static CPUTLBEntryFull *entry_of(CPUState *cpu, vaddr address, MMUAccessType type, int mmu_index, bool *is_ram)
 {
     CPUTLBEntryFull *full = NULL;
@@ -84,7 +84,7 @@ void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk
     if (!full) {
         full = entry_of(cpu, address, MMU_INST_FETCH, cpu_mmu_index(cpu, true), &is_ram);
     }
-    /* Which entries of tables lead there the common code does not know. */
+    /* Common code does not know which table entries lead there. */
     if (full && full->lg_page_size > walk->page_bits) {
         walk->page_bits = full->lg_page_size;
     }
@@ -142,7 +142,7 @@ void HELPER(pmu_follow)(CPUArchState *env, uint64_t pc, uint64_t place, uint64_t
     Shape shape = { .number = number };
     VmPmuInstruction instruction = { .size = sizeof(instruction) };
 
-    /* The same block may lie at several addresses. */
+    /* The same block may be at several addresses. */
     instruction.address = tcg_cflags_has(cpu, CF_PCREL) ? cpu->cc->get_pc(cpu) : pc;
     instruction.physical = place;
     instruction.bytes = shape.bytes;

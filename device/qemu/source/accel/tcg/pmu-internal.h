@@ -1,5 +1,5 @@
 /*
- * What the files of the PMU under TCG share.
+ * Declarations that the files of the PMU under TCG share.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -16,7 +16,7 @@
 #include "hw/qdev-core.h"
 #endif
 
-/* Where a field of CPUState is, as generated code reaches it. */
+/* The offset of a field of CPUState for generated code. */
 #define AT(field) ((intptr_t)offsetof(CPUState, field) - (intptr_t)sizeof(CPUState))
 
 #define TYPE_TCG_PMU "tcg-pmu"
@@ -29,18 +29,18 @@ struct TcgPmu {
     TcgPmuTarget target;
     CPUState **cpus;
     uint32_t cpu_count;
-    /* Of the machine's state, while it is saved or loaded. */
+    /* The machine's state, while it is saved or loaded. */
     uint8_t *bytes;
     uint32_t length;
     /* The guest's time when tcg_pmu_elapsed() was called last, in nanoseconds. */
     int64_t last;
 };
 
-/* Code that tells the companion of the block's only instruction, before its entry. */
+/* Code that reports the block's only instruction to the companion, before its entry. */
 void tcg_pmu_gen_follow(DisasContextBase *db);
-/* The instruction has been translated: that code gets its constants. */
+/* The instruction has been translated: sets the constants of that code. */
 void tcg_pmu_end_follow(DisasContextBase *db);
-/* Code that tells the companion of an access that has been made. */
+/* Code that reports an access to the companion after it was made. */
 void tcg_pmu_gen_follow_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked);
 /* VmPmuCompanionOptions::walk; its user is a TcgPmu. */
 void tcg_pmu_walk(void *user, uint32_t number, uint64_t address, VmPmuWalk *walk);

@@ -1,8 +1,8 @@
 /*
  * The performance monitoring units of a machine under TCG: libvm_pmu, behind its bridge for translators.
  *
- * Blocks come in two kinds. Those with CF_PMU take their instructions off a countdown at their entry, and leave for the main loop when it
- * runs out; a CPU executes them while something is counted on it. The others know nothing of a PMU.
+ * Blocks come in two kinds. Those with CF_PMU subtract their instructions from a countdown at their entry, and leave for the main loop when
+ * it runs out; a CPU executes them while something is counted on it. The others have no code for the PMU.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -36,14 +36,14 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
         tcg_pmu_gen_follow(db);
     }
     tcg_gen_ld_i64(left, tcg_env, AT(neg.pmu_countdown));
-    tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* the constant is put in by tcg_pmu_gen_end() */
+    tcg_gen_sub_i64(left, left, tcg_constant_i64(0));      /* tcg_pmu_gen_end() sets the constant */
     db->pmu_takes = tcg_last_op();
     if (!(cflags & CF_NOIRQ)) {
         TCGv_i64 stop = left;
 
         leave = gen_new_label();
         if (!(cflags & CF_USE_ICOUNT)) {
-            /* A request to leave is the sign of a word of its own: one branch looks at both. */
+            /* A request to leave is the sign of another word: one branch tests both. */
             stop = tcg_temp_new_i64();
             tcg_gen_ld32s_i64(stop, tcg_env, AT(neg.icount_decr.u32));
             tcg_gen_or_i64(stop, stop, left);
@@ -62,7 +62,7 @@ TCGOp *tcg_pmu_gen_start(DisasContextBase *db, uint32_t cflags)
     }
     tcg_gen_st_i64(left, tcg_env, AT(neg.pmu_countdown));
     if ((cflags & CF_COUNT_MASK) && !(cflags & (CF_PCREL | CF_PMU_FOLLOWED))) {
-        /* A block that ends where a deadline is says where that was. */
+        /* A block that ends at a deadline stores where that was. */
         TCGv_i64 last = tcg_temp_new_i64();
 
         tcg_gen_mov_i64(last, tcg_constant_i64(0));
@@ -109,7 +109,7 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
         return;
     }
     if (db->pmu_shape && tcg_bridge_follows(bridge, signal)) {
-        return;      /* the companion is told, and counts it */
+        return;      /* the companion counts it */
     }
     totals = tcg_temp_new_ptr();
     total = tcg_temp_new_i64();
@@ -119,7 +119,7 @@ void tcg_pmu_gen_count(DisasContextBase *db, uint32_t signal)
     tcg_gen_st_i64(total, totals, 8 * signal);
 }
 
-/* In a block that ends where a deadline is: the first load and the first store of an instruction are told with it. */
+/* In a block that ends at a deadline: the first load and the first store of an instruction are reported with it. */
 static void gen_address(DisasContextBase *db, TCGTemp *address, bool store)
 {
     if (!db->pmu_last || db->pmu_accessed[store] == db->insn_start || tcg_ctx->addr_type != TCG_TYPE_I64) {
@@ -130,7 +130,7 @@ static void gen_address(DisasContextBase *db, TCGTemp *address, bool store)
     tcg_gen_st_i64(temp_tcgv_i64(address), tcg_env, AT(pmu_accesses[store].address));
 }
 
-/* An access, whatever it is a part of. */
+/* An access of any kind. */
 static void gen_access(TCGTemp *address, TCGArg mmu_index, MemOp memop, bool store, bool locked)
 {
     const TcgPmuTarget *target;
@@ -184,7 +184,7 @@ void tcg_pmu_branch(DisasContextBase *db, uint32_t kind, bool conditional)
 void tcg_pmu_change_context(CPUState *cpu, uint32_t key)
 {
     if (cpu->pmu->begun) {
-        tcg_pmu_complete(cpu);      /* in the context that it had */
+        tcg_pmu_complete(cpu);      /* in the old context */
     }
     tcg_bridge_context(cpu->pmu, key);
 }
@@ -221,7 +221,7 @@ void tcg_pmu_complete(CPUState *cpu)
 
 /* ---- Registers ---- */
 
-/* The instruction is the first that is counted, if it is the one that begins. */
+/* An instruction that starts the counting is the first that is counted. */
 static void opened(CPUState *cpu, bool counted)
 {
     if (!counted && cpu->pmu->counting) {
@@ -271,7 +271,7 @@ uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit)
     return units;
 }
 
-/* ---- What the bridge asks for ---- */
+/* ---- Functions that the bridge calls ---- */
 
 static void retranslate(void *user)
 {
@@ -332,7 +332,7 @@ static int pre_save(void *opaque)
             tcg_pmu_complete(pmu->cpus[number]);
         }
     }
-    free(pmu->bytes);      /* what was saved last */
+    free(pmu->bytes);      /* from the last save */
     pmu->bytes = tcg_bridge_save(pmu->bridge, &length);
     pmu->length = length;
     return pmu->bytes ? 0 : -ENOMEM;
@@ -342,7 +342,7 @@ static int pre_load(void *opaque)
 {
     TcgPmu *pmu = opaque;
 
-    free(pmu->bytes);      /* what was saved last: loading allocates anew */
+    free(pmu->bytes);      /* from the last save: loading allocates again */
     pmu->bytes = NULL;
     return 0;
 }
@@ -408,7 +408,7 @@ static void tcg_pmu_class_init(ObjectClass *oc, void *data)
     dc->desc = "performance monitoring units under TCG";
     dc->realize = tcg_pmu_realize;
     dc->vmsd = &vmstate_pmu;
-    /* A machine has one, by its CPUs' pmu=on. */
+    /* A machine gets it by pmu=on of its CPUs. */
     dc->user_creatable = false;
     dc->hotpluggable = false;
 }
@@ -424,7 +424,7 @@ static const TypeInfo tcg_pmu_types[] = {
 
 DEFINE_TYPES(tcg_pmu_types)
 
-/* The machine's, which the first of its CPUs makes. */
+/* The PMUs of the machine; the first of its CPUs makes them. */
 static TcgPmu *of_machine(const TcgPmuTarget *target, Error **errp)
 {
     Object *machine = qdev_get_machine();

@@ -1,8 +1,8 @@
 /*
- * Knights Landing's untile: the boxes of its PMU that lie in PCI configuration space.
+ * Knights Landing's untile: the boxes of its PMU that are in PCI configuration space.
  *
- * Each function has QEMU's header and, behind it, the registers that libvm_pmu keeps. The library also says which functions there are, and their
- * IDs. One of the boxes is on bus 0; all others are on a bus of their own that no bridge leads to, as on the processor.
+ * Each function has QEMU's header, followed by the registers that libvm_pmu keeps. The library also determines which functions there are,
+ * and their IDs. One of the boxes is on bus 0; all others are on a separate bus without a bridge to it, as on the processor.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -17,10 +17,10 @@
 #include "target/i386/tcg/pmu.h"
 #include <vm_pmu.h>
 
-/* Of the bus with all boxes but the IRP. */
+/* The number of the bus with all boxes except the IRP. */
 #define BUS_NUMBER 0xFF
 
-/* What a bus answers where nothing is. */
+/* What a bus returns where no function is. */
 #define NOTHING UINT32_MAX
 
 /* ---- A function ---- */
@@ -32,7 +32,7 @@ struct KnlUntileFunction {
     PCIDevice parent_obj;
 };
 
-/* As the library numbers configuration space. */
+/* The library's number for a place in configuration space. */
 static uint32_t place(int bus, uint8_t devfn, uint32_t offset)
 {
     return bus << 20 | devfn << 12 | offset;
@@ -73,7 +73,7 @@ static void function_realize(PCIDevice *dev, Error **errp)
     for (int i = 0; i < ARRAY_SIZE(identity); i++) {
         pci_set_word(dev->config + identity[i], ask(pci_dev_bus_num(dev), dev->devfn, identity[i], 2));
     }
-    /* Of the header three bits can be written. There is no interrupt to be disabled, and no capability, as little as on the processor. */
+    /* Only three bits of the header can be written. As on the processor, there is no interrupt to disable, and no capability. */
     memset(dev->wmask, 0, PCI_CONFIG_HEADER_SIZE);
     pci_set_word(dev->wmask + PCI_COMMAND, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 }
@@ -102,7 +102,7 @@ static void function_class_init(ObjectClass *klass, ClassData data)
 
     dc->desc = "function of Knights Landing's untile";
     dc->vmsd = &vmstate_function;
-    /* A machine has them all, by its CPUs' pmu=on. */
+    /* A machine gets them all by pmu=on of its CPUs. */
     dc->user_creatable = false;
     dc->hotpluggable = false;
     pc->realize = function_realize;
@@ -119,7 +119,7 @@ static int bus_number(PCIBus *bus)
     return BUS_NUMBER;
 }
 
-/* The machine's ACPI tables ask a root bus for it. */
+/* The machine's ACPI tables read it from a root bus. */
 static void acpi_uid(Object *bus, Visitor *visitor, const char *name, void *opaque, Error **errp)
 {
     uint32_t uid = BUS_NUMBER;
@@ -152,7 +152,7 @@ static void untile_class_init(ObjectClass *klass, ClassData data)
 
 /* ---- The machine's ---- */
 
-/* The functions that the library has on a bus. */
+/* Creates the functions that the library has on a bus. */
 static void populate(PCIBus *bus)
 {
     for (int devfn = 0; devfn < PCI_DEVFN_MAX; devfn++) {

@@ -1,11 +1,11 @@
 /*
  * The performance monitoring unit of a POWER9 chip's nest, by libvm_pmu: in-memory collection.
  *
- * An engine on the chip, which is part of the OCC's microcode on the processor, adds up the nest's counters in the chip's HOMER. skiboot and Linux
- * speak with it by a control block there. Its events are described to Linux by a catalogue that skiboot takes from the PNOR.
+ * An engine on the chip, which is part of the OCC's microcode on the processor, adds up the nest's counters in the chip's HOMER. skiboot
+ * and Linux communicate with it through a control block there. A catalogue that skiboot takes from the PNOR describes its events to Linux.
  *
- * Linux reads the counters where it has memory of its own mapped. So the HOMER lies at the end of the chip's memory, as on the processor, and not
- * where QEMU has it else, behind all memory.
+ * Linux reads the counters through its mapping of memory. So the HOMER is at the end of the chip's memory, as on the processor, and not
+ * after all memory, where QEMU otherwise has it.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -32,19 +32,19 @@
 #endif
 #include <vm_pmu.h>
 
-/* Of the nest's clock; as many cycles a nanosecond. */
+/* The nest's clock, and its cycles per nanosecond. */
 #define NEST_HERTZ 2000000000ull
 #define CYCLES_PER_NS (NEST_HERTZ / NANOSECONDS_PER_SECOND)
 
-/* The engine's slots: a call may have so many, and a guest that was held up gets no more. */
+/* The engine's slots: at most this many per call; a guest that was held up gets no more. */
 #define SLOT_CYCLES 1000000ull
 #define SLOTS_OF_A_CALL 24
 #define SLOTS_TO_MAKE_UP 2000
 
-/* The most slots in which the engine does whatever a write to the control block makes it do. */
+/* The most slots that the engine needs to execute a write to the control block. */
 #define SLOTS_TO_OBEY 8
 
-/* The control block, from where the engine's region begins. */
+/* The offset of the control block in the engine's region. */
 #define CONTROL_BLOCK 0x3fc00
 #define CONTROL_BLOCK_SIZE 0x30
 #define CONTROL_STATUS 0x00
@@ -66,13 +66,13 @@ struct PnvNestPmu {
     MemoryRegion control;
     VmPmuPlatform *platform;
     uint32_t chip_id;
-    /* Where in the HOMER the engine's region is. */
+    /* The offset of the engine's region in the HOMER. */
     hwaddr region;
     hwaddr region_size;
-    /* The engine's next slot, and the time up to which it has had its cycles. */
+    /* The timer of the engine's next slot, and the time up to which its cycles are counted. */
     QEMUTimer *slot;
     int64_t last;
-    /* The slots that it still has although it posts nothing. */
+    /* The slots that it still runs although it posts nothing. */
     uint32_t slots_left;
     /* Its state, while it is saved or loaded. */
     uint8_t *bytes;
@@ -170,7 +170,7 @@ static void wait_for_slot(PnvNestPmu *nest)
     timer_mod(nest->slot, nest->last + DIV_ROUND_UP(cycles, CYCLES_PER_NS));
 }
 
-/* Whether the engine has said that it waits for a command, and there is none. */
+/* Whether the engine has reported that it waits for a command, and there is none. */
 static bool waits(PnvNestPmu *nest)
 {
     uint8_t *control = homer_at(nest, nest->region + CONTROL_BLOCK);
@@ -205,9 +205,9 @@ static uint64_t control_read(void *opaque, hwaddr offset, unsigned size)
 }
 
 /*
- * The engine looks here in every slot, but has slots only while it posts or while there may be something new. A stopped engine's time stands still:
- * a guest finds what was counted since it started the engine, and a millisecond or two from before it stopped it, but not what a counter of 16 bits
- * kept of an hour between.
+ * The engine reads this in every slot, but it runs slots only while it posts or while there may be something new. The time of a stopped
+ * engine does not advance: a guest finds what was counted since it started the engine, and a millisecond or two from before it stopped it,
+ * but not what a counter of 16 bits kept of an hour between.
  */
 static void control_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
@@ -232,7 +232,7 @@ static const MemoryRegionOps control_ops = {
 
 /* ---- The device ---- */
 
-/* The engine is found paused, as host firmware leaves it. */
+/* The guest finds the engine paused, as host firmware leaves it. */
 static void power_on(void *opaque)
 {
     PnvNestPmu *nest = opaque;
@@ -257,7 +257,7 @@ static int pre_save(void *opaque)
         return -ENOMEM;
     }
     vm_pmu_snapshot_bytes(snapshot, &bytes, &length);
-    g_free(nest->bytes);      /* what was saved last */
+    g_free(nest->bytes);      /* from the last save */
     nest->bytes = g_memdup2(bytes, length);
     nest->length = length;
     vm_pmu_snapshot_destroy(snapshot);
@@ -342,7 +342,7 @@ static void pnv_nest_pmu_class_init(ObjectClass *oc, void *data)
     dc->desc = "POWER9 nest performance monitoring unit";
     dc->realize = pnv_nest_pmu_realize;
     dc->vmsd = &vmstate_nest_pmu;
-    /* A chip has one, by its CPUs' pmu=on. */
+    /* A chip gets it by pmu=on of its CPUs. */
     dc->user_creatable = false;
     dc->hotpluggable = false;
 }

@@ -1,5 +1,5 @@
 /*
- * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu. It takes the place of power8-pmu.c.
+ * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu. It replaces power8-pmu.c.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -28,7 +28,7 @@
 #endif
 #include "pmu.h"
 
-/* What an instruction adds no more than 1 to. */
+/* The signals to which an instruction adds 1 at most. */
 #define SINGLE_SIGNALS \
     VM_PMU_SIGNAL_BRANCHES_RETIRED, \
     VM_PMU_SIGNAL_BRANCHES_TAKEN, \
@@ -37,7 +37,7 @@
 
 static const uint32_t single[] = { SINGLE_SIGNALS };
 
-/* What QEMU's translator counts; nothing waits for anything else. */
+/* The signals that QEMU's translator counts; the model does not expect others. */
 static const uint32_t supplied[] = {
     SINGLE_SIGNALS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
@@ -47,37 +47,37 @@ static const uint32_t supplied[] = {
     VM_PMU_SIGNAL_STORES,
 };
 
-/* What an access to memory counts as. */
+/* The signals that an access to memory adds to. */
 static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS };
 static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES };
 
 static const uint32_t ticks_signal = VM_PMU_SIGNAL_TIME_BASE_TICKS;
 
-/* The bits of MSR that a block's key has. */
+/* The bits of MSR in a block's key. */
 #define IN_KEY (1ull << MSR_PR | 1ull << MSR_HV)
 #define HAS_HYPERVISOR(env) (((env)->msr_mask & MSR_HVB) != 0)
 
-/* ---- What the bridge asks for ---- */
+/* ---- Functions that the bridge calls ---- */
 
 static CPUState *cpu_of(uint32_t number)
 {
     return current_cpu && current_cpu->cpu_index == number ? current_cpu : qemu_get_cpu(number);
 }
 
-/* The ticks since they were asked for last. The time base less the total of ticks stays unless a guest writes it. */
+/* The ticks since the last call. The time base minus the total of ticks is constant unless a guest writes the time base. */
 static uint64_t passed_ticks(CPUState *cs, bool followed)
 {
     uint64_t now = cpu_ppc_load_tbl(cpu_env(cs));
     uint64_t passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
 
     if (!followed || (int64_t)passed < 0 || passed > 1ull << 40) {
-        cs->pmu_time_base += passed;      /* nobody followed it, or the guest has written it */
+        cs->pmu_time_base += passed;      /* ticks were not followed, or the guest has written it */
         return 0;
     }
     return passed;
 }
 
-/* A guest can ask for an alert at every second tick, which no timer of the host can keep up with. */
+/* A guest can request an alert at every second tick, too often for any timer of the host. */
 #define LEAST_TICK_NS 10000
 
 /* Sets the timer to the next deadline of ticks, if there is one. */
@@ -108,8 +108,8 @@ static void tick_is_due(void *opaque)
 }
 
 /*
- * Adds the ticks since the last ones. While nothing follows ticks, none are added and the host's clock is not read; when something begins to, the
- * context is told once more.
+ * Adds the ticks since the last ones. While nothing follows ticks, none are added and the host's clock is not read; when something starts
+ * to follow them, the context is reported once more.
  */
 static uint64_t time_base(CPUState *cs)
 {
@@ -133,7 +133,7 @@ static uint32_t context(void *user, uint32_t number, VmPmuContext *context)
     control |= env->pending_interrupts & PPC_INTERRUPT_EXT ? VM_PMU_POWER_EXTERNAL_PENDING : 0;
     control |= env->spr[SPR_LPCR] & LPCR_HR ? VM_PMU_POWER_RADIX : 0;
     control |= env->spr[SPR_FSCR] & 1ull << FSCR_EBB ? 0 : VM_PMU_POWER_NO_FSCR_EBB;
-    if (HAS_HYPERVISOR(env)) {      /* pseries has no hypervisor's state, and nobody writes its HFSCR */
+    if (HAS_HYPERVISOR(env)) {      /* pseries has no hypervisor state, and its HFSCR is never written */
         control |= env->spr[SPR_HFSCR] & 1ull << FSCR_EBB ? 0 : VM_PMU_POWER_NO_HFSCR_EBB;
         control |= env->spr[SPR_HFSCR] & 1ull << HFSCR_BHRB ? 0 : VM_PMU_POWER_NO_HFSCR_BHRB;
         control |= env->spr[SPR_HFSCR] & PPC_BIT(60) ? 0 : VM_PMU_POWER_NO_HFSCR_PM;
@@ -224,7 +224,7 @@ void ppc_pmu_msr(CPUPPCState *env, target_ulong value)
 {
     CPUState *cs = env_cpu(env);
 
-    /* What the key says is seen where the next block is looked up. */
+    /* Changes of the key are noticed when the next block is looked up. */
     if (cs->pmu && cs->pmu->counting && ((env->msr ^ value) & ~IN_KEY & vm_pmu_sensitivity(&cs->pmu->cells))) {
         cs->pmu->key = TCG_BRIDGE_KEY_UNKNOWN;
     }
@@ -244,7 +244,7 @@ void ppc_pmu_exception(CPUState *cs, int exception)
 
 void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception)
 {
-    /* These complete, and sc and scv are counted; the next address is where stop goes on. */
+    /* These complete, and sc and scv are counted; stop continues at the next address. */
     if (exception != POWERPC_EXCP_SYSCALL && exception != POWERPC_EXCP_SYSCALL_VECTORED && exception != EXCP_HLT) {
         tcg_pmu_not_completed(env_cpu(env));
     }
@@ -252,7 +252,7 @@ void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception)
 
 /* ---- Event-based branches ---- */
 
-/* BESCR is the PMU's. QEMU looks at a copy, on any thread. */
+/* BESCR belongs to the PMU. QEMU reads a copy, on any thread. */
 static void copy_bescr(CPUPPCState *env)
 {
     TcgBridgeException exception;
@@ -280,9 +280,9 @@ void ppc_pmu_deliver(CPUPPCState *env, int interrupt)
         return;
     }
     if (interrupt == PPC_INTERRUPT_EBB) {
-        tcg_bridge_sync(cs->pmu);      /* no instruction makes the access below */
+        tcg_bridge_sync(cs->pmu);      /* the access below is not an instruction's */
         copy_bescr(env);
-        /* The request stays until the guest takes its cause away. */
+        /* The request stays until the guest removes its cause. */
     } else {
         tcg_pmu_taken(cs, true);
     }
@@ -327,7 +327,7 @@ target_ulong helper_pmu_mfspr(CPUPPCState *env, uint32_t sprn, target_ulong old)
     if (tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_SPR, sprn, &value, &exception) == TCG_BRIDGE_RAISE) {
         raise_answer(env, exception, sprn, GETPC());
     }
-    return value;      /* the old one where the answer is to do nothing */
+    return value;      /* the old value if the answer is to do nothing */
 }
 
 void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
@@ -345,7 +345,7 @@ void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
     }
 }
 
-/* A register beside has changed that the PMU's context has. */
+/* A register outside the PMU that is part of its context has changed. */
 void helper_pmu_context(CPUPPCState *env)
 {
     tcg_pmu_sync(env_cpu(env));

@@ -1,5 +1,5 @@
 /*
- * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu, as the rest of the target sees it.
+ * The performance monitoring unit of a POWER9 CPU under TCG, by libvm_pmu, for the rest of the target.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -17,23 +17,23 @@ typedef enum PpcPmuTarget {
 
 #if defined(CONFIG_VM_PMU) && !defined(CONFIG_USER_ONLY) && defined(TARGET_PPC64)
 
-/* Whether the CPU may have pmu=on, before anything else of it is made. */
+/* Whether the CPU may have pmu=on, before any other part of it is made. */
 bool ppc_pmu_fits(PowerPCCPU *cpu, Error **errp);
 /* pmu=on: gives the CPU its PMU, before its registers are made. */
 bool ppc_pmu_attach(PowerPCCPU *cpu, Error **errp);
-/* The CPU's registers have been made: those of the PMU lead to it. */
+/* The CPU's registers have been made: connects those of the PMU to it. */
 void ppc_pmu_route(CPUPPCState *env);
-/* The PMU has an entry of BHRB, or clears it: true if the CPU has this PMU. */
+/* Reads an entry of BHRB from the PMU, or clears it: true if the CPU has this PMU. */
 bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_t ra);
 bool ppc_pmu_clrbhrb(CPUPPCState *env, uintptr_t ra);
 
 /* MSR is about to become `value`. */
 void ppc_pmu_msr(CPUPPCState *env, target_ulong value);
-/* The CPU has halted, or what else the PMU asks for has changed. */
+/* The CPU has halted, or another part of the PMU's context has changed. */
 void ppc_pmu_sync(CPUState *cs);
 /* Interrupt `interrupt`, PPC_INTERRUPT_..., is about to be delivered. */
 void ppc_pmu_deliver(CPUPPCState *env, int interrupt);
-/* Exception `exception`, POWERPC_EXCP_..., is about to be taken, which is no interrupt. */
+/* Exception `exception`, POWERPC_EXCP_..., is about to be taken; it is not an interrupt. */
 void ppc_pmu_exception(CPUState *cs, int exception);
 /* Exception `exception` is raised without unwinding. */
 void ppc_pmu_not_completed(CPUPPCState *env, uint32_t exception);
@@ -42,10 +42,10 @@ void ppc_pmu_branched(CPUPPCState *env);
 /* rfebb: BESCR.GE becomes `enabled`. True if the CPU has this PMU. */
 bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled);
 
-/* What the translator calls for branches: for each, by what it is, and where it is taken. */
+/* The translator calls these for branches: for each branch with its kind, and where it is taken. */
 void ppc_pmu_gen_branch(struct DisasContextBase *db, PpcPmuTarget target, bool link, bool conditional);
 void ppc_pmu_gen_taken(struct DisasContextBase *db);
-/* Raises a facility unavailable interrupt; misc_helper.c has it. */
+/* Raises a facility unavailable interrupt; it is in misc_helper.c. */
 G_NORETURN void ppc_pmu_raise_facility(CPUPPCState *env, bool hypervisor, uint32_t sprn, uint32_t cause, uintptr_t ra);
 
 #else

@@ -1,4 +1,4 @@
-# The machines that the kit boots, and what powernv needs beside what it selects.
+# The machines that the kit boots, and what powernv needs in addition to what it selects.
 CONFIG_PSERIES=y
 CONFIG_POWERNV=y
 CONFIG_ACPI=y

@@ -1,5 +1,5 @@
 /*
- * What a target says of its performance monitoring unit, and the calls that its helpers make. System emulation only.
+ * A target's description of its performance monitoring unit, and the calls that its helpers make. System emulation only.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -10,9 +10,9 @@
 #include "accel/tcg/tcg_bridge_companion.h"
 
 typedef struct TcgPmuTarget {
-    /* The bridge's options, but for what common code fills in: user, retranslate, counting, kick, late. */
+    /* The bridge's options, except those that common code fills in: user, retranslate, counting, kick, late. */
     TcgBridgeOptions options;
-    /* The flags of a block that make the key of the context. */
+    /* The flags of a block that form the key of the context. */
     uint32_t key_mask;
     /* The signals that an access to memory adds 1 to: a load, and a store. */
     const uint32_t *loads;
@@ -26,17 +26,17 @@ bool tcg_pmu_attach(CPUState *cpu, const TcgPmuTarget *target, Error **errp);
 /* The CPU is reset; warm if the power stays on. */
 void tcg_pmu_reset(CPUState *cpu, bool warm);
 
-/* How many units of so many nanoseconds of the guest's time have gone by since it was called last. One caller at a time. */
+/* How many units of `unit` nanoseconds of the guest's time have elapsed since the last call. One caller at a time. */
 uint64_t tcg_pmu_elapsed(CPUState *cpu, uint64_t unit);
 
 /* A guest's access by the last instruction of a block. */
 TcgBridgeAnswer tcg_pmu_read(CPUState *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
 TcgBridgeAnswer tcg_pmu_write(CPUState *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
 
-/* The companion is told the instruction that was executed last; the CPU's address is that of the next. */
+/* Reports the last executed instruction to the companion; the CPU's address is that of the next. */
 void tcg_pmu_complete(CPUState *cpu);
 
-/* A helper raises an exception without unwinding, and the instruction, the last of its block, does not complete. */
+/* A helper raises an exception without unwinding: the instruction, the last of its block, does not complete. */
 static inline void tcg_pmu_not_completed(CPUState *cpu)
 {
     if (cpu->pmu && cpu->pmu->counting) {
@@ -54,7 +54,7 @@ static inline void tcg_pmu_taken(CPUState *cpu, bool hardware)
     }
 }
 
-/* What the context says, beside its key, has changed or is about to: the CPU halts, for one. */
+/* The context, apart from its key, has changed or is about to: for example the CPU halts. */
 static inline void tcg_pmu_sync(CPUState *cpu)
 {
     if (cpu->pmu && cpu->pmu->counting) {
@@ -62,7 +62,7 @@ static inline void tcg_pmu_sync(CPUState *cpu)
     }
 }
 
-/* A signal that a helper knows of. */
+/* Counts a signal that a helper knows of. */
 static inline void tcg_pmu_count(CPUState *cpu, uint32_t signal, uint64_t amount)
 {
     if (cpu->pmu && cpu->pmu->counting) {

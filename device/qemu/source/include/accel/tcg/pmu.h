@@ -1,5 +1,5 @@
 /*
- * The performance monitoring unit of a CPU under TCG, as translator, main loop and targets see it.
+ * The performance monitoring unit of a CPU under TCG, for translator, main loop and targets.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -20,17 +20,17 @@ struct TCGTemp;
 
 /* The entry of a block that counts. Returns what gen_tb_start() does. */
 struct TCGOp *tcg_pmu_gen_start(struct DisasContextBase *db, uint32_t cflags);
-/* The block has all its instructions: what its entry takes off is known. */
+/* The block has all its instructions: what its entry subtracts is known. */
 void tcg_pmu_gen_end(struct DisasContextBase *db);
-/* Code that adds 1 to a signal, VM_PMU_SIGNAL_..., where something follows it. Behind what may fault. */
+/* Code that adds 1 to a signal, VM_PMU_SIGNAL_..., if something follows it. To be called after code that may fault. */
 void tcg_pmu_gen_count(struct DisasContextBase *db, uint32_t signal);
-/* Code for an instruction that does something and will be executed again: it is not retired yet. */
+/* Code for an instruction that does a part of its work and will be executed again: it is not retired yet. */
 void tcg_pmu_gen_not_retired(struct DisasContextBase *db);
 /* The instruction, the last of its block, is a branch: VM_PMU_BRANCH_... */
 void tcg_pmu_branch(struct DisasContextBase *db, uint32_t kind, bool conditional);
 /*
- * Code for an access to memory has just been made. `address` has its value still where records are told or the companion is: a load goes
- * elsewhere.
+ * Code for an access to memory has just been made. If records or the companion need it, `address` still has its value: a load has another
+ * target then.
  */
 void tcg_pmu_gen_access(struct TCGTemp *address, uint64_t mmu_index, MemOp memop, bool store);
 /* The same for a load and a store of the same place. */
@@ -38,16 +38,16 @@ void tcg_pmu_gen_atomic(struct TCGTemp *address, uint64_t mmu_index, MemOp memop
 
 /* ---- In the main loop ---- */
 
-/* What tcg_pmu_context() does if something is counted and the context changes to that of this key. */
+/* The slow path of tcg_pmu_context(): something is counted and the context changes to that of this key. */
 void tcg_pmu_change_context(CPUState *cpu, uint32_t key);
-/* The CPU goes on in blocks with these flags. */
+/* The CPU continues in blocks with these flags. */
 static inline void tcg_pmu_context(CPUState *cpu, uint32_t flags)
 {
     if (unlikely(cpu->tcg_cflags & CF_PMU) && unlikely((flags & cpu->pmu_key_mask) != *cpu->pmu_key)) {
         tcg_pmu_change_context(cpu, flags & cpu->pmu_key_mask);
     }
 }
-/* Whether the block was not entered because a deadline is due. The next one is set up then. */
+/* Whether the block was not entered because a deadline is due. If so, sets up the next one. */
 bool tcg_pmu_expired(CPUState *cpu, TranslationBlock *tb);
 /* The block was left before the last `insns_left` of its instructions. */
 void tcg_pmu_restore(CPUState *cpu, TranslationBlock *tb, int insns_left);

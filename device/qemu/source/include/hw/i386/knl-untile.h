@@ -1,5 +1,5 @@
 /*
- * Knights Landing's untile: the boxes of its PMU that lie in PCI configuration space.
+ * Knights Landing's untile: the boxes of its PMU that are in PCI configuration space.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -10,7 +10,7 @@
 
 #if defined(CONFIG_VM_PMU) && defined(CONFIG_TCG)
 
-/* Puts the boxes onto the machine's root bus and a root bus of their own, if the PMU of its CPUs has boxes. */
+/* Puts the boxes onto the machine's root bus and a separate root bus, if the PMU of its CPUs has boxes. */
 void knl_untile_create(PCIBus *root);
 
 #else

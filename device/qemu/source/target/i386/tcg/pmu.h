@@ -1,5 +1,5 @@
 /*
- * The performance monitoring unit of an x86 CPU under TCG, as its helpers see it.
+ * The performance monitoring unit of an x86 CPU under TCG, for its helpers.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -24,14 +24,14 @@ typedef enum X86PmuBranch {
 bool x86_pmu_attach(CPUState *cs, Error **errp);
 /* RESET, or INIT if warm. */
 void x86_pmu_reset(CPUState *cs, bool warm);
-/* The machine of libvm_pmu with the boxes in configuration space, their clocks brought up to now; null if the CPU's PMU has none. */
+/* The machine of libvm_pmu with the boxes in configuration space, their clocks advanced up to now; null if the CPU's PMU has none. */
 struct VmPmuMachine *x86_pmu_boxes(CPUState *cs);
-/* A register of theirs has been written. */
+/* A register of the boxes has been written. */
 void x86_pmu_boxes_written(CPUState *cs);
 /* Leaf 0Ah. */
 void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
-/* The instructions: true if the register is the PMU's, and done. `ra` is GETPC(). */
+/* The instructions: true if the register is the PMU's, and the access done. `ra` is GETPC(). */
 bool x86_pmu_rdmsr(CPUX86State *env, uintptr_t ra);
 bool x86_pmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra);
 bool x86_pmu_rdpmc(CPUX86State *env, uintptr_t ra);
@@ -46,7 +46,7 @@ void x86_pmu_halted(CPUX86State *env);
 /* A far transfer has been completed. */
 void x86_pmu_far(CPUX86State *env);
 
-/* What the translator calls for branches, on the path that takes it and on the one that does not. */
+/* The translator calls these for branches, on the path where it is taken and on the one where it is not. */
 void x86_pmu_gen_taken(struct DisasContextBase *db, X86PmuBranch kind);
 void x86_pmu_gen_not_taken(struct DisasContextBase *db);
 

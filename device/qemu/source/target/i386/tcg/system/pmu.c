@@ -20,7 +20,7 @@
 #include "hw/boards.h"
 #endif
 
-/* What an instruction adds no more than 1 to. */
+/* The signals to which an instruction adds 1 at most. */
 #define SINGLE_SIGNALS \
     VM_PMU_SIGNAL_BRANCHES_RETIRED, \
     VM_PMU_SIGNAL_BRANCHES_TAKEN, \
@@ -37,7 +37,7 @@
 
 static const uint32_t single[] = { SINGLE_SIGNALS };
 
-/* What QEMU's translator counts; nothing waits for anything else. */
+/* The signals that QEMU's translator counts; the model does not expect others. */
 static const uint32_t supplied[] = {
     SINGLE_SIGNALS,
     VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED,
@@ -48,14 +48,14 @@ static const uint32_t supplied[] = {
     VM_PMU_SIGNAL_DATA_CACHE_ACCESSES,
 };
 
-/* What an access to memory counts as. */
+/* The signals that an access to memory adds to. */
 static const uint32_t loads[] = { VM_PMU_SIGNAL_LOADS, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES };
 static const uint32_t stores[] = { VM_PMU_SIGNAL_STORES, VM_PMU_SIGNAL_DATA_CACHE_ACCESSES };
 
-/* A clock does not change its frequency here. */
+/* Clocks do not change their frequency here. */
 static const uint32_t with_cycles[] = { VM_PMU_SIGNAL_REFERENCE_CYCLES };
 
-/* ---- What the bridge asks for ---- */
+/* ---- Functions that the bridge calls ---- */
 
 static uint32_t context(void *user, uint32_t number, VmPmuContext *context)
 {
@@ -92,8 +92,8 @@ static const char *part_of(CPUX86State *env)
 }
 
 /*
- * How many of the CPUs are a package. The cores of a K8 share one northbridge, however many they are. A tile of Knights Landing has up to eight threads:
- * the most of them by which the CPUs can be divided.
+ * How many of the CPUs form a package. All cores of a K8 share one northbridge. A tile of Knights Landing has up to eight threads: the
+ * largest number that divides the number of CPUs.
  */
 static unsigned package_threads(const char *part, unsigned cpus)
 {
@@ -137,7 +137,7 @@ bool x86_pmu_attach(CPUState *cs, Error **errp)
     const char *part = part_of(cpu_env(cs));
 
     if (!part && object_dynamic_cast(OBJECT(cs), X86_CPU_TYPE_NAME("max"))) {
-        return true;      /* -cpu max asks for everything, and takes what there is */
+        return true;      /* -cpu max enables everything that is available */
     }
     if (!part) {
         error_setg(errp, "pmu=on: under TCG there is a PMU for AMD family 15, as -cpu Opteron_G1, and for Intel family 6 model 87, "
@@ -190,7 +190,7 @@ void x86_pmu_halted(CPUX86State *env)
 #define CYCLES 7
 #define NANOSECONDS 5
 
-/* The clocks of boxes are those of the machine's time. They go on while CPUs sleep, and are brought up when somebody looks. */
+/* The clocks of boxes are those of the machine's time. They run while CPUs sleep, and are advanced when they are read. */
 VmPmuMachine *x86_pmu_boxes(CPUState *cs)
 {
     if (!has_boxes(cs)) {
@@ -218,7 +218,7 @@ void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, ui
 
 /* ---- Registers ---- */
 
-/* The registers of Knights Landing's boxes, and a few others, are here. */
+/* The registers of Knights Landing's boxes, and a few others, are from here on. */
 #define FIRST_OF_BOXES 0x700
 #define BEHIND_BOXES 0x1000
 
@@ -237,7 +237,7 @@ static void pass_boxes(CPUX86State *env)
     }
 }
 
-/* Raises what the PMU raises; false if the register is not its. */
+/* Raises the PMU's exception, if any; false if the register is not the PMU's. */
 static bool finish(CPUX86State *env, TcgBridgeAnswer answer, TcgBridgeException exception, uintptr_t ra)
 {
     if (answer == TCG_BRIDGE_RAISE) {
