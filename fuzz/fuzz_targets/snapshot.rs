@@ -101,11 +101,11 @@ impl<'a> Followed<'a> {
     fn of(companion: &'a Companion) -> Followed<'a> {
         let followers = (0..companion.threads()).filter_map(|number| companion.follower(number)).collect();
         let mut followed = Followed { companion, followers };
-        followed.renew();
+        followed.update();
         followed
     }
 
-    fn renew(&mut self) {
+    fn update(&mut self) {
         let mut everything = Demand::default();
         everything.replace(SignalSet::ALL, false, Records::REQUESTS);
         self.followers.iter_mut().for_each(|follower| follower.sync(&everything));
@@ -119,7 +119,7 @@ impl Saved for Followed<'_> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let loaded = self.companion.load_snapshot(bytes, &mut self.followers.iter_mut().collect::<Vec<_>>());
-        self.renew();
+        self.update();
         loaded
     }
 

@@ -277,7 +277,7 @@ impl Demand {
     }
 
     /// Changes the epoch: something else that generated code depends on has changed. For the author of a model.
-    pub fn renew(&mut self) {
+    pub fn change_epoch(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
@@ -297,7 +297,7 @@ impl Demand {
     /// Asks for the levels of these states, and for no others; the epoch moves on if some are new. For the author of a model.
     pub fn ask(&mut self, levels: SignalSet) {
         if levels.union(&self.levels) != self.levels {
-            self.renew();
+            self.change_epoch();
         }
         self.levels = levels;
     }

@@ -76,8 +76,8 @@ impl Power9 {
 
     /// Counts everything up to now. Returns whether the time base brought an enabled event.
     pub(super) fn count(&mut self, feed: &impl Feed) -> bool {
-        let transitions = self.pass_time_base(feed);
-        self.pass_sampling(feed);
+        let transitions = self.advance_time_base(feed);
+        self.advance_sampling(feed);
         let mut grown = [0u64; COUNTERS];
         let counting = self.counting;
         for (index, (unit, grown)) in self.units.iter_mut().zip(&mut grown).enumerate() {

@@ -319,7 +319,7 @@ impl Power9 {
             Register::Bhrb(_) => self.history.clear(),
             Register::Imc => {
                 self.imc = value;
-                self.demand.renew();
+                self.demand.change_epoch();
             }
         }
     }
@@ -457,7 +457,7 @@ impl Model for Power9 {
     fn succeed_demand(&mut self, before: &Demand) {
         self.demand.succeed(before);
         // The match array may differ, which the demand does not show.
-        self.demand.renew();
+        self.demand.change_epoch();
     }
 
     fn take_alerts(&mut self) -> Alerts {
@@ -475,7 +475,7 @@ impl Model for Power9 {
         let fresh = Power9::new(self.revision);
         self.disarm(feed);
         // The match array may change, which the demand does not show.
-        self.demand.renew();
+        self.demand.change_epoch();
         // The time base is not the PMU's: the embedder reports its value.
         let kept = (self.demand, self.reported, Shared { register: 0, running: 0, ..self.shared }, self.context.time_base);
         *self = fresh;

@@ -179,7 +179,7 @@ impl Power9 {
     }
 
     /// Brings sampling up to now, and the threshold counter with it.
-    pub(super) fn pass_sampling(&mut self, feed: &impl Feed) {
+    pub(super) fn advance_sampling(&mut self, feed: &impl Feed) {
         let occurrences = self.eligible.fold(feed);
         self.sampler.advance(occurrences);
         if !self.mmcr0.pmae() {

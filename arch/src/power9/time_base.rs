@@ -35,7 +35,7 @@ impl Power9 {
     }
 
     /// Brings the time base up to now and returns how often the chosen bit turned to 1.
-    pub(super) fn pass_time_base(&mut self, feed: &impl Feed) -> u64 {
+    pub(super) fn advance_time_base(&mut self, feed: &impl Feed) -> u64 {
         let now = feed.total(Signal::TimeBaseTicks, Scope::Thread);
         let before = core::mem::replace(&mut self.ticks_seen, now);
         let value = |total: u64| self.context.time_base.wrapping_add(total);

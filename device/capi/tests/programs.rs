@@ -117,8 +117,8 @@ fn bridge() -> Vec<String> {
 #[test]
 fn a_translator_on_the_bridge_sees_what_an_interpreter_sees() {
     if is_there("cc", "a_translator_on_the_bridge_sees_what_an_interpreter_sees") {
-        let beside: Vec<String> = bridge().into_iter().chain(shared()).collect();
-        compile_and_run("cc", "translator.c", "translator", "-std=c11", &beside);
+        let more_sources: Vec<String> = bridge().into_iter().chain(shared()).collect();
+        compile_and_run("cc", "translator.c", "translator", "-std=c11", &more_sources);
     }
 }
 
@@ -126,8 +126,8 @@ fn a_translator_on_the_bridge_sees_what_an_interpreter_sees() {
 fn a_host_without_caches_has_the_companion_follow_it() {
     if is_there("cc", "a_host_without_caches_has_the_companion_follow_it") {
         let companion = root().join("bridge/tcg_bridge_companion.c").display().to_string();
-        let beside: Vec<String> = bridge().into_iter().chain([companion]).chain(shared()).collect();
-        compile_and_run("cc", "followed.c", "followed", "-std=c11", &beside);
+        let more_sources: Vec<String> = bridge().into_iter().chain([companion]).chain(shared()).collect();
+        compile_and_run("cc", "followed.c", "followed", "-std=c11", &more_sources);
     }
 }
 
@@ -135,8 +135,8 @@ fn a_host_without_caches_has_the_companion_follow_it() {
 fn boxes_count_what_a_host_without_caches_is_followed_for() {
     if is_there("cc", "boxes_count_what_a_host_without_caches_is_followed_for") {
         let more = ["companion", "boxes"].map(|name| root().join(format!("bridge/tcg_bridge_{name}.c")).display().to_string());
-        let beside: Vec<String> = bridge().into_iter().chain(more).chain(shared()).collect();
-        compile_and_run("cc", "followed_boxes.c", "followed_boxes", "-std=c11", &beside);
+        let more_sources: Vec<String> = bridge().into_iter().chain(more).chain(shared()).collect();
+        compile_and_run("cc", "followed_boxes.c", "followed_boxes", "-std=c11", &more_sources);
     }
 }
 
@@ -261,8 +261,8 @@ fn addresses_are_clean_under_the_sanitizer() {
     for source in ["misuse", "events", "boxes", "snapshot", "posting", "companion", "places", "requests", "traffic", "tree"] {
         compile_and_run("cc", &format!("{source}.c"), &format!("{source}-sanitized"), "-std=c11", &sanitized);
     }
-    let beside: Vec<String> = bridge().into_iter().chain(sanitized).collect();
-    compile_and_run("cc", "translator.c", "translator-sanitized", "-std=c11", &beside);
+    let more_sources: Vec<String> = bridge().into_iter().chain(sanitized).collect();
+    compile_and_run("cc", "translator.c", "translator-sanitized", "-std=c11", &more_sources);
 }
 
 #[test]

@@ -230,7 +230,7 @@ mod tests {
         let mut memory = Memory::new(&geometry, 6);
         let costs = super::super::parts::KNL.costs;
         let mut tally = Tally::new();
-        tally.renew(&everything(), |_| true);
+        tally.update(&everything(), |_| true);
         // 64 places: lines 1 and 65 share one.
         for (line, traffic) in
             [(1, Traffic::WriteBack), (1, Traffic::Read), (1, Traffic::Read), (65, Traffic::Read), (1, Traffic::Read), (1, Traffic::Read)]
@@ -251,7 +251,7 @@ mod tests {
     fn the_bus_turns_between_chip_selects_and_between_reads_and_writes() {
         let mut memory = k8();
         let mut tally = Tally::new();
-        tally.renew(&everything(), |_| true);
+        tally.update(&everything(), |_| true);
         // Two banks of 16 KiB a chip select: to the second one, within it, and back; then a write, and a read.
         for (address, writes) in [(0x8000u64, false), (0xC000, false), (0x4000, false), (0x4000, true), (0x4000, false)] {
             memory.dram(address >> 6, writes, false, &mut tally);

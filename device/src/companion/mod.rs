@@ -254,7 +254,7 @@ impl Companion {
     /// at a time may call it for a package.
     pub fn device_access(&self, physical: u64, size: u64, writes: bool, totals: &Totals, demand: &Demand) {
         let mut tally = Tally::new();
-        tally.renew(demand, signals::of_devices);
+        tally.update(demand, signals::of_devices);
         if size != 0 {
             tally.add(if writes { Signal::UpstreamWrites } else { Signal::UpstreamReads }, 1);
             let bits = self.system.profile.caches.outer_line_bits.min(63);

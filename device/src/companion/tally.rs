@@ -25,7 +25,7 @@ impl Tally {
     }
 
     /// From now on these signals are reported; events so far are dropped.
-    pub(super) fn renew(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
+    pub(super) fn update(&mut self, demand: &Demand, made: impl Fn(Signal) -> bool) {
         self.pending = [0; Signal::COUNT];
         self.count = 0;
         for signal in demand.signals().iter().filter(|signal| made(*signal)) {

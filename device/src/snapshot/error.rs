@@ -105,10 +105,10 @@ impl core::fmt::Display for SnapshotError {
             }
             SnapshotError::Part { saved, target } => {
                 let ((name, letter), (own, revision)) = (saved, target);
-                let [between, beside] = [letter, revision].map(|letter| if letter.is_empty() { "" } else { " revision " });
+                let [between, among] = [letter, revision].map(|letter| if letter.is_empty() { "" } else { " revision " });
                 write!(
                     formatter,
-                    "the snapshot is of {name}{between}{letter} and the target is {own}{beside}{revision}: build one of the same part"
+                    "the snapshot is of {name}{between}{letter} and the target is {own}{among}{revision}: build one of the same part"
                 )
             }
             SnapshotError::Shape { saved: (packages, threads), target: (own, each) } => {

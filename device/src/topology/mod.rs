@@ -97,7 +97,7 @@ const EVENT_BASED_BRANCH: u8 = 2;
 
 impl Core {
     /// The demand of the PMU, which is locked, may have changed. Returns a change in what it wants of others, if there is one.
-    fn renew(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
+    fn update(&self, pmu: &Pmu, package: &Package) -> Option<Change> {
         self.epoch.store(pmu.demand().epoch(), Release);
         self.sensitivity.store(package.sensitivity_of(pmu), Release);
         self.interest.lock().replace(Interest::of(pmu))

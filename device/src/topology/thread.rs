@@ -515,7 +515,7 @@ impl<'a, L: InterruptLine> Thread<'a, L> {
             if let Some(lines) = alerts.lines {
                 self.core.set_lines(lines);
             }
-            let changed = if alerts.renewed { self.core.renew(&pmu, self.package) } else { None };
+            let changed = if alerts.renewed { self.core.update(&pmu, self.package) } else { None };
             drop(pmu);
             (value, alerts, changed)
         };

@@ -36,7 +36,7 @@ impl Slot {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Unit) -> T) -> T {
         let mut unit = self.unit.lock();
         let value = work(&mut unit);
-        self.renew(&unit);
+        self.update(&unit);
         value
     }
 
@@ -49,7 +49,7 @@ impl Slot {
         self.unreported.load(Acquire)
     }
 
-    fn renew(&self, unit: &Unit) {
+    fn update(&self, unit: &Unit) {
         for (domain, deadline) in Domain::ALL.into_iter().zip(&self.deadlines) {
             deadline.store(unit.deadline(domain).unwrap_or(NEVER), Release);
         }

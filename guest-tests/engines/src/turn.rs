@@ -40,7 +40,7 @@ impl Turn {
 
     /// The next turn.
     #[inline]
-    pub(crate) fn renew(&mut self) {
+    pub(crate) fn update(&mut self) {
         self.began.clear();
         (self.running, self.wake, self.ran) = (false, None, 0);
     }

@@ -277,18 +277,18 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
     run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
 }
 
-/// Runs `guest` as [`run`] does, and counts beside it what each of `beside` programs, whatever the guest itself does to its PMU. What
+/// Runs `guest` as [`run`] does, and also counts what each of `extra` programs, whatever the guest itself does to its PMU. What
 /// PMC1 to PMC6 of each counted on all threads comes with the report.
 ///
 /// # Errors
 /// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts nothing beside a guest.
-pub fn count(pmu: &str, guest: &str, options: &Options, beside: &[Encoding]) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
+pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
             let chosen = choose(pmu, guest, options)?;
             let Chosen { image, cpus, chips, clock, big_endian } = &chosen;
             let options = Options { big_endian: *big_endian, chips: *chips, ..options.clone() };
-            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, beside }, &options)
+            power::run_image(&power::Job { part, name: guest, image, cpus: *cpus, clock: *clock, extra }, &options)
         }
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
@@ -306,10 +306,10 @@ pub fn count_image(
     image: &Image,
     clock: Clock,
     options: &Options,
-    beside: &[Encoding],
+    extra: &[Encoding],
 ) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
     match part(pmu, options)? {
-        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, beside }, options),
+        part @ Part::Power9(_) => power::run_image(&power::Job { part, name, image, cpus: 1, clock, extra }, options),
         Part::K8(_) | Part::Knl(_) | Part::Itanium(_) | Part::Montecito(_) => {
             Err(RunError::NotForEngine { option: "--metrics", pmu: pmu.to_owned() })
         }
@@ -384,7 +384,7 @@ pub fn run_image(pmu: &str, name: &str, image: &Image, cpus: usize, clock: Clock
     options.check_cycles()?;
     match part {
         Part::Power9(_) => {
-            return power::run_image(&power::Job { part, name, image, cpus, clock, beside: &[] }, options).map(|(report, _)| report);
+            return power::run_image(&power::Job { part, name, image, cpus, clock, extra: &[] }, options).map(|(report, _)| report);
         }
         Part::Itanium(_) | Part::Montecito(_) => {
             return ia64::run_image(&ia64::Job { part, name, image, cpus, clock }, options);

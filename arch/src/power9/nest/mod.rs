@@ -177,7 +177,7 @@ impl Nest {
         let mut left = cycles;
         while left >= self.until {
             if passed.slots == MOST_SLOTS {
-                self.pass_late(left, memory, &mut passed);
+                self.advance_late(left, memory, &mut passed);
                 return passed;
             }
             left -= self.until;
@@ -216,7 +216,7 @@ impl Nest {
     }
 
     /// Advances by `cycles` with more slots than the engine can still have.
-    fn pass_late<M: Memory>(&mut self, cycles: u64, memory: &M, passed: &mut Passed<M::Error>) {
+    fn advance_late<M: Memory>(&mut self, cycles: u64, memory: &M, passed: &mut Passed<M::Error>) {
         let beyond = cycles - self.until;
         let step = self.slot_cycles.max(1);
         passed.late = 1 + beyond / step;

@@ -89,7 +89,7 @@ impl<'a> Cpu<'a> {
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
         };
-        cpu.renew_demand();
+        cpu.update_demand();
         cpu
     }
 
@@ -98,13 +98,13 @@ impl<'a> Cpu<'a> {
     pub fn follow(&mut self, follower: Follower<'a>, tells_misses: bool) {
         self.companion = Some(Following::new(follower));
         self.tells_misses = tells_misses;
-        self.renew_demand();
+        self.update_demand();
     }
 
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
-        self.renew_demand();
+        self.update_demand();
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -136,7 +136,7 @@ impl<'a> Cpu<'a> {
         self.thread.set_context(Context::ia64(0, 0));
     }
 
-    fn renew_demand(&mut self) {
+    fn update_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand().with(&self.watched);
         let known = |signal: Signal| signals::KNOWN_BETTER.contains(&signal);
@@ -159,7 +159,7 @@ impl<'a> Cpu<'a> {
     #[inline]
     fn keep_up(&mut self) {
         if self.epoch != self.thread.epoch() {
-            self.renew_demand();
+            self.update_demand();
         }
     }
 
@@ -185,7 +185,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// The breakpoint registers are the processor's; the PMU is notified of what changed in them.
-    fn pass_breakpoints(&mut self, cpu: &CpuView<'_>) {
+    fn advance_breakpoints(&mut self, cpu: &CpuView<'_>) {
         for (index, held) in self.breakpoints.iter_mut().enumerate() {
             let number = index as u8 & 7;
             let (value, address) =
@@ -197,7 +197,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// `cycles` elapse without any other event, by the clock that runs or that of a halt.
-    fn pass(&mut self, clock: Signal, cycles: u64) {
+    fn advance(&mut self, clock: Signal, cycles: u64) {
         self.keep_up();
         // A companion that keeps the time makes the cycles of instructions; these are of none.
         Sink { demand: &self.demand, totals: self.thread.totals() }.add(clock, cycles);
@@ -210,7 +210,7 @@ impl<'a> Cpu<'a> {
     fn complete(&mut self, step: &Step) {
         let stacked = stack(step, (&self.own, &self.followed), self.demand.records(), &self.thread);
         let reached = add(step, false, (&self.own, &self.followed), &self.thread) || stacked;
-        tell(step, reached, self.demand.records(), None, &self.thread);
+        report(step, reached, self.demand.records(), None, &self.thread);
         if reached {
             self.thread.service();
         }
@@ -226,7 +226,7 @@ impl<'a> Cpu<'a> {
         let events = |outcome: &Outcome| {
             let reached = add(step, held, (own, followed), thread) || stacked;
             // The companion's own events and cycles may reach a deadline yet.
-            tell(step, true, demand.records(), Some(outcome), thread);
+            report(step, true, demand.records(), Some(outcome), thread);
             if reached {
                 thread.service();
             }
@@ -282,7 +282,7 @@ fn stack(step: &Step, what: (&Demand, &[Signal]), wanted: Records, thread: &Thre
 }
 
 /// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+fn report(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step, outcome)) {
         thread.record(&record::record(step, outcome));
     }
@@ -307,7 +307,7 @@ impl Observer for Cpu<'_> {
 
     fn context(&mut self, cpu: &CpuView<'_>) {
         if cpu.cpl() == 0 {
-            self.pass_breakpoints(cpu);
+            self.advance_breakpoints(cpu);
         }
         let context = Context::ia64(cpu.psr(), cpu.dcr()).with_halted(cpu.halted()).with_foreground(cpu.foreground());
         self.thread.set_context(context);
@@ -338,7 +338,7 @@ impl Observer for Cpu<'_> {
                 self.thread.service();
             }
         }
-        self.pass(Signal::Cycles, u64::from(notice.cycles));
+        self.advance(Signal::Cycles, u64::from(notice.cycles));
         Alerts::NONE
     }
 
@@ -366,11 +366,11 @@ impl Observer for Cpu<'_> {
     }
 
     fn stalled(&mut self, cycles: u64) {
-        self.pass(Signal::Cycles, cycles);
+        self.advance(Signal::Cycles, cycles);
     }
 
     fn waited(&mut self, cycles: u64) {
-        self.pass(Signal::HaltedCycles, cycles);
+        self.advance(Signal::HaltedCycles, cycles);
     }
 
     fn wait_deadline(&self) -> Option<u64> {

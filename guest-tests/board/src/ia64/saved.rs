@@ -75,7 +75,7 @@ impl Cpu<'_> {
         self.instructions = state.instructions;
         self.ledger = state.ledger.clone();
         self.trace.go_on(&state.trace);
-        self.renew_demand();
+        self.update_demand();
     }
 
     fn follower(&self) -> Option<&Follower<'_>> {

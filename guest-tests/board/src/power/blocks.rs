@@ -7,7 +7,7 @@ use vm_pmu::Countdown;
 use vm_pmu::arch::feed::{Demand, Records, Signal, SignalSet, Totals};
 
 use super::signals::{self, Sink};
-use super::{Cpu, EACH, tell};
+use super::{Cpu, EACH, report};
 use vm_pmu_engines::power::Step;
 use vm_pmu_engines::unicorn::power::Blocks;
 
@@ -23,7 +23,7 @@ impl Cpu<'_> {
         let records = self.demand.records();
         let each = records.memory || records.fetches || records.every;
         let active = self.companion.as_ref().is_some_and(|following| following.follower.is_active());
-        each || active || self.demand.per_cycle() || !self.beside.is_empty()
+        each || active || self.demand.per_cycle() || !self.extra_pmus.is_empty()
     }
 
     /// Allows as many instructions as may run before the next deadline.
@@ -32,8 +32,8 @@ impl Cpu<'_> {
         // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.
         self.thread.check();
         self.countdown.sync(self.thread);
-        let look = self.firmware.map_or(u64::MAX, |firmware| firmware.next_look().saturating_sub(self.cycles));
-        self.countdown.limit(self.countdown.left().min(look).saturating_sub(1));
+        let poll = self.firmware.map_or(u64::MAX, |firmware| firmware.next_poll().saturating_sub(self.cycles));
+        self.countdown.limit(self.countdown.left().min(poll).saturating_sub(1));
     }
 
     /// Adds what a block did besides the countdown, as far as it is demanded.
@@ -92,7 +92,7 @@ impl Blocks for Cpu<'_> {
         }
         if let Some(branch) = branch {
             // No deadline is near, so the record goes to the branch history alone, and the countdown is not needed.
-            tell(branch, false, self.demand.records(), None, &self.thread);
+            report(branch, false, self.demand.records(), None, &self.thread);
         }
     }
 

@@ -196,10 +196,10 @@ impl<'a> Firmware<'a> {
         let code = code.finish().map_err(|error| error.to_string())?;
         memory.write_bytes(ENTRY, &code).map_err(|error| error.to_string())?;
         let guest = Guest(memory.guest_memory());
-        self.heed(self.platform.boot(&guest));
+        self.handle(self.platform.boot(&guest));
         let tree = self.tree().map_err(|error| error.to_string())?;
         memory.write_bytes(TREE, &tree).map_err(|error| error.to_string())?;
-        self.look(0);
+        self.poll(0);
         Ok(())
     }
 
@@ -305,52 +305,53 @@ impl<'a> Firmware<'a> {
     #[inline]
     pub fn advance(&self, cycles: u64) {
         if cycles >= self.next.get() {
-            self.look(cycles);
+            self.poll(cycles);
         }
     }
 
     /// The cycles of a CPU at which something is due by itself: up to there, time need not be reported at each instruction.
     #[must_use]
-    pub fn next_look(&self) -> u64 {
+    pub fn next_poll(&self) -> u64 {
         self.next.get()
     }
 
     #[cold]
-    fn look(&self, cycles: u64) {
+    fn poll(&self, cycles: u64) {
         let core = u128::from(self.pace.core.max(1));
         let nest = u128::from(self.pace.nest.max(1));
         let now = (u128::from(cycles) * nest / core) as u64;
         let passed = now.saturating_sub(self.passed.replace(now.max(self.passed.get())));
-        self.pass(passed);
-        self.pass_cores(cycles.saturating_sub(self.cycles.replace(cycles.max(self.cycles.get()))));
+        self.advance_nest(passed);
+        self.advance_cores(cycles.saturating_sub(self.cycles.replace(cycles.max(self.cycles.get()))));
         let until = self.platform.chips().iter().map(Chip::until_slot).min().unwrap_or(1);
         let next = u128::from(self.passed.get().saturating_add(until)) * core;
         self.next.set(next.div_ceil(nest) as u64);
     }
 
-    fn pass(&self, cycles: u64) {
+    /// `cycles` of the nest elapse.
+    fn advance_nest(&self, cycles: u64) {
         let chips = self.platform.chips();
         if let Some((companion, traffic)) = &self.companion {
             traffic.flush(companion, chips);
         }
         if let Some(memory) = self.memory.get() {
-            self.heed(self.platform.advance(cycles, &Guest(memory.guest_memory())));
+            self.handle(self.platform.advance(cycles, &Guest(memory.guest_memory())));
         }
         if let Some((companion, traffic)) = &self.companion {
             traffic.sync(companion, chips);
         }
     }
 
-    fn heed(&self, passed: Passed<MemoryError>) {
+    fn handle(&self, passed: Passed<MemoryError>) {
         self.refused.set(self.refused.get() + u64::from(passed.refused));
     }
 
     /// `cycles` of the cores elapse.
-    fn pass_cores(&self, cycles: u64) {
+    fn advance_cores(&self, cycles: u64) {
         let Some(memory) = self.memory.get() else { return };
         let packages = 0..self.platform.chips().len();
         for core in packages.filter_map(|package| self.cores.collection(package)).filter(|core| core.is_running()) {
-            self.heed(core.advance(cycles, &Guest(memory.guest_memory())));
+            self.handle(core.advance(cycles, &Guest(memory.guest_memory())));
         }
     }
 }

@@ -18,9 +18,9 @@
 //! Both the engine and the PMU keep it. A `mtspr` goes to the PMU and then has its effect in the engine; what the engine changes by itself
 //! (GE, at an event-based branch and at `rfebb`) is reported to the PMU; PME and PMEO are the PMU's while MMCR0\[EBE] is set.
 
-mod beside;
 #[cfg(feature = "unicorn")]
 mod blocks;
+mod extra_pmus;
 mod firmware;
 mod following;
 mod ledger;
@@ -29,9 +29,9 @@ mod run;
 mod saved;
 mod signals;
 
-pub use beside::{Beside, BesideState};
 #[cfg(feature = "unicorn")]
 pub use blocks::Sums;
+pub use extra_pmus::{ExtraPmuState, ExtraPmus};
 pub use firmware::{Firmware, FirmwareState, MAX_CHIPS, Pace, chip_id};
 pub use run::run;
 #[cfg(feature = "unicorn")]
@@ -103,7 +103,7 @@ pub struct Cpu<'a> {
     last: u64,
     ledger: Ledger,
     trace: Recorder,
-    beside: Beside,
+    extra_pmus: ExtraPmus,
     /// The threads that are notified of translations that every CPU must forget.
     others: Vec<Thread<'a, Lines>>,
     /// The performance monitor interrupt was pending when it was last checked.
@@ -135,19 +135,19 @@ impl<'a> Cpu<'a> {
             last: 0,
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
-            beside: Beside::default(),
+            extra_pmus: ExtraPmus::default(),
             others: Vec::new(),
             interrupting: false,
             countdown: Countdown::with(EACH.map(|signal| (signal, 1))),
         };
-        cpu.renew_demand();
+        cpu.update_demand();
         cpu
     }
 
     /// Has `follower` make what the interpreter does not know.
     pub fn follow(&mut self, follower: Follower<'a>) {
         self.companion = Some(Following::new(follower));
-        self.renew_demand();
+        self.update_demand();
     }
 
     /// Has `firmware` perform the calls of the guest, and advances the nests' time with this CPU's.
@@ -163,19 +163,19 @@ impl<'a> Cpu<'a> {
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
-        self.renew_demand();
+        self.update_demand();
     }
 
-    /// Has `beside` count what the thread does, whatever the guest programs.
-    pub fn count_beside(&mut self, beside: Beside) {
-        self.watch(beside.signals());
-        self.beside = beside;
+    /// Has `extra_pmus` count what the thread does, whatever the guest programs.
+    pub fn count_extra_pmus(&mut self, extra_pmus: ExtraPmus) {
+        self.watch(extra_pmus.signals());
+        self.extra_pmus = extra_pmus;
     }
 
     /// The PMUs in addition to the guest's own.
     #[must_use]
-    pub fn beside(&self) -> &Beside {
-        &self.beside
+    pub fn extra_pmus(&self) -> &ExtraPmus {
+        &self.extra_pmus
     }
 
     /// Instructions retired, whether anything counted them or not.
@@ -205,11 +205,12 @@ impl<'a> Cpu<'a> {
     pub fn close(&mut self) {
         let context = self.thread.context();
         self.ledger.settle(&self.thread);
-        self.beside.settle(self.thread.totals());
-        self.thread.set_context(Context { time_base: context.time_base, ..Context::power(beside::hypervisor().bits(), context.control) });
+        self.extra_pmus.settle(self.thread.totals());
+        self.thread
+            .set_context(Context { time_base: context.time_base, ..Context::power(extra_pmus::hypervisor().bits(), context.control) });
     }
 
-    fn renew_demand(&mut self) {
+    fn update_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand().with(&self.watched);
         self.matched = self.thread.instruction_match();
@@ -232,7 +233,7 @@ impl<'a> Cpu<'a> {
     fn keep_up(&mut self) {
         let stale = self.companion.as_ref().is_some_and(|following| following.follower.is_stale());
         if stale || self.epoch != self.thread.epoch() {
-            self.renew_demand();
+            self.update_demand();
         }
     }
 
@@ -283,7 +284,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// Reads what an access or an alert has made of BESCR.
-    fn look_at_bescr(&mut self) {
+    fn check_bescr(&mut self) {
         let vm_pmu::State::Power9(state) = self.thread.state() else { return };
         self.bescr = state.bescr;
         let bescr = Bescr::of(state.bescr);
@@ -319,7 +320,7 @@ impl<'a> Cpu<'a> {
         let answer = self.thread.write(address, value);
         if answer.is_ok() {
             self.ledger.written(address, &self.thread);
-            self.look_at_bescr();
+            self.check_bescr();
             self.keep(address, cpu, Some(value), true);
         }
         Self::answer(answer)
@@ -331,7 +332,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// `cycles` elapse without any other event, around the instruction at `address`.
-    fn pass(&mut self, cycles: u64, address: u64) {
+    fn advance(&mut self, cycles: u64, address: u64) {
         self.tick(cycles);
         Sink { demand: &self.own, totals: self.thread.totals() }.add(Signal::Cycles, cycles);
         if self.followed.iter().any(|signal| self.thread.reached(*signal)) {
@@ -346,18 +347,18 @@ impl<'a> Cpu<'a> {
     fn complete(&mut self, step: &Step) {
         self.tick(u64::from(step.cycles));
         let reached = add(step, false, self.matched, (&self.own, &self.followed), &self.thread);
-        tell(step, reached, self.demand.records(), None, &self.thread);
+        report(step, reached, self.demand.records(), None, &self.thread);
         if reached {
             self.thread.service();
         }
     }
 
     /// Services the PMUs in addition to the guest's own after a step.
-    fn count_step_beside(&mut self, step: &Step) {
+    fn count_step_in_extra_pmus(&mut self, step: &Step) {
         let outcome = self.companion.as_ref().map(|following| following.follower.outcome());
-        self.beside.step(self.thread.totals(), || record::record(step, outcome));
+        self.extra_pmus.step(self.thread.totals(), || record::record(step, outcome));
         if self.instructions.is_multiple_of(SETTLE) {
-            self.beside.settle(self.thread.totals());
+            self.extra_pmus.settle(self.thread.totals());
         }
     }
 
@@ -374,7 +375,7 @@ impl<'a> Cpu<'a> {
         let events = |outcome: &Outcome| {
             let reached = add(step, held, *matched, (own, followed), thread);
             // The companion's own events and cycles may reach a deadline yet.
-            tell(step, true, demand.records(), Some(outcome), thread);
+            report(step, true, demand.records(), Some(outcome), thread);
             if reached {
                 thread.service();
             }
@@ -409,7 +410,7 @@ fn add(step: &Step, held: bool, matched: Option<(u64, u64)>, what: (&Demand, &[S
 }
 
 /// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn tell(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+fn report(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step)) {
         thread.record(&record::record(step, outcome));
     }
@@ -457,7 +458,7 @@ impl Observer for Cpu<'_> {
         self.settle();
         let context = self.context_of(cpu);
         self.thread.set_context(context);
-        self.beside.set_context(context, self.thread.totals());
+        self.extra_pmus.set_context(context, self.thread.totals());
         // What the engine changed by itself, an event-based branch or its return: GE alone.
         let (engine, ours) = (Bescr::of(cpu.bescr()).ge(), Bescr::of(self.bescr).ge());
         if engine != ours {
@@ -465,7 +466,7 @@ impl Observer for Cpu<'_> {
             ge.set_ge(true);
             let number = if engine { spr::BESCRS } else { spr::BESCRR };
             if self.thread.mtspr(number, ge.bits()).is_ok() {
-                self.look_at_bescr();
+                self.check_bescr();
             }
         }
     }
@@ -491,8 +492,8 @@ impl Observer for Cpu<'_> {
             self.complete(step);
             None
         };
-        if !self.beside.is_empty() {
-            self.count_step_beside(step);
+        if !self.extra_pmus.is_empty() {
+            self.count_step_in_extra_pmus(step);
         }
         Alerts { cycles, ..Alerts::NONE }
     }
@@ -503,7 +504,7 @@ impl Observer for Cpu<'_> {
         if let Taken::Interrupt(_) = notice.taken {
             Sink { demand: &self.own, totals: self.thread.totals() }.add(signals::interruption(notice.taken), 1);
         }
-        self.pass(u64::from(notice.cycles), notice.address);
+        self.advance(u64::from(notice.cycles), notice.address);
         Alerts::NONE
     }
 
@@ -512,7 +513,7 @@ impl Observer for Cpu<'_> {
         let lines = self.thread.lines();
         let told = self.event_based.is_some_and(|event| event.occurred);
         if told != lines.event_based_branch {
-            self.look_at_bescr();
+            self.check_bescr();
         }
         if lines.interrupt && !self.interrupting {
             self.trace.keep(self.thread.number(), self.instructions, 0, || Some(Action::Interrupt));
@@ -524,7 +525,7 @@ impl Observer for Cpu<'_> {
     fn waited(&mut self, cycles: u64) {
         self.settle();
         self.keep_up();
-        self.pass(cycles, self.last);
+        self.advance(cycles, self.last);
     }
 
     fn wait_deadline(&self) -> Option<u64> {

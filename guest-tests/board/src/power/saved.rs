@@ -5,7 +5,7 @@ use vm_pmu::companion::{Companion, Follower};
 use vm_pmu::snapshot::SnapshotError;
 use vm_pmu::topology;
 
-use super::{BesideState, Cpu, Firmware, FirmwareState, Ledger};
+use super::{Cpu, ExtraPmuState, Firmware, FirmwareState, Ledger};
 use crate::Lines;
 use crate::refusal::{Refusal, count};
 use crate::report::Trace;
@@ -42,7 +42,7 @@ pub struct CpuState {
     /// What has passed between the guest and the PMU, as far as it was kept.
     pub trace: Vec<Trace>,
     /// The PMUs in addition to the guest's own.
-    pub beside: Vec<BesideState>,
+    pub extra_pmus: Vec<ExtraPmuState>,
 }
 
 /// A machine of the engine, and everything attached to it.
@@ -68,13 +68,13 @@ impl Cpu<'_> {
             interrupting: self.interrupting,
             ledger: self.ledger.clone(),
             trace: self.trace.kept().to_vec(),
-            beside: self.beside.states(self.thread.totals()),
+            extra_pmus: self.extra_pmus.states(self.thread.totals()),
         }
     }
 
     /// Whether this CPU can continue from `state`.
     fn check(&self, state: &CpuState) -> Result<(), Refusal> {
-        count("PMUs besides the guest's own", state.beside.len(), self.beside.len())?;
+        count("PMUs besides the guest's own", state.extra_pmus.len(), self.extra_pmus.len())?;
         let (saved, target) = (state.ledger.thread(), self.ledger.thread());
         if saved == target { Ok(()) } else { Err(Refusal::Ledger { saved, target }) }
     }
@@ -86,9 +86,9 @@ impl Cpu<'_> {
         self.interrupting = state.interrupting;
         self.ledger = state.ledger.clone();
         self.trace.go_on(&state.trace);
-        self.beside.restore(&state.beside, self.thread.totals());
-        self.look_at_bescr();
-        self.renew_demand();
+        self.extra_pmus.restore(&state.extra_pmus, self.thread.totals());
+        self.check_bescr();
+        self.update_demand();
     }
 
     fn follower(&self) -> Option<&Follower<'_>> {

@@ -9,7 +9,7 @@ use vm_pmu::arch::feed::{Demand, Occasion, Records, Signal, Totals};
 
 use super::Cpu;
 use super::signals::Signals;
-use super::untile::Beside;
+use super::untile::CpuBoxes;
 use vm_pmu_engines::blocks::{Facts, Sums};
 use vm_pmu_engines::x86::{CpuView, Step};
 
@@ -58,7 +58,7 @@ impl Cpu<'_> {
         let mut summed = Demand::default();
         summed.replace(self.summed, false, Records::NONE);
         let mut signals = Signals::default();
-        signals.renew(&summed);
+        signals.update(&summed);
         let mut amounts = [0; Signal::COUNT];
         for step in steps {
             let totals = Totals::new();
@@ -77,14 +77,19 @@ impl Cpu<'_> {
 
     /// How many instructions may run in blocks; none if each must be reported.
     pub(super) fn give_headroom(&mut self, cpu: &CpuView<'_>) -> Option<Countdown> {
-        self.renew_if_stale();
+        self.update_if_stale();
         let masked = !cpu.interrupts_enabled();
         let pending = masked && cpu.apic().interrupt_pending();
         // What begins with a step is reported with that step.
         let begins = masked != self.masked || pending != self.signals.is_pending();
         let told = self.accompanied || self.demand.per_cycle() || wants_records(self.demand.records());
-        let beside = self.beside.as_ref().is_some_and(Beside::is_busy);
-        if begins || told || beside || self.lines.waits(self.thread.number()) || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal)) {
+        let cpu_boxes = self.cpu_boxes.as_ref().is_some_and(CpuBoxes::is_busy);
+        if begins
+            || told
+            || cpu_boxes
+            || self.lines.waits(self.thread.number())
+            || OF_EACH_STEP.iter().any(|signal| self.own.wants(*signal))
+        {
             return None;
         }
         // Steps compare each signal, and add no cycles that are not wanted: the horizon may not be where it was.

@@ -28,11 +28,11 @@ impl<'a> Following<'a> {
     /// Reports a step to the follower.
     pub(super) fn execute(&mut self, step: &Step, cpu: &CpuView<'_>) {
         match (step.accesses(), step.touched) {
-            ([], None) => self.tell(step, cpu, &[]),
+            ([], None) => self.report(step, cpu, &[]),
             ([access], None) if together(access) => {
                 let streaming = step.instruction.class == InstructionClass::Streaming;
                 let access = self.kind(whole(access), access, streaming);
-                self.tell(step, cpu, &[access]);
+                self.report(step, cpu, &[access]);
             }
             _ => self.execute_several(step, cpu),
         }
@@ -60,7 +60,7 @@ impl<'a> Following<'a> {
                 Access { address: touched.address, physical: touched.physical, size: 1, kind, ..Access::default() },
             );
         }
-        self.tell(step, cpu, list.get(..count).unwrap_or(&[]));
+        self.report(step, cpu, list.get(..count).unwrap_or(&[]));
     }
 
     fn kind(&self, part: Access, access: &StepAccess, streaming: bool) -> Access {
@@ -72,7 +72,7 @@ impl<'a> Following<'a> {
         Access { kind, locked: access.locked, uncached: part.physical >= self.ram, ..part }
     }
 
-    fn tell(&mut self, step: &Step, cpu: &CpuView<'_>, accesses: &[Access]) {
+    fn report(&mut self, step: &Step, cpu: &CpuView<'_>, accesses: &[Access]) {
         let taken = matches!(step.kind, StepKind::Interrupt { .. } | StepKind::Nmi | StepKind::Exception { .. });
         let instruction = Instruction {
             address: step.rip,

@@ -74,7 +74,7 @@ use vm_pmu_engines::blocks::{Facts, Sums};
 
 use following::Following;
 use signals::{STATES, Signals};
-use untile::Beside;
+use untile::CpuBoxes;
 use vm_pmu_engines::x86::{Alerts, CpuView, Gp, Observer, Step};
 
 /// One CPU of an engine, attached to one thread of a PMU machine.
@@ -87,7 +87,7 @@ pub struct Cpu<'a> {
     core: Option<CoreClock>,
     companion: Option<Following<'a>>,
     /// The boxes of the machine, if it has some.
-    beside: Option<Beside<'a>>,
+    cpu_boxes: Option<CpuBoxes<'a>>,
     /// The companion is active.
     accompanied: bool,
     demand: Demand,
@@ -120,7 +120,7 @@ impl<'a> Cpu<'a> {
             signals: Signals::default(),
             core: None,
             companion: None,
-            beside: None,
+            cpu_boxes: None,
             accompanied: false,
             demand: Demand::default(),
             epoch: 0,
@@ -135,20 +135,20 @@ impl<'a> Cpu<'a> {
             ledger: Ledger::new(thread.number()),
             trace: Recorder::default(),
         };
-        cpu.renew_demand();
+        cpu.update_demand();
         cpu
     }
 
     /// Has `follower` make what the interpreter does not know. What is at or above the physical address `ram` belongs to devices.
     pub fn follow(&mut self, follower: Follower<'a>, ram: u64) {
         self.companion = Some(Following::new(follower, ram));
-        self.renew_demand();
+        self.update_demand();
     }
 
     /// The machine has boxes that all CPUs share, and a companion whose memory and requests reach them.
     pub fn stand_beside(&mut self, boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>) {
-        self.beside = Some(Beside::new(boxes, untile, companion, self.thread.number()));
-        self.renew_demand();
+        self.cpu_boxes = Some(CpuBoxes::new(boxes, untile, companion, self.thread.number()));
+        self.update_demand();
     }
 
     /// The thread shares its core, whose clock is `clock`, with others. Without this it is alone on a core.
@@ -159,7 +159,7 @@ impl<'a> Cpu<'a> {
     /// Adds to the totals of `signals` even while the PMU does not demand them, for a caller that reads the totals.
     pub fn watch(&mut self, signals: SignalSet) {
         self.watched.replace(signals, false, Records::NONE);
-        self.renew_demand();
+        self.update_demand();
     }
 
     /// The companion that follows the CPU, to change its state between runs.
@@ -203,12 +203,12 @@ impl<'a> Cpu<'a> {
         self.ledger.close(&self.thread);
     }
 
-    fn renew_demand(&mut self) {
+    fn update_demand(&mut self) {
         self.epoch = self.thread.epoch();
         self.demand = self.thread.demand().with(&self.watched);
-        if let Some(beside) = &mut self.beside {
-            beside.renew();
-            if beside.wants_requests() {
+        if let Some(cpu_boxes) = &mut self.cpu_boxes {
+            cpu_boxes.update();
+            if cpu_boxes.wants_requests() {
                 let mut requests = Demand::default();
                 requests.replace(SignalSet::EMPTY, false, Records::REQUESTS);
                 self.demand = self.demand.with(&requests);
@@ -224,7 +224,7 @@ impl<'a> Cpu<'a> {
         self.own.replace(own, self.demand.per_cycle(), self.demand.records());
         self.accompanied = follower.is_some_and(Follower::is_active);
         self.followed = own.iter().filter(|signal| supplies(*signal)).collect();
-        self.signals.renew(&self.own);
+        self.signals.update(&self.own);
         self.sum_followed();
         if self.demand.asks_levels() {
             let (pending, _) = self.signals.lasting();
@@ -237,9 +237,9 @@ impl<'a> Cpu<'a> {
 
     /// This CPU's write may have changed what it must report, or another's.
     #[inline]
-    fn renew_if_stale(&mut self) {
-        if self.epoch != self.thread.epoch() || self.beside.as_ref().is_some_and(Beside::is_stale) {
-            self.renew_demand();
+    fn update_if_stale(&mut self) {
+        if self.epoch != self.thread.epoch() || self.cpu_boxes.as_ref().is_some_and(CpuBoxes::is_stale) {
+            self.update_demand();
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Cpu<'a> {
     fn complete(&self, step: &Step, entered_mask: bool) {
         let reached = add(step, entered_mask, false, (&self.signals, &self.own, &self.followed), &self.thread);
         if !self.demand.records().is_none() {
-            tell_record(step, reached, self.demand.records(), None, &self.thread);
+            report_record(step, reached, self.demand.records(), None, &self.thread);
         }
         if reached {
             self.thread.service();
@@ -262,7 +262,7 @@ impl<'a> Cpu<'a> {
     }
 
     /// `cycles` cycles of the core elapse, after a step whose length only the companion knew.
-    fn pass_core(&self, cycles: u64) {
+    fn advance_core(&self, cycles: u64) {
         let wanted = |signal: &Signal| self.own.wants(*signal);
         match [Signal::CoreActiveCycles, Signal::CoreActiveReferenceCycles].map(|signal| Some(signal).filter(wanted)) {
             [Some(one), Some(two)] => self.thread.advance(cycles, &[one, two]),
@@ -277,7 +277,7 @@ impl<'a> Cpu<'a> {
         let timed = self.companion.as_ref().is_some_and(|following| following.follower.is_active() && following.follower.keeps_time());
         let moved = if timed { 0 } else { self.run_core(cpu.cycles(), u64::from(step.cycles)) };
         self.signals.move_core(moved);
-        let Cpu { companion, signals, own, followed, thread, demand, beside, .. } = self;
+        let Cpu { companion, signals, own, followed, thread, demand, cpu_boxes, .. } = self;
         match companion.as_mut().filter(|following| following.follower.is_active()) {
             Some(following) => {
                 if step.branch.is_some() || following.follower.follows_accesses() {
@@ -293,14 +293,14 @@ impl<'a> Cpu<'a> {
                     }
                 }
                 let requested = !following.follower.requests().is_empty();
-                if let Some(beside) = beside.as_ref().filter(|_| requested) {
-                    beside.request(following.follower.requests());
+                if let Some(cpu_boxes) = cpu_boxes.as_ref().filter(|_| requested) {
+                    cpu_boxes.request(following.follower.requests());
                 }
                 let events = |outcome: &Outcome| {
                     let reached = add(step, entered_mask, held, (signals, own, followed), thread);
                     if !demand.records().is_none() {
                         // The companion's own events and cycles may reach a deadline yet.
-                        tell_record(step, true, demand.records(), Some(outcome), thread);
+                        report_record(step, true, demand.records(), Some(outcome), thread);
                     }
                     // Requests are reported afterwards, and all deadlines are compared then.
                     if reached && !requested {
@@ -312,11 +312,11 @@ impl<'a> Cpu<'a> {
             }
             None => self.complete(step, entered_mask),
         }
-        if let Some(beside) = &self.beside {
-            beside.pass(cpu.cycles(), u64::from(cycles.unwrap_or(step.cycles)));
+        if let Some(cpu_boxes) = &self.cpu_boxes {
+            cpu_boxes.advance(cpu.cycles(), u64::from(cycles.unwrap_or(step.cycles)));
         }
         if let Some(cycles) = cycles {
-            self.pass_core(self.run_core(cpu.cycles(), u64::from(cycles)));
+            self.advance_core(self.run_core(cpu.cycles(), u64::from(cycles)));
         }
         if let Some(following) = &mut self.companion {
             following.forget(step);
@@ -371,7 +371,7 @@ fn add(step: &Step, entered_mask: bool, held: bool, what: (&Signals, &Demand, &[
 }
 
 /// Reports the record of a step, if one is wanted of it; `reached` is whether the step has reached a deadline.
-fn tell_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
+fn report_record(step: &Step, reached: bool, wanted: Records, outcome: Option<&Outcome>, thread: &Thread<'_, Lines>) {
     if wanted.wants(reached, record::occasion(step))
         && let Some(record) = record(step, Records::EVERY, outcome)
     {
@@ -392,8 +392,8 @@ impl Observer for Cpu<'_> {
         self.prepare(cpu);
         self.ledger.before(msr, &self.thread);
         let answer = Self::answer(self.thread.write(Address::Msr(msr), value));
-        if let Some(beside) = self.beside.as_ref().filter(|_| at_msr(msr).is_some()) {
-            beside.touch();
+        if let Some(cpu_boxes) = self.cpu_boxes.as_ref().filter(|_| at_msr(msr).is_some()) {
+            cpu_boxes.touch();
         }
         self.ledger.after(msr, &self.thread);
         self.trace_access(Address::Msr(msr), cpu, matches!(answer, Some(Ok(()))).then_some(value), true);
@@ -417,7 +417,7 @@ impl Observer for Cpu<'_> {
         self.instructions += u64::from(step.retired());
         let entered_mask = step.interrupts_masked && !self.masked;
         self.masked = step.interrupts_masked;
-        self.renew_if_stale();
+        self.update_if_stale();
         self.signals.track(step);
         if self.accompanied || step.invalidation.is_some() {
             return self.retire_accompanied(step, cpu, entered_mask);
@@ -425,8 +425,8 @@ impl Observer for Cpu<'_> {
         let moved = self.run_core(cpu.cycles(), u64::from(step.cycles));
         self.signals.move_core(moved);
         self.complete(step, entered_mask);
-        if let Some(beside) = &self.beside {
-            beside.pass(cpu.cycles(), u64::from(step.cycles));
+        if let Some(cpu_boxes) = &self.cpu_boxes {
+            cpu_boxes.advance(cpu.cycles(), u64::from(step.cycles));
         }
         self.interrupts(step.next_rip)
     }
@@ -449,7 +449,7 @@ impl Observer for Cpu<'_> {
 
     fn halted_cycles(&mut self, cycles: u64) -> Alerts {
         // Another CPU may have begun to count what this one does. This one retires nothing after which it would check.
-        self.renew_if_stale();
+        self.update_if_stale();
         if self.demand.wants(Signal::HaltedCycles) {
             self.thread.totals().add(Signal::HaltedCycles, cycles);
             if self.thread.reached(Signal::HaltedCycles) {

@@ -88,6 +88,6 @@ impl Cpu<'_> {
         self.next = glue.next;
         self.ledger.go_on(&glue.ledger);
         self.trace.go_on(&glue.trace);
-        self.renew_demand();
+        self.update_demand();
     }
 }

@@ -150,7 +150,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Reads a new demand.
-    pub(super) fn renew(&mut self, demand: &Demand) {
+    pub(super) fn update(&mut self, demand: &Demand) {
         let wanted = |(_, signals): &&(u32, &[Signal])| signals.iter().any(|signal| demand.wants(*signal));
         self.groups = GROUPS.iter().filter(wanted).fold(0, |groups, (group, _)| groups | group);
     }

@@ -17,7 +17,7 @@ const OWN: [Signal; 2] = [Signal::Cycles, Signal::ReferenceCycles];
 
 impl Timed for Cpu<'_> {
     fn elapse(&mut self, cycles: u64, cpu: &CpuView<'_>) -> Alerts {
-        self.renew_if_stale();
+        self.update_if_stale();
         let start = cpu.cycles().wrapping_sub(cycles);
         match OWN.map(|signal| self.demand.wants(signal)) {
             [true, true] => self.thread.advance(cycles, &OWN),
@@ -25,7 +25,7 @@ impl Timed for Cpu<'_> {
             [false, true] => self.thread.advance(cycles, &OWN[1..]),
             [false, false] => {}
         }
-        self.pass_core(self.run_core(start, cycles));
+        self.advance_core(self.run_core(start, cycles));
         self.interrupts(cpu.rip())
     }
 
@@ -38,14 +38,14 @@ impl Timed for Cpu<'_> {
     }
 
     fn beyond_cycles(&mut self) -> Option<String> {
-        self.renew_if_stale();
+        self.update_if_stale();
         if let Some(signal) = self.demand.signals().iter().find(|signal| !TIME.contains(signal)) {
             return Some(signal.name().to_owned());
         }
         if self.demand.per_cycle() {
             return Some("what happens in single cycles".to_owned());
         }
-        if self.beside.as_ref().is_some_and(|beside| beside.is_busy() || beside.wants_requests()) {
+        if self.cpu_boxes.as_ref().is_some_and(|cpu_boxes| cpu_boxes.is_busy() || cpu_boxes.wants_requests()) {
             return Some("what the boxes outside the cores do".to_owned());
         }
         if !self.demand.records().is_none() {

@@ -64,7 +64,7 @@ impl ConfigurationSpace for Boxes {
 
 /// The boxes as one CPU's glue drives them.
 #[derive(Clone, Debug)]
-pub(super) struct Beside<'a> {
+pub(super) struct CpuBoxes<'a> {
     boxes: Arc<Boxes>,
     untile: Untile<'a, Lines>,
     companion: Option<&'a Companion>,
@@ -80,16 +80,16 @@ pub(super) struct Beside<'a> {
     memory: bool,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> CpuBoxes<'a> {
     /// For CPU `cpu`; `untile` are the boxes of the same machine.
-    pub(super) fn new(boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>, cpu: usize) -> Beside<'a> {
+    pub(super) fn new(boxes: Arc<Boxes>, untile: Untile<'a, Lines>, companion: Option<&'a Companion>, cpu: usize) -> CpuBoxes<'a> {
         let (tile, thread) = (u8::try_from(cpu / 8).unwrap_or(u8::MAX), (cpu % 8) as u8);
-        let mut beside = Beside { boxes, untile, companion, revision: 0, tile, thread, counts: false, requests: false, memory: false };
-        beside.renew();
-        beside
+        let mut cpu_boxes = CpuBoxes { boxes, untile, companion, revision: 0, tile, thread, counts: false, requests: false, memory: false };
+        cpu_boxes.update();
+        cpu_boxes
     }
 
-    /// Whether a register may have been written since the last [`renew`](Beside::renew).
+    /// Whether a register may have been written since the last [`update`](CpuBoxes::update).
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
         self.revision != self.boxes.revision()
@@ -101,7 +101,7 @@ impl<'a> Beside<'a> {
     }
 
     /// Reads what counts.
-    pub(super) fn renew(&mut self) {
+    pub(super) fn update(&mut self) {
         self.revision = self.boxes.revision();
         self.counts = self.untile.is_counting();
         let listens = |kinds: &[Kind]| UnitId::all().any(|unit| kinds.contains(&unit.kind()) && self.untile.listens(unit));
@@ -136,7 +136,7 @@ impl<'a> Beside<'a> {
 
     /// The CPU ran from `start`, of its own clock, for so many cycles: memory's activity is reported, and the clocks advance.
     #[inline]
-    pub(super) fn pass(&self, start: u64, cycles: u64) {
+    pub(super) fn advance(&self, start: u64, cycles: u64) {
         if self.counts {
             self.go_on(start, cycles);
         }

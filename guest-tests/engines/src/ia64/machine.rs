@@ -246,7 +246,7 @@ impl<O: Observer> Machine<O> {
             for (core, began) in self.cores.iter_mut().zip(&self.turn.began) {
                 core.idle_until(began.saturating_add(passed.unwrap_or(0)));
             }
-            self.turn.renew();
+            self.turn.update();
             if passed.is_none() {
                 return Exit::Waiting;
             }

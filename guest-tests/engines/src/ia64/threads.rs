@@ -60,7 +60,7 @@ impl<O: Observer> Threads<O> {
         self.cpus[thread].core.urgency
     }
 
-    pub(crate) fn pass(&mut self, cycles: u64) {
+    pub(crate) fn elapse(&mut self, cycles: u64) {
         self.clock = self.clock.saturating_add(cycles);
         self.used = self.used.saturating_add(cycles);
         for cpu in &mut self.cpus {
@@ -77,7 +77,7 @@ impl<O: Observer> Threads<O> {
             cpu.observer.switched(&Switch { foreground, cause, cycles: SWITCH_CYCLES }, &CpuView::new(&cpu.core));
         }
         self.current().observer.stalled(u64::from(SWITCH_CYCLES));
-        self.pass(u64::from(SWITCH_CYCLES));
+        self.elapse(u64::from(SWITCH_CYCLES));
         self.used = 0;
     }
 
@@ -121,7 +121,7 @@ impl<O: Observer> Threads<O> {
             return Outcome::Ran(false);
         }
         let done = self.current().step();
-        self.pass(u64::from(done.cycles));
+        self.elapse(u64::from(done.cycles));
         self.pause |= done.pause;
         if let Some(miss) = done.miss {
             let ready = self.clock.saturating_add(u64::from(miss.latency));
@@ -156,7 +156,7 @@ impl<O: Observer> Threads<O> {
         let piece = coming.chain(sibling.map(|_| left)).fold(cycles, u64::min);
         if piece != 0 {
             self.current().observer.stalled(piece);
-            self.pass(piece);
+            self.elapse(piece);
         }
         if let Some(other) = sibling
             && piece < cycles
@@ -183,7 +183,7 @@ impl<O: Observer> Threads<O> {
             for cpu in &mut self.cpus {
                 cpu.observer.waited(piece);
             }
-            self.pass(piece);
+            self.elapse(piece);
             self.poll();
         }
     }

@@ -101,7 +101,7 @@ impl Processor {
     }
 
     /// Takes over the registers of a CPU of which nothing is known any more.
-    pub(super) fn renew(&mut self, core: &Core) {
+    pub(super) fn update(&mut self, core: &Core) {
         self.special = registers::special(core, &self.special);
         self.forget();
     }
@@ -299,7 +299,7 @@ impl<O: Observer> Executor<O> for Processor {
     }
 
     fn begin(&mut self, core: &mut Core) {
-        self.renew(core);
+        self.update(core);
     }
 
     fn execute(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {

@@ -78,7 +78,7 @@ impl<O: Observer> Executor<O> for Trial {
     }
 
     fn begin(&mut self, core: &mut Core) {
-        self.processor.renew(core);
+        self.processor.update(core);
     }
 
     fn execute(&mut self, core: &mut Core, d: &Decoded, observer: &mut O) -> Result<(), Fault> {

@@ -185,7 +185,7 @@ impl<O: Observer> Cpu<O> {
     }
 
     /// `cycles` cycles elapse while the CPU waits.
-    pub(crate) fn pass(&mut self, cycles: u64) {
+    pub(crate) fn elapse(&mut self, cycles: u64) {
         self.core.cycles = self.core.cycles.saturating_add(cycles);
         self.observer.waited(cycles);
     }

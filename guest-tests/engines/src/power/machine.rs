@@ -267,12 +267,12 @@ impl<O: Observer> Machine<O> {
                 }
             }
             let exit = match self.turn.cycles() {
-                Some(cycles) => self.pass(cycles, limits),
+                Some(cycles) => self.elapse(cycles, limits),
                 None => Some(Exit::Waiting),
             };
             // With the limit on cycles reached, some CPUs may still have to spend the rest of the turn's cycles.
             if exit != Some(Exit::Limit) {
-                self.turn.renew();
+                self.turn.update();
             }
             if let Some(exit) = exit {
                 return exit;
@@ -281,7 +281,7 @@ impl<O: Observer> Machine<O> {
     }
 
     /// Advances the CPUs that wait to `cycles` cycles after the turn began, in pieces their observers agree with.
-    fn pass(&mut self, cycles: u64, limits: Limits) -> Option<Exit> {
+    fn elapse(&mut self, cycles: u64, limits: Limits) -> Option<Exit> {
         for (cpu, began) in self.cpus.iter_mut().zip(&self.turn.began) {
             let mut left = began.saturating_add(cycles).saturating_sub(cpu.core.cycles);
             while left != 0 {
@@ -290,7 +290,7 @@ impl<O: Observer> Machine<O> {
                     Wait::Cycles(most) => left.min(most),
                     Wait::Forever => left,
                 };
-                cpu.pass(piece);
+                cpu.elapse(piece);
                 left -= piece;
             }
             if cpu.core.waiting && cpu.core.cycles >= limits.cycles {

@@ -15,7 +15,7 @@ const READ_WRITE: u64 = 3;
 
 impl Core {
     /// Records whether there is anything to match. The registers after reset name no address that is used.
-    pub(crate) fn renew_breakpoints(&mut self) {
+    pub(crate) fn update_breakpoints(&mut self) {
         self.matching = self.dr[..4].iter().any(|address| *address != 0) || self.dr[7] != DR7_RESET;
     }
 

@@ -280,7 +280,7 @@ impl<O: Observer> Cpu<O> {
     }
 
     /// `cycles` cycles elapse in HLT.
-    pub(crate) fn pass(&mut self, cycles: u64) {
+    pub(crate) fn elapse(&mut self, cycles: u64) {
         self.core.cycles = self.core.cycles.wrapping_add(cycles);
         let alerts = self.observer.halted_cycles(cycles);
         if alerts.performance_interrupt {

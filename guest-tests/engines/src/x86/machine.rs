@@ -304,7 +304,7 @@ impl<O: Observer> Machine<O> {
                 (false, None) => return Exit::Halted,
             };
             for (index, began) in turn.began.iter().enumerate() {
-                if let Some(exit) = self.pass(index, began.saturating_add(passed), limits) {
+                if let Some(exit) = self.elapse(index, began.saturating_add(passed), limits) {
                     return exit;
                 }
             }
@@ -348,7 +348,7 @@ impl<O: Observer> Machine<O> {
     }
 
     /// Keeps a halted CPU halted until cycle `until`, in pieces its observer agrees with.
-    fn pass(&mut self, index: usize, until: u64, limits: Limits) -> Option<Exit> {
+    fn elapse(&mut self, index: usize, until: u64, limits: Limits) -> Option<Exit> {
         let cpu = &mut self.cpus[index];
         while cpu.core.halted {
             let left = until.saturating_sub(cpu.core.cycles);
@@ -357,8 +357,8 @@ impl<O: Observer> Machine<O> {
             }
             match cpu.wait() {
                 Wait::Running => break,
-                Wait::Cycles(limit) => cpu.pass(left.min(limit)),
-                Wait::Others => cpu.pass(left),
+                Wait::Cycles(limit) => cpu.elapse(left.min(limit)),
+                Wait::Others => cpu.elapse(left),
             }
         }
         if let Some(stop) = cpu.core.stop.take() {
@@ -453,7 +453,7 @@ fn run_alone<O: Observer>(cpu: &mut Cpu<O>, interrupter: &Interrupter, budget: &
         match cpu.wait() {
             Wait::Running => {}
             Wait::Cycles(n) => {
-                cpu.pass(n);
+                cpu.elapse(n);
                 if cpu.core.cycles >= cycles {
                     break Some(Exit::Limit);
                 }

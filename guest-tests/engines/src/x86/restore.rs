@@ -345,6 +345,6 @@ impl Core {
         self.context_changed = true;
         self.attention = true;
         self.refresh_bases();
-        self.renew_breakpoints();
+        self.update_breakpoints();
     }
 }

@@ -15,7 +15,7 @@ fn a_counted_loop_runs_once_more_than_the_count() {
         a.put(mov_from_ar_i(R9, Ar::LC));
     });
     assert_eq!((gr(&machine, 8), gr(&machine, 9)), (10, 0));
-    let taken = |taken| told(&machine).steps.iter().filter(|step| step.branch.is_some_and(|branch| branch.taken == taken)).count();
+    let taken = |taken| recorded(&machine).steps.iter().filter(|step| step.branch.is_some_and(|branch| branch.taken == taken)).count();
     assert_eq!((taken(true), taken(false)), (9, 1));
 }
 
@@ -42,7 +42,7 @@ fn a_callee_sees_the_outputs_as_its_inputs_and_a_return_restores_the_frame() {
     assert_eq!((gr(&machine, 8), gr(&machine, 9)), (42, 5));
     // sof 5, sol 3.
     assert_eq!(machine.cpu(0).unwrap().cfm(), 5 | 3 << 7);
-    let kinds: Vec<_> = told(&machine).steps.iter().filter_map(|step| step.branch.map(|branch| branch.kind)).collect();
+    let kinds: Vec<_> = recorded(&machine).steps.iter().filter_map(|step| step.branch.map(|branch| branch.kind)).collect();
     assert_eq!(kinds, [BranchKind::Call, BranchKind::Return, BranchKind::Conditional]);
 }
 
@@ -77,7 +77,7 @@ fn deep_calls_spill_to_the_backing_store_and_come_back() {
     let machine = run(recursion(30));
     assert_eq!(gr(&machine, 8), 30 * 31 / 2);
     let kinds = |kind| {
-        let steps = told(&machine).steps.iter();
+        let steps = recorded(&machine).steps.iter();
         steps.flat_map(|step| &step.register_stack).filter(|access| access.kind == kind).count()
     };
     // 31 frames of 20 locals and the caller's one are 621 registers: 525 and more do not fit into 96, and all of those come back.
@@ -90,7 +90,7 @@ fn deep_calls_spill_to_the_backing_store_and_come_back() {
 fn shallow_calls_stay_in_the_register_file() {
     let machine = run(recursion(3));
     assert_eq!(gr(&machine, 8), 6);
-    assert!(told(&machine).steps.iter().all(|step| step.register_stack.is_empty()));
+    assert!(recorded(&machine).steps.iter().all(|step| step.register_stack.is_empty()));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn loadrs_leaves_just_the_registers_it_is_asked_for() {
         a.put(sub(R10, R8, R9));
     });
     assert_eq!(gr(&machine, 10), 16);
-    let loads = told(&machine).steps.iter().filter(|step| step.stack_level.is_some()).map(|step| step.register_stack.len());
+    let loads = recorded(&machine).steps.iter().filter(|step| step.stack_level.is_some()).map(|step| step.register_stack.len());
     // alloc and cover move nothing, flushrs stores three; what loadrs asks for is still in the file.
     assert_eq!(loads.collect::<Vec<_>>(), [0, 0, 3, 0]);
 }
@@ -231,5 +231,5 @@ fn a_taken_branch_skips_the_rest_of_its_bundle() {
         a.bundle(Template::MBB, [nop(0), br_cond(over), br_cond(over)]);
         a.here(over);
     });
-    assert_eq!(told(&machine).steps.iter().filter(|step| step.branch.is_some()).count(), 1);
+    assert_eq!(recorded(&machine).steps.iter().filter(|step| step.branch.is_some()).count(), 1);
 }

@@ -24,7 +24,7 @@ fn the_embedders_description_of_the_monitors_is_handed_over() {
         a.put(ld8(R17, R14));
     });
     assert_eq!([8, 9, 16, 17].map(|r| gr(&machine, r)), [0, 0x0812_2F0C, 5, 0x1F]);
-    assert_eq!(told(&machine).notices[0].taken, Taken::Firmware(15));
+    assert_eq!(recorded(&machine).notices[0].taken, Taken::Firmware(15));
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_halt_freezes_the_monitors_until_an_interrupt_comes() {
         a.put(mov_from_cr(R17, Cr::IRR1));
     });
     // PMC0 reads as 0x100 here.
-    assert_eq!(told(&machine).writes, [(0, 0x101), (0, 0x100)]);
+    assert_eq!(recorded(&machine).writes, [(0, 0x101), (0, 0x100)]);
     assert_eq!((gr(&machine, 8), gr(&machine, 17)), (0, 1));
-    assert!(gr(&machine, 16) >= 1000 && told(&machine).waited > 900);
+    assert!(gr(&machine, 16) >= 1000 && recorded(&machine).waited > 900);
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn a_halt_in_a_state_of_low_power_leaves_the_monitors_alone() {
         a.load(R29, 1);
         call(a, 28);
     });
-    assert_eq!(told(&machine).writes, []);
-    assert!(gr(&machine, 8) == 0 && told(&machine).waited > 900);
+    assert_eq!(recorded(&machine).writes, []);
+    assert!(gr(&machine, 8) == 0 && recorded(&machine).waited > 900);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_halt_needs_a_state_from_1_to_7() {
             a.load(R29, state);
             call(a, 28);
         });
-        assert_eq!((gr(&machine, 8), told(&machine).waited), (u64::MAX - 1, 0));
+        assert_eq!((gr(&machine, 8), recorded(&machine).waited), (u64::MAX - 1, 0));
     }
 }
 

@@ -141,7 +141,7 @@ fn operations_are_counted_as_the_hardware_does() {
         a.put(frcpa(F8, P8, F9, F10));
         a.put(fmax(F8, F9, F10).when(P6));
     });
-    let counted: Vec<_> = told(&machine).steps.iter().map(|step| step.floating_operations).filter(|count| *count != 0).collect();
+    let counted: Vec<_> = recorded(&machine).steps.iter().map(|step| step.floating_operations).filter(|count| *count != 0).collect();
     assert_eq!(counted, [2, 1, 1, 4, 1, 1, 1, 1]);
 }
 

@@ -29,7 +29,7 @@ fn a_break_says_its_number_and_comes_back_to_where_the_handler_says() {
     // Slot 1 in ISR.ei; the break is in the second bundle.
     assert_eq!([8, 9, 10, 11].map(|r| gr(&machine, r)), [0x1_2345, 1 << 41, BASE + 16, 1]);
     assert_eq!(vectors(&machine), [0x2C00]);
-    assert!(told(&machine).notices[0].synchronous);
+    assert!(recorded(&machine).notices[0].synchronous);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_performance_monitor_interrupts_through_its_vector() {
     };
     let open = run_program(0xE4);
     assert_eq!((gr(&open, 8), gr(&open, 9)), (0xE4, 15));
-    assert!(!told(&open).notices[0].synchronous);
+    assert!(!recorded(&open).notices[0].synchronous);
     assert!(vectors(&run_program(0x1_00E4)).is_empty());
 }
 
@@ -148,7 +148,7 @@ fn the_interval_timer_comes_when_it_matches() {
     );
     assert_eq!(gr(&machine, 8), 0x30);
     // A bundle a cycle: ar.itc was read as 2, and the interrupt came at 52 or right after.
-    let taken = told(&machine).notices.len();
+    let taken = recorded(&machine).notices.len();
     assert_eq!(taken, 1);
 }
 

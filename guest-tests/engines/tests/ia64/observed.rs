@@ -7,25 +7,26 @@ use crate::support::*;
 #[test]
 fn slots_units_and_encodings_are_those_of_the_bundle() {
     let machine = run(|a| a.bundle(Template::MFI_S, [nop(0), nop(0), nop(0)]));
-    let told: Vec<_> = told(&machine).steps[..3].iter().map(|step| (step.ip, step.slot, step.unit, step.encoding, step.nop)).collect();
+    let recorded: Vec<_> =
+        recorded(&machine).steps[..3].iter().map(|step| (step.ip, step.slot, step.unit, step.encoding, step.nop)).collect();
     // nop.m, nop.f and nop.i have x4 or x6 = 1 at bit 27.
     let nop = 1 << 27;
-    assert_eq!(told, [(BASE, 0, Unit::M, nop, true), (BASE, 1, Unit::F, nop, true), (BASE, 2, Unit::I, nop, true)]);
+    assert_eq!(recorded, [(BASE, 0, Unit::M, nop, true), (BASE, 1, Unit::F, nop, true), (BASE, 2, Unit::I, nop, true)]);
 }
 
 #[test]
 fn a_long_instruction_is_one_in_slot_one() {
     let machine = run(|a| a.load(R14, 0x8000_0000_0000_0001));
-    let step = &told(&machine).steps[1];
+    let step = &recorded(&machine).steps[1];
     // movl r14: major 6, i=1, imm7b=1; the L slot has no bit of the number.
     assert_eq!((step.slot, step.unit, step.encoding, step.upper), (1, Unit::X, 6 << 37 | 1 << 36 | 1 << 13 | 14 << 6, 0));
-    assert_eq!(told(&machine).steps[2].ip, BASE + 16);
+    assert_eq!(recorded(&machine).steps[2].ip, BASE + 16);
 }
 
 #[test]
 fn a_bundle_is_one_cycle_of_its_first_instruction() {
     let machine = run(|a| a.bundle(Template::MII_S, [nop(0), nop(0), nop(0)]));
-    let cycles: Vec<_> = told(&machine).steps[..3].iter().map(|step| (step.cycles, step.first, step.stop)).collect();
+    let cycles: Vec<_> = recorded(&machine).steps[..3].iter().map(|step| (step.cycles, step.first, step.stop)).collect();
     assert_eq!(cycles, [(1, true, false), (0, false, false), (0, false, true)]);
 }
 
@@ -37,7 +38,7 @@ fn instructions_that_are_predicated_off_are_told() {
         a.put(br_cond(over).when(P6));
         a.here(over);
     });
-    let off: Vec<_> = told(&machine).steps.iter().filter(|step| !step.predicate).collect();
+    let off: Vec<_> = recorded(&machine).steps.iter().filter(|step| !step.predicate).collect();
     assert_eq!((off[0].class, off[0].access), (Class::Store, None));
     assert!(!off[1].branch.unwrap().taken);
 }
@@ -48,8 +49,8 @@ fn hints_are_no_nops() {
         a.put(hint(1));
         a.put(nop(1));
     });
-    let told: Vec<_> = told(&machine).steps.iter().filter(|step| step.encoding >> 6 & 1 == 1 && step.class == Class::Nop).collect();
-    assert_eq!((told[0].nop, told[1].nop), (false, true));
+    let recorded: Vec<_> = recorded(&machine).steps.iter().filter(|step| step.encoding >> 6 & 1 == 1 && step.class == Class::Nop).collect();
+    assert_eq!((recorded[0].nop, recorded[1].nop), (false, true));
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn accesses_have_addresses_sizes_and_kinds() {
         a.put(fetchadd4_acq(R15, R14, 1));
         a.put(lfetch(R14));
     });
-    let accesses: Vec<_> = told(&machine).steps.iter().filter_map(|step| step.access).collect();
+    let accesses: Vec<_> = recorded(&machine).steps.iter().filter_map(|step| step.access).collect();
     let short: Vec<_> = accesses.iter().map(|access| (access.kind, access.size, access.floating)).collect();
     assert_eq!(
         short[..4],
@@ -80,7 +81,7 @@ fn the_levels_of_the_register_stack_are_those_before_the_instruction() {
         a.put(alloc(R33, 1, 2, 0, 0));
     });
     let levels: Vec<_> =
-        told(&machine).steps.iter().filter_map(|step| step.stack_level.map(|level| (level.current, level.dirty))).collect();
+        recorded(&machine).steps.iter().filter_map(|step| step.stack_level.map(|level| (level.current, level.dirty))).collect();
     assert_eq!(levels, [(0, 0), (4, 0), (1, 3)]);
 }
 
@@ -90,5 +91,5 @@ fn serializations_are_told() {
         a.put(srlz_i());
         a.put(srlz_d());
     });
-    assert_eq!(told(&machine).steps.iter().filter(|step| step.serialize_instruction).count(), 1);
+    assert_eq!(recorded(&machine).steps.iter().filter(|step| step.serialize_instruction).count(), 1);
 }

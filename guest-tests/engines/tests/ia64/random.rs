@@ -45,7 +45,7 @@ fn outcome(seed: u64, threads: usize) -> (String, usize, u64) {
     let config = Config { ram: 1 << 20, threads, ..Config::default() };
     let mut machine = Machine::new(&config, &image(seed), |_| Recorder::default()).unwrap();
     let exit = machine.run(Limits { steps: 2000, cycles: 100_000 });
-    (exit.to_string(), told(&machine).steps.len(), machine.cpu(0).unwrap().cycles())
+    (exit.to_string(), recorded(&machine).steps.len(), machine.cpu(0).unwrap().cycles())
 }
 
 #[test]

@@ -70,9 +70,9 @@ fn a_speculative_load_without_memory_is_a_nat_that_chk_s_finds() {
     });
     assert!(nat(&machine, 8) && nat(&machine, 9));
     assert_eq!(gr(&machine, 10), 1);
-    let step = told(&machine).steps.iter().find(|step| step.class == Class::Load).unwrap();
+    let step = recorded(&machine).steps.iter().find(|step| step.class == Class::Load).unwrap();
     assert!(step.deferred && step.access.is_none());
-    let check = told(&machine).steps.iter().find_map(|step| step.check).unwrap();
+    let check = recorded(&machine).steps.iter().find_map(|step| step.check).unwrap();
     assert!(check.failed && !check.advanced);
 }
 
@@ -135,7 +135,7 @@ fn a_check_load_loads_only_if_it_must() {
         a.put(ld8_c_clr(R8, R14));
     });
     assert_eq!(gr(&machine, 8), 7);
-    let checks: Vec<_> = told(&machine).steps.iter().filter_map(|step| Some((step.check?.failed, step.access?.kind))).collect();
+    let checks: Vec<_> = recorded(&machine).steps.iter().filter_map(|step| Some((step.check?.failed, step.access?.kind))).collect();
     assert_eq!(checks, [(false, AccessKind::CheckHit), (true, AccessKind::Load)]);
 }
 

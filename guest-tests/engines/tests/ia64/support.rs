@@ -165,13 +165,13 @@ pub(crate) fn pr(machine: &Machine<Recorder>, number: usize) -> bool {
 }
 
 /// The recorder of the first thread.
-pub(crate) fn told(machine: &Machine<Recorder>) -> &Recorder {
+pub(crate) fn recorded(machine: &Machine<Recorder>) -> &Recorder {
     machine.observer(0).unwrap()
 }
 
 /// The vectors of the interruptions of the first thread.
 pub(crate) fn vectors(machine: &Machine<Recorder>) -> Vec<u16> {
-    told(machine).vectors()
+    recorded(machine).vectors()
 }
 
 /// What r8 is after instructions with `x` in r14 and `y` in r15.

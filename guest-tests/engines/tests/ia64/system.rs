@@ -82,7 +82,7 @@ fn monitor_registers_go_to_the_observer() {
         a.put(mov_from_pmd(R9, R14));
     });
     // The index has eight bits.
-    assert_eq!(told(&machine).writes, [(0x24, 7), (0x124, 7)]);
+    assert_eq!(recorded(&machine).writes, [(0x24, 7), (0x124, 7)]);
     assert_eq!((gr(&machine, 8), gr(&machine, 9)), (0x124, 0x224));
 }
 
@@ -98,7 +98,7 @@ fn breakpoint_registers_are_shown_to_the_observer() {
     assert_eq!(gr(&machine, 8), 0x1234);
     assert_eq!((machine.cpu(0).unwrap().ibr(3), machine.cpu(0).unwrap().dbr(3)), (0x1234, 3));
     // The first context and one for each register.
-    assert_eq!(told(&machine).contexts.len(), 3);
+    assert_eq!(recorded(&machine).contexts.len(), 3);
 }
 
 #[test]

@@ -147,10 +147,10 @@ fn steps_tell_which_translations_they_end() {
         a.rdmsr()?;
         a.wrmsr() // the APIC's page does not depend on page tables
     });
-    let told: Vec<_> = steps(&m).iter().filter_map(|step| step.invalidation).collect();
+    let recorded: Vec<_> = steps(&m).iter().filter_map(|step| step.invalidation).collect();
     let page = Invalidation::Page(DATA + 0x123);
     let all = Invalidation::All;
-    assert_eq!(told, [all, all, Invalidation::NonGlobal, page, all, all]);
+    assert_eq!(recorded, [all, all, Invalidation::NonGlobal, page, all, all]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let mut rig = Rig { machine: &mut machine, pmus: &pmus, lines: &lines, companion: companion.as_ref() };
     if let Some(bytes) = stage.from {
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
-        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+        rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
     let exit = vm_pmu_board::ia64::run(rig.machine, Limits::steps(stage.steps));
     if stage.save && exit == Exit::Limit {

@@ -168,13 +168,13 @@ pub(super) struct Saved<M, B> {
     /// What the engine remembers.
     pub(super) machine: M,
     /// What is beside it.
-    pub(super) beside: B,
+    pub(super) attached: B,
 }
 
 impl<M, B> Saved<M, B> {
-    pub(super) fn new(part: Part, machine: M, beside: B) -> Saved<M, B> {
+    pub(super) fn new(part: Part, machine: M, attached: B) -> Saved<M, B> {
         let (part, revision) = named(part);
-        Saved { part, revision, machine, beside }
+        Saved { part, revision, machine, attached }
     }
 }
 
@@ -326,7 +326,7 @@ mod tests {
     }
 
     fn read_back(bytes: &[u8]) -> Result<(u64, Vec<u8>), MigrateError> {
-        read::<u64, Bytes>(part("k8"), bytes).map(|saved| (saved.machine, saved.beside.0))
+        read::<u64, Bytes>(part("k8"), bytes).map(|saved| (saved.machine, saved.attached.0))
     }
 
     #[test]

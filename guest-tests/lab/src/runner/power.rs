@@ -13,7 +13,7 @@ use super::{Options, RAM, RunError, begin, judge_clock, registers, verdict};
 use crate::entries::known::supply;
 use crate::report::Report;
 use vm_pmu_board::Lines;
-use vm_pmu_board::power::{Attached, Beside, Cpu, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
+use vm_pmu_board::power::{Attached, Cpu, ExtraPmus, Firmware, MAX_CHIPS, Pace, Rig, pace, supplies};
 use vm_pmu_engines::image::Image;
 use vm_pmu_engines::power::{Config, Exit, Limits, MAX_CPUS, Machine, MachineError, Saved};
 use vm_pmu_guests::protocol;
@@ -26,11 +26,11 @@ pub(super) struct Job<'a> {
     /// The threads of one core: 1, 2 or 4.
     pub(super) cpus: usize,
     pub(super) clock: Clock,
-    /// What other PMUs count beside the guest's own.
-    pub(super) beside: &'a [Encoding],
+    /// What PMUs other than the guest's own count.
+    pub(super) extra: &'a [Encoding],
 }
 
-/// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
+/// The report of a run, and what PMC1 to PMC6 of each of these PMUs counted on all threads.
 type Counted = (Report, Vec<[u64; COUNTERS]>);
 
 /// Runs an image.
@@ -39,7 +39,7 @@ pub(super) fn run_image(job: &Job<'_>, options: &Options) -> Result<Counted, Run
 }
 
 fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outcome<Counted>, RunError> {
-    let Job { part, name, image, cpus, clock, beside } = *job;
+    let Job { part, name, image, cpus, clock, extra } = *job;
     if options.parallel {
         return Err(RunError::NotForEngine { option: "--parallel", pmu: part.name().to_owned() });
     }
@@ -79,8 +79,8 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
         if let Some(follower) = companion.as_ref().and_then(|companion| companion.follower(index)) {
             cpu.follow(follower);
         }
-        if let Some(thread) = pmus.thread(index).filter(|_| !beside.is_empty()) {
-            cpu.count_beside(Beside::new(beside, index % threads, threads, thread.totals()));
+        if let Some(thread) = pmus.thread(index).filter(|_| !extra.is_empty()) {
+            cpu.count_extra_pmus(ExtraPmus::new(extra, index % threads, threads, thread.totals()));
         }
         cpu
     };
@@ -91,7 +91,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let mut rig = Rig { machine: &mut machine, pmus: &pmus, companion: companion.as_ref(), firmware: firmware.as_ref() };
     if let Some(bytes) = stage.from {
         let saved = migrate::read::<Saved, Attached>(part, bytes).map_err(RunError::Migrate)?;
-        rig.restore(&saved.machine, &saved.beside).map_err(|refusal| RunError::Migrate(refusal.into()))?;
+        rig.restore(&saved.machine, &saved.attached).map_err(|refusal| RunError::Migrate(refusal.into()))?;
     }
     let limits = Limits::steps(stage.steps);
     let exit = match stage.engine {
@@ -111,11 +111,11 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     let mut report = begin(part, name, companion.as_ref(), stage.engine);
     report.posted = firmware.as_ref().map_or_else(Vec::new, Firmware::posted);
     let refused = firmware.as_ref().map_or(0, Firmware::refused);
-    let mut counts = vec![[0; COUNTERS]; beside.len()];
+    let mut counts = vec![[0; COUNTERS]; extra.len()];
     for index in 0..cpus {
         if let Some(cpu) = machine.observer_mut(index) {
             cpu.close();
-            for (sums, own) in counts.iter_mut().zip(cpu.beside().counts()) {
+            for (sums, own) in counts.iter_mut().zip(cpu.extra_pmus().counts()) {
                 sums.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
             }
             report.instructions += cpu.instructions();

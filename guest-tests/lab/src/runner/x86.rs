@@ -153,7 +153,7 @@ pub struct Surroundings {
 
 /// What surroundings remember.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Beside {
+struct Attached {
     pmus: Bytes,
     companion: Option<Bytes>,
     /// The glue of each CPU.
@@ -258,7 +258,7 @@ impl Surroundings {
         let cpus = || (0..self.cpus).filter_map(|index| machine.observer(index));
         let followers: Vec<_> = cpus().filter_map(Cpu::companion).collect();
         let companion = self.companion.as_ref().map(|companion| companion.save_snapshot(&followers)).transpose()?;
-        let beside = Beside {
+        let attached = Attached {
             pmus,
             companion: companion.map(Bytes),
             glue: cpus().map(Cpu::glue).collect(),
@@ -266,7 +266,7 @@ impl Surroundings {
             cores: self.cores.iter().map(CoreClock::now).collect(),
             boxes: self.boxes.as_ref().map(|boxes| boxes.clock().now()),
         };
-        migrate::write(&migrate::Saved::new(self.part, machine.save(), beside))
+        migrate::write(&migrate::Saved::new(self.part, machine.save(), attached))
     }
 
     /// Makes the machine and everything around it go on from what was saved, all of it or nothing.
@@ -274,41 +274,41 @@ impl Surroundings {
     /// # Errors
     /// [`MigrateError`], and nothing is changed.
     pub fn load(&self, machine: &mut Machine<Cpu<'_>>, bytes: &[u8]) -> Result<(), MigrateError> {
-        let migrate::Saved { machine: engine, beside, .. } = migrate::read::<Saved, Beside>(self.part, bytes)?;
-        self.check(&beside)?;
+        let migrate::Saved { machine: engine, attached, .. } = migrate::read::<Saved, Attached>(self.part, bytes)?;
+        self.check(&attached)?;
         let refused = |error: vm_pmu_engines::x86::RestoreError| MigrateError::Engine { reason: error.to_string() };
         machine.accepts(&engine).map_err(refused)?;
         let (pmus, lines) = (self.pmus.save()?, self.lines.states());
-        self.pmus.load(&beside.pmus.0)?;
+        self.pmus.load(&attached.pmus.0)?;
         // The companion behind the glue, which tells it what is counted.
         let glue: Vec<CpuGlue> = machine.observers_mut().map(|cpu| cpu.glue()).collect();
-        machine.observers_mut().zip(&beside.glue).for_each(|(cpu, glue)| cpu.go_on(glue));
-        if let Err(error) = self.load_companion(machine, beside.companion.as_ref()) {
+        machine.observers_mut().zip(&attached.glue).for_each(|(cpu, glue)| cpu.go_on(glue));
+        if let Err(error) = self.load_companion(machine, attached.companion.as_ref()) {
             self.pmus.load(&pmus)?;
             self.lines.go_on(&lines);
             machine.observers_mut().zip(&glue).for_each(|(cpu, glue)| cpu.go_on(glue));
             return Err(error.into());
         }
-        self.lines.go_on(&beside.lines);
-        self.cores.iter().zip(&beside.cores).for_each(|(clock, now)| clock.set(*now));
-        if let (Some(boxes), Some(now)) = (&self.boxes, beside.boxes) {
+        self.lines.go_on(&attached.lines);
+        self.cores.iter().zip(&attached.cores).for_each(|(clock, now)| clock.set(*now));
+        if let (Some(boxes), Some(now)) = (&self.boxes, attached.boxes) {
             boxes.clock().set(now);
         }
         machine.restore(&engine).map_err(refused)
     }
 
     /// Whether these surroundings can remember that.
-    fn check(&self, beside: &Beside) -> Result<(), MigrateError> {
+    fn check(&self, attached: &Attached) -> Result<(), MigrateError> {
         let differs = [
-            (beside.companion.is_some() != self.companion.is_some(), "whether there is a companion"),
-            (beside.boxes.is_some() != self.boxes.is_some(), "whether there are boxes"),
-            (beside.glue.len() != self.cpus || !self.lines.fit(&beside.lines), "the number of CPUs"),
-            (beside.cores.len() != self.cores.len(), "the number of cores"),
+            (attached.companion.is_some() != self.companion.is_some(), "whether there is a companion"),
+            (attached.boxes.is_some() != self.boxes.is_some(), "whether there are boxes"),
+            (attached.glue.len() != self.cpus || !self.lines.fit(&attached.lines), "the number of CPUs"),
+            (attached.cores.len() != self.cores.len(), "the number of cores"),
         ];
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
             return Err(MigrateError::Shape { what });
         }
-        if beside.glue.iter().all(CpuGlue::is_possible) { Ok(()) } else { Err(MigrateError::Content) }
+        if attached.glue.iter().all(CpuGlue::is_possible) { Ok(()) } else { Err(MigrateError::Content) }
     }
 
     fn load_companion(&self, machine: &mut Machine<Cpu<'_>>, bytes: Option<&Bytes>) -> Result<(), SnapshotError> {

@@ -83,11 +83,11 @@ fn a_guest_that_has_ended_is_not_saved() {
 #[test]
 fn what_is_counted_beside_a_guest_goes_on_with_it() {
     let cycles = EventCode::from_bits(0x1_001E);
-    let beside = [encode(&[cycles, RUN_INSTRUCTIONS, RUN_CYCLES], encode::Options::default()).expect("an encoding")];
+    let attached = [encode(&[cycles, RUN_INSTRUCTIONS, RUN_CYCLES], encode::Options::default()).expect("an encoding")];
     for name in ["count", "measured", "four-threads"] {
-        let (whole, counts) = count("power9", name, &options(), &beside).expect("runs");
+        let (whole, counts) = count("power9", name, &options(), &attached).expect("runs");
         let options = Options { save_at: Some(whole.instructions / 2), ..options() };
-        let (report, again) = count("power9", name, &options, &beside).expect("runs");
+        let (report, again) = count("power9", name, &options, &attached).expect("runs");
         assert_eq!(text(&whole), text(&report), "{name}");
         assert_eq!(counts, again, "{name}");
         assert!(counts.iter().flatten().any(|count| *count != 0), "{name}");

@@ -136,7 +136,7 @@ impl Processor {
                     return Some(Exit::Halted);
                 }
             }
-            cpu.pass(timestamp().saturating_sub(before));
+            cpu.elapse(timestamp().saturating_sub(before));
         }
     }
 
@@ -169,7 +169,7 @@ impl Processor {
         if priority != cpu.core.apic.cr8() {
             cpu.core.apic.set_cr8(priority);
         }
-        self.look(cpu);
+        self.report_context(cpu);
         self.completes = matches!(left, Left::Completion | Left::Written);
         match left {
             Left::Nothing | Left::Completion => Ok(()),
@@ -271,7 +271,7 @@ impl Processor {
     }
 
     /// Reports the vCPU's context to the observer.
-    fn look<O: Timed>(&mut self, cpu: &mut Cpu<O>) {
+    fn report_context<O: Timed>(&mut self, cpu: &mut Cpu<O>) {
         let core = &mut cpu.core;
         let before = (core.cpl, core.rflags & IF, core.cr4);
         core.rip = self.regs.rip;

@@ -226,7 +226,7 @@ impl<S> Executor<S> {
             self.processor.forget(core.pc, end)?;
         }
         let Some(block) = found.block else { return Ok(None) };
-        self.processor.lend(core)?;
+        self.processor.load_registers(core)?;
         let count = block.steps.len() as u32;
         let whole = self.single && (2..=most).contains(&count.into()) && observer.enter(count);
         if whole { self.whole(cpu, &block) } else { self.alone(cpu, &block) }

@@ -16,7 +16,7 @@ const MOVES_OF_XER: [u32; 2] = [0x7C01_02A6, 0x7C01_03A6];
 /// The address bits that count: the engine translates nothing.
 const REAL: u64 = (1 << 60) - 1;
 /// The bits of MSR that Unicorn gets. All others are the engine's, and instructions that depend on them do not come here.
-const TOLD: u64 = msr::SF | msr::LE | msr::FP;
+const GIVEN: u64 = msr::SF | msr::LE | msr::FP;
 
 /// What Unicorn's hooks have noticed.
 #[derive(Debug, Default)]
@@ -94,12 +94,12 @@ impl Processor {
     }
 
     /// Gives Unicorn the registers of `core`, unless it has newer ones.
-    pub(super) fn lend(&mut self, core: &Core) -> Result<(), uc_error> {
+    pub(super) fn load_registers(&mut self, core: &Core) -> Result<(), uc_error> {
         let unicorn = self.emulator.unicorn();
-        let told = core.msr & TOLD;
-        if self.known.msr != told {
-            unicorn.reg_write(RegisterPPC::MSR, told)?;
-            self.known.msr = told;
+        let given = core.msr & GIVEN;
+        if self.known.msr != given {
+            unicorn.reg_write(RegisterPPC::MSR, given)?;
+            self.known.msr = given;
         }
         if self.ahead {
             return Ok(());

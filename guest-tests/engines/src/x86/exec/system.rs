@@ -281,7 +281,7 @@ impl Core {
             7 => value & 0xffff_23ff | 0x400,
             _ => value,
         };
-        self.renew_breakpoints();
+        self.update_breakpoints();
         Ok(())
     }
 

@@ -12,7 +12,7 @@ const PACE: Pace = Pace::new(Signal::Cycles, 16);
 
 /// The PMUs of one thread, each programmed for good.
 #[derive(Debug, Default)]
-pub struct Beside {
+pub struct ExtraPmus {
     units: Vec<Unit>,
 }
 
@@ -26,7 +26,7 @@ struct Unit {
 
 /// The state of one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BesideState {
+pub struct ExtraPmuState {
     /// The PMU.
     pub pmu: State,
     /// What PMC1 to PMC6 held when their counts were last taken.
@@ -55,10 +55,10 @@ impl Feed for View<'_> {
     }
 }
 
-impl Beside {
+impl ExtraPmus {
     /// A PMU for each of `encodings`, on thread `number` of `threads`, whose totals are `totals`.
     #[must_use]
-    pub fn new(encodings: &[Encoding], number: usize, threads: usize, totals: &Totals) -> Beside {
+    pub fn new(encodings: &[Encoding], number: usize, threads: usize, totals: &Totals) -> ExtraPmus {
         let shared = Shared { thread: number as u8, threads: threads as u8, ..Shared::ALONE };
         let unit = |encoding: &Encoding| {
             let mut pmu = Power9::new(Revision::default());
@@ -72,7 +72,7 @@ impl Beside {
             }
             Unit { pmu, deadlines, held: [0; COUNTERS], counts: [0; COUNTERS] }
         };
-        Beside { units: encodings.iter().map(unit).collect() }
+        ExtraPmus { units: encodings.iter().map(unit).collect() }
     }
 
     /// Whether there is none.
@@ -110,16 +110,16 @@ impl Beside {
 
     /// The state of each of them.
     #[must_use]
-    pub fn states(&mut self, totals: &Totals) -> Vec<BesideState> {
+    pub fn states(&mut self, totals: &Totals) -> Vec<ExtraPmuState> {
         let state = |unit: &mut Unit| {
             let pmu = unit.pmu.state(&View { totals, deadlines: &unit.deadlines });
-            BesideState { pmu, held: unit.held, counts: unit.counts }
+            ExtraPmuState { pmu, held: unit.held, counts: unit.counts }
         };
         self.units.iter_mut().map(state).collect()
     }
 
     /// Continues from the saved state of as many PMUs, on a thread whose totals are `totals`.
-    pub fn restore(&mut self, states: &[BesideState], totals: &Totals) {
+    pub fn restore(&mut self, states: &[ExtraPmuState], totals: &Totals) {
         for (unit, state) in self.units.iter_mut().zip(states) {
             unit.deadlines = Deadlines::new(PACE);
             unit.pmu = Power9::from_state(&state.pmu, &View { totals, deadlines: &unit.deadlines });
