@@ -437,13 +437,13 @@ fn words(event: &Entry, catalogue: &Catalogue) -> String {
     if others.is_empty() { event.fidelity.word().to_owned() } else { format!("{} (some: {})", event.fidelity.word(), others.join(", ")) }
 }
 
-/// What drives an entry, who tells it, and how an approximate count differs.
+/// What drives an entry, what reports it, and how an approximate count differs.
 fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, rule: &str, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
     let mut text = match (entry.fidelity, with_signals) {
         (Fidelity::Injected, true) => "Driven by injection only.".to_owned(),
         (_, true) => {
             let signals = driven::signals(entry, chapter.part.catalogue());
-            format!("Driven by {}; told by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))
+            format!("Driven by {}; reported by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))
         }
         (_, false) => String::new(),
     };

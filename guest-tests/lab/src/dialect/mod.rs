@@ -30,7 +30,7 @@ use select::Request;
 fn untold(fidelity: Fidelity) -> Option<&'static str> {
     match fidelity {
         Fidelity::Exact | Fidelity::Approximate => None,
-        Fidelity::Embedder => Some("neither engine nor companion tells it: it counts only what the emulator reports"),
+        Fidelity::Embedder => Some("neither engine nor companion reports it: it counts only what the emulator reports"),
         Fidelity::Injected => Some("no signal drives it: it counts only what the emulator injects"),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn mask_words(event: Event, umask: u32) -> Vec<String> {
 pub(super) fn mask_meaning(event: Event, umask: u32) -> String {
     let (entry, masks) = event;
     if masks.is_empty() {
-        return "not looked at: the event has no unit masks".to_owned();
+        return "ignored: the event has no unit masks".to_owned();
     }
     match entry.shape {
         UnitMask::Excluding => return excluding(entry, umask),
@@ -151,7 +151,7 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     let (entry, masks) = event;
     let known = known_bits(masks);
     match entry.shape {
-        _ if masks.is_empty() && umask != 0 => notes.push("the event has no unit masks: they are not looked at".to_owned()),
+        _ if masks.is_empty() && umask != 0 => notes.push("the event has no unit masks: the unit mask is ignored".to_owned()),
         UnitMask::Excluding if umask == 0xff => notes.push("every class is left out: nothing is counted".to_owned()),
         UnitMask::Ordinal if picked(event, umask).next().is_none() => {
             notes.push(format!("unit mask {umask:#04x} names no sub-event: it counts what is injected for it"));

@@ -74,7 +74,7 @@ impl Engine {
         let reason = if !self.is_built() {
             format!("this build does not have it: build with `--features {self}`")
         } else if !self.executes(pmu) {
-            format!("it has no processor of {pmu}: leave `--engine` away")
+            format!("it cannot execute guests of {pmu}: leave out `--engine`")
         } else {
             return Ok(());
         };

@@ -135,7 +135,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     };
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
     if refused != 0 {
-        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
+        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));
     }
     Ok(Outcome::Ended((report, counts)))
 }

@@ -220,7 +220,7 @@ impl Surroundings {
     pub fn machine(&self, image: &Image, engine: Engine) -> Result<Machine<Cpu<'_>>, RunError> {
         engine.check(self.part.name())?;
         if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
-            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
+            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave out `--parallel`".to_owned() });
         }
         let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
         let attach = |index: usize| {

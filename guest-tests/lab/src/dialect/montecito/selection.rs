@@ -69,7 +69,7 @@ fn mask_meaning(pmc: Pmc, found: Option<(&'static Entry, Option<&'static Entry>)
             if pmc.umask() == 0 {
                 String::new()
             } else {
-                "not looked at: the event has no unit masks".to_owned()
+                "ignored: the event has no unit masks".to_owned()
             }
         }
         Some((event, None)) => format!("no unit mask of {}: nothing is counted", event.name),
@@ -90,7 +90,7 @@ fn all_meaning(counter: u32, pmc: Pmc, found: Option<(&'static Entry, Option<&'s
 fn state_meaning(pmc: Pmc, found: Option<(&'static Entry, Option<&'static Entry>)>) -> String {
     match (pmc.mesi(), found.is_some_and(|(event, _)| event.by_line_state)) {
         (0, false) => String::new(),
-        (_, false) => "not looked at: the event does not go by states of lines".to_owned(),
+        (_, false) => "ignored: the event does not depend on states of lines".to_owned(),
         (0, true) => "lines in no state: nothing is counted".to_owned(),
         (EVERY_STATE, true) => "lines in any state".to_owned(),
         (states, true) => format!("lines in the states {}", words::letters(states)),

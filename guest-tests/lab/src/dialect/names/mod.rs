@@ -203,7 +203,7 @@ fn respelt<'a>(
     let found = spelling::spelled(catalogue, &key, is_here);
     if let Some(first) = found.first() {
         if let Some(other) = found.iter().find(|other| !first.is_same(other)) {
-            warnings.push(format!("`{head}` is taken as {}, not as {}: say that for it", first.text(), other.text()));
+            warnings.push(format!("`{head}` is taken as {0}, not as {1}: write {1} for that", first.text(), other.text()));
         } else if let Some((name, _)) = &canonical {
             warnings.push(format!("`{head}` is taken as {}: Linux's driver counts nothing for {name}", first.text()));
         }

@@ -123,7 +123,7 @@ impl Words {
             other => match other.split_once('=') {
                 Some(("pmc", pmc)) => {
                     let pmc = number::parse(pmc).and_then(|pmc| u8::try_from(pmc).ok()).filter(|pmc| (1..=6).contains(pmc));
-                    self.pmc = Some(pmc.ok_or(format!("`{word}` is no counter: there are PMC1 to PMC6"))?);
+                    self.pmc = Some(pmc.ok_or(format!("`{word}` is not a counter: there are PMC1 to PMC6"))?);
                 }
                 Some(("reload", reload)) => {
                     let reload = number::parse(reload).and_then(|reload| u8::try_from(reload).ok()).filter(|reload| *reload < 4);
@@ -131,7 +131,7 @@ impl Words {
                 }
                 Some(("period", period)) => {
                     let period = number::parse(period).filter(|period| (1..=NEGATIVE).contains(period));
-                    self.period = Some(period.ok_or(format!("`{word}` is no period: it is a number from 1 to 2^31"))?);
+                    self.period = Some(period.ok_or(format!("`{word}` is not a period: it is a number from 1 to 2^31"))?);
                 }
                 _ => return Ok(false),
             },
@@ -237,7 +237,7 @@ impl Asked {
             Some(entry) => notes.extend(untold(entry.fidelity).map(str::to_owned)),
         }
         if code.mark() {
-            notes.push("it counts what befalls the sampled instruction, not every one".to_owned());
+            notes.push("it counts sampled instructions only".to_owned());
         }
         match (self.words.period, self.words.alerts()) {
             (Some(_), false) => notes.push("without `int` nothing happens when the counter is negative".to_owned()),
