@@ -224,7 +224,9 @@ impl fmt::Display for RunError {
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
             Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
-            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts events that only the companion supplies: leave out `--companion off`"),
+            Self::NeedsCompanion { guest } => {
+                write!(f, "the guest {guest} counts events that only the companion supplies: leave out `--companion off`")
+            }
             Self::Pmus(error) => write!(f, "the PMUs cannot be built: {error}"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
@@ -235,7 +237,12 @@ impl fmt::Display for RunError {
                 write!(f, "the guest ended before it had taken {} steps, so it was not saved: {ending}", grouped(*steps))
             }
             Self::SavedTooLate { steps, limit } => {
-                write!(f, "it cannot be saved after {} steps, because the run stops after {}: save it earlier", grouped(*steps), grouped(*limit))
+                write!(
+                    f,
+                    "it cannot be saved after {} steps, because the run stops after {}: save it earlier",
+                    grouped(*steps),
+                    grouped(*limit)
+                )
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),

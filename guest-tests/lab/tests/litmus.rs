@@ -285,7 +285,10 @@ fn complaint_to(statement: &str) -> String {
 #[test]
 fn an_unknown_statement_is_answered_by_the_known_ones() {
     let message = complaint_to("wait 5");
-    assert!(message.starts_with("`wait 5` is not a statement: there are thread, context, write, read, feed, repeat, record, "), "{message}");
+    assert!(
+        message.starts_with("`wait 5` is not a statement: there are thread, context, write, read, feed, repeat, record, "),
+        "{message}"
+    );
     // A known word with the wrong words after it is not a statement either.
     for statement in [
         "record",

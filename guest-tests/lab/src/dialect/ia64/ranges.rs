@@ -89,7 +89,9 @@ impl Opcode {
         };
         match (read, slots, words.next()) {
             (Some((value, ignored)), Some(slots), None) if slots != 0 => Ok(Opcode { value, ignored, slots }),
-            _ => Err("is not a pattern: write MATCH/MASK or MATCH/MASK/SLOTS, 41 bits each, those of MASK ignored, slots of mifb".to_owned()),
+            _ => {
+                Err("is not a pattern: write MATCH/MASK or MATCH/MASK/SLOTS, 41 bits each, those of MASK ignored, slots of mifb".to_owned())
+            }
         }
     }
 }

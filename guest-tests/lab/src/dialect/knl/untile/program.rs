@@ -128,7 +128,8 @@ impl Asked {
     /// of `words`, or else the box's own.
     fn find(&mut self, kind: Kind, word: &str, words: &[&str]) -> Result<(), Error> {
         if let Some(code) = select::raw(word) {
-            self.select = u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is not an event select of a box: it has 8 bits")))?;
+            self.select =
+                u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is not an event select of a box: it has 8 bits")))?;
             self.event = event(kind, self.select).filter(|_| kind != Kind::Pcu);
             if self.event.is_none() {
                 self.notes.push(RESERVED.to_owned());
