@@ -36,7 +36,7 @@ pub struct Report {
     pub posted: Vec<Posted>,
     /// Interrupts taken.
     pub interrupts: Vec<Interrupts>,
-    /// What passed between the guest and its PMU, from the start, as far as it was asked for.
+    /// The first register accesses and interrupts, as many as were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Trace>,
     /// Where samples fell, if the guest took any.

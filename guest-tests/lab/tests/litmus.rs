@@ -423,7 +423,7 @@ fn what_does_not_come_true_is_told_with_its_line() {
     assert_eq!(failure_of("read PerfCtr0 faults #GP"), "line 5: MSR C001_0004h gave 0x0, expected #GP");
     assert_eq!(failure_of("read rdpmc:4 = 0"), "line 5: RDPMC index 4h gave #GP, expected 0x0");
     assert_eq!(failure_of("write PerfCtr0 0 faults #GP"), "line 5: MSR C001_0004h gave no fault, expected #GP");
-    assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] asked for an interrupt, expected [1, 2]");
+    assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] requested an interrupt, expected [1, 2]");
     assert_eq!(failure_of("late 3"), "line 5: an interrupt was 0 events late, expected 3");
     assert_eq!(failure_of("pin 2 toggles 1"), "line 5: pin 2 toggled 0 times, expected 1");
     assert_eq!(failure_of("pins 3 0"), "line 5: the pins that toggled are none, expected 0 3");
