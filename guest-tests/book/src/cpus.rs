@@ -21,9 +21,9 @@ const NONE: &str = "none";
 
 pub(super) fn page() -> String {
     let mut page = String::from(
-        "# The modelled CPUs\n\nThese are the numbers in the profiles of [the companion](companion.md), whose chapter explains the words. Cycles \
-         are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what they leave \
-         open.\n",
+        "# The modelled CPUs\n\nThese are the numbers in the profiles of [the companion](companion.md), whose chapter explains the words. \
+         Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what \
+         they leave open.\n",
     );
     let parts: [Part; 6] = [
         ("Caches", |profile| caches(profile, &profile.caches)),

@@ -50,7 +50,7 @@ const WORDS: &str = "Each event has one of four words. *Exact*: an engine of thi
                      *Approximate*: an engine, the companion or the model makes it by the rule that follows. *Embedder*: there is a signal or a record for it, which \
                      nothing in this project supplies. *Injected*: there is no signal for it; an embedder injects it. An event with unit masks has the best word of them.";
 
-/// A cell of a table: no bar of its own.
+/// A cell of a table, with its bars escaped.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -58,7 +58,8 @@ fn cell(text: &str) -> String {
 fn signals() -> String {
     let mut page = String::from(
         "# Signals\n\nWhat an emulator, or a companion model, can report. The number is the cell in `Totals`. *Event* signals count \
-         occurrences, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n| number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
+         occurrences, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n\
+         | number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
     );
     for signal in Signal::all() {
         let kind = match signal.kind() {
@@ -127,15 +128,15 @@ fn selected_events(part: Part) -> String {
     let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Reported by* names \
-         the source of the signals in this project: the *engine*, which executes guests, or its [*companion*](companion.md), with the companion's clock. An \
-         *embedder* with a finer model reports what neither knows; without one the event does not count.\n\n",
+         the source of the signals in this project: the *engine*, which executes guests, or its [*companion*](companion.md), with the \
+         companion's clock. An *embedder* with a finer model reports what neither knows; without one the event does not count.\n\n",
         catalogue.title, catalogue.manual, most,
     );
     let restricted = placing::has_any(catalogue);
     if restricted {
         page.push_str(
-            "*Where* lists the counters, the set and the type of an event, and after *by* what can constrain it: the address of the instruction \
-             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n",
+            "*Where* lists the counters, the set and the type of an event, and after *by* what can constrain it: the address of the \
+             instruction (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n",
         );
     }
     let (place, rule) = if restricted { (" where |", " --- |") } else { ("", "") };
@@ -251,8 +252,8 @@ fn conformance(suites: &Path) -> io::Result<String> {
     }
     rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
     let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each rule below is a \
-         link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each rule \
+         below is a link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
         rows.len()
     );
     let mut part = "";

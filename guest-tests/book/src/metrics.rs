@@ -40,8 +40,8 @@ fn of_power9() -> String {
 fn of_any(catalogue: &Catalogue) -> String {
     format!(
         "# Metrics of the {}\n\n{} metrics, each with its formula and where the formula is given. Names in a formula are events, unit \
-         masks after a dot, and other metrics.\n\n[`pmulab metrics`](pmulab.md#metrics) computes them from counts, and shows which events to \
-         count together.\n",
+         masks after a dot, and other metrics.\n\n[`pmulab metrics`](pmulab.md#metrics) computes them from counts, and shows which events \
+         to count together.\n",
         catalogue.title,
         catalogue.metrics().len()
     )

@@ -39,7 +39,8 @@ pub(super) fn page() -> Option<String> {
             ),
             (
                 "Where the chip has the units",
-                "Cells that the guide marks as free or leaves out, with their public names; the default mode posts them where a chip has the unit.",
+                "Cells that the guide marks as free or leaves out, with their public names; the default mode posts them where a chip has \
+                 the unit.",
                 entries(unit).filter(|entry| !entry.listed).collect(),
             ),
         ];

@@ -27,8 +27,8 @@ fn page(part: Part) -> String {
         Numbering::FromMost => "Bit 0 is the most significant one, as in the manual.",
     };
     let mut page = format!(
-        "# Registers of {}\n\nEvery layout that the model has, with its registers. {end} Grey bits are reserved: they read as zero and ignore \
-         writes, unless the table says otherwise. [`pmulab decode`](pmulab.md) takes a value apart.\n",
+        "# Registers of {}\n\nEvery layout that the model has, with its registers. {end} Grey bits are reserved: they read as zero and \
+         ignore writes, unless the table says otherwise. [`pmulab decode`](pmulab.md) takes a value apart.\n",
         part.catalogue().title
     );
     let mut groups: Vec<(&[Field], Vec<&RegisterDescription>)> = Vec::new();

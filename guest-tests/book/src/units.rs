@@ -1,4 +1,4 @@
-//! The page of events of a part whose units have selects and counters of their own.
+//! The page of events of a part whose units have their own selects and counters.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,10 @@ pub(super) fn page(part: Part) -> String {
     let dialect = dialect::of(part);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. Each unit has its own selects, so a select is a number within its section. {WORDS}\n\n\
-         *Where* names the counters that can count the event, if not all of the unit can, and its scope, if that is not one thread or one box: *core* or *tile*, \
-         for every thread that counts it. *any*: AnyThread has an effect. *level*: a level, added up in every clock. *filter*: a filter register may narrow it. \
-         *Most* is the largest increment in a clock. *Reported by* names the source in this project: the *engine*, which executes guests, its \
+         *Where* names the counters that can count the event, if not all of the unit can, and its scope, if that is not one thread or one \
+         box: *core* or *tile*, for every thread that counts it. *any*: AnyThread has an effect. *level*: a level, added up in every \
+         clock. *filter*: a filter register may narrow it. *Most* is the largest increment in a clock. \
+         *Reported by* names the source in this project: the *engine*, which executes guests, its \
          [*companion*](companion.md), or the *model*, which knows its clocks. An *embedder* reports what none of them knows.\n",
         catalogue.title, catalogue.manual,
     );

@@ -1,4 +1,4 @@
-//! What a command asks of whoever runs guests.
+//! What a command requests of the code that runs guests.
 
 use std::path::PathBuf;
 

@@ -33,7 +33,7 @@ const RAM: u64 = 32 << 20;
 pub struct Options {
     /// What executes the guest.
     pub engine: Engine,
-    /// Every CPU on a host thread of its own, instead of in turn. Then the order of what CPUs do to each other is the host's.
+    /// Every CPU runs on its own host thread, instead of in turn. The host then decides the order of accesses to shared state.
     pub parallel: bool,
     /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
     pub limit: u64,
@@ -55,7 +55,7 @@ pub struct Options {
     pub big_endian: bool,
     /// How many register accesses and interrupts of each CPU are kept for the report.
     pub trace: usize,
-    /// After so many steps the run is saved, with everything beside it, and goes on in a new machine.
+    /// After so many steps the run is saved, with its PMUs and companion, and continues in a new machine.
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
     pub go_on_with: Option<Engine>,
@@ -85,7 +85,7 @@ impl Default for Options {
 /// Where cycles come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycles {
-    /// The engine, or the companion, says how many each instruction takes. Whatever else happens is counted too.
+    /// The engine or the companion supplies the cycles of each instruction. All other signals are counted too.
     #[default]
     Engine,
     /// The time-stamp counter of the host, whose processor executes the guest freely through KVM. Nothing but cycles is counted.
@@ -199,7 +199,7 @@ pub enum RunError {
     Migrate(MigrateError),
     /// The option is not for runs with cycles of the time-stamp counter, or those are not for this engine.
     NotWithTsc {
-        /// What stands against it, and what to do.
+        /// Why not, and what to do.
         reason: &'static str,
     },
     /// The option is not for this PMU's engine.
@@ -284,8 +284,8 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
     run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
 }
 
-/// Runs `guest` as [`run`] does, and counts beside it what each of `beside` programs, whatever the guest itself does to its PMU. What
-/// PMC1 to PMC6 of each counted on all threads comes with the report.
+/// Runs `guest` as [`run`] does, with a further PMU for each of `beside`, which counts what that encoding programs, independently of the
+/// guest's own PMU. Returns the report and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
 ///
 /// # Errors
 /// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts only what the guest programs.

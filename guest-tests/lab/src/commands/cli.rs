@@ -254,7 +254,7 @@ Examples:
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]
 pub struct LitmusArguments {
-    /// Litmus files, or folders to look for *.litmus files in
+    /// Litmus files, or folders in which to search for *.litmus files
     #[arg(value_name = "FILE|DIR", required = true)]
     pub paths: Vec<PathBuf>,
 }

@@ -286,7 +286,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
 struct Columns {
     select: usize,
     name: usize,
-    /// The counters that take some event: what all of these take has no counters in its line. Where units have counters of their own,
+    /// The counters that take some event: what all of these take has no counters in its line. Where units have their own counters,
     /// those of each unit.
     every: Vec<(&'static str, Vec<u32>)>,
 }
@@ -423,7 +423,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
             writeln!(output, "{line}")?;
         }
         if long {
-            // What a unit mask shares with its event has been said there.
+            // A unit mask does not repeat the rule of its event.
             let rule = if mask.rule == event.rule { "" } else { mask.rule };
             driven(chapter, mask, true, rule, indent, output)?;
         }

@@ -52,7 +52,7 @@ where
 /// Prints help where it was asked for, and what is wrong with a command line otherwise.
 fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
     let text = error.render();
-    // Where the text cannot be written, there is no place for an error either.
+    // If the text cannot be written, that cannot be reported either.
     let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
     u8::try_from(error.exit_code()).unwrap_or(USAGE)
 }

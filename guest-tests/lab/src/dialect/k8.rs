@@ -191,7 +191,7 @@ fn notation(select: PerfEvtSel) -> String {
     words.join(":")
 }
 
-/// What `select` says beside its event and unit mask.
+/// The modifiers in `select`, in addition to its event and unit mask.
 fn modifiers(select: PerfEvtSel) -> Modifiers {
     Modifiers {
         user: select.usr(),

@@ -149,7 +149,7 @@ impl<'a> Request<'a> {
         let first = words.next().unwrap_or_default();
         let (name, mask) = first.split_once('.').map_or((first, None), |(name, mask)| (name, Some(mask)));
         let words: Vec<&str> = mask.into_iter().chain(words).collect();
-        // The event has the unit before it, as it stands in the text.
+        // The event keeps the unit before it, as in the text.
         let event = text.get(..text.len() - plain.len() + name.len()).unwrap_or(name);
         let is_named = !name.is_empty() && (!unit.is_empty() || plain.len() == text.len());
         if !is_named || words.iter().any(|word| word.is_empty()) {

@@ -249,7 +249,7 @@ mod tests {
             let (alone, together) = (supply(part, None), supply(part, Some(&builder)));
             for signal in Signal::all() {
                 assert_eq!(alone.signals.contains(signal), known.engine_supplies(signal), "{signal:?}");
-                // Devices are told to the companion, and no follower makes what they do.
+                // Accesses of devices are reported to the companion; no follower makes their signals.
                 let of_devices = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
                 let either = known.engine_supplies(signal) || known.companion_supplies(signal) || of_devices;
                 assert_eq!(together.signals.contains(signal), either, "{signal:?}");
@@ -270,8 +270,8 @@ mod tests {
             (0x1B, Signal::LoadsFromLocalMemory),
             (0x1D, Signal::LoadsFromRemoteMemory),
         ] {
-            let told = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
-            assert_eq!(told, known.companion_supplies(signal), "{code:#x}");
+            let reported = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
+            assert_eq!(reported, known.companion_supplies(signal), "{code:#x}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub enum Engine {
     Interp,
     /// The host's processor, through KVM: guests of x86. In builds with the feature `kvm`, on Linux on x86-64.
     Kvm,
-    /// Unicorn, an emulator nobody here wrote: guests of x86 and POWER. In builds with the feature `unicorn`.
+    /// Unicorn, an emulator that this project did not write: guests of x86 and POWER. In builds with the feature `unicorn`.
     Unicorn,
 }
 

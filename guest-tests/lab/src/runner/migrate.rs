@@ -160,14 +160,14 @@ impl Visitor<'_> for AnyBytes {
     }
 }
 
-/// A saved run of some processor: what `machine`, of type `M`, and everything beside it, of type `B`, remember.
+/// A saved run of some processor: the states of `machine`, of type `M`, and of everything attached to it, of type `B`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved<M, B> {
     part: String,
     revision: String,
     /// What the engine remembers.
     pub(super) machine: M,
-    /// What is beside it.
+    /// The state of everything attached to it.
     pub(super) beside: B,
 }
 
@@ -238,7 +238,7 @@ fn decode<T: DeserializeOwned>(content: &[u8]) -> Result<T, MigrateError> {
     if more.as_ref().is_empty() { Ok(value) } else { Err(MigrateError::Content) }
 }
 
-/// A part of a run, in a machine of its own.
+/// A part of a run, in its own machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage<'a> {
     /// What executes it.

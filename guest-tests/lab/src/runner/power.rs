@@ -26,11 +26,11 @@ pub(super) struct Job<'a> {
     /// The threads of one core: 1, 2 or 4.
     pub(super) cpus: usize,
     pub(super) clock: Clock,
-    /// What other PMUs count beside the guest's own.
+    /// What further PMUs count in addition to the guest's own.
     pub(super) beside: &'a [Encoding],
 }
 
-/// The report of a run, and what PMC1 to PMC6 of each PMU beside the guest's own counted on all threads.
+/// The report of a run, and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
 type Counted = (Report, Vec<[u64; COUNTERS]>);
 
 /// Runs an image.

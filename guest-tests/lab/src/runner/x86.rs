@@ -242,7 +242,7 @@ impl Surroundings {
         Ok(machine)
     }
 
-    /// The PMUs of its CPUs, and the boxes beside them.
+    /// The PMUs of its CPUs, and the boxes.
     #[must_use]
     pub fn pmus(&self) -> &topology::Machine<Lines> {
         &self.pmus
@@ -280,7 +280,7 @@ impl Surroundings {
         machine.accepts(&engine).map_err(refused)?;
         let (pmus, lines) = (self.pmus.save()?, self.lines.states());
         self.pmus.load(&beside.pmus.0)?;
-        // The companion behind the glue, which tells it what is counted.
+        // The companion after the glue, which passes the demand to it.
         let glue: Vec<CpuGlue> = machine.observers_mut().map(|cpu| cpu.glue()).collect();
         machine.observers_mut().zip(&beside.glue).for_each(|(cpu, glue)| cpu.go_on(glue));
         if let Err(error) = self.load_companion(machine, beside.companion.as_ref()) {

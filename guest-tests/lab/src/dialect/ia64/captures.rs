@@ -1,4 +1,4 @@
-//! What the event address registers are told to capture, by the word `ear=`.
+//! What the event address registers are set to capture, by the word `ear=`.
 
 use vm_pmu::arch::access::Address;
 

@@ -101,7 +101,7 @@ impl Words {
         let bits = bits.ok_or_else(|| Error::usage(format!("`{word}` is not a unit mask: it has 4 bits")))?;
         match (self.umask, shape) {
             (Some(before), UnitMask::Ordinal) if before != bits => {
-                return Err(Error::usage(format!("the unit masks of {event} exclude each other: give `{word}` a counter of its own")));
+                return Err(Error::usage(format!("the unit masks of {event} exclude each other: give `{word}` a separate counter")));
             }
             (before, _) => self.umask = Some(before.unwrap_or(0) | bits),
         }

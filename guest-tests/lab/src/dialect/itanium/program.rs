@@ -87,7 +87,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
         let number = counter as u8;
         let mut writes = Vec::new();
         if index == 0 {
-            // Everything stands still while it is set up.
+            // Everything is stopped while it is set up.
             writes.push((Address::Pmc(0), 1));
             writes.extend(shared.iter().copied());
         }

@@ -171,7 +171,7 @@ pub(super) fn notation(register: u8, value: u64) -> Option<String> {
     (value != 0).then(|| format!("OFFCORE_RESP:OFFCORE_RESP_{register}:rsp={}", text(value)))
 }
 
-/// What a bit says beside the others.
+/// The effect of a bit, given the others.
 pub(super) fn meaning(register: u8, field: &Field, value: u64) -> Option<String> {
     let bit = field.mask();
     if value & bit == 0 || !is_named(field) {

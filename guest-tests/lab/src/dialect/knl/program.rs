@@ -40,7 +40,7 @@ pub(super) fn encode(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Progra
     let last = asked.len().saturating_sub(1);
     let mut program = Vec::new();
     for (index, (one, counter)) in asked.iter_mut().zip(counters).enumerate() {
-        // Everything stands still while it is set up.
+        // Everything is stopped while it is set up.
         let mut writes = if index == 0 { vec![("IA32_PERF_GLOBAL_CTRL".to_owned(), 0)] } else { Vec::new() };
         one.count_in(counter, &mut writes);
         if index == last {
@@ -358,7 +358,7 @@ fn check(asked: &[Asked]) -> Result<(), Error> {
 fn too_few(asked: &[Asked]) -> Error {
     let general: Vec<String> = asked.iter().filter(|one| !one.is_fixed()).map(Asked::full_name).collect();
     if general.len() > GENERAL {
-        let fixed = "INST_RETIRED.ANY, CPU_CLK_UNHALTED.THREAD and CPU_CLK_UNHALTED.REF_TSC have counters of their own";
+        let fixed = "INST_RETIRED.ANY, CPU_CLK_UNHALTED.THREAD and CPU_CLK_UNHALTED.REF_TSC have their own counters";
         return Error::usage(format!("{} are too many: a thread has {GENERAL} general counters; {fixed}", counted(general.len(), "event")));
     }
     let once = asked.iter().filter(|one| one.is_fixed()).count() > FIXED || general.is_empty();

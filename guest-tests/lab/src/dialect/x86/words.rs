@@ -11,7 +11,7 @@ pub(in super::super) struct Limits {
     pub any_thread: bool,
 }
 
-/// What a select says beside its event and unit mask.
+/// The modifiers of a select, in addition to its event and unit mask.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Modifiers {
     /// It counts at privilege levels above 0.

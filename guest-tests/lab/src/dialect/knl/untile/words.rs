@@ -107,7 +107,7 @@ impl BoxWords {
         control.bits()
     }
 
-    /// What it has filter 0 say, beside what others have said.
+    /// Its fields of filter 0, in addition to those that others have set.
     ///
     /// # Errors
     /// They have said something else.
