@@ -252,8 +252,8 @@ fn conformance(suites: &Path) -> io::Result<String> {
     }
     rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
     let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each rule \
-         below is a link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each \
+         rule below is a link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
         rows.len()
     );
     let mut part = "";
