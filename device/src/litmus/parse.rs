@@ -286,10 +286,10 @@ fn records(words: &[&str]) -> Option<Step> {
 fn no_statement(line: &str, word: &str) -> String {
     let all = || STATEMENTS.iter().chain(&nest::STATEMENTS);
     match all().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
-        Some((_, form)) => format!("`{line}` is no statement: write {form}"),
+        Some((_, form)) => format!("`{line}` is not a statement: write {form}"),
         None => {
             let names: Vec<&str> = all().map(|(name, _)| *name).collect();
-            format!("`{line}` is no statement: there are {}, as the book's chapter on litmus files describes them", names.join(", "))
+            format!("`{line}` is not a statement: there are {}, as the book's chapter on litmus files describes them", names.join(", "))
         }
     }
 }
@@ -344,7 +344,7 @@ pub(super) fn number(text: &str) -> Result<u64, String> {
         Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
         None => digits.parse(),
     };
-    let value = value.map_err(|_| format!("`{text}` is no number of 64 bits: write 10, 0x0a or, for a two's complement, -10"))?;
+    let value = value.map_err(|_| format!("`{text}` is not a 64-bit number: write 10, 0x0a or, for a two's complement, -10"))?;
     Ok(if negative { value.wrapping_neg() } else { value })
 }
 
@@ -390,7 +390,7 @@ fn flag(text: &str) -> Result<bool, String> {
 fn fault(word: &str, dialect: &Dialect) -> Result<Fault, String> {
     Fault::ALL.into_iter().find(|fault| fault.word() == word).ok_or_else(|| {
         let words: Vec<&str> = dialect.faults.iter().map(|fault| fault.word()).collect();
-        format!("`{word}` is no fault: there are {}", words.join(", "))
+        format!("`{word}` is not a fault: there are {}", words.join(", "))
     })
 }
 

@@ -212,7 +212,7 @@ fn obey(machine: &Machine<Requests>, thread: Thread<'_, Requests>, step: &Step) 
         Step::Interrupts(expected) => {
             let asked = asked(machine, thread, |asked| core::mem::take(&mut asked.counters));
             if asked != *expected {
-                return Err(format!("counters {asked:?} asked for an interrupt, expected {expected:?}"));
+                return Err(format!("counters {asked:?} requested an interrupt, expected {expected:?}"));
             }
         }
         Step::Lines(expected) => {

@@ -10,7 +10,7 @@ use vm_pmu::companion::{
 
 use vm_pmu_lab::number::{counted, grouped};
 
-/// What each row of a part says of one CPU.
+/// The rows of a part for one CPU.
 type Rows = Vec<(&'static str, String)>;
 
 /// A part of the page: its title, and what makes its rows.
@@ -21,9 +21,9 @@ const NONE: &str = "none";
 
 pub(super) fn page() -> String {
     let mut page = String::from(
-        "# The modelled CPUs\n\nThese are the numbers that [the companion](companion.md) works with, as its profiles have them; what the words \
-         mean, the chapter tells. Cycles are those of the core's clock. The sources stand [below](#sources), and what they leave open in \
-         [Decisions](decisions.md#the-companion).\n",
+        "# The modelled CPUs\n\nThese are the numbers in the profiles of [the companion](companion.md), whose chapter explains the words. \
+         Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what \
+         they leave open.\n",
     );
     let parts: [Part; 6] = [
         ("Caches", |profile| caches(profile, &profile.caches)),
@@ -115,8 +115,8 @@ fn cache(geometry: &CacheGeometry, line_bits: u8) -> String {
 
 fn fill(fill: Fill) -> String {
     match fill {
-        Fill::Victims => "victims of the level before",
-        Fill::Inclusive => "every line on its way up",
+        Fill::Victims => "victims of the level above",
+        Fill::Inclusive => "every line that the level above reads",
     }
     .to_owned()
 }
@@ -131,24 +131,24 @@ fn caches(profile: &Profile, caches: &Caches) -> Rows {
     vec![
         ("cores that share the second level", profile.cores.to_string()),
         ("threads of a core", profile.threads.to_string()),
-        ("read by the fetcher at once", piece(*fetch_bits)),
+        ("bytes of one fetch", piece(*fetch_bits)),
         ("line of the first level", piece(*line_bits)),
-        ("line beyond it, and moved from memory", piece(outer)),
+        ("line of the outer levels, and of a transfer from memory", piece(outer)),
         ("first level, code, of a core", cache(instruction, *line_bits)),
         ("first level, data, of a core", cache(data, *line_bits)),
         (
-            "stores in it",
+            "its stores",
             match data_write {
-                WritePolicy::Back => "taken in, written back",
-                WritePolicy::Through => "written through, none taken in",
+                WritePolicy::Back => "write back, allocate",
+                WritePolicy::Through => "write through, do not allocate",
             }
             .to_owned(),
         ),
         ("second level, data", second),
         ("second level, code", second_code),
-        ("it gets", fill(*second_fill)),
+        ("it is filled with", fill(*second_fill)),
         ("third level", third.as_ref().map_or_else(|| NONE.to_owned(), |(geometry, _)| cache(geometry, outer))),
-        ("it gets", third.map_or_else(|| NONE.to_owned(), |(_, how)| fill(how))),
+        ("it is filled with", third.map_or_else(|| NONE.to_owned(), |(_, how)| fill(how))),
         (
             "states of a line",
             match protocol {
@@ -232,15 +232,15 @@ fn cycles(costs: &Costs) -> Rows {
         reorder,
     } = *costs;
     vec![
-        ("micro-operations begun in a cycle", width.to_string()),
+        ("micro-operations started in a cycle", width.to_string()),
         ("load to use, first level", number(first)),
         ("second level", number(second)),
         ("third level", present(third)),
         ("another cluster of the package", number(other_cluster)),
-        ("memory, the page open", number(memory)),
+        ("memory, with the page open", number(memory)),
         ("added by another package", present(remote)),
         ("translation of the second level", number(second_translation)),
-        ("page-table walk, beside what it reads", number(walk)),
+        ("page-table walk, in addition to its reads", number(walk)),
         ("mispredicted branch", number(misprediction)),
         ("taken branch, target unknown", number(bubble)),
         ("misaligned load", present(misaligned)),
@@ -251,7 +251,7 @@ fn cycles(costs: &Costs) -> Rows {
         ("locked operation, final phase", number(locked_final)),
         ("load of a segment register", present(segment_load)),
         ("stores that can wait", stores.to_string()),
-        ("until the reorder buffer is full", if reorder == 0 { "no such buffer".to_owned() } else { number(reorder) }),
+        ("cycles until the reorder buffer is full", if reorder == 0 { "no such buffer".to_owned() } else { number(reorder) }),
     ]
 }
 
@@ -291,7 +291,7 @@ fn memory(memory: &MemoryGeometry, mesh: &Mesh, near_latency: u16) -> Rows {
         ("its controllers", present(u16::from(near_controllers))),
         ("controllers of DRAM", controllers.to_string()),
         ("channels of each", channels.to_string()),
-        ("lines go to them", shares.to_owned()),
+        ("lines are distributed", shares.to_owned()),
         ("quadrants of the mesh", several(u16::from(quadrants))),
         ("agents that lines belong to", several(agents)),
     ]

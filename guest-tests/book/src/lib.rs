@@ -45,20 +45,21 @@ pub fn pages(suites: &Path, drawings: &Path) -> io::Result<Vec<(PathBuf, String)
     Ok(pages)
 }
 
-/// What the words about an event's count mean.
+/// The meaning of the words about an event's count.
 const WORDS: &str = "Each event has one of four words. *Exact*: an engine of this project reports it, and the count is that of the part. \
                      *Approximate*: an engine, the companion or the model makes it by the rule that follows. *Embedder*: there is a signal or a record for it, which \
                      nothing in this project supplies. *Injected*: there is no signal for it; an embedder injects it. An event with unit masks has the best word of them.";
 
-/// A cell of a table: no bar of its own.
+/// A cell of a table, with its bars escaped.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
 fn signals() -> String {
     let mut page = String::from(
-        "# Signals\n\nWhat an emulator, or a companion model, can report. The number is the cell in `Totals`. *Event* signals count what \
-         happens, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n| number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
+        "# Signals\n\nWhat an emulator, or a companion model, can report. The number is the cell in `Totals`. *Event* signals count \
+         occurrences, *state* signals the cycles of a condition, *level* signals a level summed over cycles.\n\n\
+         | number | signal | kind | what it counts |\n| ---: | --- | --- | --- |\n",
     );
     for signal in Signal::all() {
         let kind = match signal.kind() {
@@ -127,15 +128,15 @@ fn selected_events(part: Part) -> String {
     let most = catalogue.entries.iter().map(|entry| entry.max_per_cycle).max().unwrap_or(catalogue.max_per_cycle);
     let mut page = format!(
         "# Events of {}\n\nFrom the {}. An event counts at most {} in a cycle. {WORDS}\n\n*Reported by* names \
-         the source of the signals in this project: the *engine*, which executes guests, or its [*companion*](companion.md), with the companion's clock. What \
-         neither knows, an *embedder* with a finer model reports; without one the event does not count.\n\n",
+         the source of the signals in this project: the *engine*, which executes guests, or its [*companion*](companion.md), with the \
+         companion's clock. An *embedder* with a finer model reports what neither knows; without one the event does not count.\n\n",
         catalogue.title, catalogue.manual, most,
     );
     let restricted = placing::has_any(catalogue);
     if restricted {
         page.push_str(
-            "*Where* is the counters, the set and the type of an event, and *by* what can narrow it: the address of the instruction \
-             (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n",
+            "*Where* lists the counters, the set and the type of an event, and after *by* what can constrain it: the address of the \
+             instruction (IAR), of the data (DAR), the opcode (OPC), and the channel if it is not the first.\n\n",
         );
     }
     let (place, rule) = if restricted { (" where |", " --- |") } else { ("", "") };
@@ -199,14 +200,14 @@ fn restrictions(part: Part, entry: &Entry) -> String {
 /// The head of the column of [`account`].
 const COUNTS: &str = "what it counts, and how";
 
-/// What an entry counts and, in small letters below it, how well, by which signals and who tells them. One column of it is readable where three
-/// are too wide.
+/// What an entry counts and, in small letters below it, how well, by which signals and what reports them. One column of this is readable
+/// where three are too wide.
 fn account(entry: &Entry, known: &Known, summary: &str) -> String {
     let driver = driver(entry);
     let period = if driver.ends_with('.') { "" } else { "." };
-    let told = known.of_entry(entry);
-    let told = if told.is_empty() || told == entry.fidelity.word() { String::new() } else { format!(" Reported by: {told}.") };
-    format!("{}<br><small>{}{period}{told}</small>", cell(summary), cell(&driver))
+    let source = known.of_entry(entry);
+    let source = if source.is_empty() || source == entry.fidelity.word() { String::new() } else { format!(" Reported by: {source}.") };
+    format!("{}<br><small>{}{period}{source}</small>", cell(summary), cell(&driver))
 }
 
 fn driver(entry: &Entry) -> String {
@@ -251,8 +252,8 @@ fn conformance(suites: &Path) -> io::Result<String> {
     }
     rows.sort_by(|left, right| (left.0.name(), &left.1, &left.2, &left.3).cmp(&(right.0.name(), &right.1, &right.2, &right.3)));
     let mut page = format!(
-        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. A rule below leads \
-         to its file. `cargo test` runs every one; `pmulab litmus guest-tests/litmus` shows them.\n",
+        "# Conformance\n\nEach rule of a manual, and each habit of a driver that a model relies on, has a litmus file: {} in all. Each \
+         rule below is a link to its file. `cargo test` runs all of them; `pmulab litmus guest-tests/litmus` shows each result.\n",
         rows.len()
     );
     let mut part = "";

@@ -27,10 +27,10 @@ fn of_power9() -> String {
     let lacking = POWER9_METRICS.iter().filter(|metric| !metric.missing.is_empty()).count();
     format!(
         "# Metrics of POWER9\n\nThe {} metrics of the User's Guide, section 5.14, and the {nest} of its nest, tables 6-2 to 6-9 with one for each \
-         unit: the table that files each, and what it is computed from. \
+         unit: each with its formula and the table that lists it. \
          Names in a formula are events, other metrics, or *given*: numbers that you supply. {lacking} formulas name events that the \
          part does not have, left over from an earlier one; they have no value, and the events are named.\n\n\
-         [`pmulab metrics`](pmulab.md#metrics) computes them from counts, and says which events to count together. Those of the nest are \
+         [`pmulab metrics`](pmulab.md#metrics) computes them from counts, and shows which events to count together. Those of the nest are \
          computed from what is [posted into memory](power9-nest-events.md), each count multiplied by the unit in which it is posted, and from \
          given frequencies in hertz; bandwidths are in bytes per second.\n",
         POWER9_METRICS.len() - nest
@@ -39,9 +39,9 @@ fn of_power9() -> String {
 
 fn of_any(catalogue: &Catalogue) -> String {
     format!(
-        "# Metrics of the {}\n\n{} metrics: what each is computed from, and where the formula is given. Names in a formula are events, unit \
-         masks after a dot, and other metrics.\n\n[`pmulab metrics`](pmulab.md#metrics) computes them from counts, and says which events to \
-         count together.\n",
+        "# Metrics of the {}\n\n{} metrics, each with its formula and where the formula is given. Names in a formula are events, unit \
+         masks after a dot, and other metrics.\n\n[`pmulab metrics`](pmulab.md#metrics) computes them from counts, and shows which events \
+         to count together.\n",
         catalogue.title,
         catalogue.metrics().len()
     )
@@ -95,12 +95,12 @@ fn rows<'a>(metrics: impl Iterator<Item = &'a Metric>, page: &mut String) {
     }
 }
 
-/// What POWER9's guide counts together.
+/// The groups of events that POWER9's guide counts together.
 pub(super) fn groups() -> String {
     let mut page = format!(
         "# Groups of POWER9\n\nThe {} groups of Table 5-24: four events that are counted together, one on each of PMC1 to PMC4, with the \
-         registers that count them. PMC5 and PMC6 count run instructions and run cycles beside any group. Where MMCRA is not 0 something \
-         is sampled.\n\n| group | name | on PMC1 to PMC4, in this order | MMCR1 | MMCRA |\n| ---: | --- | --- | --- | --- |\n",
+         registers that count them. PMC5 and PMC6 count run instructions and run cycles with any group. Where MMCRA is not 0, the group \
+         samples instructions.\n\n| group | name | on PMC1 to PMC4, in this order | MMCR1 | MMCRA |\n| ---: | --- | --- | --- | --- |\n",
         POWER9_GROUPS.len()
     );
     for group in POWER9_GROUPS {

@@ -158,7 +158,7 @@ fn marks(row: usize, line: &[char], svg: &mut String) {
     }
 }
 
-/// The words of a row. Two blanks part them, so that each stays where it stands, whatever font there is.
+/// The words of a row. Two blanks separate them, so that each keeps its place in any font.
 fn words(row: usize, line: &[char], svg: &mut String) {
     let is_word = |column: usize| line.get(column).is_some_and(|letter| is_text(*letter) && *letter != ' ');
     let mut column = 0;

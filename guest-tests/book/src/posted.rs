@@ -1,4 +1,4 @@
-//! The page of what POWER9 posts into memory.
+//! The page of the counts that POWER9 posts into memory.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub(super) fn page() -> Option<String> {
         "# What POWER9 posts into memory\n\nNo instruction reads these counters: the chip adds them up in memory, in cells of eight bytes, \
          big-endian, each at an *offset* from the start of its region. From the POWER9 Performance Monitor Unit User's Guide 1.2, chapter 6. \
          {WORDS}\n\n\
-         *Reported by* names the source: the [*companion*](companion.md), or the *model*, which knows its clocks. An \
+         *Reported by* names the source: the [*companion*](companion.md), or the *model*, which counts its own clocks. An \
          *embedder* injects what neither knows. [Metrics](power9-metrics.md) of the nest are computed from these counts, each multiplied by the \
          unit in which it is posted.\n",
     );
@@ -39,7 +39,8 @@ pub(super) fn page() -> Option<String> {
             ),
             (
                 "Where the chip has the units",
-                "Cells that the guide prints as free or leaves out, by public names; the default mode posts them where a chip has the unit.",
+                "Cells that the guide marks as free or leaves out, with their public names; the default mode posts them where a chip has \
+                 the unit.",
                 entries(unit).filter(|entry| !entry.listed).collect(),
             ),
         ];

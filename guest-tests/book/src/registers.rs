@@ -27,8 +27,8 @@ fn page(part: Part) -> String {
         Numbering::FromMost => "Bit 0 is the most significant one, as in the manual.",
     };
     let mut page = format!(
-        "# Registers of {}\n\nEvery layout that the model has, with the registers of it. {end} Grey bits are reserved: they read as zero and ignore \
-         what is written, unless the table says otherwise. [`pmulab decode`](pmulab.md) takes a value apart.\n",
+        "# Registers of {}\n\nEvery layout that the model has, with its registers. {end} Grey bits are reserved: they read as zero and \
+         ignore writes, unless the table says otherwise. [`pmulab decode`](pmulab.md) takes a value apart.\n",
         part.catalogue().title
     );
     let mut groups: Vec<(&[Field], Vec<&RegisterDescription>)> = Vec::new();
@@ -146,7 +146,7 @@ fn map(fields: &[Field], numbering: Numbering, page: &mut String) {
 fn table(fields: &[Field], numbering: Numbering, page: &mut String) {
     let mut fields: Vec<&Field> = fields.iter().filter(|field| !is_reserved(field) || field.access == FieldAccess::MustBeZero).collect();
     fields.sort_by_key(|field| numbering.bit(field.low));
-    page.push_str("| bits | field | what it is |\n| ---: | --- | --- |\n");
+    page.push_str("| bits | field | meaning |\n| ---: | --- | --- |\n");
     for field in fields {
         let access = if field.access == FieldAccess::ReadOnly { " Read-only." } else { "" };
         let summary = cell(field.summary.trim());

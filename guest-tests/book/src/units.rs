@@ -1,4 +1,4 @@
-//! The page of events of a part whose units have selects and counters of their own.
+//! The page of events of a part whose units have their own selects and counters.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,11 @@ pub(super) fn page(part: Part) -> String {
     let catalogue = part.catalogue();
     let dialect = dialect::of(part);
     let mut page = format!(
-        "# Events of {}\n\nFrom the {}. Each unit has selects of its own, so a select is a number within its section. {WORDS}\n\n\
-         *Where* names the counters that take the event, if not all of the unit do, and its scope, if that is not one thread or one box: *core* or *tile*, \
-         for every thread that counts it. *any*: AnyThread has an effect. *level*: it is added in every clock. *filter*: a filter register may narrow it. *Most* is \
-         the most in a clock. *Reported by* names the source in this project: the *engine*, which executes guests, its \
+        "# Events of {}\n\nFrom the {}. Each unit has its own selects, so a select is a number within its section. {WORDS}\n\n\
+         *Where* names the counters that can count the event, if not all of the unit can, and its scope, if that is not one thread or one \
+         box: *core* or *tile*, for every thread that counts it. *any*: AnyThread has an effect. *level*: a level, added up in every \
+         clock. *filter*: a filter register may narrow it. *Most* is the largest increment in a clock. \
+         *Reported by* names the source in this project: the *engine*, which executes guests, its \
          [*companion*](companion.md), or the *model*, which knows its clocks. An *embedder* reports what none of them knows.\n",
         catalogue.title, catalogue.manual,
     );
@@ -35,7 +36,7 @@ pub(super) fn page(part: Part) -> String {
         );
         let mut event: Option<&Entry> = None;
         for entry in listed() {
-            // What a unit mask shares with its event has been said there.
+            // A unit mask does not repeat what it shares with its event.
             let shared = event.filter(|_| entry.umask.is_some());
             let row = Entry { rule: if shared.is_some_and(|event| event.rule == entry.rule) { "" } else { entry.rule }, ..*entry };
             if entry.umask.is_none() {

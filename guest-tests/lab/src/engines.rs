@@ -67,7 +67,7 @@ fn name(guest: &Guest) -> String {
 /// What is said of a guest that could not be run.
 fn said(error: RunError) -> String {
     match error {
-        // The path stands before the message already.
+        // The message already begins with the path.
         RunError::Unreadable { error, .. } => format!("it cannot be read: {error}"),
         RunError::BadImage { error, .. } => format!("it is not a guest: {error}"),
         error => error.to_string(),

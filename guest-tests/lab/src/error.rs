@@ -19,7 +19,7 @@ impl Error {
 
     /// Writes the line about it.
     pub fn tell(&self, errors: &mut dyn Write) {
-        // Where the line cannot be written, there is nobody to tell.
+        // If the line cannot be written, that cannot be reported either.
         let _ = match self {
             Error::Usage(message) => writeln!(errors, "pmulab: {message}"),
             Error::Output(error) => writeln!(errors, "pmulab: cannot write the output: {error}"),

@@ -1,7 +1,8 @@
 //! The laboratory: it runs guests on engines with PMUs attached, and shows what the PMUs can do.
 //!
-//! [`runner`] runs a guest and makes its [`report`]. [`entries`] tells what an event's catalogue entry needs and who supplies it, [`dialect`] how a
-//! particular PMU's registers select events, and what other tools call them. [`commands`] is the program `pmulab`.
+//! [`runner`] runs a guest and makes its [`report`]. [`entries`] has what an event's catalogue entry needs and what supplies it.
+//! [`dialect`] has how the registers of each PMU select events, and the names of other tools for events. [`commands`] is the program
+//! `pmulab`.
 #![forbid(unsafe_code)]
 
 pub mod commands;

@@ -65,7 +65,7 @@ pub struct Computed {
 pub struct Leaves {
     /// The events.
     pub events: BTreeSet<&'static str>,
-    /// What looks like an event and is none of the part's.
+    /// Names that have the form of an event and are not one of the part's.
     pub missing: BTreeSet<&'static str>,
     /// What is no event and has to be known.
     pub given: BTreeSet<&'static str>,

@@ -21,8 +21,8 @@ pub struct Report {
     pub ending: String,
     /// Instructions executed by all threads.
     pub instructions: u64,
-    /// Cycles of the time-stamp counter that all threads ran or were halted for, where nobody knew what they executed. Then there are no
-    /// instructions.
+    /// Cycles of the time-stamp counter that all threads ran or were halted for, where it is not known what they executed. Then there are
+    /// no instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<u64>,
     /// What the guest wrote to its console.
@@ -36,7 +36,7 @@ pub struct Report {
     pub posted: Vec<Posted>,
     /// Interrupts taken.
     pub interrupts: Vec<Interrupts>,
-    /// What passed between the guest and its PMU, from the start, as far as it was asked for.
+    /// The first register accesses and interrupts, as many as were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Trace>,
     /// Where samples fell, if the guest took any.

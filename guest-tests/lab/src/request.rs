@@ -1,4 +1,4 @@
-//! What a command asks of whoever runs guests.
+//! What a command requests of the code that runs guests.
 
 use std::path::PathBuf;
 
@@ -75,22 +75,21 @@ pub trait Runner {
     /// Why the guest could not be run, in one line; that it ran and failed is in the report.
     fn run(&self, request: &RunRequest) -> Result<Report, String>;
 
-    /// Runs a guest, and counts beside it what each of `runs` has, whatever the guest itself programs: what came of the codes of each,
-    /// in their order. All threads' counts are added up.
+    /// Runs a guest, and counts the codes of each of `runs` in addition to what the guest itself programs. Returns the counts of each
+    /// run, in the order of its codes. All threads' counts are added up.
     ///
     /// # Errors
-    /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
+    /// Why the guest could not be run, or why nothing can be counted in addition, in one line.
     fn count(&self, request: &RunRequest, _runs: &[metrics::Run]) -> Result<(Report, Vec<Vec<u64>>), String> {
-        Err(format!("the engine {} counts nothing beside a guest", request.engine))
+        Err(format!("the engine {} counts only what the guest programs: leave out `--metrics`", request.engine))
     }
 
-    /// Runs a guest, and counts beside it what each of `runs` has, each event on its counter: the counts of each run in its order. For
-    /// parts whose events are chosen by a counter's own register. All threads' counts are added up.
+    /// As [`count`](Runner::count), with each event on its counter: for parts whose events are chosen by a counter's own register.
     ///
     /// # Errors
-    /// Why the guest could not be run, or why nothing can be counted beside it, in one line.
+    /// Why the guest could not be run, or why nothing can be counted in addition, in one line.
     fn count_placed(&self, request: &RunRequest, _runs: &[Vec<metrics::Placed>]) -> Result<(Report, Vec<Vec<u64>>), String> {
-        Err(format!("the engine {} counts nothing beside a guest of {}", request.engine, request.pmu))
+        Err(format!("the engine {} counts only what the guest programs on {}: leave out `--metrics`", request.engine, request.pmu))
     }
 }
 

@@ -33,7 +33,7 @@ const RAM: u64 = 32 << 20;
 pub struct Options {
     /// What executes the guest.
     pub engine: Engine,
-    /// Every CPU on a host thread of its own, instead of in turn. Then the order of what CPUs do to each other is the host's.
+    /// Every CPU runs on its own host thread, instead of in turn. The host then decides the order of accesses to shared state.
     pub parallel: bool,
     /// The most steps of all CPUs together: instructions, and interrupts and exceptions taken.
     pub limit: u64,
@@ -53,9 +53,9 @@ pub struct Options {
     pub chips: usize,
     /// A POWER guest of the project runs big-endian.
     pub big_endian: bool,
-    /// How many of the things that pass between each CPU and its PMU are kept for the report.
+    /// How many register accesses and interrupts of each CPU are kept for the report.
     pub trace: usize,
-    /// After so many steps the run is saved, with everything beside it, and goes on in a new machine.
+    /// After so many steps the run is saved, with its PMUs and companion, and continues in a new machine.
     pub save_at: Option<u64>,
     /// The engine of that machine; the same if there is none.
     pub go_on_with: Option<Engine>,
@@ -85,7 +85,7 @@ impl Default for Options {
 /// Where cycles come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycles {
-    /// The engine, or the companion, says how many each instruction takes. Whatever else happens is counted too.
+    /// The engine or the companion supplies the cycles of each instruction. All other signals are counted too.
     #[default]
     Engine,
     /// The time-stamp counter of the host, whose processor executes the guest freely through KVM. Nothing but cycles is counted.
@@ -103,7 +103,7 @@ impl Options {
     fn check_cycles(&self) -> Result<(), RunError> {
         let against = [
             (self.engine != Engine::Kvm, "only a guest on KVM runs freely: add `--engine kvm`"),
-            (self.save_at.is_some(), "a guest that runs freely has no steps to be saved between: leave `--save-at` away"),
+            (self.save_at.is_some(), "a guest that runs freely cannot be saved after a number of steps: leave out `--save-at`"),
         ];
         match against.into_iter().find(|(holds, _)| *holds) {
             Some((_, reason)) if self.cycles == Cycles::Tsc => Err(RunError::NotWithTsc { reason }),
@@ -199,7 +199,7 @@ pub enum RunError {
     Migrate(MigrateError),
     /// The option is not for runs with cycles of the time-stamp counter, or those are not for this engine.
     NotWithTsc {
-        /// What stands against it, and what to do.
+        /// Why not, and what to do.
         reason: &'static str,
     },
     /// The option is not for this PMU's engine.
@@ -224,8 +224,10 @@ impl fmt::Display for RunError {
             Self::Unreadable { path, error } => write!(f, "{path} cannot be read: {error}"),
             Self::BadImage { path, error } => write!(f, "{path} is not a guest: {error}"),
             Self::Assembler { guest, error } => write!(f, "the guest {guest} does not assemble: {error}"),
-            Self::NeedsCompanion { guest } => write!(f, "the guest {guest} counts what the companion makes: leave `--companion off` away"),
-            Self::Pmus(error) => write!(f, "there are no such PMUs: {error}"),
+            Self::NeedsCompanion { guest } => {
+                write!(f, "the guest {guest} counts events that only the companion supplies: leave out `--companion off`")
+            }
+            Self::Pmus(error) => write!(f, "the PMUs cannot be built: {error}"),
             Self::Machine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::PowerMachine(error) => write!(f, "the engine refuses the guest: {error}"),
             Self::Firmware { reason } => write!(f, "the firmware cannot be set up: {reason}"),
@@ -235,11 +237,16 @@ impl fmt::Display for RunError {
                 write!(f, "the guest ended before it had taken {} steps, so it was not saved: {ending}", grouped(*steps))
             }
             Self::SavedTooLate { steps, limit } => {
-                write!(f, "it cannot be saved after {} steps and given up after {}: save it earlier", grouped(*steps), grouped(*limit))
+                write!(
+                    f,
+                    "it cannot be saved after {} steps, because the run stops after {}: save it earlier",
+                    grouped(*steps),
+                    grouped(*limit)
+                )
             }
             Self::Migrate(error) => write!(f, "the run cannot be moved: {error}"),
             Self::NotWithTsc { reason } => write!(f, "cycles of the time-stamp counter: {reason}"),
-            Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it away"),
+            Self::NotForEngine { option, pmu } => write!(f, "`{option}` is not for guests of {pmu}: leave it out"),
         }
     }
 }
@@ -277,11 +284,11 @@ pub fn run(pmu: &str, guest: &str, options: &Options) -> Result<Report, RunError
     run_image(pmu, guest, &chosen.image, chosen.cpus, chosen.clock, &options)
 }
 
-/// Runs `guest` as [`run`] does, and also counts what each of `extra` programs, whatever the guest itself does to its PMU. What
-/// PMC1 to PMC6 of each counted on all threads comes with the report.
+/// Runs `guest` as [`run`] does, with a further PMU for each of `extra`, which counts what that encoding programs, independently of the
+/// guest's own PMU. Returns the report and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
 ///
 /// # Errors
-/// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts nothing beside a guest.
+/// [`RunError`], where there is nothing to run, nothing to run it on, or the engine counts only what the guest programs.
 pub fn count(pmu: &str, guest: &str, options: &Options, extra: &[Encoding]) -> Result<(Report, Vec<[u64; COUNTERS]>), RunError> {
     match part(pmu, options)? {
         part @ Part::Power9(_) => {
@@ -331,7 +338,7 @@ fn choose(pmu: &str, guest: &str, options: &Options) -> Result<Chosen, RunError>
     }
     match guests::named(pmu, guest) {
         Some(known) if known.needs_companion && options.cycles == Cycles::Tsc => {
-            Err(RunError::NotWithTsc { reason: "the guest counts what the companion makes: leave `--cycles tsc` away" })
+            Err(RunError::NotWithTsc { reason: "the guest counts events that only the companion supplies: leave out `--cycles tsc`" })
         }
         Some(known) if known.needs_companion && !options.companion => Err(RunError::NeedsCompanion { guest: guest.to_owned() }),
         Some(known) => {

@@ -1,4 +1,4 @@
-//! The names that somebody may have meant.
+//! The names that a user may have meant.
 
 /// How like two names must be for one to be suggested for the other, from 0 to 1.
 const LIKENESS: f64 = 0.74;

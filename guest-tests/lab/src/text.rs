@@ -1,6 +1,6 @@
 //! Lines of text within a width.
 
-/// `text` in lines of at most `width` columns, broken between words; a longer word has a line of its own.
+/// `text` in lines of at most `width` columns, broken between words; a longer word has a separate line.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -153,11 +153,11 @@ fn what_does_not_go_with_it_is_refused_before_it_starts() {
     );
     assert_eq!(
         refused("k8", "clock", Options { save_at: Some(5), ..options() }),
-        "cycles of the time-stamp counter: a guest that runs freely has no steps to be saved between: leave `--save-at` away"
+        "cycles of the time-stamp counter: a guest that runs freely cannot be saved after a number of steps: leave out `--save-at`"
     );
     assert_eq!(
         refused("k8", "chase", options()),
-        "cycles of the time-stamp counter: the guest counts what the companion makes: leave `--cycles tsc` away"
+        "cycles of the time-stamp counter: the guest counts events that only the companion supplies: leave out `--cycles tsc`"
     );
 }
 

@@ -285,8 +285,11 @@ fn complaint_to(statement: &str) -> String {
 #[test]
 fn an_unknown_statement_is_answered_by_the_known_ones() {
     let message = complaint_to("wait 5");
-    assert!(message.starts_with("`wait 5` is no statement: there are thread, context, write, read, feed, repeat, record, "), "{message}");
-    // A known word with the wrong words after it is no statement either.
+    assert!(
+        message.starts_with("`wait 5` is not a statement: there are thread, context, write, read, feed, repeat, record, "),
+        "{message}"
+    );
+    // A known word with the wrong words after it is not a statement either.
     for statement in [
         "record",
         "records",
@@ -306,9 +309,9 @@ fn an_unknown_statement_is_answered_by_the_known_ones() {
         "save now",
         "inject 0x22",
     ] {
-        assert!(complaint_to(statement).starts_with(&format!("`{statement}` is no statement: write `")), "{statement}");
+        assert!(complaint_to(statement).starts_with(&format!("`{statement}` is not a statement: write `")), "{statement}");
     }
-    let read = "`read PerfCtr0 5` is no statement: write `read REGISTER = VALUE` or `read REGISTER faults FAULT`";
+    let read = "`read PerfCtr0 5` is not a statement: write `read REGISTER = VALUE` or `read REGISTER faults FAULT`";
     assert_eq!(complaint_to("read PerfCtr0 5"), read);
     assert!(complaint_to("Save").ends_with(": write `save`"));
 }
@@ -322,7 +325,7 @@ fn an_unknown_register_is_answered_by_the_ways_to_name_one() {
 
 #[test]
 fn a_bad_number_is_answered_by_the_forms_of_a_number() {
-    let forms = "is no number of 64 bits: write 10, 0x0a or, for a two's complement, -10";
+    let forms = "is not a 64-bit number: write 10, 0x0a or, for a two's complement, -10";
     for number in ["ten", "0b1010", "0x", "1.5", "--5", "18446744073709551616", "0x10000000000000000"] {
         assert_eq!(complaint_to(&format!("write PerfCtr0 {number}")), format!("`{number}` {forms}"));
     }
@@ -376,14 +379,14 @@ fn an_unknown_signal_is_named() {
 #[test]
 fn an_unknown_fault_or_field_is_answered_by_the_known_ones() {
     assert_eq!(complaint_to("context cpl=7"), "`cpl=7` is no privilege level: there are 0 to 3");
-    assert_eq!(complaint_to("read PerfCtr0 faults #UD"), "`#UD` is no fault: there are unclaimed, #GP");
+    assert_eq!(complaint_to("read PerfCtr0 faults #UD"), "`#UD` is not a fault: there are unclaimed, #GP");
     assert_eq!(
         complaint_to("context ring=3"),
         "no context field is called `ring`: there are cpl, privilege, halted, foreground, machine_state, control, if, pce"
     );
     assert_eq!(complaint_to("context cpl"), "`cpl` is not FIELD=VALUE");
     // What follows the fault is no part of it.
-    assert!(complaint_to("read PerfCtr0 faults #GP twice # or so").starts_with("`read PerfCtr0 faults #GP twice` is no statement: "));
+    assert!(complaint_to("read PerfCtr0 faults #GP twice # or so").starts_with("`read PerfCtr0 faults #GP twice` is not a statement: "));
 }
 
 #[test]
@@ -420,7 +423,7 @@ fn what_does_not_come_true_is_told_with_its_line() {
     assert_eq!(failure_of("read PerfCtr0 faults #GP"), "line 5: MSR C001_0004h gave 0x0, expected #GP");
     assert_eq!(failure_of("read rdpmc:4 = 0"), "line 5: RDPMC index 4h gave #GP, expected 0x0");
     assert_eq!(failure_of("write PerfCtr0 0 faults #GP"), "line 5: MSR C001_0004h gave no fault, expected #GP");
-    assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] asked for an interrupt, expected [1, 2]");
+    assert_eq!(failure_of("interrupts 1 2"), "line 5: counters [] requested an interrupt, expected [1, 2]");
     assert_eq!(failure_of("late 3"), "line 5: an interrupt was 0 events late, expected 3");
     assert_eq!(failure_of("pin 2 toggles 1"), "line 5: pin 2 toggled 0 times, expected 1");
     assert_eq!(failure_of("pins 3 0"), "line 5: the pins that toggled are none, expected 0 3");
@@ -449,8 +452,8 @@ const NEST: &str = "title: A title\npmu: power9\nsection: A section\n\n";
 #[test]
 fn a_wrong_statement_about_the_nest_is_answered_by_the_right_one() {
     let complaint_to = |statement: &str| complaint(&format!("{NEST}{statement}\n"));
-    assert_eq!(complaint_to("hole 5"), "line 5: `hole 5` is no statement: write `hole FROM TO` or `hole none`");
-    assert_eq!(complaint_to("post later"), "line 5: `post later` is no statement: write `post now`");
+    assert_eq!(complaint_to("hole 5"), "line 5: `hole 5` is not a statement: write `hole FROM TO` or `hole none`");
+    assert_eq!(complaint_to("post later"), "line 5: `post later` is not a statement: write `post now`");
     assert_eq!(complaint_to("read cell:0x4 = 0"), "line 5: `0x4` is no offset of a cell: write a multiple of 8 below 0x40000");
     assert_eq!(complaint_to("tick uclk 5"), "line 5: power9 has no boxes that threads share");
 }

@@ -245,7 +245,7 @@ fn cycles_with_a_counter_mask_are_counted_by_a_general_counter() {
 
 #[test]
 fn what_no_list_has_is_one_line_with_a_suggestion() {
-    assert!(mistake("k8", "bus-cycles").starts_with("no event of k8 stands for bus-cycles; there are cycles, "));
+    assert!(mistake("k8", "bus-cycles").starts_with("k8 has no event for bus-cycles; there are cycles, "));
     assert!(mistake("knl", "L2_REQUEST.MISS").contains("did you mean L2_REQUESTS"));
     assert!(mistake("montecito", "DATA_EAR_CACHE_LAT5").contains("did you mean CACHE_LAT4"));
     assert!(mistake("power9", "PM_CYCLE").contains("did you mean PM_CYC"));

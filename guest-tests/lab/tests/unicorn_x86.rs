@@ -47,7 +47,7 @@ fn moves(pmu: &str, guest: &str) {
 #[test]
 fn cpus_on_host_threads_of_their_own_are_refused() {
     let refused = run("k8", "two-cpus", &Options { engine: Engine::Unicorn, parallel: true, ..Options::default() }).unwrap_err();
-    assert_eq!(refused.to_string(), "the engine unicorn cannot run it: its CPUs take turns: leave `--parallel` away");
+    assert_eq!(refused.to_string(), "the engine unicorn cannot run it: its CPUs take turns: leave out `--parallel`");
 }
 
 macro_rules! guests {

@@ -58,16 +58,16 @@ pub enum RowsFormat {
 /// Arguments of `pmulab run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The PMU the guest drives; may be left out where a guest knows only one, and is k8 for a file
+    /// The PMU that the guest drives; if left out, the only one that the guest knows, and k8 for a file
     #[arg(long)]
     pub pmu: Option<String>,
     /// A guest's name, the path of an ELF file, or `all`; may be given several times
     #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
     pub guests: Vec<String>,
-    /// What executes the guest: interp, or where the build has them kvm (the host's processor) or unicorn
+    /// The engine that executes the guest: interp or, if this build has them, kvm (the host's processor) or unicorn
     #[arg(long, default_value = "interp")]
     pub engine: String,
-    /// Show the first COUNT things that pass between each CPU and its PMU
+    /// Show the first COUNT register accesses and interrupts of each CPU
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub trace: usize,
     /// Stop after so many instructions, interrupts and exceptions of all CPUs
@@ -76,11 +76,11 @@ pub struct RunArguments {
     /// After so many instructions, interrupts and exceptions of all CPUs, save the run and go on in a new machine
     #[arg(long, value_name = "COUNT")]
     pub save_at: Option<u64>,
-    /// What executes the guest in that machine; the same engine if left out
+    /// The engine that executes the guest in that machine; the same one if left out
     #[arg(long, value_name = "ENGINE", requires = "save_at")]
     pub go_on_with: Option<String>,
-    /// Where cycles come from: the engine and the companion, or the host's time-stamp counter while its processor executes the guest
-    /// freely, with `--engine kvm`; nothing but cycles is counted then
+    /// Where cycles come from: the engine and the companion, or the host's time-stamp counter. The latter needs `--engine kvm`; the
+    /// guest then runs freely, and only cycles are counted
     #[arg(long, value_enum, default_value_t)]
     pub cycles: CycleSource,
     /// With `--cycles tsc`, stop after so many seconds
@@ -92,19 +92,19 @@ pub struct RunArguments {
     /// How many POWER chips with nests and host firmware a guest from a file gets, its CPUs divided among them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub chips: usize,
-    /// Each CPU on a host thread of its own, instead of in turn
+    /// Run each CPU on its own host thread, instead of in turn
     #[arg(long)]
     pub parallel: bool,
     /// The revision of the part; the latest if left out
     #[arg(long, value_name = "LETTER")]
     pub revision: Option<String>,
-    /// Big-endian, where the guest is of the project and its processor can be both
+    /// Run the guest big-endian; for this project's guests of POWER
     #[arg(long)]
     pub big_endian: bool,
-    /// Caches, translation, prediction and timing of the part, where the engine has none
+    /// Whether the companion models caches, translation, prediction and timing of the part, which the engine lacks
     #[arg(long, value_enum, default_value_t)]
     pub companion: Switch,
-    /// Count what this metric, or the metrics of this category, need, and compute them; `all` for every one. May be given several times
+    /// Count what this metric or category of metrics needs, and compute it; `all` for every metric. May be given several times
     #[arg(long, value_name = "NAME|CATEGORY|all")]
     pub metrics: Vec<String>,
     /// The form of output
@@ -152,7 +152,7 @@ pub struct ListArguments {
     /// Only events with this text in their name, aliases, signals or summary
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
-    /// Also what the manual's tables leave out and its prose names
+    /// Also events that only the prose of the manual names, not its tables
     #[arg(long)]
     pub all: bool,
     /// In the table, also the signals that drive an event and how an approximate count differs
@@ -217,28 +217,28 @@ An event is a name or alias from `pmulab list`, or its code as 0x76; a unit
 mask is a name or 0x02. Without unit masks, all that the event has are counted.
 
 Modifiers of k8:
-  u, k, uk      count at levels above 0, at level 0, at both (the usual)
+  u, k, uk      count at levels above 0, at level 0, at both (the default)
   nouk          count at no level
   e, edge       count transitions instead of levels
   c=N, cmask=N  count clocks with at least N
   i, inv        with cmask: count clocks with fewer than N
-  int           an overflow asks for an interrupt
+  int           an overflow requests an interrupt
   pc            the pin toggles at overflow instead of at every increment
   noen          leave the counter disabled
   period=N      also set the counter so that it overflows after N
 
-Modifiers of knl: those of k8 but pc, and
+Modifiers of knl: those of k8 except pc, and
   any           count for every thread of the core
   pmc=N         in this general counter
   rsp=A+B       OFFCORE_RESP: the requests, by the names of table 1-1
 Events of its boxes have the box before them, cha0::TOR_INSERTS.IRQ; in a box
-int tells an overflow to the UBox, and a CHA takes tid=N, state=mes, opc0=N,
+int reports an overflow to the UBox, and a CHA takes tid=N, state=mes, opc0=N,
 opc1=N, nc and isoc.
 
 Modifiers of power9, whose codes may have every field of the manual's
 figure 5-2 (0x34340401e0):
   u, k, h       count in problem, privileged, hypervisor state; all if none is
-                said
+                given
   run           count while the run latch is set
   e, edge       count falling edges
   pmc=N         on this counter
@@ -254,7 +254,7 @@ Examples:
 /// Arguments of `pmulab litmus`.
 #[derive(Debug, Args)]
 pub struct LitmusArguments {
-    /// Litmus files, or folders to look for *.litmus files in
+    /// Litmus files, or folders in which to search for *.litmus files
     #[arg(value_name = "FILE|DIR", required = true)]
     pub paths: Vec<PathBuf>,
 }

@@ -89,7 +89,7 @@ fn assignment(part: Part, text: &str) -> Result<Decoded, Error> {
     let (register, value) = text.split_once('=').ok_or_else(|| Error::usage(format!("`{text}` is not REG=VALUE")))?;
     let register = select::register(part, register.trim())?;
     let value = number::parse(value.trim())
-        .ok_or_else(|| Error::usage(format!("`{value}` is no number of 64 bits: write 10, 0x0a or, for a two's complement, -10")))?;
+        .ok_or_else(|| Error::usage(format!("`{value}` is not a 64-bit number: write 10, 0x0a or, for a two's complement, -10")))?;
     Ok(Decoded::new(part, register, value))
 }
 
@@ -132,7 +132,7 @@ fn decoded_field(dialect: &dyn Dialect, register: &RegisterDescription, field: &
 fn reserved_meaning(field: &Field, value: u64, numbering: Numbering) -> String {
     let (one, several) = match field.access {
         FieldAccess::MustBeZero => ("the write is refused", "the write is refused"),
-        FieldAccess::ReadWrite => ("reads back so and means nothing", "read back so and mean nothing"),
+        FieldAccess::ReadWrite => ("is kept and has no effect", "are kept and have no effect"),
         FieldAccess::Reserved | FieldAccess::ReadOnly => ("reads back as 0", "read back as 0"),
     };
     let mut set: Vec<u8> = (field.low..=field.high).filter(|bit| value >> bit & 1 == 1).map(|bit| numbering.bit(bit)).collect();

@@ -17,31 +17,31 @@ const INTERRUPTED: &str = "overflow";
 const SAMPLED: &str = "profile";
 const MISSING: &str = "chase";
 
-/// How much of what passes is kept to choose from.
+/// How many register accesses and interrupts are kept to choose from.
 const KEPT: usize = 200;
 
 /// The least instructions between an enabled counter and its overflow that make a good example.
 const FAR: u64 = 50;
 
-const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athlon 64. The emulator has no performance counters of its \
-    own: it tells vm-pmu what it executes, and vm-pmu answers the guest's register accesses and asks for its interrupts. This is what \
-    a driver does to take an interrupt after exactly so many instructions:";
+const BEGINNING: &str = "A bare-metal guest has just run on an emulated AMD Athlon 64. The emulator itself has no performance counters: \
+    it reports to vm-pmu what it executes, and vm-pmu serves the guest's register accesses and requests its interrupts. This is how a \
+    driver takes an interrupt after an exact number of instructions:";
 
-const CHASE: &str = "A third one follows a chain through every line of an array. The emulator has no caches; the companion beside it has \
-    those of the part, 64 KiB and 1 MiB, and counts as they would:";
+const CHASE: &str = "A third guest follows a chain of pointers through every line of an array. The emulator has no caches; the companion \
+    models those of the part, 64 KiB and 1 MiB, and reports their misses:";
 
 const NEXT: [(&str, &str); 8] = [
     ("pmulab run --pmu k8 --guest overflow", "the whole report of the guest above"),
-    ("pmulab run --guest chase", "every event of caches and memory, and what is right"),
+    ("pmulab run --guest chase", "every event of caches and memory, and its expected count"),
     ("pmulab run --pmu power9 --guest ebb", "another part: event-based branches on POWER9"),
     ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
     ("pmulab encode --pmu k8 CPU_CLK_UNHALTED:k:int", "the register write that counts an event"),
-    ("pmulab decode --pmu k8 PerfEvtSel0=0x530076", "what a register value says"),
+    ("pmulab decode --pmu k8 PerfEvtSel0=0x530076", "the fields of a register value"),
     ("pmulab litmus guest-tests/litmus", "every rule of the manual, checked"),
 ];
 
-/// Runs two guests and tells what happens.
+/// Runs up to three guests and explains what they show.
 ///
 /// # Errors
 /// A guest could not be run, or the output cannot be written.
@@ -100,9 +100,9 @@ fn verdict(report: &Report) -> String {
     let requested = report.interrupts.iter().fold(0u64, |sum, one| sum.saturating_add(one.requested));
     let passed = report.checks.iter().filter(|check| check.passed()).count();
     format!(
-        "The counter wraps with the last instruction it was to count, and the interrupt comes before the next. In {} instructions the \
-         guest had {} such interrupts, at many distances, as NMI and through a vector, and foretold each of them: {passed} of its {} checks \
-         passed.",
+        "The counter wraps with the last instruction that it has to count, and the interrupt comes before the next. In {} instructions the \
+         guest had {} such interrupts, at many distances, as NMI and through a vector. It predicted every one of them: {passed} of its {} \
+         checks passed.",
         grouped(report.instructions),
         grouped(requested),
         report.checks.len(),
@@ -120,7 +120,7 @@ fn profile(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
         return Ok(());
     }
     writeln!(output)?;
-    say(&format!("Another guest profiles itself: it notes where each of {} such interrupts found it.", grouped(total)), output)?;
+    say(&format!("Another guest profiles itself: it records where each of {} such interrupts occurred.", grouped(total)), output)?;
     writeln!(output)?;
     let mut rows: Vec<(&str, u64)> = functions.into_iter().collect();
     rows.sort_by_key(|(name, hits)| (std::cmp::Reverse(*hits), *name));

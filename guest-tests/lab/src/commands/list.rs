@@ -286,7 +286,7 @@ fn csv(rows: impl Iterator<Item = Row>, output: &mut Output<'_>) -> Result<(), E
 struct Columns {
     select: usize,
     name: usize,
-    /// The counters that take some event: what all of these take has no counters in its line. Where units have counters of their own,
+    /// The counters that take some event: what all of these take has no counters in its line. Where units have their own counters,
     /// those of each unit.
     every: Vec<(&'static str, Vec<u32>)>,
 }
@@ -423,7 +423,7 @@ fn show(chapter: &Chapter, group: &Group, columns: &Columns, long: bool, output:
             writeln!(output, "{line}")?;
         }
         if long {
-            // What a unit mask shares with its event has been said there.
+            // A unit mask does not repeat the rule of its event.
             let rule = if mask.rule == event.rule { "" } else { mask.rule };
             driven(chapter, mask, true, rule, indent, output)?;
         }
@@ -437,13 +437,13 @@ fn words(event: &Entry, catalogue: &Catalogue) -> String {
     if others.is_empty() { event.fidelity.word().to_owned() } else { format!("{} (some: {})", event.fidelity.word(), others.join(", ")) }
 }
 
-/// What drives an entry, who tells it, and how an approximate count differs.
+/// What drives an entry, what reports it, and how an approximate count differs.
 fn driven(chapter: &Chapter, entry: &Entry, with_signals: bool, rule: &str, indent: usize, output: &mut Output<'_>) -> Result<(), Error> {
     let mut text = match (entry.fidelity, with_signals) {
         (Fidelity::Injected, true) => "Driven by injection only.".to_owned(),
         (_, true) => {
             let signals = driven::signals(entry, chapter.part.catalogue());
-            format!("Driven by {}; told by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))
+            format!("Driven by {}; reported by {}.", driven::words(entry, &signals, &str::to_owned), chapter.known.of_entry(entry))
         }
         (_, false) => String::new(),
     };

@@ -64,7 +64,7 @@ struct PlannedEvent {
     name: Option<&'static str>,
     /// Its code.
     code: String,
-    /// The unit each of whose boxes counts it, where units have counters of their own.
+    /// The unit each of whose boxes counts it, where units have their own counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
     /// The number of its counter.
@@ -222,7 +222,7 @@ fn plan_of(part: Part, chosen: &[&Metric], all: &[Metric]) -> Counting {
 type Taken = Vec<Vec<(&'static str, u64)>>;
 
 impl Counting {
-    /// Runs the guest with these counters beside it.
+    /// Runs the guest with these counters in addition to its own.
     fn take(&self, request: &RunRequest, runner: &dyn Runner) -> Result<(Report, Taken), String> {
         match self {
             Counting::Planned(plan) => {

@@ -1,7 +1,7 @@
 //! The program `pmulab`: shows what the PMUs can do, at a prompt. One module a command.
 //!
-//! Everything is printed through one writer, so that tests see what a user sees, and every mistake of the user's is one line with the nearest
-//! names that would be right.
+//! Everything is printed through one writer, so that tests see what a user sees. An error in what the user typed is one line with the
+//! nearest names that would be right.
 
 pub mod cli;
 pub mod decode;
@@ -52,7 +52,7 @@ where
 /// Prints help where it was asked for, and what is wrong with a command line otherwise.
 fn explain(error: &clap::Error, output: &mut Output<'_>, errors: &mut dyn std::io::Write) -> u8 {
     let text = error.render();
-    // Where the text cannot be written, there is nobody to tell.
+    // If the text cannot be written, that cannot be reported either.
     let _ = if error.use_stderr() { write!(errors, "{text}") } else { write!(output, "{text}").and_then(|()| output.flush()) };
     u8::try_from(error.exit_code()).unwrap_or(USAGE)
 }

@@ -57,7 +57,7 @@ pub fn report(report: &Report, output: &mut Output<'_>) -> Result<(), Error> {
     writeln!(output, "{} on {}, {} executed by {}{}", report.guest, report.pmu, executed(report), report.engine, companion(report))?;
     console(report, output)?;
     if !report.trace.is_empty() {
-        writeln!(output, "\nWhat passed between the guest and its PMU")?;
+        writeln!(output, "\nRegister accesses and interrupts")?;
         trace(&report.pmu, &report.trace.iter().collect::<Vec<_>>(), output)?;
     }
     counts(&report.counts, output)?;

@@ -157,7 +157,7 @@ fn file(word: &str, guests: &[GuestInfo]) -> Result<Guest, Error> {
         return Ok(Guest::File(path));
     }
     if path.is_dir() {
-        return Err(Error::usage(format!("`{word}` is a folder, no ELF file")));
+        return Err(Error::usage(format!("`{word}` is a folder, not an ELF file")));
     }
     if word.contains(['/', '\\']) {
         return Err(litmus::missing(&path));

@@ -12,7 +12,7 @@ use vm_pmu::arch::event::{Catalogue, Entry};
 use vm_pmu::arch::model::RegisterDescription;
 use vm_pmu::arch::registry::Part;
 
-use super::{Write, untold};
+use super::{Write, unsupplied_note};
 use crate::dialect::select;
 use words::Limits;
 
@@ -63,12 +63,12 @@ pub(super) fn chosen(catalogue: &Catalogue, es: u8, umask: u8) -> Option<(&'stat
     let plain = |event: &&Entry| matches!(catalogue.masks(event), [only] if only.umask == Some(umask.into()));
     let event = catalogue.events().filter(|event| event.select == u32::from(es)).find(plain).unwrap_or(indexed);
     let masks = catalogue.masks(event);
-    // A name of several bits of a set stands for them: the one with most of them is the best name.
+    // A name may mean several bits of a set: the one with most of them is the best name.
     let picked = masks.iter().filter(|mask| mask.is_chosen_by(umask.into(), event.shape));
     Some((event, picked.max_by_key(|mask| mask.umask.unwrap_or(0).count_ones())))
 }
 
-/// What is said about an event that only an embedder can tell.
+/// The note about an event that only an embedder can report.
 pub(super) fn injected(picked: &Entry) -> Option<String> {
-    untold(picked.fidelity).map(str::to_owned)
+    unsupplied_note(picked.fidelity).map(str::to_owned)
 }

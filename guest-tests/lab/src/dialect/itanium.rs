@@ -22,7 +22,7 @@ pub(super) struct Itanium;
 /// What the part has.
 const LIMITS: Limits = Limits { counters: 4..=7, bits: 32, threshold: 7, threads_and_states: false, ism: 0b10 };
 
-/// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
+/// What libpfm4 takes for cycles and for instructions; Linux had no event names for this part.
 const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_CYCLES"), ("instructions", "IA64_INST_RETIRED")];
 /// What libpfm4 calls events by other names than the manual.
 const ALSO: &[(&str, &str)] = &[("BRANCH_NOT_TAKEN", "BRANCH_TAKEN_SLOT.NOT_TAKEN")];

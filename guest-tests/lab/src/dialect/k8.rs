@@ -191,7 +191,7 @@ fn notation(select: PerfEvtSel) -> String {
     words.join(":")
 }
 
-/// What `select` says beside its event and unit mask.
+/// The modifiers in `select`, in addition to its event and unit mask.
 fn modifiers(select: PerfEvtSel) -> Modifiers {
     Modifiers {
         user: select.usr(),
@@ -230,7 +230,7 @@ fn lack(entry: &Entry, revision: Revision) -> String {
 fn program(part: Part, revision: Revision, slot: Slot, request: &Request<'_>) -> Result<Programming, Error> {
     let selected = select::event(part, request.event)?;
     let number = u8::try_from(selected.select)
-        .map_err(|_| Error::usage(format!("`{}` is no event select of {}: it has 8 bits", request.event, part.name())))?;
+        .map_err(|_| Error::usage(format!("`{}` is not an event select of {}: it has 8 bits", request.event, part.name())))?;
     let mut notes = Vec::new();
     match selected.entry {
         None => notes.push(RESERVED.to_owned()),
@@ -271,7 +271,7 @@ fn take(words: &mut Words, word: &str, masks: &[Entry], revision: Revision) -> R
         (None, None) if word.eq_ignore_ascii_case("all") && !masks.is_empty() => u64::from(every_mask(masks, revision, &mut Vec::new())),
         (None, None) => return words.modify(word, &LIMITS).map_err(Error::usage),
     };
-    let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
+    let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is not a unit mask: it has 8 bits")))?;
     words.umask = Some(words.umask.unwrap_or(0) | bits);
     Ok(true)
 }

@@ -100,7 +100,7 @@ impl Dialect for Knl {
     }
 
     fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error> {
-        // The thread's counters and those of each box are programs of their own; a program's order is that of its requests.
+        // The thread's counters and those of each box are separate programs; a program's order is that of its requests.
         let mut groups: Vec<(Option<UnitId>, Vec<usize>)> = Vec::new();
         for (index, request) in requests.iter().enumerate() {
             let owner = if untile::boxed(request.event).is_some() { Some(untile::unit_of(request)?) } else { None };

@@ -26,24 +26,24 @@ use crate::error::Error;
 use names::Names;
 use select::Request;
 
-/// What is said about an event that nothing here makes.
-fn untold(fidelity: Fidelity) -> Option<&'static str> {
+/// The note about an event that nothing in this project supplies.
+fn unsupplied_note(fidelity: Fidelity) -> Option<&'static str> {
     match fidelity {
         Fidelity::Exact | Fidelity::Approximate => None,
-        Fidelity::Embedder => Some("neither engine nor companion tells it: it counts only what the emulator reports"),
+        Fidelity::Embedder => Some("neither engine nor companion reports it: it counts only what the emulator reports"),
         Fidelity::Injected => Some("no signal drives it: it counts only what the emulator injects"),
     }
 }
 
 /// How the registers of one PMU select events.
 pub trait Dialect: Sync {
-    /// The short name of the manual, as it stands before the number of a section.
+    /// The short name of the manual, as written before the number of a section.
     fn manual(&self) -> &'static str;
 
     /// What a unit of the part is, for a heading.
     fn unit_title(&self, unit: &str) -> &'static str;
 
-    /// The registers: those of a thread, and where there are such, those of what the threads share.
+    /// The registers: those of a thread, and those that threads share, if there are any.
     fn registers(&self, part: Part) -> &'static [RegisterDescription] {
         part.build().registers()
     }
@@ -63,7 +63,7 @@ pub trait Dialect: Sync {
         (0..u32::BITS).filter(|counter| event.counters & 1 << counter != 0).collect()
     }
 
-    /// What says in a table that an event is not for every counter but for `counters`.
+    /// The text in a table for an event that only `counters` can count.
     fn place(&self, counters: &[u32]) -> String {
         format!("counters {}", counters.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
     }
@@ -76,10 +76,10 @@ pub trait Dialect: Sync {
     /// The letters of the revisions, the oldest first; the last is the usual one.
     fn revisions(&self) -> Vec<&'static str>;
 
-    /// The name that `field` holds, where its number stands for one.
+    /// The name of the value of `field`, if it has one.
     fn label(&self, register: &RegisterDescription, field: &Field, value: u64) -> Option<String>;
 
-    /// What `field` says while `register` holds `value`, in one line; nothing where there is nothing to say.
+    /// The meaning of `field` while `register` holds `value`, in one line; empty if it has none.
     fn meaning(&self, register: &RegisterDescription, field: &Field, value: u64) -> String;
 
     /// What is wrong with bits of a reserved field that are not as they must be, or nothing; `None` where reserved bits read as zero.
@@ -101,7 +101,7 @@ pub trait Dialect: Sync {
     fn encode(&self, part: Part, requests: &[Request<'_>]) -> Result<Vec<Programming>, Error>;
 }
 
-/// The dialect of each part: one line a PMU.
+/// The dialect of each part: one line for each PMU.
 #[must_use]
 pub fn of(part: Part) -> &'static dyn Dialect {
     match part {

@@ -25,7 +25,7 @@ pub(super) struct Montecito;
 /// What the part has.
 const LIMITS: Limits = Limits { counters: 4..=15, bits: 47, threshold: 7, threads_and_states: true, ism: 0b10 };
 
-/// What libpfm4 takes for cycles and for instructions; Linux had no events of its own for this part.
+/// What libpfm4 takes for cycles and for instructions; Linux had no event names for this part.
 const GENERIC: &[(&str, &str)] = &[("cycles", "CPU_OP_CYCLES.ALL"), ("instructions", "IA64_INST_RETIRED.THIS")];
 /// What libpfm4 calls events by other names than the manual.
 const ALSO: &[(&str, &str)] =

@@ -125,7 +125,7 @@ fn counter(field: &Field, value: u64) -> Option<String> {
 /// The bits 0:31 of IMC are compared, 32:63 are what they must be.
 fn matched(value: u64) -> String {
     match value >> 32 {
-        0 => "no instruction is looked at".to_owned(),
+        0 => "no instruction is compared".to_owned(),
         mask => format!("instructions whose bits {mask:#010x} are {:#010x}", value & mask),
     }
 }

@@ -82,7 +82,7 @@ fn address(space: &str, text: &str) -> Result<Option<Address>, Error> {
         "pci" => (configured(text), "pci:255:8.2:0xb20"),
         _ => return Ok(None),
     };
-    found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is no address: write it as {example}")))
+    found.map(Some).ok_or_else(|| Error::usage(format!("`{space}:{text}` is not an address: write it as {example}")))
 }
 
 /// The register of a file whose index `text` is.
@@ -149,11 +149,11 @@ impl<'a> Request<'a> {
         let first = words.next().unwrap_or_default();
         let (name, mask) = first.split_once('.').map_or((first, None), |(name, mask)| (name, Some(mask)));
         let words: Vec<&str> = mask.into_iter().chain(words).collect();
-        // The event has the unit before it, as it stands in the text.
+        // The event keeps the unit before it, as in the text.
         let event = text.get(..text.len() - plain.len() + name.len()).unwrap_or(name);
         let is_named = !name.is_empty() && (!unit.is_empty() || plain.len() == text.len());
         if !is_named || words.iter().any(|word| word.is_empty()) {
-            return Err(Error::usage(format!("`{text}` is no event: write EVENT[:UMASK...][:MODIFIER...]")));
+            return Err(Error::usage(format!("`{text}` is not an event: write EVENT[:UMASK...][:MODIFIER...]")));
         }
         Ok(Request { text, event, words })
     }
@@ -175,7 +175,7 @@ pub struct Selected {
 pub fn event(part: Part, word: &str) -> Result<Selected, Error> {
     let catalogue = part.catalogue();
     if let Some(code) = raw(word) {
-        let select = u32::try_from(code).map_err(|_| Error::usage(format!("`{word}` is no event select: it has more than 32 bits")))?;
+        let select = u32::try_from(code).map_err(|_| Error::usage(format!("`{word}` is not an event select: it has more than 32 bits")))?;
         return Ok(Selected { select, entry: catalogue.select(select) });
     }
     match catalogue.event_named(word) {

@@ -6,7 +6,7 @@ use vm_pmu::arch::event::{Entry, UnitMask};
 use vm_pmu::arch::feed::Unit;
 use vm_pmu::arch::registry::Part;
 
-use super::{Write, untold};
+use super::{Write, unsupplied_note};
 use crate::dialect::select;
 use crate::error::Error;
 use crate::number::grouped;
@@ -61,7 +61,7 @@ pub(super) fn mask_words(event: Event, umask: u32) -> Vec<String> {
 pub(super) fn mask_meaning(event: Event, umask: u32) -> String {
     let (entry, masks) = event;
     if masks.is_empty() {
-        return "not looked at: the event has no unit masks".to_owned();
+        return "ignored: the event has no unit masks".to_owned();
     }
     match entry.shape {
         UnitMask::Excluding => return excluding(entry, umask),
@@ -151,7 +151,7 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     let (entry, masks) = event;
     let known = known_bits(masks);
     match entry.shape {
-        _ if masks.is_empty() && umask != 0 => notes.push("the event has no unit masks: they are not looked at".to_owned()),
+        _ if masks.is_empty() && umask != 0 => notes.push("the event has no unit masks: the unit mask is ignored".to_owned()),
         UnitMask::Excluding if umask == 0xff => notes.push("every class is left out: nothing is counted".to_owned()),
         UnitMask::Ordinal if picked(event, umask).next().is_none() => {
             notes.push(format!("unit mask {umask:#04x} names no sub-event: it counts what is injected for it"));
@@ -165,7 +165,7 @@ pub(super) fn advise_on_mask(event: Event, umask: u32, notes: &mut Vec<String>) 
     notes.extend(missing_group(entry, masks, umask).filter(|_| umask != 0));
     let mut picked = picked(event, umask).peekable();
     if picked.peek().is_some() {
-        notes.extend(picked.map(|entry| entry.fidelity).min().and_then(untold).map(str::to_owned));
+        notes.extend(picked.map(|entry| entry.fidelity).min().and_then(unsupplied_note).map(str::to_owned));
     }
 }
 
@@ -178,7 +178,7 @@ const USUAL: [(&str, &str); 5] = [
     ("CACHE_LINES_VICTIMIZED", "LOCAL"),
 ];
 
-/// The unit mask that stands for an event: that of all, of which the others are parts, or the one that tools take.
+/// The usual unit mask of an event: that of all sub-events, or the one that tools use.
 fn usual((event, masks): Event) -> Option<&'static Entry> {
     let tools = USUAL.iter().find(|(name, _)| *name == event.name).map(|(_, mask)| *mask);
     let is_whole = |name: &str| matches!(name, "ALL" | "ANY" | "ANY_REJECT") && event.shape != UnitMask::Excluding;
@@ -189,7 +189,7 @@ fn usual((event, masks): Event) -> Option<&'static Entry> {
     of_tools.or_else(|| listed().find(|mask| names(mask).any(is_whole)))
 }
 
-/// What is counted where no unit mask was given: what [stands for the event](usual), or all that there are, where they go together.
+/// What is counted if no unit mask was given: the [usual one](usual), or all together if they can be combined.
 ///
 /// # Errors
 /// They are numbers, of which one has to be chosen.
@@ -214,7 +214,7 @@ pub(super) fn default_mask(event: Event, notes: &mut Vec<String>) -> Result<u8, 
     Ok((bits & 0xff) as u8)
 }
 
-/// What is said about a word that is neither a unit mask nor one of `modifiers`; those without unit masks are told `there_are`.
+/// The error about a word that is neither a unit mask nor one of `modifiers`; for an event without unit masks it lists `there_are`.
 pub(super) fn unknown_word<'a>(
     event: &str,
     word: &str,

@@ -178,7 +178,7 @@ fn of_traits(traits: Traits) -> &'static str {
 
 const fn commanded(command: FabricCommand) -> &'static str {
     match command {
-        FabricCommand::None => "nothing asked of the fabric",
+        FabricCommand::None => "no command on the fabric",
         FabricCommand::Read => "read on the fabric",
         FabricCommand::ReadToModify => "read with intent to modify on the fabric",
         FabricCommand::Claim => "claim on the fabric",
@@ -208,7 +208,7 @@ fn made(internal: Internal) -> String {
         Internal::Request => "requests that its unit serves".to_owned(),
         Internal::Posting => "postings of its group".to_owned(),
         Internal::Suspended => "nothing: the counter is off".to_owned(),
-        Internal::Never => "nothing: it does not come about".to_owned(),
+        Internal::Never => "nothing: it never occurs".to_owned(),
         Internal::Overflow(counter) => format!("overflows of PMC{counter}"),
         Internal::Rewind(counter) => format!("what PMC{counter} took back"),
         Internal::Saved(counter) => format!("what PMC{counter} kept"),

@@ -1,7 +1,8 @@
-//! Who makes what drives an event, and which word that warrants.
+//! What supplies the signals and records that drive an event, and which word that warrants.
 //!
-//! What an engine supplies are the tables of its glue ([`x86::supplies`] and those of [`power`] and [`ia64`]), what
-//! the companion supplies its profile says ([`Companion::supplies`]); what of a sampled instruction either tells is [`records`].
+//! The tables of an engine's glue name what the engine supplies ([`x86::supplies`] and those of [`power`] and [`ia64`]), and the
+//! companion's profile names what the companion supplies ([`Companion::supplies`]). [`records`] has what either reports of a sampled
+//! instruction.
 
 pub mod records;
 
@@ -12,7 +13,7 @@ use vm_pmu_board::{ia64, power, x86};
 
 use super::driven;
 
-/// What an engine supplies by a rule of its own, which whoever executes instructions need not share: no event of these is exact.
+/// What an engine supplies by its own rule, which another emulator need not share: no event of these is exact.
 const BY_RULE: &[Signal] = &[
     Signal::MicroOpsRetired,
     Signal::MicrocodedOpsRetired,
@@ -34,7 +35,7 @@ fn engine_supplies(part: Part, signal: Signal) -> bool {
     }
 }
 
-/// What the engine that executes the guests of `part` says that it supplies and tells, with the companion that follows it, if any does.
+/// What the engine that executes the guests of `part` supplies and records, together with the companion that follows it, if any does.
 ///
 /// ```
 /// use vm_pmu::{Part, Signal, companion};
@@ -49,7 +50,7 @@ pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
     let made = companion.map_or(SignalSet::EMPTY, companion::Builder::supplied);
     let requests = companion.map_or(Records::NONE, |_| Records::REQUESTS);
     let own = match part {
-        // Nothing in these parts looks at single instructions.
+        // These parts do not sample single instructions.
         Part::K8(_) | Part::Knl(_) => Records::NONE,
         Part::Power9(_) | Part::Itanium(_) | Part::Montecito(_) => Records::EVERY,
     };
@@ -57,7 +58,7 @@ pub fn supply(part: Part, companion: Option<&companion::Builder>) -> Supply {
     Supply { signals: signals.union(&made), records: own.with(requests) }
 }
 
-/// What the engine and the companion of one part can tell. Anything else is an embedder's to report.
+/// What the engine and the companion of one part can report. An embedder reports anything else.
 #[derive(Debug)]
 pub struct Known {
     part: Part,
@@ -85,13 +86,13 @@ impl Known {
         engine_supplies(self.part, signal)
     }
 
-    /// Whether the companion of the part supplies `signal`, with a clock of its own.
+    /// Whether the companion of the part supplies `signal` when it keeps the clock.
     #[must_use]
     pub fn companion_supplies(&self, signal: Signal) -> bool {
         self.companion.as_ref().is_some_and(|companion| companion.supplies(signal))
     }
 
-    /// The signals of `entry` that nobody here supplies, in their order. Accesses of devices are an embedder's to tell.
+    /// The signals of `entry` that neither engine nor companion supplies, in their order. An embedder reports accesses of devices.
     ///
     /// ```
     /// use vm_pmu::{Part, Signal};
@@ -151,8 +152,8 @@ impl Known {
         }
     }
 
-    /// Who tells `entry`: whoever reports its signals, the records of instructions, requests, or the model itself. Empty for what is only
-    /// injected.
+    /// What reports `entry`: the source of its signals, the records of instructions, requests, or the model itself. Empty for what is
+    /// only injected.
     #[must_use]
     pub fn of_entry(&self, entry: &Entry) -> String {
         match entry.drive {
@@ -167,7 +168,7 @@ impl Known {
         }
     }
 
-    /// Who reports the sum of these signals: `engine`, `companion`, either, both together, or one of them with an embedder that knows
+    /// What reports the sum of these signals: `engine`, `companion`, either, both together, or one of them with an embedder that knows
     /// more. Empty where there is no signal.
     ///
     /// ```
@@ -248,7 +249,7 @@ mod tests {
             let (alone, together) = (supply(part, None), supply(part, Some(&builder)));
             for signal in Signal::all() {
                 assert_eq!(alone.signals.contains(signal), known.engine_supplies(signal), "{signal:?}");
-                // Devices are told to the companion, and no follower makes what they do.
+                // Accesses of devices are reported to the companion; no follower makes their signals.
                 let of_devices = matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites);
                 let either = known.engine_supplies(signal) || known.companion_supplies(signal) || of_devices;
                 assert_eq!(together.signals.contains(signal), either, "{signal:?}");
@@ -269,8 +270,8 @@ mod tests {
             (0x1B, Signal::LoadsFromLocalMemory),
             (0x1D, Signal::LoadsFromRemoteMemory),
         ] {
-            let told = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
-            assert_eq!(told, known.companion_supplies(signal), "{code:#x}");
+            let reported = records::fidelity(&[Test::Load, Test::Source(1 << code)], Amount::Latency) == Fidelity::Approximate;
+            assert_eq!(reported, known.companion_supplies(signal), "{code:#x}");
         }
     }
 }

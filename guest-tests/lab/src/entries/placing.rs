@@ -112,11 +112,11 @@ pub fn sentences(entry: &Entry, catalogue: &Catalogue) -> String {
     }
     match entry.all_threads {
         AllThreads::Chosen => {}
-        AllThreads::Always => said.push("Both threads are counted always.".to_owned()),
-        AllThreads::Never => said.push("Both threads cannot be counted together.".to_owned()),
+        AllThreads::Always => said.push("It always counts for both threads.".to_owned()),
+        AllThreads::Never => said.push("It cannot count for both threads together.".to_owned()),
     }
     if let Some(extent) = extent(entry) {
-        said.push(format!("Whoever counts it counts for the {extent}."));
+        said.push(format!("Every thread that counts it counts for the whole {extent}."));
     }
     if entry.any_thread {
         said.push("AnyThread counts it for every thread of the core.".to_owned());

@@ -78,7 +78,7 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
         return entry.name.to_owned();
     }
     let name = name.split(':').next().unwrap_or_default().trim_matches('/');
-    // A PMU of Linux stands before its event.
+    // The name of a Linux PMU precedes its event.
     let name = name.split_once("_imc/").map_or(name, |(_, event)| event).trim_matches('/');
     if catalogue.pmu != POWER9.pmu {
         return name.to_ascii_uppercase();

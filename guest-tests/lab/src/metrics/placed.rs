@@ -16,7 +16,7 @@ pub struct Placed {
 /// The runs that count what metrics need: a guest that does the same every time is run once for each.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// What each run counts, in the order of the counters; where units have counters of their own, unit after unit.
+    /// What each run counts, in the order of the counters; where units have their own counters, unit after unit.
     pub runs: Vec<Vec<Placed>>,
     /// Events that are needed and cannot be counted.
     pub uncounted: Vec<&'static str>,
@@ -73,8 +73,8 @@ fn rank(set: CounterSet) -> (u8, u8) {
 
 /// The counters that count an entry rightly, one bit each.
 ///
-/// What may happen while its thread does not run is counted rightly only by Montecito's PMD4 to 9, which then go on (section 4.2.1);
-/// cycles are the exception that the section names.
+/// An event that may occur while its thread does not run is counted rightly only by Montecito's PMD4 to 9, which continue meanwhile
+/// (section 4.2.1); cycles are the exception that the section names.
 fn allowed(entry: &Entry) -> u32 {
     const GOING_ON: u32 = 0x03F0;
     let rightly = entry.attribution == Attribution::Active || entry.event_name() == "CPU_OP_CYCLES" || entry.counters & GOING_ON == 0;

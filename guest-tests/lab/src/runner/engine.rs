@@ -12,7 +12,7 @@ pub enum Engine {
     Interpreter,
     /// The host's processor, through KVM: guests of x86. In builds with the feature `kvm`, on Linux on x86-64.
     Kvm,
-    /// Unicorn, an emulator nobody here wrote: guests of x86 and POWER. In builds with the feature `unicorn`.
+    /// Unicorn, an emulator that this project did not write: guests of x86 and POWER. In builds with the feature `unicorn`.
     Unicorn,
 }
 
@@ -74,7 +74,7 @@ impl Engine {
         let reason = if !self.is_built() {
             format!("this build does not have it: build with `--features {self}`")
         } else if !self.executes(pmu) {
-            format!("it has no processor of {pmu}: leave `--engine` away")
+            format!("it cannot execute guests of {pmu}: leave out `--engine`")
         } else {
             return Ok(());
         };

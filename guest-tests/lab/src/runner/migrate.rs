@@ -84,17 +84,17 @@ pub enum MigrateError {
 impl fmt::Display for MigrateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotARun => f.write_str("these bytes are no saved run: pass what was saved"),
+            Self::NotARun => f.write_str("these bytes are not a saved run: pass the bytes that were saved"),
             Self::Version { saved } => write!(f, "the run was saved in version {saved} and version {RUN_VERSION} is read"),
-            Self::Length { given } => write!(f, "{given} bytes were given, which are not as many as they say: pass all that were saved"),
+            Self::Length { given } => write!(f, "{given} bytes were given, and they state another length: pass all bytes that were saved"),
             Self::Checksum { stated, computed } => {
                 write!(f, "the checksum says {stated:08x} and the bytes have {computed:08x}: they were changed since they were saved")
             }
-            Self::Content => f.write_str("the saved run is not one of such a machine: make one as it was"),
+            Self::Content => f.write_str("the saved run does not fit this machine: build the machine as it was"),
             Self::Part { saved: (name, letter), target: (own, revision) } => {
-                write!(f, "the run is of {name} {letter} and the machine has {own} {revision}: make one of the same part")
+                write!(f, "the run is of {name} {letter} and the machine has {own} {revision}: build one of the same part")
             }
-            Self::Shape { what } => write!(f, "the saved run and the machine differ in {what}: make the machine as it was"),
+            Self::Shape { what } => write!(f, "the saved run and the machine differ in {what}: build the machine as it was"),
             Self::Engine { reason } => f.write_str(reason),
             Self::Snapshot(error) => error.fmt(f),
         }
@@ -160,14 +160,14 @@ impl Visitor<'_> for AnyBytes {
     }
 }
 
-/// A saved run of some processor: what `machine`, of type `M`, and everything beside it, of type `B`, remember.
+/// A saved run of some processor: the states of `machine`, of type `M`, and of everything attached to it, of type `B`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved<M, B> {
     part: String,
     revision: String,
     /// What the engine remembers.
     pub(super) machine: M,
-    /// What is beside it.
+    /// The state of everything attached to it.
     pub(super) attached: B,
 }
 
@@ -238,7 +238,7 @@ fn decode<T: DeserializeOwned>(content: &[u8]) -> Result<T, MigrateError> {
     if more.as_ref().is_empty() { Ok(value) } else { Err(MigrateError::Content) }
 }
 
-/// A part of a run, in a machine of its own.
+/// A part of a run, in its own machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage<'a> {
     /// What executes it.

@@ -26,11 +26,11 @@ pub(super) struct Job<'a> {
     /// The threads of one core: 1, 2 or 4.
     pub(super) cpus: usize,
     pub(super) clock: Clock,
-    /// What PMUs other than the guest's own count.
+    /// What further PMUs count in addition to the guest's own.
     pub(super) extra: &'a [Encoding],
 }
 
-/// The report of a run, and what PMC1 to PMC6 of each of these PMUs counted on all threads.
+/// The report of a run, and the counts of PMC1 to PMC6 of each further PMU, added up over all threads.
 type Counted = (Report, Vec<[u64; COUNTERS]>);
 
 /// Runs an image.
@@ -135,7 +135,7 @@ fn run_stage(job: &Job<'_>, options: &Options, stage: &Stage<'_>) -> Result<Outc
     };
     (report.passed, report.ending) = verdict(status, (exit == Exit::Limit).then(|| options.steps()), &exit, &report.checks);
     if refused != 0 {
-        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of what posts there"));
+        (report.passed, report.ending) = (false, format!("memory refused {refused} accesses of counters that are posted there"));
     }
     Ok(Outcome::Ended((report, counts)))
 }

@@ -220,7 +220,7 @@ impl Surroundings {
     pub fn machine(&self, image: &Image, engine: Engine) -> Result<Machine<Cpu<'_>>, RunError> {
         engine.check(self.part.name())?;
         if engine == Engine::Unicorn && self.config.mode == Mode::Parallel {
-            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave `--parallel` away".to_owned() });
+            return Err(RunError::Engine { engine, reason: "its CPUs take turns: leave out `--parallel`".to_owned() });
         }
         let Some(first) = self.pmus.thread(0) else { return Err(RunError::Machine(MachineError::Cpus { cpus: self.cpus })) };
         let attach = |index: usize| {
@@ -242,7 +242,7 @@ impl Surroundings {
         Ok(machine)
     }
 
-    /// The PMUs of its CPUs, and the boxes beside them.
+    /// The PMUs of its CPUs, and the boxes.
     #[must_use]
     pub fn pmus(&self) -> &topology::Machine<Lines> {
         &self.pmus
@@ -280,7 +280,7 @@ impl Surroundings {
         machine.accepts(&engine).map_err(refused)?;
         let (pmus, lines) = (self.pmus.save()?, self.lines.states());
         self.pmus.load(&attached.pmus.0)?;
-        // The companion behind the glue, which tells it what is counted.
+        // The companion after the glue, which passes the demand to it.
         let glue: Vec<CpuGlue> = machine.observers_mut().map(|cpu| cpu.glue()).collect();
         machine.observers_mut().zip(&attached.glue).for_each(|(cpu, glue)| cpu.go_on(glue));
         if let Err(error) = self.load_companion(machine, attached.companion.as_ref()) {

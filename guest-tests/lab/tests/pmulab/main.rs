@@ -145,9 +145,9 @@ mod list {
     #[test]
     fn the_long_list_says_what_drives_an_event_that_no_signal_drives() {
         let long = |text: &str| shown(&["list", "--pmu", "power9", "--long", "--search", text]);
-        assert!(long("PM_MRK_INST_CMPL").contains("Driven by the sampled instruction: it completed; told by records."));
-        assert!(long("PM_THRESH_MET").contains("Driven by the threshold was reached; told by model."));
-        assert!(long("PM_RUN_CYC").contains("Driven by cycles while CTRL[RUN] is 1; told by"));
+        assert!(long("PM_MRK_INST_CMPL").contains("Driven by the sampled instruction: it completed; reported by records."));
+        assert!(long("PM_THRESH_MET").contains("Driven by the threshold was reached; reported by model."));
+        assert!(long("PM_RUN_CYC").contains("Driven by cycles while CTRL[RUN] is 1; reported by"));
     }
 
     #[test]
@@ -159,11 +159,11 @@ mod list {
     }
 
     #[test]
-    fn the_long_list_says_who_tells_an_event() {
+    fn the_long_list_says_what_reports_an_event() {
         let long = |text: &str| shown(&["list", "--long", "--search", text]);
-        assert!(long("DATA_CACHE_MISSES").contains("told by companion. Work begun on a wrong path"));
-        assert!(long("CPU_CLK_UNHALTED").contains("told by engine or companion."));
-        assert!(long("dispatch_stall_branch_abort_cycles").contains("told by embedder."));
+        assert!(long("DATA_CACHE_MISSES").contains("reported by companion. Work begun on a wrong path"));
+        assert!(long("CPU_CLK_UNHALTED").contains("reported by engine or companion."));
+        assert!(long("dispatch_stall_branch_abort_cycles").contains("reported by embedder."));
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod encode {
         let mistake = |events: &[&str]| mistake(&[&["encode", "--pmu", "montecito"], events].concat());
         assert!(mistake(&["LOADS_RETIRED", "STORES_RETIRED"]).contains("cannot be counted together"));
         assert!(mistake(&["CPU_OP_CYCLES_HALTED:pmc=4"]).ends_with("it can in PMC10"));
-        assert!(mistake(&["CPU_OP_CYCLES.ALL:code=0x1000+0x100:period=0"]).contains("is no period"));
+        assert!(mistake(&["CPU_OP_CYCLES.ALL:code=0x1000+0x100:period=0"]).contains("is not a period"));
         assert!(mistake(&["L2D_OZQ_CANCELS0.RECIRC", "L2D_OZQ_CANCELS1.ANY"]).contains("cannot be counted together"));
     }
 
@@ -468,8 +468,8 @@ mod decode {
         assert!(of("msr:0x10=1").starts_with("k8 has no register `msr:0x10`; there are PerfEvtSel0, "));
         assert_eq!(of("0xc0010000=1"), "k8 has no register `0xc0010000`: write an address as msr:0xc0010000");
         assert!(of("PerfCtr0").contains("is not REG=VALUE"));
-        assert!(of("PerfCtr0=ten").contains("is no number"));
-        assert!(of("msr:x=1").contains("is no address"));
+        assert!(of("PerfCtr0=ten").contains("is not a 64-bit number"));
+        assert!(of("msr:x=1").contains("is not an address"));
     }
 }
 

@@ -19,7 +19,7 @@ fn a_run_that_was_saved_shows_what_one_shows_that_was_not() {
 fn a_guest_that_ends_before_it_is_saved_is_a_mistake() {
     let said = "count: the guest ended before it had taken 100,000 steps, so it was not saved: all 64 checks passed";
     assert_eq!(mistake(&with(&["--save-at", "100000"])), said);
-    let said = "count: it cannot be saved after 500 steps and given up after 400: save it earlier";
+    let said = "count: it cannot be saved after 500 steps, because the run stops after 400: save it earlier";
     assert_eq!(mistake(&with(&["--save-at", "500", "--steps", "400"])), said);
 }
 

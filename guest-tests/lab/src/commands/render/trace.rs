@@ -1,4 +1,4 @@
-//! What passed between a guest and its PMU, a line each.
+//! Register accesses and interrupts of a guest, a line each.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::report::{Action, Trace};
 use crate::text;
 
-/// Shows `trace`: after how many instructions, where, and what passed, in the words of `pmu`'s manual.
+/// Shows `trace`: after how many instructions, where, and what it was, in the words of `pmu`'s manual.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -21,7 +21,7 @@ pub fn trace(pmu: &str, trace: &[&Trace], output: &mut Output<'_>) -> Result<(),
     let several = trace.iter().any(|one| one.thread != 0);
     let instructions: Vec<String> = trace.iter().map(|one| grouped(one.instruction)).collect();
     let width = text::widest(instructions.iter().map(String::as_str)).max(INSTRUCTION.len());
-    writeln!(output, "  {INSTRUCTION:>width$}  what passed")?;
+    writeln!(output, "  {INSTRUCTION:>width$}  access or interrupt")?;
     for (one, instruction) in trace.iter().zip(&instructions) {
         let thread = if several { format!("CPU {}: ", one.thread) } else { String::new() };
         let (what, meaning) = words(part, &one.action, one.address);

@@ -1,4 +1,4 @@
-//! What the event address registers are told to capture, by the word `ear=`.
+//! What the event address registers are set to capture, by the word `ear=`.
 
 use vm_pmu::arch::access::Address;
 
@@ -67,7 +67,7 @@ impl Captures {
     pub(in super::super) fn write(&mut self, address: Address, value: u64) -> Result<(), Error> {
         match self.writes.iter().find(|(known, _)| *known == address) {
             Some((_, before)) if *before != value => {
-                Err(Error::usage("the event address registers capture one thing at a time: ask the same of each event".to_owned()))
+                Err(Error::usage("the event address registers capture one thing at a time: give each event the same `ear=`".to_owned()))
             }
             Some(_) => Ok(()),
             None => {

@@ -26,7 +26,7 @@ impl Range {
         let read = text.split_once('+').and_then(|(start, length)| Some((number::parse(start)?, number::parse(length)?)));
         match read {
             Some((start, length)) if length > 0 && start.checked_add(length - 1).is_some() => Ok(Range { start, length }),
-            _ => Err("is no range: write START+LENGTH, such as 0x4000+0x1000".to_owned()),
+            _ => Err("is not a range: write START+LENGTH, such as 0x4000+0x1000".to_owned()),
         }
     }
 
@@ -89,7 +89,9 @@ impl Opcode {
         };
         match (read, slots, words.next()) {
             (Some((value, ignored)), Some(slots), None) if slots != 0 => Ok(Opcode { value, ignored, slots }),
-            _ => Err("is no pattern: write MATCH/MASK or MATCH/MASK/SLOTS, 41 bits each, those of MASK ignored, slots of mifb".to_owned()),
+            _ => {
+                Err("is not a pattern: write MATCH/MASK or MATCH/MASK/SLOTS, 41 bits each, those of MASK ignored, slots of mifb".to_owned())
+            }
         }
     }
 }

@@ -98,10 +98,10 @@ impl Words {
 
     fn add_mask(&mut self, event: &str, word: &str, shape: UnitMask, bits: u64) -> Result<(), Error> {
         let bits = u8::try_from(bits).ok().filter(|bits| *bits < 16);
-        let bits = bits.ok_or_else(|| Error::usage(format!("`{word}` is no unit mask: it has 4 bits")))?;
+        let bits = bits.ok_or_else(|| Error::usage(format!("`{word}` is not a unit mask: it has 4 bits")))?;
         match (self.umask, shape) {
             (Some(before), UnitMask::Ordinal) if before != bits => {
-                return Err(Error::usage(format!("the unit masks of {event} exclude each other: give `{word}` a counter of its own")));
+                return Err(Error::usage(format!("the unit masks of {event} exclude each other: give `{word}` a separate counter")));
             }
             (before, _) => self.umask = Some(before.unwrap_or(0) | bits),
         }
@@ -136,24 +136,24 @@ impl Words {
             "plm" => {
                 let bits = value.strip_prefix("0b").and_then(|digits| u8::from_str_radix(digits, 2).ok()).or_else(|| small(15));
                 let bits = bits.filter(|bits| *bits < 16);
-                self.plm = Some(bits.ok_or("is no privilege level mask: it has a bit for each of 4 levels, 0b1001 is the outer two")?);
+                self.plm = Some(bits.ok_or("is not a privilege level mask: it has a bit for each of 4 levels, 0b1001 is the outer two")?);
             }
             "threshold" | "c" => {
                 let most = limits.threshold;
-                self.threshold = small(most).ok_or(format!("is no threshold: it is a number up to {most}"))?;
+                self.threshold = small(most).ok_or(format!("is not a threshold: it is a number up to {most}"))?;
             }
             "mesi" if limits.threads_and_states => {
                 self.mesi = Some(states(value).ok_or("names no states of lines: write letters of MESI")?)
             }
-            "ism" => self.ism = Some(small(3).ok_or("is no instruction set mask: it is 0 to 3")?),
+            "ism" => self.ism = Some(small(3).ok_or("is not an instruction set mask: it is 0 to 3")?),
             "pmc" => {
                 let counter = plain().and_then(|number| u32::try_from(number).ok()).filter(|number| limits.counters.contains(number));
                 let (first, last) = (limits.counters.start(), limits.counters.end());
-                self.pmc = Some(counter.ok_or(format!("is no counter: there are PMC{first} to PMC{last}"))?);
+                self.pmc = Some(counter.ok_or(format!("is not a counter: there are PMC{first} to PMC{last}"))?);
             }
             "period" => {
                 let period = plain().filter(|period| (1..limits.range()).contains(period));
-                self.period = Some(period.ok_or(format!("is no period: it is a number from 1 to 2^{} - 1", limits.bits))?);
+                self.period = Some(period.ok_or(format!("is not a period: it is a number from 1 to 2^{} - 1", limits.bits))?);
             }
             "code" => self.code = Some(Range::read(value)?),
             "data" => self.data = Some(Range::read(value)?),

@@ -87,7 +87,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
         let number = counter as u8;
         let mut writes = Vec::new();
         if index == 0 {
-            // Everything stands still while it is set up.
+            // Everything is stopped while it is set up.
             writes.push((Address::Pmc(0), 1));
             writes.extend(shared.iter().copied());
         }
@@ -111,7 +111,7 @@ impl Asked {
     fn new(part: Part, request: &Request<'_>) -> Result<Asked, Error> {
         let found = select::event(part, request.event)?;
         let es = u8::try_from(found.select).ok().filter(|es| *es < 0x80);
-        let es = es.ok_or_else(|| Error::usage(format!("`{}` is no event select of {}: it has 7 bits", request.event, part.name())))?;
+        let es = es.ok_or_else(|| Error::usage(format!("`{}` is not an event select of {}: it has 7 bits", request.event, part.name())))?;
         let mut notes = Vec::new();
         let (shape, masks) = found.entry.map_or((UnitMask::None, &[] as &[Entry]), |(event, masks)| (event.shape, masks));
         let name = found.entry.map_or(request.event, |(event, _)| event.name);
@@ -163,7 +163,7 @@ impl Asked {
             return;
         };
         if picked.umask.is_none() && !ITANIUM.masks(event).is_empty() {
-            notes.push(format!("{:#x} is no unit mask of {}: nothing is counted", self.umask, event.name));
+            notes.push(format!("{:#x} is not a unit mask of {}: nothing is counted", self.umask, event.name));
         }
         notes.extend(injected(picked));
         let (most, threshold) = (picked.max_per_cycle, self.words.threshold);
@@ -279,7 +279,7 @@ fn matcher(pattern: Opcode) -> u64 {
 /// What all events share: one thing, asked of all that ask for any.
 fn alike<T: Copy + PartialEq>(kept: &mut Option<T>, asked: T, what: &str) -> Result<(), Error> {
     if kept.replace(asked).is_some_and(|before| before != asked) {
-        return Err(Error::usage(format!("there is one {what}: ask the same of each event")));
+        return Err(Error::usage(format!("there is one {what}: give each event the same")));
     }
     Ok(())
 }

@@ -37,9 +37,7 @@ pub(super) fn meaning(counter: u32, field: &Field, value: u64) -> Option<String>
         },
         "umask" => match found {
             Some((_, Some(mask))) => format!("{}: {}", mask.mask_name().unwrap_or_default(), mask.summary),
-            Some((event, None)) if ITANIUM.masks(event).is_empty() && pmc.umask() != 0 => {
-                "not looked at: the event has no unit masks".to_owned()
-            }
+            Some((event, None)) if ITANIUM.masks(event).is_empty() && pmc.umask() != 0 => "ignored: the event has no unit masks".to_owned(),
             Some((event, None)) if !ITANIUM.masks(event).is_empty() => format!("no unit mask of {}: nothing is counted", event.name),
             _ => String::new(),
         },

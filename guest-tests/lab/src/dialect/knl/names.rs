@@ -59,7 +59,7 @@ fn pmu(name: &str) -> Option<String> {
     }
     let unit = name.strip_prefix("knl_unc_").or_else(|| name.strip_prefix("knm_unc_")).or_else(|| name.strip_prefix("uncore_"))?;
     let digits = unit.len() - unit.bytes().rev().take_while(u8::is_ascii_digit).count();
-    // `m2pcie` has a digit of its own, but none at its end.
+    // `m2pcie` contains a digit, but not at its end.
     let (kind, number) = unit.split_at_checked(digits)?;
     let kind = match kind.trim_end_matches('_') {
         "imc" => "mc-dclk",
@@ -68,7 +68,7 @@ fn pmu(name: &str) -> Option<String> {
         "edc_eclk" => "edc-eclk",
         other => other,
     };
-    // perf takes all boxes of a kind together, if it is told no number.
+    // perf takes all boxes of a kind together if no number is given.
     [format!("{kind}{number}"), kind.to_owned(), format!("{kind}0")]
         .iter()
         .find_map(|name| UnitId::named(name))

@@ -171,7 +171,7 @@ pub(super) fn notation(register: u8, value: u64) -> Option<String> {
     (value != 0).then(|| format!("OFFCORE_RESP:OFFCORE_RESP_{register}:rsp={}", text(value)))
 }
 
-/// What a bit says beside the others.
+/// The effect of a bit, given the others.
 pub(super) fn meaning(register: u8, field: &Field, value: u64) -> Option<String> {
     let bit = field.mask();
     if value & bit == 0 || !is_named(field) {
@@ -182,9 +182,9 @@ pub(super) fn meaning(register: u8, field: &Field, value: u64) -> Option<String>
     let without = if bit & if register == 0 { SECOND_ONLY } else { OUTSTANDING } != 0 {
         "means nothing in this register"
     } else if bit & (UNTILE | OWN_TILE | SNOOPS | ANY_RESPONSE) != 0 && is_weighted {
-        "does not matter beside OUTSTANDING"
+        "has no effect with OUTSTANDING"
     } else if bit & (UNTILE | OWN_TILE | SNOOPS) != 0 && value & ANY_RESPONSE != 0 {
-        "does not matter beside ANY_RESPONSE"
+        "has no effect with ANY_RESPONSE"
     } else if bit & UNTILE != 0 && value & SNOOPS & !reserved() == 0 {
         "counts nothing without a snoop response, bits 31 to 37"
     } else if bit & SNOOPS != 0 && value & UNTILE & !reserved() == 0 {
@@ -257,6 +257,6 @@ mod tests {
         };
         assert!(said("DRAM_NEAR", 0x80_0001).ends_with("counts nothing without a snoop response, bits 31 to 37"));
         assert_eq!(said("DRAM_NEAR", 0x8080_0001), "data from DDR memory, near");
-        assert!(said("DRAM_NEAR", 0x81_0001).ends_with("does not matter beside ANY_RESPONSE"));
+        assert!(said("DRAM_NEAR", 0x81_0001).ends_with("has no effect with ANY_RESPONSE"));
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn encode(part: Part, requests: &[&Request<'_>]) -> Result<Vec<Progra
     let last = asked.len().saturating_sub(1);
     let mut program = Vec::new();
     for (index, (one, counter)) in asked.iter_mut().zip(counters).enumerate() {
-        // Everything stands still while it is set up.
+        // Everything is stopped while it is set up.
         let mut writes = if index == 0 { vec![("IA32_PERF_GLOBAL_CTRL".to_owned(), 0)] } else { Vec::new() };
         one.count_in(counter, &mut writes);
         if index == last {
@@ -115,7 +115,7 @@ impl Asked {
         if select::raw(name).is_some() {
             let found = select::event(part, name)?;
             self.select = u8::try_from(found.select)
-                .map_err(|_| Error::usage(format!("`{name}` is no event select of {}: it has 8 bits", part.name())))?;
+                .map_err(|_| Error::usage(format!("`{name}` is not an event select of {}: it has 8 bits", part.name())))?;
             self.event = found.entry;
             if self.event.is_none() {
                 self.notes.push(RESERVED.to_owned());
@@ -150,7 +150,7 @@ impl Asked {
             return self.add(mask, word, event).map(|()| true);
         }
         if let Some(bits) = select::raw(word) {
-            let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
+            let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is not a unit mask: it has 8 bits")))?;
             self.words.umask = Some(self.words.umask.unwrap_or(0) | bits);
             return Ok(true);
         }
@@ -158,7 +158,7 @@ impl Asked {
             Some((key, text)) if key.eq_ignore_ascii_case("rsp") => self.response = Some(Chosen::read(text).map_err(Error::usage)?),
             Some((key, text)) if key.eq_ignore_ascii_case("pmc") => {
                 let pmc = number::parse(text).and_then(|pmc| u32::try_from(pmc).ok()).filter(|pmc| (*pmc as usize) < GENERAL);
-                self.pmc = Some(pmc.ok_or_else(|| Error::usage(format!("`{word}` is no counter: there are IA32_PMC0 and 1")))?);
+                self.pmc = Some(pmc.ok_or_else(|| Error::usage(format!("`{word}` is not a counter: there are IA32_PMC0 and 1")))?);
             }
             _ => return self.words.modify(word, &LIMITS).map_err(Error::usage),
         }
@@ -249,7 +249,7 @@ impl Asked {
             (self.response.is_some(), "rsp"),
         ];
         if let Some((_, word)) = refused.iter().find(|(is_set, _)| *is_set) {
-            return Err(Error::usage(format!("{} is counted by a fixed counter, which knows no {word}", self.full_name())));
+            return Err(Error::usage(format!("{} is counted by a fixed counter, which has no {word}", self.full_name())));
         }
         if self.words.levels == Some((false, false)) {
             self.notes.push("at no level a fixed counter counts nothing".to_owned());
@@ -358,7 +358,7 @@ fn check(asked: &[Asked]) -> Result<(), Error> {
 fn too_few(asked: &[Asked]) -> Error {
     let general: Vec<String> = asked.iter().filter(|one| !one.is_fixed()).map(Asked::full_name).collect();
     if general.len() > GENERAL {
-        let fixed = "INST_RETIRED.ANY, CPU_CLK_UNHALTED.THREAD and CPU_CLK_UNHALTED.REF_TSC have counters of their own";
+        let fixed = "INST_RETIRED.ANY, CPU_CLK_UNHALTED.THREAD and CPU_CLK_UNHALTED.REF_TSC have their own counters";
         return Error::usage(format!("{} are too many: a thread has {GENERAL} general counters; {fixed}", counted(general.len(), "event")));
     }
     let once = asked.iter().filter(|one| one.is_fixed()).count() > FIXED || general.is_empty();

@@ -43,7 +43,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
         if let Some((event, picked)) = one.entry {
             qualification.add(event, picked, &one.words)?;
         } else if one.words.code.is_some() || one.words.data.is_some() || one.words.opcode.is_some() {
-            return Err(Error::usage(format!("{:#04x} is no event that can be constrained", one.es)));
+            return Err(Error::usage(format!("{:#04x} is not an event that can be constrained", one.es)));
         }
     }
     let mut shared = qualification.writes()?;
@@ -56,7 +56,7 @@ pub(super) fn encode(part: Part, requests: &[Request<'_>]) -> Result<Vec<Program
         let number = counter as u8;
         let mut writes = Vec::new();
         if index == 0 {
-            // Everything stands still while it is set up.
+            // Everything is stopped while it is set up.
             writes.push((Address::Pmc(0), 1));
             writes.extend(shared.iter().copied());
         }
@@ -80,7 +80,7 @@ impl Asked {
     fn new(part: Part, request: &Request<'_>) -> Result<Asked, Error> {
         let found = select::event(part, request.event)?;
         let es = u8::try_from(found.select)
-            .map_err(|_| Error::usage(format!("`{}` is no event select of {}: it has 8 bits", request.event, part.name())))?;
+            .map_err(|_| Error::usage(format!("`{}` is not an event select of {}: it has 8 bits", request.event, part.name())))?;
         let mut notes = Vec::new();
         let (shape, masks) = found.entry.map_or((UnitMask::None, &[] as &[Entry]), |(event, masks)| (event.shape, masks));
         let name = found.entry.map_or(request.event, |(event, _)| event.name);
@@ -160,7 +160,7 @@ impl Asked {
             return;
         };
         if picked.umask.is_none() && !MONTECITO.masks(event).is_empty() {
-            notes.push(format!("{:#x} is no unit mask of {}: nothing is counted", self.umask, event.name));
+            notes.push(format!("{:#x} is not a unit mask of {}: nothing is counted", self.umask, event.name));
         }
         notes.extend(injected(picked));
         if counter >= FIRST_BANKED && picked.attribution == Attribution::Floating {

@@ -67,17 +67,17 @@ impl Qualification {
             for channel in channels(picked) {
                 let before = self.channels[*channel];
                 if before != Constraint::default() && before != asked {
-                    return Err(Error::usage(format!("channel {channel} constrains all of its events alike: ask the same of each")));
+                    return Err(Error::usage(format!("channel {channel} constrains all of its events alike: give each the same")));
                 }
                 self.channels[*channel] = asked;
             }
         }
         if let Some(data) = words.data {
             if self.data.is_some_and(|before| before != data) {
-                return Err(Error::usage("one range of data constrains all events: ask the same of each".to_owned()));
+                return Err(Error::usage("one range of data constrains all events: give each the same".to_owned()));
             }
             if !data.is_coarse() {
-                return Err(Error::usage(format!("data={data} is no range of one pair: a power of two long, at a multiple of that")));
+                return Err(Error::usage(format!("data={data} is not a range of one pair: a power of two long, at a multiple of that")));
             }
             self.plm |= words.levels();
             self.data = Some(data);
@@ -159,7 +159,7 @@ impl Qualification {
         let of = |matcher: usize| -> Result<Option<Opcode>, Error> {
             match (self.channels[matcher].opcode, self.channels[matcher + 2].opcode) {
                 (Some(one), Some(other)) if one != other => {
-                    Err(Error::usage(format!("channels {matcher} and {} have one opcode matcher: ask the same of both", matcher + 2)))
+                    Err(Error::usage(format!("channels {matcher} and {} have one opcode matcher: give both the same pattern", matcher + 2)))
                 }
                 (one, other) => Ok(one.or(other)),
             }

@@ -7,7 +7,7 @@ use vm_pmu::arch::montecito::Pmc;
 use super::LIMITS;
 use crate::dialect::ia64::{chosen, fields, words};
 
-/// The first counter that stands still while its thread is in the background.
+/// The first counter that does not count while its thread is in the background.
 pub(super) const FIRST_BANKED: u32 = 10;
 /// Every state of a cache line.
 pub(super) const EVERY_STATE: u8 = 0b1111;
@@ -69,7 +69,7 @@ fn mask_meaning(pmc: Pmc, found: Option<(&'static Entry, Option<&'static Entry>)
             if pmc.umask() == 0 {
                 String::new()
             } else {
-                "not looked at: the event has no unit masks".to_owned()
+                "ignored: the event has no unit masks".to_owned()
             }
         }
         Some((event, None)) => format!("no unit mask of {}: nothing is counted", event.name),
@@ -90,7 +90,7 @@ fn all_meaning(counter: u32, pmc: Pmc, found: Option<(&'static Entry, Option<&'s
 fn state_meaning(pmc: Pmc, found: Option<(&'static Entry, Option<&'static Entry>)>) -> String {
     match (pmc.mesi(), found.is_some_and(|(event, _)| event.by_line_state)) {
         (0, false) => String::new(),
-        (_, false) => "not looked at: the event does not go by states of lines".to_owned(),
+        (_, false) => "ignored: the event does not depend on states of lines".to_owned(),
         (0, true) => "lines in no state: nothing is counted".to_owned(),
         (EVERY_STATE, true) => "lines in any state".to_owned(),
         (states, true) => format!("lines in the states {}", words::letters(states)),
@@ -106,7 +106,7 @@ pub(super) fn notation(value: u64) -> Option<String> {
         return None;
     }
     let found = selected(pmc);
-    // An event's second code is said as a number: its name stands for the first.
+    // An event's second code is written as a number: its name means the first.
     let named = found.filter(|(event, _)| event.select == u32::from(pmc.es()));
     let mut text = named.map_or_else(|| format!("{:#04x}", pmc.es()), |(event, _)| event.name.to_owned());
     let has_masks = found.is_some_and(|(event, _)| !MONTECITO.masks(event).is_empty());

@@ -1,8 +1,7 @@
 //! Names that other tools have for events: perf's, libpfm4's, and the generic ones of Linux, turned into those of the catalogue.
 //!
-//! A name is turned into text that [`encode`](crate::commands::encode) takes by itself. Most names differ from the manual's only in what stands
-//! between their words, or in the case: `spelling` finds them. What a [`Dialect`](super::Dialect) must tell beyond that is in
-//! its [`Names`].
+//! A name is turned into text that [`encode`](crate::commands::encode) accepts. Most names differ from the manual's only in the separators
+//! between their words, or in the case: `spelling` finds them. All others are in the [`Names`] of a [`Dialect`](super::Dialect).
 
 pub mod generic;
 mod spelling;
@@ -19,11 +18,11 @@ use crate::{dialect, suggest};
 /// What a dialect knows of the names of other tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
-    /// The place that the name of another tool's PMU stands for: a box, or nothing for the part itself. `None` if it is no such name.
+    /// The place that the name of another tool's PMU means: a box, or nothing for the part itself. `None` if it is not such a name.
     pub pmu: fn(&str) -> Option<String>,
-    /// Whether a place, as it stands before an event, has the events of a unit.
+    /// Whether a place, as written before an event, has the events of a unit.
     pub has_unit: fn(&str, &str) -> bool,
-    /// Where an event is counted that was given by another tool's name without a place, and what is to be said of that.
+    /// Where an event is counted that was given by another tool's name without a place, and the warning about that.
     pub home: fn(&Entry) -> Option<Home>,
     /// What the part's driver counts for the [generic names](generic).
     pub generic: &'static [(&'static str, &'static str)],
@@ -34,7 +33,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// A dialect without names of its own.
+    /// A dialect without further names.
     pub const NONE: Names = Names {
         pmu: |_| None,
         has_unit: |place, unit| place.eq_ignore_ascii_case(unit),
@@ -54,7 +53,7 @@ pub struct Home {
     pub warning: String,
 }
 
-/// What a name of a family stands for.
+/// The meaning of a name of a family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// An event with all its words, as [`encode`](crate::commands::encode) takes it.
@@ -113,7 +112,7 @@ pub fn taken(part: Part, text: &str) -> Result<Taken<'_>, Error> {
     Ok(Taken { text: joined(place.as_deref(), &head, &words, text), warnings })
 }
 
-/// The names that `entry` has beside those of the catalogue, with its event: those that are no other spelling.
+/// The names that `entry` has in addition to those of the catalogue, with its event, other spellings excluded.
 pub fn others(part: Part, entry: &Entry) -> impl Iterator<Item = &'static str> {
     let names = dialect::of(part).names();
     let is_it = move |target: &str| spelling::key(target) == spelling::key(entry.name);
@@ -127,12 +126,12 @@ pub fn others(part: Part, entry: &Entry) -> impl Iterator<Item = &'static str> {
 pub fn entry(part: Part, name: &str) -> Option<&'static Entry> {
     let taken = taken(part, name).ok()?;
     let plain = taken.text.rsplit_once("::").map_or(&*taken.text, |(_, event)| event);
-    // Behind the event stand unit masks, and then modifiers.
+    // Unit masks follow the event, then modifiers.
     let words: Vec<&str> = plain.split(':').collect();
     (1..=words.len()).rev().filter_map(|count| words.get(..count)).find_map(|words| part.catalogue().named(&words.join(".")))
 }
 
-/// The place before an event, and what stands behind it. A PMU of another tool stands as `PMU::EVENT` or `PMU/EVENT/`.
+/// The place before an event, and the text after it. A PMU of another tool is written as `PMU::EVENT` or `PMU/EVENT/`.
 fn placed<'a>(names: &Names, text: &'a str) -> (Option<String>, Cow<'a, str>) {
     if let Some((word, body)) = text.split_once("::") {
         let place = match (names.pmu)(word) {
@@ -179,11 +178,11 @@ fn respelt<'a>(
 ) -> Result<Words<'a>, Error> {
     let catalogue = part.catalogue();
     let is_here = |entry: &Entry| place.is_none_or(|place| (names.has_unit)(place, entry.unit));
-    // An event and its unit mask may have a name of their own together.
+    // An event and its unit mask may have one name together.
     for used in [1, 0] {
         let key = spelling::key(&words.iter().take(used).fold(head.to_owned(), |whole, word| whole + word));
         if let Some((_, target)) = names.also.iter().find(|(name, _)| spelling::key(name) == key).filter(|_| words.len() >= used) {
-            // Linux writes hyphens, and means something of its own by the name.
+            // Linux writes hyphens, and means something else by the name.
             if let Some((name, _)) = generic::canonical(head, &words).filter(|_| head.contains('-')) {
                 warnings.push(format!("`{head}` is taken as {target}: Linux's driver counts nothing for {name}"));
             }
@@ -203,7 +202,7 @@ fn respelt<'a>(
     let found = spelling::spelled(catalogue, &key, is_here);
     if let Some(first) = found.first() {
         if let Some(other) = found.iter().find(|other| !first.is_same(other)) {
-            warnings.push(format!("`{head}` is taken as {}, not as {}: say that for it", first.text(), other.text()));
+            warnings.push(format!("`{head}` is taken as {0}, not as {1}: write {1} for that", first.text(), other.text()));
         } else if let Some((name, _)) = &canonical {
             warnings.push(format!("`{head}` is taken as {}: Linux's driver counts nothing for {name}", first.text()));
         }
@@ -216,7 +215,7 @@ fn respelt<'a>(
     match canonical {
         Some((name, _)) => {
             let there = suggest::there_are(names.generic.iter().map(|(name, _)| *name));
-            Err(Error::usage(format!("no event of {} stands for {name}; {there}", part.name())))
+            Err(Error::usage(format!("{} has no event for {name}; {there}", part.name())))
         }
         None => Ok((Cow::Borrowed(head), words)),
     }

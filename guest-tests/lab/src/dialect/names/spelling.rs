@@ -1,4 +1,4 @@
-//! Names that differ from those of a catalogue in their case and in what stands between their words.
+//! Names that differ from those of a catalogue in their case and in the separators between their words.
 
 use std::borrow::Cow;
 

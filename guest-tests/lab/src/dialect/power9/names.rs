@@ -112,7 +112,7 @@ const ALSO: &[(&str, &str)] = &[
     ("PM_SUSPENDED_ALT3", "0x40000"),
 ];
 
-/// The PMUs of perf and of libpfm4; what the nest and the cores post has PMUs too, whose events have names of their own.
+/// The PMUs of perf and of libpfm4; what the nest and the cores post has PMUs too, with their own names of events.
 fn pmu(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     match name.as_str() {

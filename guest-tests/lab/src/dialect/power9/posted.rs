@@ -3,7 +3,7 @@
 use vm_pmu::arch::event::{Entry, POWER9};
 
 use crate::dialect::select::Request;
-use crate::dialect::{Programming, untold};
+use crate::dialect::{Programming, unsupplied_note};
 use crate::error::Error;
 
 /// The PMU that Linux makes of the unit that posts `event`, by the name of its node in the device tree.
@@ -48,7 +48,7 @@ pub(super) fn encode(event: &Entry, request: &Request<'_>) -> Result<Programming
     if event.select >= FLEXIBLE && event.unit == "nest" {
         notes.push("only the flexible mode posts it".to_owned());
     }
-    notes.extend(untold(event.fidelity).map(str::to_owned));
+    notes.extend(unsupplied_note(event.fidelity).map(str::to_owned));
     Ok(Programming { event: Some(notation(event)), counter: 0, writes: Vec::new(), notes, warnings: Vec::new() })
 }
 

@@ -9,7 +9,7 @@ use super::codes_of;
 use super::selection::{Counted, FIXED};
 use super::{NEGATIVE, posted};
 use crate::dialect::select::{self, Request};
-use crate::dialect::{Programming, Write, untold};
+use crate::dialect::{Programming, Write, unsupplied_note};
 use crate::error::Error;
 use crate::{number, suggest};
 
@@ -34,7 +34,7 @@ fn posted(part: Part, request: &Request<'_>) -> Result<Option<Programming>, Erro
     let event = match posted::noted(request.event) {
         Some(event) => Some(event),
         None if select::raw(request.event).is_some() => None,
-        // A unit before the name says that it is looked for there; any other mistake is that of a code.
+        // With a unit before the name, the name is searched there; any other mistake is that of a code.
         None if request.event.contains("::") => select::event(part, request.event)?.entry.map(|(event, _)| event),
         None => POWER9.event_named(request.event),
     };
@@ -123,7 +123,7 @@ impl Words {
             other => match other.split_once('=') {
                 Some(("pmc", pmc)) => {
                     let pmc = number::parse(pmc).and_then(|pmc| u8::try_from(pmc).ok()).filter(|pmc| (1..=6).contains(pmc));
-                    self.pmc = Some(pmc.ok_or(format!("`{word}` is no counter: there are PMC1 to PMC6"))?);
+                    self.pmc = Some(pmc.ok_or(format!("`{word}` is not a counter: there are PMC1 to PMC6"))?);
                 }
                 Some(("reload", reload)) => {
                     let reload = number::parse(reload).and_then(|reload| u8::try_from(reload).ok()).filter(|reload| *reload < 4);
@@ -131,7 +131,7 @@ impl Words {
                 }
                 Some(("period", period)) => {
                     let period = number::parse(period).filter(|period| (1..=NEGATIVE).contains(period));
-                    self.period = Some(period.ok_or(format!("`{word}` is no period: it is a number from 1 to 2^31"))?);
+                    self.period = Some(period.ok_or(format!("`{word}` is not a period: it is a number from 1 to 2^31"))?);
                 }
                 _ => return Ok(false),
             },
@@ -234,13 +234,13 @@ impl Asked {
         match counted.entry {
             _ if counted.is_off() => notes.push("selector 0 is off: it counts nothing".to_owned()),
             None => notes.push(UNKNOWN.to_owned()),
-            Some(entry) => notes.extend(untold(entry.fidelity).map(str::to_owned)),
+            Some(entry) => notes.extend(unsupplied_note(entry.fidelity).map(str::to_owned)),
         }
         if code.mark() {
-            notes.push("it counts what befalls the sampled instruction, not every one".to_owned());
+            notes.push("it counts sampled instructions only".to_owned());
         }
         match (self.words.period, self.words.alerts()) {
-            (Some(_), false) => notes.push("without `int` nothing happens when the counter is negative".to_owned()),
+            (Some(_), false) => notes.push("without `int` a negative counter has no effect".to_owned()),
             (None, true) => notes.push("without a period the counter is negative after 2,147,483,648".to_owned()),
             _ => {}
         }
@@ -286,7 +286,7 @@ struct Registers {
 }
 
 impl Registers {
-    /// Everything stands still while it is set up; sampling begins last, as it draws from what is counted.
+    /// Everything is stopped while it is set up; sampling begins last, as it draws from what is counted.
     fn new(asked: &[Asked], encoding: &Encoding) -> Registers {
         let words = || asked.iter().map(|one| &one.words);
         let branch = words().any(|words| words.branch);

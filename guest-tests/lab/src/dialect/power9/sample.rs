@@ -174,7 +174,7 @@ const fn source(code: u8, first: &'static str, last: &'static str) -> &'static s
     }
 }
 
-/// The fine source beside a coarse one (table A-6).
+/// The fine source of a coarse one (table A-6).
 const fn extension(source: u8, code: u8) -> &'static str {
     match (source, code) {
         (2, 0) => "without conflict",

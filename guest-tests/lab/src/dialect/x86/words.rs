@@ -11,7 +11,7 @@ pub(in super::super) struct Limits {
     pub any_thread: bool,
 }
 
-/// What a select says beside its event and unit mask.
+/// The modifiers of a select, in addition to its event and unit mask.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Modifiers {
     /// It counts at privilege levels above 0.
@@ -101,11 +101,11 @@ impl Words {
             other => match other.split_once('=') {
                 Some(("c" | "cmask", least)) => {
                     let least = number::parse(least).and_then(|least| u8::try_from(least).ok());
-                    self.at_least = least.ok_or(format!("`{word}` is no counter mask: it is a number up to 255"))?;
+                    self.at_least = least.ok_or(format!("`{word}` is not a counter mask: it is a number up to 255"))?;
                 }
                 Some(("period", period)) => {
                     let period = number::parse(period).filter(|period| (1..1 << limits.bits).contains(period));
-                    self.period = Some(period.ok_or(format!("`{word}` is no period: it is a number from 1 to 2^{} - 1", limits.bits))?);
+                    self.period = Some(period.ok_or(format!("`{word}` is not a period: it is a number from 1 to 2^{} - 1", limits.bits))?);
                 }
                 _ => return Ok(false),
             },

@@ -1,14 +1,14 @@
-//! What the records of the engine of POWER, and the companion's part of them, tell of a sampled instruction.
+//! What the records of the POWER engine, and the companion's part of them, contain about a sampled instruction.
 
 use vm_pmu::arch::event::{Amount, Fidelity, Test};
 use vm_pmu::arch::feed::{Stage, Traits};
 
-/// The sources of data that the companion tells, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the third
-/// level, modified data of another chip, clean and modified data of another core, the chip's memory and another's.
+/// The sources of data that the companion reports, one bit each, by their codes (POWER9 PMU User's Guide, table A-6): the second and the
+/// third level, modified data of another chip, clean and modified data of another core, the chip's memory and another's.
 const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
 
-/// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone tells,
-/// approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
+/// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone
+/// reports it, approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
 ///
 /// ```
 /// use vm_pmu::arch::event::{Amount, Fidelity, Test};
@@ -30,7 +30,7 @@ pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
     if amount == Amount::SecondLevelMachine && tests.contains(&Test::Store) {
         return Fidelity::Embedder;
     }
-    tests.iter().map(|test| told(*test)).fold(of_amount(amount), Fidelity::max)
+    tests.iter().map(|test| of_test(*test)).fold(of_amount(amount), Fidelity::max)
 }
 
 const fn of_amount(amount: Amount) -> Fidelity {
@@ -43,7 +43,7 @@ const fn of_amount(amount: Amount) -> Fidelity {
     }
 }
 
-fn told(test: Test) -> Fidelity {
+fn of_test(test: Test) -> Fidelity {
     match test {
         Test::Marked
         | Test::Load

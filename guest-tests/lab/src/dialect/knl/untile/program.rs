@@ -128,7 +128,8 @@ impl Asked {
     /// of `words`, or else the box's own.
     fn find(&mut self, kind: Kind, word: &str, words: &[&str]) -> Result<(), Error> {
         if let Some(code) = select::raw(word) {
-            self.select = u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is no event select of a box: it has 8 bits")))?;
+            self.select =
+                u8::try_from(code).map_err(|_| Error::usage(format!("`{word}` is not an event select of a box: it has 8 bits")))?;
             self.event = event(kind, self.select).filter(|_| kind != Kind::Pcu);
             if self.event.is_none() {
                 self.notes.push(RESERVED.to_owned());
@@ -157,7 +158,7 @@ impl Asked {
             (None, Some(bits)) if !self.fixed => bits,
             _ => return self.words.modify(word, kind).map_err(Error::usage),
         };
-        let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is no unit mask: it has 8 bits")))?;
+        let bits = u8::try_from(bits).map_err(|_| Error::usage(format!("`{word}` is not a unit mask: it has 8 bits")))?;
         let umask = &mut self.words.common.umask;
         if ordinal && umask.is_some_and(|before| before != bits) {
             return Err(Error::usage(format!("{} counts one of its unit masks at a time", self.name)));
@@ -173,7 +174,7 @@ impl Asked {
             let words = &self.words.common;
             let odd = [(words.edge, "edge"), (words.invert, "inv"), (words.at_least != 0, "cmask"), (self.words.pmc.is_some(), "pmc")];
             if let Some((_, word)) = odd.iter().find(|(is_set, _)| *is_set) {
-                return Err(Error::usage(format!("a fixed counter counts the clock of its box, and knows no {word}")));
+                return Err(Error::usage(format!("a fixed counter counts the clock of its box, and has no {word}")));
             }
             self.advise_on_interrupt();
             return Ok(());
@@ -220,10 +221,10 @@ impl Asked {
     fn settle_filters(&mut self, kind: Kind) -> Result<(), Error> {
         let filter = filtered_by(kind, self.select);
         if self.words.narrows_requests() && filter != CoherenceFilter::Opcode {
-            return Err(Error::usage(format!("{} goes by no opcode: TOR_INSERTS and TOR_OCCUPANCY do", self.name)));
+            return Err(Error::usage(format!("{} cannot be filtered by opcode; TOR_INSERTS and TOR_OCCUPANCY can", self.name)));
         }
         if self.words.states.is_some() && filter != CoherenceFilter::State {
-            return Err(Error::usage(format!("{} goes by no state of the snoop filter: SF_LOOKUP does", self.name)));
+            return Err(Error::usage(format!("{} cannot be filtered by state of the snoop filter; SF_LOOKUP can", self.name)));
         }
         if filter == CoherenceFilter::State && self.words.states.is_none() {
             self.words.states = Some(0b111);
@@ -240,7 +241,7 @@ impl Asked {
             (true, _) => {
                 self.notes.push("an overflow freezes every box, and interrupts the tiles that U_MSR_PMON_GLOBAL_CTL names".to_owned());
             }
-            (false, Some(_)) => self.notes.push("without `int` the overflow is told to nobody".to_owned()),
+            (false, Some(_)) => self.notes.push("without `int` the overflow is not reported to the UBox".to_owned()),
             (false, None) => {}
         }
     }

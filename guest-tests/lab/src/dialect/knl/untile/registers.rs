@@ -47,7 +47,7 @@ pub(in super::super) fn located(address: Address) -> Option<Located> {
     }
 }
 
-/// The bus of the IRP or of the other boxes, as machines have them if nothing else is said; a driver looks for them.
+/// The default bus of the IRP or of the other boxes; a driver searches for them.
 fn bus_of(irp: bool) -> u8 {
     let buses = Buses::default();
     if irp { buses.irp } else { buses.memory }

@@ -65,22 +65,22 @@ impl BoxWords {
             other => match other.split_once('=') {
                 Some(("tid", thread)) if is_cha => {
                     let thread = number::parse(thread).and_then(|thread| u16::try_from(thread).ok()).filter(|thread| *thread < 1 << 9);
-                    self.thread = Some(thread.ok_or(format!("`{word}` is no thread: it is tile * 8 + core * 4 + thread, up to 511"))?);
+                    self.thread = Some(thread.ok_or(format!("`{word}` is not a thread: it is tile * 8 + core * 4 + thread, up to 511"))?);
                     self.by_thread = true;
                 }
                 Some(("state", letters)) if is_cha => {
                     let states = letters.chars().try_fold(0, |bits, letter| Some(bits | 1 << "sem".find(letter)?));
-                    self.states = Some(states.ok_or(format!("`{word}` is no state of the snoop filter: letters are m, e and s"))?);
+                    self.states = Some(states.ok_or(format!("`{word}` is not a state of the snoop filter: letters are m, e and s"))?);
                 }
                 Some((key @ ("opc0" | "opc1"), code)) if is_cha => {
                     let code = number::parse(code).and_then(|code| u16::try_from(code).ok()).filter(|code| (1..1 << 10).contains(code));
-                    let code = code.ok_or(format!("`{word}` is no opcode: it is a number from 1 to 0x3ff"))?;
+                    let code = code.ok_or(format!("`{word}` is not an opcode: it is a number from 1 to 0x3ff"))?;
                     self.opcodes[usize::from(key == "opc1")] = Some(code);
                 }
                 Some(("pmc", pmc)) => {
                     let pmc = number::parse(pmc).and_then(|pmc| u32::try_from(pmc).ok()).filter(|pmc| (*pmc as usize) < kind.counters());
                     let last = kind.counters() - 1;
-                    self.pmc = Some(pmc.ok_or(format!("`{word}` is no counter: there are 0 to {last}"))?);
+                    self.pmc = Some(pmc.ok_or(format!("`{word}` is not a counter: there are 0 to {last}"))?);
                 }
                 _ => return self.common.modify(&word, &LIMITS),
             },
@@ -107,7 +107,7 @@ impl BoxWords {
         control.bits()
     }
 
-    /// What it has filter 0 say, beside what others have said.
+    /// Its fields of filter 0, in addition to those that others have set.
     ///
     /// # Errors
     /// They have said something else.
