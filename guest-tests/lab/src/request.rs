@@ -61,7 +61,7 @@ pub trait Runner {
 
     /// The names of its engines.
     fn engines(&self) -> Vec<&'static str> {
-        vec!["interp"]
+        vec!["interpreter"]
     }
 
     /// Whether an engine executes guests for a PMU; those that it does not are left out of `all`.

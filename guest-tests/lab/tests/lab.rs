@@ -139,7 +139,7 @@ fn mistakes_name_what_is_near() {
     assert_eq!(of(&["run", "--guest", "overfow"]), "pmulab: no guest or file is called `overfow`: did you mean overflow?\n");
     assert_eq!(of(&["run", "--guest", "zzz"]), "pmulab: no guest or file is called `zzz`; `pmulab guests` lists them\n");
     let engine = of(&["run", "--guest", "overflow", "--engine", "quantum"]);
-    assert_eq!(engine, "pmulab: no engine is called `quantum`; there is only interp\n");
+    assert_eq!(engine, "pmulab: no engine is called `quantum`; there is only interpreter\n");
     assert!(of(&["run", "--guest", "overflow", "--pmu", "p9"]).contains("no PMU is called `p9`"));
     assert!(of(&["run", "--guest", "./overflow.elf"]).contains("no file or folder"));
     assert!(of(&["run", "--guest", "."]).contains("is a folder"));

@@ -64,8 +64,8 @@ pub struct RunArguments {
     /// A guest's name, the path of an ELF file, or `all`; may be given several times
     #[arg(long = "guest", value_name = "NAME|ELF", required = true)]
     pub guests: Vec<String>,
-    /// The engine that executes the guest: interp or, if this build has them, kvm (the host's processor) or unicorn
-    #[arg(long, default_value = "interp")]
+    /// The engine that executes the guest: interpreter or, if this build has them, kvm (the host's processor) or unicorn
+    #[arg(long, default_value = "interpreter")]
     pub engine: String,
     /// Show the first COUNT register accesses and interrupts of each CPU
     #[arg(long, value_name = "COUNT", default_value_t = 0)]

@@ -24,7 +24,7 @@ impl Engine {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Engine::Interpreter => "interp",
+            Engine::Interpreter => "interpreter",
             Engine::Kvm => "kvm",
             Engine::Unicorn => "unicorn",
         }
@@ -35,7 +35,7 @@ impl Engine {
     /// ```
     /// use vm_pmu_lab::runner::Engine;
     ///
-    /// assert_eq!(Engine::named("interp"), Some(Engine::Interpreter));
+    /// assert_eq!(Engine::named("interpreter"), Some(Engine::Interpreter));
     /// assert_eq!(Engine::named("quantum"), None);
     /// ```
     #[must_use]

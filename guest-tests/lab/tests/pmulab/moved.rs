@@ -12,7 +12,7 @@ fn with(arguments: &[&'static str]) -> Vec<&'static str> {
 fn a_run_that_was_saved_shows_what_one_shows_that_was_not() {
     let whole = shown(&with(&["--trace", "20"]));
     assert_eq!(shown(&with(&["--trace", "20", "--save-at", "2001"])), whole);
-    assert_eq!(shown(&with(&["--trace", "20", "--save-at", "2001", "--go-on-with", "interp"])), whole);
+    assert_eq!(shown(&with(&["--trace", "20", "--save-at", "2001", "--go-on-with", "interpreter"])), whole);
 }
 
 #[test]

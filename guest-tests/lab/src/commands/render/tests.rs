@@ -23,7 +23,7 @@ fn overflow() -> Report {
         trace: Vec::new(),
         guest: "overflow".into(),
         pmu: "k8".into(),
-        engine: "interp".into(),
+        engine: "interpreter".into(),
         passed: true,
         ending: "The guest ended with status 0.".into(),
         instructions: 1_204_331,
@@ -57,7 +57,7 @@ fn overflow() -> Report {
 fn a_report_reads_from_top_to_verdict() {
     let text = shown(|output| report(&overflow(), output));
     let expected = "\
-overflow on k8, 1,204,331 instructions executed by interp; no companion
+overflow on k8, 1,204,331 instructions executed by interpreter; no companion
 
 The guest's console
   | ready
