@@ -40,10 +40,10 @@
 
 
 /**
- * The number of the binary interface: programs and libraries of the same number fit together.
+ * The number of the binary interface: programs and libraries of the same number are compatible.
  *
- * It changes when a function, a field or a number is taken away or means something else. What is added does not change it: functions,
- * signals, and fields at the end of structs that begin with their size.
+ * It changes when a function, a field or a number is removed or changes its meaning. Additions do not change it: functions, signals, and
+ * fields at the end of structs that begin with their size.
  */
 #define VM_PMU_ABI 0
 
@@ -53,8 +53,8 @@
 #define VM_PMU_MOST_THREADS 16384
 
 /**
- * In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for events of their own.
- * The K8's manual says that it is not; drivers that assume it is lose counts unless this is set.
+ * In VmPmuOptions::flags: a counter that one thread uses for a unit of the package stays usable to the others for their own events. The
+ * K8's manual says that it does not; a driver that assumes it does loses counts unless this is set.
  */
 #define VM_PMU_OPTION_SHARE_COUNTERS (1 << 0)
 
@@ -81,12 +81,12 @@
 #define VM_PMU_LINE_EVENT_BASED_BRANCH (1 << 1)
 
 /**
- * The deadline of a signal that nothing waits for.
+ * The deadline of a signal that has none.
  */
 #define VM_PMU_NEVER UINT64_MAX
 
 /**
- * In VmPmuContext::flags: the thread's clock stands still (HLT, STPCLK); nothing of it counts.
+ * In VmPmuContext::flags: the thread's clock is stopped (HLT, STPCLK); nothing of it counts.
  */
 #define VM_PMU_CONTEXT_HALTED (1 << 0)
 
@@ -96,7 +96,7 @@
 #define VM_PMU_CONTEXT_BACKGROUND (1 << 1)
 
 /**
- * In the control word of POWER: CTRL's run latch. PMC5 and PMC6 stand still without it.
+ * In the control word of POWER: CTRL's run latch. PMC5 and PMC6 do not count without it.
  */
 #define VM_PMU_POWER_RUN (1 << 0)
 
@@ -111,7 +111,7 @@
 #define VM_PMU_POWER_RADIX (1 << 2)
 
 /**
- * In the control word of POWER: by how much the thread's priority, PPR\[PRI] of three bits, is shifted.
+ * In the control word of POWER: the lowest bit of the thread's priority, the three bits of PPR\[PRI].
  */
 #define VM_PMU_POWER_PRIORITY_SHIFT 8
 
@@ -171,24 +171,24 @@
 #define VM_PMU_RECORDS_EVERY (1 << 5)
 
 /**
- * In VmPmuDemand::records: every request that left a core's own caches is wanted; it is told by vm_pmu_request().
+ * In VmPmuDemand::records: every request that left a core's own caches is wanted, by vm_pmu_request().
  */
 #define VM_PMU_RECORDS_REQUESTS (1 << 6)
 
 /**
- * In VmPmuOptions::records, beside VM_PMU_RECORDS_AT_DEADLINE: records are told of the accesses whose addresses a register keeps in continuous
- * sampling (POWER9's SDAR), so that deadlines may be set for each of them.
+ * In VmPmuOptions::records, in addition to VM_PMU_RECORDS_AT_DEADLINE: the embedder reports records of the accesses whose addresses a
+ * register keeps in continuous sampling (POWER9's SDAR), so that deadlines may be set for each of them.
  */
 #define VM_PMU_RECORDS_SAMPLED_ADDRESSES (1 << 7)
 
 /**
- * In VmPmuDemand::records: the records at deadlines say what became of the instructions that random sampling chooses (POWER9's SIER), if anybody
- * knows: where data came from, what was mispredicted, what was translated.
+ * In VmPmuDemand::records: the records at deadlines have the outcomes of the instructions that random sampling chooses (POWER9's SIER), as
+ * far as known: the source of data, mispredictions, translations.
  */
 #define VM_PMU_RECORDS_SAMPLED_OUTCOMES (1 << 8)
 
 /**
- * In VmPmuOptions::records, alone: no record is ever told.
+ * In VmPmuOptions::records, alone: the embedder never reports a record.
  */
 #define VM_PMU_RECORDS_NEVER (1 << 30)
 
@@ -208,7 +208,7 @@
 #define VM_PMU_RECORD_STORE (1 << 2)
 
 /**
- * In VmPmuRecord::flags: the fetch fields tell what the instruction's fetch missed.
+ * In VmPmuRecord::flags: the fetch fields describe a miss of the instruction's fetch.
  */
 #define VM_PMU_RECORD_FETCH (1 << 3)
 
@@ -223,7 +223,7 @@
 #define VM_PMU_RECORD_FETCH_PENDING (1 << 5)
 
 /**
- * In VmPmuRecord::flags: it was no demand but a prefetch, of an address that may lie anywhere.
+ * In VmPmuRecord::flags: it was a prefetch, not a demand fetch; its address may be anywhere.
  */
 #define VM_PMU_RECORD_FETCH_PREFETCH (1 << 6)
 
@@ -238,27 +238,27 @@
 #define VM_PMU_RECORD_WALK_SOURCE (1 << 8)
 
 /**
- * In VmPmuRecord::flags: another cache that held the line in state T gave it.
+ * In VmPmuRecord::flags: another cache that had the line in state T supplied it.
  */
 #define VM_PMU_RECORD_TAGGED_INTERVENTION (1 << 9)
 
 /**
- * How many stages of an instruction's life there are: VmPmuStage.
+ * How many stages an instruction has: VmPmuStage.
  */
 #define VM_PMU_STAGES 12
 
 /**
- * In VmPmuTransaction::flags: a cache answered it, rather than memory.
+ * In VmPmuTransaction::flags: a cache answered it, not memory.
  */
 #define VM_PMU_TRANSACTION_HIT (1 << 0)
 
 /**
- * In VmPmuTransaction::flags: it is of another node; the part has one.
+ * In VmPmuTransaction::flags: it belongs to another node; the part has only one.
  */
 #define VM_PMU_TRANSACTION_REMOTE (1 << 1)
 
 /**
- * In VmPmuTransaction::flags: it is for near memory, as filter 1 tells it from other memory.
+ * In VmPmuTransaction::flags: it is for near memory, as distinguished by filter 1.
  */
 #define VM_PMU_TRANSACTION_NEAR_MEMORY (1 << 2)
 
@@ -278,7 +278,8 @@
 #define VM_PMU_MOST_CHIPS 128
 
 /**
- * In VmPmuCompanionOptions::flags: every thread is followed even while nobody counts what the companion makes, so that caches are warm.
+ * In VmPmuCompanionOptions::flags: every thread is followed even while nothing that the companion supplies is counted, so that caches are
+ * warm.
  */
 #define VM_PMU_COMPANION_ALWAYS (1 << 0)
 
@@ -308,17 +309,17 @@
 #define VM_PMU_INSTRUCTION_TAKEN (1 << 1)
 
 /**
- * In VmPmuInstruction::flags: it reaches over into a page that does not follow in physical memory, which next_page has.
+ * In VmPmuInstruction::flags: it crosses into a page that does not follow in physical memory, whose address is next_page.
  */
 #define VM_PMU_INSTRUCTION_NEXT_PAGE (1 << 2)
 
 /**
- * The most accesses of one instruction: tell longer ones in parts.
+ * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
 
 /**
- * In VmPmuOutcome::flags: the fetch fields tell what the instruction's fetch missed.
+ * In VmPmuOutcome::flags: the fetch fields describe a miss of the instruction's fetch.
  */
 #define VM_PMU_OUTCOME_FETCH (1 << 0)
 
@@ -333,7 +334,7 @@
 #define VM_PMU_OUTCOME_FETCH_PENDING (1 << 2)
 
 /**
- * In VmPmuOutcome::flags: it was no demand but a prefetch.
+ * In VmPmuOutcome::flags: it was a prefetch, not a demand fetch.
  */
 #define VM_PMU_OUTCOME_FETCH_PREFETCH (1 << 3)
 
@@ -343,12 +344,12 @@
 #define VM_PMU_OUTCOME_CYCLES (1 << 4)
 
 /**
- * The most states that can be said to hold in a delivery.
+ * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
 
 /**
- * The ports by which requests are begun.
+ * The number of ports at which requests begin.
  */
 #define VM_PMU_PORTS 4
 
@@ -363,18 +364,19 @@
 #define VM_PMU_COUNTER_NODES_CORE (1 << 1)
 
 /**
- * In VmPmuCounterNodes::flags: the threads post theirs. Linux has no use for them where cores post none.
+ * In VmPmuCounterNodes::flags: the threads post theirs. Linux does not use them unless cores post theirs.
  */
 #define VM_PMU_COUNTER_NODES_THREAD (1 << 2)
 
 /**
- * In VmPmuCounterNodes::flags: of the nest, only the events that it knows by itself are described: clocks and counts of updates. What nobody
- * tells would read as zero.
+ * In VmPmuCounterNodes::flags: of the nest, only the events that it reports itself are described: clocks and counts of updates. An event
+ * that is never reported would read as zero.
  */
 #define VM_PMU_COUNTER_NODES_TOLD_BY_NEST (1 << 3)
 
 /**
- * In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic tells (vm_pmu_traffic_flush()).
+ * In VmPmuCounterNodes::flags: of the nest, only those are described and those that a companion's traffic reports
+ * (vm_pmu_traffic_flush()).
  */
 #define VM_PMU_COUNTER_NODES_TOLD_BY_COMPANION (1 << 4)
 
@@ -389,7 +391,7 @@
 #define VM_PMU_EVENT_UMASK (1 << 0)
 
 /**
- * In VmPmuEvent::flags: it is counted by a counter that counts nothing else.
+ * In VmPmuEvent::flags: a fixed counter counts it, which counts nothing else.
  */
 #define VM_PMU_EVENT_FIXED (1 << 1)
 
@@ -399,10 +401,10 @@
 #define VM_PMU_EVENT_POSTED (1 << 2)
 
 /**
- * What a call returns: 0 when it is done, a positive number for a fault to deliver to the guest, a negative one for misuse.
+ * What a call returns: 0 for success, a positive number for a fault to deliver to the guest, a negative one for misuse.
  *
- * A fault is no error of the caller's: the guest did something to which its processor answers so. What was misused is told by
- * vm_pmu_last_error(). Neither changes anything. Later versions may return faults and errors that are not listed here.
+ * A fault is not the caller's error: it is the processor's response to what the guest did. vm_pmu_last_error() describes a misuse. Neither
+ * changes anything. Later versions may return faults and errors that are not listed here.
  */
 enum VmPmuStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -410,11 +412,11 @@ enum VmPmuStatus
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Done.
+   * Success.
    */
   VM_PMU_STATUS_OK = 0,
   /**
-   * No register of this PMU has the address: it may be another's.
+   * No register of this PMU has the address: it may belong to another component.
    */
   VM_PMU_STATUS_FAULT_UNCLAIMED = 1,
   /**
@@ -454,7 +456,7 @@ enum VmPmuStatus
    */
   VM_PMU_STATUS_FAULT_PRIVILEGED_INSTRUCTION = 10,
   /**
-   * POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register as it was.
+   * POWER: no interrupt; the instruction does nothing, and mfspr leaves its target register unchanged.
    */
   VM_PMU_STATUS_FAULT_NO_OPERATION = 11,
   /**
@@ -482,7 +484,7 @@ enum VmPmuStatus
    */
   VM_PMU_STATUS_ERROR_NAME = -3,
   /**
-   * The part does not have what was asked for.
+   * The part does not have what was requested.
    */
   VM_PMU_STATUS_ERROR_UNSUPPORTED = -4,
   /**
@@ -490,19 +492,19 @@ enum VmPmuStatus
    */
   VM_PMU_STATUS_ERROR_LITMUS_TEXT = -5,
   /**
-   * A statement of the litmus file did not come true.
+   * An expectation of the litmus file failed.
    */
   VM_PMU_STATUS_ERROR_LITMUS_FAILED = -6,
   /**
-   * The snapshot is damaged, or of another machine; the machine is as it was.
+   * The snapshot is damaged, or of another machine; the machine is unchanged.
    */
   VM_PMU_STATUS_ERROR_SNAPSHOT = -7,
   /**
-   * A function of the caller's asked to stop: what it was given up to there it has.
+   * A function of the caller stopped the call; what it was given before that stays valid.
    */
   VM_PMU_STATUS_ERROR_STOPPED = -8,
   /**
-   * The library failed in itself. The machine may be used further; that it happened is worth a report.
+   * An internal failure of the library. The machine can still be used; please report the failure.
    */
   VM_PMU_STATUS_ERROR_INTERNAL = -100,
 };
@@ -539,11 +541,11 @@ enum VmPmuSpace
    */
   VM_PMU_SPACE_BHRB = 3,
   /**
-   * POWER: the instruction match array, as mtimc and mfimc reach it: number 0.
+   * POWER: the instruction match array, by mtimc and mfimc: number 0.
    */
   VM_PMU_SPACE_IMC = 4,
   /**
-   * IA-64: `mov pmc[]`, by the whole index register, of which bits 7:0 count.
+   * IA-64: `mov pmc[]`, by the whole index register, of which only bits 7:0 matter.
    */
   VM_PMU_SPACE_PMC = 5,
   /**
@@ -581,7 +583,7 @@ enum VmPmuBranch
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The instruction is none.
+   * The instruction is not a control transfer.
    */
   VM_PMU_BRANCH_NONE = 0,
   /**
@@ -630,7 +632,7 @@ typedef uint8_t VmPmuBranch;
 #endif // __cplusplus
 
 /**
- * What the predictor made of a control transfer.
+ * How a control transfer was predicted.
  */
 enum VmPmuPrediction
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -638,7 +640,7 @@ enum VmPmuPrediction
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * It was not predicted, or nobody knows.
+   * It was not predicted, or this is not known.
    */
   VM_PMU_PREDICTION_NONE = 0,
   /**
@@ -671,7 +673,7 @@ enum VmPmuData
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody knows.
+   * Not known.
    */
   VM_PMU_DATA_UNKNOWN = 0,
   /**
@@ -720,7 +722,7 @@ typedef uint8_t VmPmuData;
 #endif // __cplusplus
 
 /**
- * What address translation cost.
+ * Where an address translation was found.
  */
 enum VmPmuTranslation
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -728,7 +730,7 @@ enum VmPmuTranslation
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody knows.
+   * Not known.
    */
   VM_PMU_TRANSLATION_UNKNOWN = 0,
   /**
@@ -765,7 +767,7 @@ enum VmPmuUnit
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody said: branch and memory access tell, and what has neither is fixed point.
+   * Not known: derived from branch and memory access; an instruction with neither is fixed point.
    */
   VM_PMU_UNIT_UNKNOWN = 0,
   /**
@@ -777,7 +779,7 @@ enum VmPmuUnit
    */
   VM_PMU_UNIT_BRANCH = 2,
   /**
-   * Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle but brl.
+   * Fixed point; on IA-64 an I slot, and the long instruction of an MLX bundle except brl.
    */
   VM_PMU_UNIT_FIXED_POINT = 3,
   /**
@@ -806,7 +808,7 @@ enum VmPmuFetchSource
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody said, which is taken for the first level.
+   * Not known, which is taken as the first level.
    */
   VM_PMU_FETCH_SOURCE_UNKNOWN = 0,
   /**
@@ -835,7 +837,7 @@ typedef uint8_t VmPmuFetchSource;
 #endif // __cplusplus
 
 /**
- * What became of a store in the second-level cache.
+ * The outcome of a store in the second-level cache.
  */
 enum VmPmuStoreOutcome
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -843,7 +845,7 @@ enum VmPmuStoreOutcome
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * It is no store, or nobody said.
+   * It is not a store, or this is not known.
    */
   VM_PMU_STORE_OUTCOME_NONE = 0,
   /**
@@ -855,7 +857,7 @@ enum VmPmuStoreOutcome
    */
   VM_PMU_STORE_OUTCOME_COMPLETED = 2,
   /**
-   * It completed after another cache gave up modified data.
+   * It completed after another cache supplied modified data.
    */
   VM_PMU_STORE_OUTCOME_INTERVENTION = 3,
 };
@@ -876,7 +878,7 @@ enum VmPmuFabricCommand
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * None was needed, or nobody said.
+   * None was needed, or this is not known.
    */
   VM_PMU_FABRIC_COMMAND_NONE = 0,
   /**
@@ -905,7 +907,7 @@ typedef uint8_t VmPmuFabricCommand;
 #endif // __cplusplus
 
 /**
- * What a request beyond a core's own caches asked for.
+ * What a request beyond a core's own caches is for.
  */
 enum VmPmuRequestKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -917,7 +919,7 @@ enum VmPmuRequestKind
    */
   VM_PMU_REQUEST_KIND_DATA_READ = 0,
   /**
-   * The same for a prefetch of the first-level data cache's own.
+   * The same for a prefetch by the first-level data cache itself.
    */
   VM_PMU_REQUEST_KIND_DATA_READ_PREFETCH = 1,
   /**
@@ -965,11 +967,11 @@ enum VmPmuRequestKind
    */
   VM_PMU_REQUEST_KIND_PARTIAL_STREAMING_STORE = 12,
   /**
-   * A modified line that a cache gave up: it is written back.
+   * A modified line that a cache displaced: it is written back.
    */
   VM_PMU_REQUEST_KIND_WRITE_BACK = 13,
   /**
-   * A line to execute, for a prefetch of the first-level instruction cache's own.
+   * A line to execute, for a prefetch by the first-level instruction cache itself.
    */
   VM_PMU_REQUEST_KIND_CODE_READ_PREFETCH = 14,
 };
@@ -982,7 +984,7 @@ typedef uint8_t VmPmuRequestKind;
 #endif // __cplusplus
 
 /**
- * Who supplied the data of a request.
+ * The supplier of the data of a request.
  */
 enum VmPmuSupplier
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -990,7 +992,7 @@ enum VmPmuSupplier
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * There is no data, or nobody knows.
+   * There is no data, or this is not known.
    */
   VM_PMU_SUPPLIER_UNKNOWN = 0,
   /**
@@ -1006,7 +1008,7 @@ enum VmPmuSupplier
    */
   VM_PMU_SUPPLIER_OWN_CLUSTER_SHARED = 3,
   /**
-   * The same, shared, and the one that answers for it (forward).
+   * The same, shared, as the cache that answers for the line (forward).
    */
   VM_PMU_SUPPLIER_OWN_CLUSTER_FORWARD = 4,
   /**
@@ -1026,15 +1028,15 @@ enum VmPmuSupplier
    */
   VM_PMU_SUPPLIER_NEAR_MEMORY_FAR = 8,
   /**
-   * Memory beside the package (DDR), near.
+   * Memory outside the package (DDR), near.
    */
   VM_PMU_SUPPLIER_MEMORY = 9,
   /**
-   * Memory beside the package, in another quadrant of the mesh.
+   * Memory outside the package, in another quadrant of the mesh.
    */
   VM_PMU_SUPPLIER_MEMORY_FAR = 10,
   /**
-   * No memory: a device.
+   * A device.
    */
   VM_PMU_SUPPLIER_DEVICE = 11,
 };
@@ -1047,7 +1049,7 @@ typedef uint8_t VmPmuSupplier;
 #endif // __cplusplus
 
 /**
- * What other caches were asked for a request.
+ * The snoop of other caches for a request.
  */
 enum VmPmuSnoop
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1055,11 +1057,11 @@ enum VmPmuSnoop
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * No other cache was asked.
+   * No other cache was snooped.
    */
   VM_PMU_SNOOP_NONE = 0,
   /**
-   * No other cache had to be asked.
+   * No other cache had to be snooped.
    */
   VM_PMU_SNOOP_NOT_NEEDED = 1,
   /**
@@ -1080,7 +1082,7 @@ typedef uint8_t VmPmuSnoop;
 #endif // __cplusplus
 
 /**
- * A stage of an instruction's life: its bit in VmPmuRecord::stages, its place in VmPmuRecord::stage_cycles.
+ * A stage of an instruction: its bit in VmPmuRecord::stages, its index in VmPmuRecord::stage_cycles.
  */
 enum VmPmuStage
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1100,7 +1102,7 @@ enum VmPmuStage
    */
   VM_PMU_STAGE_ISSUED = 2,
   /**
-   * A load that the first-level data cache does not have.
+   * A load that missed the first-level data cache.
    */
   VM_PMU_STAGE_FIRST_MISS = 3,
   /**
@@ -1165,7 +1167,7 @@ enum VmPmuClock
    */
   VM_PMU_CLOCK_DCLK = 2,
   /**
-   * All three side by side, for an embedder whose clocks run equally fast.
+   * All three in step, for an embedder whose clocks run equally fast.
    */
   VM_PMU_CLOCK_ALL = 3,
 };
@@ -1178,7 +1180,7 @@ typedef uint32_t VmPmuClock;
 #endif // __cplusplus
 
 /**
- * How nearly the count of an event matches that of the real part.
+ * How closely the count of an event matches that of the real part.
  */
 enum VmPmuFidelity
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1186,19 +1188,19 @@ enum VmPmuFidelity
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Whoever executes instructions knows the number, and an engine of this project makes it.
+   * Known from the executed instructions, and an engine of this project supplies it.
    */
   VM_PMU_FIDELITY_EXACT = 0,
   /**
-   * Something in this project makes it, the companion among others, with a difference that VmPmuEvent::rule names.
+   * A component of this project, such as the companion, supplies it, with a difference that VmPmuEvent::rule names.
    */
   VM_PMU_FIDELITY_APPROXIMATE = 1,
   /**
-   * No signal describes it: vm_pmu_inject() tells it.
+   * No signal describes it: vm_pmu_inject() reports it.
    */
   VM_PMU_FIDELITY_INJECTED = 2,
   /**
-   * A signal or a record describes it, and only an embedder can supply what counts. Between Approximate and Injected.
+   * A signal or a record describes it, but only an embedder can supply that. Ranks between Approximate and Injected.
    */
   VM_PMU_FIDELITY_EMBEDDER = 3,
 };
@@ -1211,7 +1213,7 @@ typedef uint32_t VmPmuFidelity;
 #endif // __cplusplus
 
 /**
- * Who keeps the clock.
+ * Whose clock counts.
  */
 enum VmPmuClockOwner
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1219,11 +1221,12 @@ enum VmPmuClockOwner
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The embedder: it adds cycles itself, and the companion tells events alone.
+   * The embedder: it adds cycles itself, and the companion reports only events.
    */
   VM_PMU_CLOCK_OWNER_EMBEDDER = 0,
   /**
-   * The companion: its cost model says how many cycles an instruction takes and why. The embedder adds no cycles while the follower is active.
+   * The companion: its cost model decides how many cycles an instruction takes and why. The embedder adds no cycles while the follower
+   * is active.
    */
   VM_PMU_CLOCK_OWNER_COMPANION = 1,
 };
@@ -1256,15 +1259,15 @@ enum VmPmuAccessKind
    */
   VM_PMU_ACCESS_KIND_STREAMING_STORE = 2,
   /**
-   * It asks for a line to be read soon.
+   * It prefetches a line that will be read.
    */
   VM_PMU_ACCESS_KIND_PREFETCH_LOAD = 3,
   /**
-   * It asks for a line to be written soon.
+   * It prefetches a line that will be written.
    */
   VM_PMU_ACCESS_KIND_PREFETCH_STORE = 4,
   /**
-   * It asks for a line that will be read once.
+   * It prefetches a line that will be read once.
    */
   VM_PMU_ACCESS_KIND_PREFETCH_ONCE = 5,
   /**
@@ -1297,7 +1300,7 @@ enum VmPmuClass
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * One that takes a cycle, accesses aside.
+   * One that takes a cycle, apart from accesses.
    */
   VM_PMU_CLASS_SIMPLE = 0,
   /**
@@ -1309,11 +1312,11 @@ enum VmPmuClass
    */
   VM_PMU_CLASS_FENCE = 2,
   /**
-   * One that waits until everything before it is done, and begins anew.
+   * One that waits until everything before it is done, and restarts the pipeline.
    */
   VM_PMU_CLASS_SERIALIZING = 3,
   /**
-   * No instruction: an interrupt or exception that is taken.
+   * Not an instruction: an interrupt or exception that is taken.
    */
   VM_PMU_CLASS_EXCEPTION = 4,
 };
@@ -1326,7 +1329,7 @@ typedef uint8_t VmPmuClass;
 #endif // __cplusplus
 
 /**
- * What translations a processor forgets.
+ * Which translations a processor forgets.
  */
 enum VmPmuForgotten
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1338,11 +1341,11 @@ enum VmPmuForgotten
    */
   VM_PMU_FORGOTTEN_ALL = 0,
   /**
-   * All but those of global pages.
+   * All except those of global pages.
    */
   VM_PMU_FORGOTTEN_NON_GLOBAL = 1,
   /**
-   * That of the page with the address that is given.
+   * The translation of the page with the given address.
    */
   VM_PMU_FORGOTTEN_PAGE = 2,
 };
@@ -1355,7 +1358,7 @@ typedef uint32_t VmPmuForgotten;
 #endif // __cplusplus
 
 /**
- * A kind of places that count by themselves.
+ * A kind of places that are counted separately.
  */
 enum VmPmuPlaceKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1380,41 +1383,41 @@ typedef uint32_t VmPmuPlaceKind;
 #endif // __cplusplus
 
 /**
- * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Only pointers to it are handed out.
+ * Caches, translation buffers and predictors of a machine, and a follower for each of its threads. Callers only get pointers to it.
  */
 typedef struct VmPmuCompanion VmPmuCompanion;
 
 /**
- * A machine: the PMUs of all hardware threads, and what they share. Only pointers to it are handed out.
+ * A machine: the PMUs of all hardware threads, and what they share. Callers only get pointers to it.
  */
 typedef struct VmPmuMachine VmPmuMachine;
 
 /**
- * The chips of a POWER9 machine, and the PIRs by which calls name its threads. Only pointers to it are handed out.
+ * The chips of a POWER9 machine, and the PIRs by which calls name its threads. Callers only get pointers to it.
  */
 typedef struct VmPmuPlatform VmPmuPlatform;
 
 /**
- * What a machine, a chip or a companion remembers, as bytes. Only pointers to it are handed out.
+ * What a machine, a chip or a companion remembers, as bytes. Callers only get pointers to it.
  */
 typedef struct VmPmuSnapshot VmPmuSnapshot;
 
 /**
- * What leads from a companion to the chips of a platform: it makes of what moves between caches and memory the events that the nests count.
- * Only pointers to it are handed out.
+ * Connects a companion to the chips of a platform: it converts traffic between caches and memory to the events that the nests count.
+ * Callers only get pointers to it.
  *
- * Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes are blocks of
- * 64 bytes at the controller and the port that have the line; requests that leave the caches of a pair of cores, or that a device makes, are
- * pumps, of local scope or of the group's; lines that are moved are their bytes out of the 512 of a transfer. It has no pointer to either of
- * the two, which are given to each call.
+ * Each package of the companion is a chip, in the order in which the platform was given them. Lines that memory reads or writes count as
+ * blocks of 64 bytes at the controller and the port that have the line. Requests that leave the caches of a pair of cores, or that a
+ * device makes, count as pumps, of local or of group scope. 512 bytes of moved lines count as a transfer. It has no pointer to companion
+ * or platform: both are given to each call.
  */
 typedef struct VmPmuTraffic VmPmuTraffic;
 
 /**
- * How a machine is made. Set `size` to its sizeof and leave at zero what is not needed: zero always means the usual.
+ * How a machine is made. Set `size` to its sizeof and leave fields that are not needed at zero: zero always means the default.
  *
  * The callbacks are called with no lock held, on the host thread that noticed the event, which need not be the one that runs the guest's
- * thread: they may call any function of this header but vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
+ * thread: they may call any function of this header except vm_pmu_machine_destroy(). They must return: no C++ exception and no longjmp may
  * leave them.
  */
 typedef struct {
@@ -1423,7 +1426,7 @@ typedef struct {
    */
   size_t size;
   /**
-   * The part's revision by its letter, or null for the usual one.
+   * The part's revision by its letter, or null for the default one.
    */
   const char *revision;
   /**
@@ -1440,12 +1443,12 @@ typedef struct {
    */
   uint32_t flags;
   /**
-   * The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is kept always, demanded or not. Used if pace_most is
+   * The signal that sets the pace for vm_pmu_due() and vm_pmu_room(): its total is always kept, demanded or not. Used if pace_most is
    * not 0.
    */
   uint32_t pace_signal;
   /**
-   * The most that any signal grows while the pace grows by one; 0 stands for a pace of cycles and a most of 4.
+   * The most that any signal grows while the pace grows by one; 0 means a pace of cycles and a most of 4.
    */
   uint32_t pace_most;
   /**
@@ -1461,16 +1464,16 @@ typedef struct {
    */
   uint16_t reserved;
   /**
-   * Handed to the callbacks.
+   * Passed to the callbacks.
    */
   void *user;
   /**
-   * Counter `counter` of hardware thread `thread` asks for its interrupt, once; or null. On x86 the embedder delivers what the thread's
-   * local APIC says of its performance-counter interrupt; on IA-64 it makes the vector of PMV pending.
+   * Counter `counter` of hardware thread `thread` requests its interrupt, once; or null. On x86 the embedder delivers it as the
+   * performance-counter entry of the thread's local APIC says; on IA-64 it makes the vector of PMV pending.
    */
   void (*raise)(void *user, uint32_t thread, uint32_t counter);
   /**
-   * The requests of a thread that stay until the guest takes their cause away now have these levels (VM_PMU_LINE_...); or null.
+   * The requests of a thread that stay raised until the guest removes their cause now have these levels (VM_PMU_LINE_...); or null.
    */
   void (*lines)(void *user, uint32_t thread, uint32_t levels);
   /**
@@ -1482,8 +1485,8 @@ typedef struct {
    */
   void (*late)(void *user, uint32_t thread, uint64_t events);
   /**
-   * Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four are in one
-   * unit, and only their ratios matter.
+   * Knights Landing: the frequency of the CPUs' clock for vm_pmu_boxes_advance(), with VM_PMU_OPTION_FREQUENCIES; else 1400. All four
+   * are in the same unit, and only their ratios matter.
    */
   uint32_t cpu_frequency;
   /**
@@ -1499,17 +1502,17 @@ typedef struct {
    */
   uint32_t dclk_frequency;
   /**
-   * The numbers of the signals that the embedder, with a companion, ever adds to: nothing waits for any other. Null stands for all of them.
-   * Cycles and pace_signal are always among them. The list is not looked at after vm_pmu_machine_create().
+   * The numbers of the signals that the embedder, with a companion, ever adds to: no deadline is set for any other. Null means all of
+   * them. Cycles and pace_signal are always among them. The list is not used after vm_pmu_machine_create().
    */
   const uint32_t *supplied;
   /**
-   * The numbers of the signals that never grow by more than the pace does, or null: a deadline of theirs is the horizon itself. pace_signal is one.
-   * The list is not looked at after vm_pmu_machine_create().
+   * The numbers of the signals that never grow by more than the pace does, or null: for these the deadline itself is the horizon.
+   * pace_signal is one. The list is not used after vm_pmu_machine_create().
    */
   const uint32_t *pace_single;
   /**
-   * How many signals `supplied` has; 0 stands for all of them.
+   * How many signals `supplied` has; 0 means all of them.
    */
   uint32_t supplied_count;
   /**
@@ -1517,7 +1520,7 @@ typedef struct {
    */
   uint32_t pace_single_count;
   /**
-   * VM_PMU_RECORDS_...: the kinds of records that are ever told; 0 stands for all of them, VM_PMU_RECORDS_NEVER for none.
+   * VM_PMU_RECORDS_...: the kinds of records that the embedder ever reports; 0 means all of them, VM_PMU_RECORDS_NEVER none.
    */
   uint32_t records;
   /**
@@ -1525,22 +1528,22 @@ typedef struct {
    */
   uint32_t pace_between_blocks_count;
   /**
-   * The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not wait for them:
-   * after each addition to one, ask vm_pmu_reached() for it, and call vm_pmu_check() if it has come to its deadline. The list is not looked at after
-   * vm_pmu_machine_create().
+   * The numbers of the signals that never grow within a block, as interrupts and exceptions do not, or null. The horizon does not
+   * include them: after each addition to one, check vm_pmu_reached() for it, and call vm_pmu_check() if it has reached its deadline. The
+   * list is not used after vm_pmu_machine_create().
    */
   const uint32_t *pace_between_blocks;
 } VmPmuOptions;
 
 /**
- * Where the running numbers of a thread, or of a package's devices, are.
+ * Where the totals and deadlines of a thread, or of a package's devices, are.
  *
- * The pointers hold until the machine is destroyed, and are the same at every call: translated code may have them as constants. Cells are
- * 64-bit numbers in the host's byte order, one after the other; that of signal n lies 8 * n bytes from the first. A later library may
- * have more signals, and never moves those it has.
+ * The pointers are valid until the machine is destroyed, and the same at every call: translated code may use them as constants. Cells are
+ * consecutive 64-bit numbers in the host's byte order; that of signal n is 8 * n bytes from the first. A later library may have more
+ * signals, and never moves the existing ones.
  *
- * One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, none that is atomic in
- * itself. Other host threads may read totals, and may write deadlines and horizon: read those anew every time, by a load of 64 bits. In C and
+ * One host thread at a time adds to a thread's totals: the one that runs it. A plain addition to memory is enough, it need not be atomic.
+ * Other host threads may read totals, and may write deadlines and horizon: read those again every time, with a load of 64 bits. In C and
  * C++ the functions at the end of this header do so.
  */
 typedef struct {
@@ -1549,15 +1552,15 @@ typedef struct {
    */
   size_t size;
   /**
-   * What has happened so far: the embedder adds to it.
+   * The totals, to which the embedder adds.
    */
   uint64_t *totals;
   /**
-   * The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where nothing is waited for. Only to be read.
+   * The totals at which vm_pmu_service() must be called; VM_PMU_NEVER where there is no deadline. Only to be read.
    */
   const uint64_t *deadlines;
   /**
-   * The total of the pace before which no deadline can come, as long as the promise of VmPmuOptions::pace_most is kept. Only to be read.
+   * The total of the pace before which no deadline can come, as long as the embedder keeps to VmPmuOptions::pace_most. Only to be read.
    */
   const uint64_t *horizon;
   /**
@@ -1569,26 +1572,27 @@ typedef struct {
    */
   uint32_t pace;
   /**
-   * The two numbers whose sum vm_pmu_epoch() tells, of the thread and of its package: vm_pmu_epoch_of(). Only to be read.
+   * The two numbers whose sum vm_pmu_epoch() returns, of the thread and of its package: see vm_pmu_epoch_of(). Only to be read. This is
+   * the first.
    */
   const uint32_t *own_epoch;
   /**
-   * The second of them.
+   * The second of the two numbers.
    */
   const uint32_t *package_epoch;
   /**
-   * The bits of VmPmuContext::machine_state whose changes must be told at once, all of them where changes of the privilege level must: see
-   * vm_pmu_sensitivity(). Only to be read.
+   * The bits of VmPmuContext::machine_state whose changes must be reported at once; all bits if changes of the privilege level must be:
+   * see vm_pmu_sensitivity(). Only to be read.
    */
   const uint64_t *sensitivity;
   /**
-   * Not 0 while contexts may be told in sums: see vm_pmu_contexts_add_up(). Only to be read.
+   * Not 0 while contexts may be reported as sums: see vm_pmu_contexts_add_up(). Only to be read.
    */
   const uint32_t *contexts_add_up;
 } VmPmuCells;
 
 /**
- * The state of a thread that decides what is counted and who may look.
+ * The state of a thread that decides what is counted and which accesses are allowed.
  */
 typedef struct {
   /**
@@ -1612,13 +1616,13 @@ typedef struct {
    */
   uint64_t control;
   /**
-   * POWER: what the guest's time base reads, less the total of the signal time_base_ticks.
+   * POWER: the value of the guest's time base minus the total of the signal time_base_ticks.
    */
   uint64_t time_base;
 } VmPmuContext;
 
 /**
- * What must be reported at the moment: an embedder may leave out the rest.
+ * What must be reported at the moment: an embedder may omit the rest.
  */
 typedef struct {
   /**
@@ -1626,7 +1630,7 @@ typedef struct {
    */
   size_t size;
   /**
-   * A number that changes when anything else in here does.
+   * A number that changes when any other field does.
    */
   uint32_t epoch;
   /**
@@ -1634,7 +1638,7 @@ typedef struct {
    */
   uint32_t records;
   /**
-   * Not 0 if some counter looks at single cycles. The deadline of cycles then lies one cycle ahead.
+   * Not 0 if a counter compares single cycles. The deadline of cycles is then one cycle ahead.
    */
   uint32_t per_cycle;
   /**
@@ -1642,18 +1646,18 @@ typedef struct {
    */
   uint32_t idle;
   /**
-   * The signals whose totals some counter follows: signal n is bit n % 64 of word n / 64.
+   * The signals whose totals counters follow: signal n is bit n % 64 of word n / 64.
    */
   uint64_t signals[VM_PMU_SIGNAL_WORDS];
   /**
-   * The states whose levels a counter of edges waits for, in the same form. They are told by vm_pmu_supply_levels() before anything else
-   * happens; empty but for that moment.
+   * The states whose levels a counter of edges needs, in the same form. Supply them by vm_pmu_supply_levels() before any other event; at
+   * all other times this is empty.
    */
   uint64_t levels[VM_PMU_SIGNAL_WORDS];
 } VmPmuDemand;
 
 /**
- * One completed instruction. What is zero counts as not known.
+ * One completed instruction. A field of zero is not known.
  */
 typedef struct {
   /**
@@ -1689,31 +1693,31 @@ typedef struct {
    */
   uint32_t flags;
   /**
-   * VM_PMU_TRAIT_...: what else it was, and what befell it.
+   * VM_PMU_TRAIT_...: its other properties and events.
    */
   uint32_t traits;
   /**
-   * The cycles from the completion of the instruction before it to its own: 1 where nobody counts them.
+   * The cycles from the completion of the instruction before it to its own: 1 if they are not counted.
    */
   uint32_t cycles;
   /**
-   * From issue to data, in cycles of the thread's clock; 0 when nobody knows.
+   * From issue to data, in cycles of the thread's clock; 0 if not known.
    */
   uint32_t memory_latency;
   /**
-   * From the fetch's request to the instructions, in cycles of the thread's clock; 0 when nobody knows.
+   * From the fetch's request to the instructions, in cycles of the thread's clock; 0 if not known.
    */
   uint32_t fetch_latency;
   /**
-   * Cycles in which it was next to complete and something held it up.
+   * Cycles in which it was next to complete but stalled.
    */
   uint32_t stall;
   /**
-   * When it reached each stage, in cycles of its thread from when it was marked.
+   * When it reached each stage, in cycles of its thread since it was marked.
    */
   uint32_t stage_cycles[VM_PMU_STAGES];
   /**
-   * The stages that it reached, one bit each; 0 without a pipeline.
+   * The stages that it reached, one bit each; 0 without a pipeline model.
    */
   uint16_t stages;
   /**
@@ -1721,7 +1725,7 @@ typedef struct {
    */
   uint8_t slot;
   /**
-   * VmPmuBranch: the control transfer that it is.
+   * VmPmuBranch: its kind of control transfer.
    */
   uint8_t branch;
   /**
@@ -1765,15 +1769,15 @@ typedef struct {
    */
   uint8_t walk_source;
   /**
-   * VmPmuStoreOutcome: what became of a store.
+   * VmPmuStoreOutcome of a store.
    */
   uint8_t store_outcome;
   /**
-   * The binary logarithm of the page's size in bytes; 0 when nobody knows.
+   * The binary logarithm of the page's size in bytes; 0 if not known.
    */
   uint8_t page_bits;
   /**
-   * 4 bits: what held it up (POWER9: SIER.FIN_STALL_REASON).
+   * 4 bits: the reason of its stall (POWER9: SIER.FIN_STALL_REASON).
    */
   uint8_t stall_reason;
   /**
@@ -1781,11 +1785,11 @@ typedef struct {
    */
   uint8_t line_states;
   /**
-   * VmPmuFabricCommand: what it asked of the fabric.
+   * VmPmuFabricCommand: its command to the fabric.
    */
   uint8_t fabric_command;
   /**
-   * Times that the fabric answered with a retry.
+   * How often the fabric answered with a retry.
    */
   uint8_t fabric_retries;
   /**
@@ -1819,19 +1823,19 @@ typedef struct {
    */
   uint64_t physical;
   /**
-   * From the request to the data, in cycles of the thread's clock; 0 when nobody knows.
+   * From the request to the data, in cycles of the thread's clock; 0 if not known.
    */
   uint32_t latency;
   /**
-   * VmPmuRequestKind: what it asked for.
+   * VmPmuRequestKind: what it requested.
    */
   uint8_t kind;
   /**
-   * VmPmuSupplier: who supplied the data.
+   * VmPmuSupplier of the data.
    */
   uint8_t supplier;
   /**
-   * VmPmuSnoop: what other caches were asked.
+   * VmPmuSnoop of other caches.
    */
   uint8_t snoop;
 } VmPmuRequest;
@@ -1845,7 +1849,7 @@ typedef struct {
    */
   size_t size;
   /**
-   * With stage 2, after how many clocks it will have left the table of requests.
+   * With stage 2, after how many clocks it leaves the table of requests.
    */
   uint64_t clocks;
   /**
@@ -1857,15 +1861,15 @@ typedef struct {
    */
   uint16_t opcode;
   /**
-   * The queue it came through: 0 IRQ (a tile), 1 an eviction from the snoop filter, 2 PRQ (a device), 3 IPQ (a snoop).
+   * The queue that it came through: 0 IRQ (a tile), 1 an eviction from the snoop filter, 2 PRQ (a device), 3 IPQ (a snoop).
    */
   uint8_t source;
   /**
-   * What it looks for in the snoop filter: 0 data to read, 1 to write, 2 a snoop from outside, 3 something else.
+   * Its lookup in the snoop filter: 0 data to read, 1 to write, 2 a snoop from outside, 3 something else.
    */
   uint8_t lookup;
   /**
-   * How the snoop filter has the line: 0 invalid, 1 shared, 2 exclusive, 3 modified.
+   * The state of the line in the snoop filter: 0 invalid, 1 shared, 2 exclusive, 3 modified.
    */
   uint8_t state;
   /**
@@ -1877,19 +1881,19 @@ typedef struct {
    */
   uint8_t thread;
   /**
-   * How far it has come: 0 it comes into the table of requests, 1 it leaves the table, 2 it comes and will have left after `clocks`, for an
-   * embedder that does not follow it.
+   * Its stage: 0 it enters the table of requests, 1 it leaves the table, 2 it enters and leaves after `clocks`, for an embedder that
+   * does not follow it.
    */
   uint8_t stage;
 } VmPmuTransaction;
 
 /**
- * The guest's memory: three functions of the embedder, for POWER9's counters that post themselves there.
+ * The guest's memory: three functions of the embedder, for POWER9's counters that post themselves into it.
  *
- * A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value as
- * a number. They return false where the guest has no memory, or another address than a multiple of 8 was given: what was to be added is kept
- * then and added when memory takes it. They are called on the host thread that called the library, while what posts is locked: they call no
- * function of this header, and they must return: no C++ exception and no longjmp may leave them.
+ * A cell is eight bytes at an address that is a multiple of 8, and big-endian in the guest's memory; the functions take and give its value
+ * as a number. They return false if the guest has no memory there, or the address is not a multiple of 8: the amount is then kept, and
+ * added when memory takes it. They are called on the host thread that called the library, with a lock held, so they must not call
+ * functions of this header. They must return: no C++ exception and no longjmp may leave them.
  */
 typedef struct {
   /**
@@ -1897,7 +1901,7 @@ typedef struct {
    */
   size_t size;
   /**
-   * Handed to the functions.
+   * Passed to the functions.
    */
   void *user;
   /**
@@ -1905,11 +1909,11 @@ typedef struct {
    */
   bool (*load)(void *user, uint64_t address, uint64_t *value);
   /**
-   * Makes `value` the value of the cell at `address`.
+   * Stores `value` in the cell at `address`.
    */
   bool (*store)(void *user, uint64_t address, uint64_t value);
   /**
-   * Adds `amount` to the cell at `address`, whatever CPUs of the guest do to it meanwhile; a sum beyond 64 bits wraps.
+   * Adds `amount` to the cell at `address`, atomically with respect to CPUs of the guest; a sum beyond 64 bits wraps.
    */
   bool (*add)(void *user, uint64_t address, uint64_t amount);
 } VmPmuMemory;
@@ -1923,25 +1927,25 @@ typedef struct {
    */
   size_t size;
   /**
-   * The address of the first access that memory refused, if any was.
+   * The address of the first access that memory refused, if any.
    */
   uint64_t refused_address;
   /**
-   * The slots that the engine did not have, as too many came due at once; of a core, the postings that one stands for.
+   * The slots that the engine missed, because too many were due at once; for a core, the postings that are combined into one.
    */
   uint64_t late;
   /**
-   * The slots that the engine had; of a core, the postings that were made: 0 or 1.
+   * The slots that the engine ran; for a core, the postings that were made: 0 or 1.
    */
   uint32_t slots;
   /**
-   * The accesses that memory refused.
+   * How many accesses memory refused.
    */
   uint32_t refused;
 } VmPmuPassed;
 
 /**
- * How a chip is made. Set `size` to its sizeof; zero means the usual of everything but `home` and `id`.
+ * How a chip is made. Set `size` to its sizeof; zero means the default of every field except `home` and `id`.
  */
 typedef struct {
   /**
@@ -1949,15 +1953,15 @@ typedef struct {
    */
   size_t size;
   /**
-   * Its home base in bytes, a multiple of 8: where in the guest's memory the region lies that it posts to.
+   * Its home base in bytes, a multiple of 8: the region that it posts into is at 180000h from there.
    */
   uint64_t home;
   /**
-   * The cycles of the nest from one slot of the engine to the next; 0 is the usual.
+   * The cycles of the nest from one slot of the engine to the next; 0 is the default.
    */
   uint64_t slot_cycles;
   /**
-   * The units that it has, one bit each, the most significant being the SMP interconnect; 0 is those of the guide's table 6-10.
+   * The units that it has, one bit each, the most significant being the SMP interconnect; 0 means those of the guide's table 6-10.
    */
   uint64_t units;
   /**
@@ -1995,8 +1999,8 @@ typedef struct {
    */
   size_t chip_count;
   /**
-   * The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits 2
-   * to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
+   * The PIRs of the machine's threads, in their order: the number of a thread's chip is in the bits from 8 on, that of its core in bits
+   * 2 to 7, its own in bits 0 and 1 (bit 0 is the least significant here); null if there are none.
    */
   const uint32_t *pirs;
   /**
@@ -2006,12 +2010,12 @@ typedef struct {
 } VmPmuPlatformOptions;
 
 /**
- * What leads to the page of an address. The library sets it to a page of the usual size that no table is read for; the embedder changes what
- * it knows better.
+ * The table entries that lead to the page of an address. The library sets it to a page of the default size without tables; the embedder
+ * changes the fields that it knows.
  */
 typedef struct {
   /**
-   * sizeof(VmPmuWalk) of the library: fields behind it are not looked at.
+   * sizeof(VmPmuWalk) of the library: fields beyond it are ignored.
    */
   size_t size;
   /**
@@ -2033,7 +2037,7 @@ typedef struct {
 } VmPmuWalk;
 
 /**
- * How a companion is made. Set `size` to its sizeof; zero means the usual.
+ * How a companion is made. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
   /**
@@ -2057,7 +2061,7 @@ typedef struct {
    */
   uint32_t flags;
   /**
-   * Where random replacement begins; 0 is the usual.
+   * The seed of random replacement; 0 is the default.
    */
   uint64_t seed;
   /**
@@ -2065,13 +2069,13 @@ typedef struct {
    */
   uint64_t memory_per_package;
   /**
-   * Handed to `walk`.
+   * Passed to `walk`.
    */
   void *user;
   /**
-   * Asked when no translation buffer holds `address`: what leads to its page is written to `walk`. Null if nobody knows: pages then have
-   * `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function but those that
-   * follow the same thread. It must return: no C++ exception and no longjmp may leave it.
+   * Called when no translation buffer holds `address`: writes the table entries that lead to its page to `walk`. If null, pages have
+   * `page_bits` bits and no table is read. It is called while the thread's follower is in use: it may call every function except those
+   * that follow the same thread. It must return: no C++ exception and no longjmp may leave it.
    */
   void (*walk)(void *user, uint32_t thread, uint64_t address, VmPmuWalk *walk);
   /**
@@ -2081,7 +2085,7 @@ typedef struct {
 } VmPmuCompanionOptions;
 
 /**
- * One access to memory. One that crosses a page whose parts lie apart in physical memory is told in two.
+ * One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
  */
 typedef struct {
   /**
@@ -2093,7 +2097,7 @@ typedef struct {
    */
   uint64_t physical;
   /**
-   * Bytes.
+   * Its size in bytes.
    */
   uint8_t bytes;
   /**
@@ -2147,11 +2151,11 @@ typedef struct {
    */
   uint32_t flags;
   /**
-   * Its bytes; 0 where nothing was fetched.
+   * Its length in bytes; 0 if nothing was fetched.
    */
   uint8_t bytes;
   /**
-   * Places that it takes in the width of a cycle; 0 is one.
+   * How many slots of a cycle it takes; 0 is one.
    */
   uint8_t micro_ops;
   /**
@@ -2159,21 +2163,21 @@ typedef struct {
    */
   uint8_t instruction_class;
   /**
-   * Segment registers that it loads.
+   * How many segment registers it loads.
    */
   uint8_t segment_loads;
   /**
-   * VmPmuBranch: the control transfer that it is.
+   * VmPmuBranch: its kind of control transfer.
    */
   uint8_t branch;
 } VmPmuInstruction;
 
 /**
- * What became of the last instruction: what a VmPmuRecord says beyond addresses.
+ * The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
  */
 typedef struct {
   /**
-   * sizeof(VmPmuOutcome) of the library: fields behind it are not there.
+   * sizeof(VmPmuOutcome) of the library: fields beyond it do not exist.
    */
   size_t size;
   /**
@@ -2193,7 +2197,7 @@ typedef struct {
    */
   uint32_t fetch_latency;
   /**
-   * The cycles that went by with it, with VM_PMU_OUTCOME_CYCLES.
+   * Its cycles, with VM_PMU_OUTCOME_CYCLES.
    */
   uint32_t cycles;
   /**
@@ -2209,17 +2213,17 @@ typedef struct {
    */
   uint8_t data_level;
   /**
-   * VmPmuTranslation: what the translation of its first access cost.
+   * VmPmuTranslation of its first access.
    */
   uint8_t translation;
   /**
-   * VmPmuTranslation: what that of its fetch cost.
+   * VmPmuTranslation of its fetch.
    */
   uint8_t fetch_translation;
 } VmPmuOutcome;
 
 /**
- * How often a place of memory did something since it was last told.
+ * How often a place of memory did something since its last report.
  */
 typedef struct {
   /**
@@ -2231,8 +2235,8 @@ typedef struct {
    */
   uint64_t amount;
   /**
-   * What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of the
-   * memory_side_cache of a controller of near memory.
+   * What it did, as a VmPmuSignal: memory_reads and memory_writes of a channel; near_memory_reads, near_memory_writes and the four of
+   * the memory_side_cache of a controller of near memory.
    */
   uint32_t signal;
   /**
@@ -2250,10 +2254,10 @@ typedef struct {
 } VmPmuPlace;
 
 /**
- * What the interconnect of a package did since it was last told.
+ * What the interconnect of a package did since its last report.
  *
- * A request is whatever caches and devices of the package begin there: to read a line, to have it alone, to write it, to have it leave every
- * cache. Lines that follow each other go to the ports in turn.
+ * A request begins at a cache or device of the package: to read a line, to own it, to write it, or to flush it from every cache.
+ * Consecutive lines go to the ports in turn.
  */
 typedef struct {
   /**
@@ -2265,7 +2269,7 @@ typedef struct {
    */
   uint64_t requests_within[VM_PMU_PORTS];
   /**
-   * Requests that ask other packages too, by port: one of them has the memory of the line, or had the line in a cache.
+   * Requests that go to other packages too, by port: one of them has the memory of the line, or had the line in a cache.
    */
   uint64_t requests_beyond[VM_PMU_PORTS];
   /**
@@ -2297,7 +2301,7 @@ typedef struct {
 } VmPmuMoved;
 
 /**
- * What is described of counters that post themselves. Set `size` to its sizeof; zero means the usual.
+ * Which counters that post themselves are described. Set `size` to its sizeof; zero means the default.
  */
 typedef struct {
   /**
@@ -2315,12 +2319,12 @@ typedef struct {
 } VmPmuCounterNodes;
 
 /**
- * What writes a device tree: three functions of the embedder, as libfdt has them for writing in sequence (fdt_begin_node, fdt_property,
- * fdt_end_node). The library calls them for what belongs into the node that is open.
+ * The writer of a device tree: three functions of the embedder, like those of libfdt for writing in sequence (fdt_begin_node,
+ * fdt_property, fdt_end_node). The library calls them for what it writes into the open node.
  *
- * Each returns true to go on. Where one returns false, nothing further is written, and the call that led there returns
+ * Each returns true to continue. If one returns false, nothing further is written, and the call into the library returns
  * VM_PMU_STATUS_ERROR_STOPPED. They are called with no lock held, and may call every function. They must return: no C++ exception and no
- * longjmp may leave them. Texts and values hold until they return.
+ * longjmp may leave them. Texts and values are valid until they return.
  */
 typedef struct {
   /**
@@ -2328,26 +2332,26 @@ typedef struct {
    */
   size_t size;
   /**
-   * Handed to the functions.
+   * Passed to the functions.
    */
   void *user;
   /**
-   * A node of this name, with its unit address, begins.
+   * Begins a node of this name, which includes its unit address.
    */
   bool (*begin_node)(void *user, const char *name);
   /**
-   * The open node has a property: `length` bytes at `value`, as the tree has them; cells are big-endian, texts end with a zero byte. All
-   * properties of a node come before its nodes.
+   * Adds a property to the open node: `length` bytes at `value`, in the form of the tree; cells are big-endian, texts end with a zero
+   * byte. All properties of a node come before its nodes.
    */
   bool (*property)(void *user, const char *name, const uint8_t *value, size_t length);
   /**
-   * The node that began last, of those that have not ended, ends.
+   * Ends the open node that began last.
    */
   bool (*end_node)(void *user);
 } VmPmuTreeWriter;
 
 /**
- * A text that lives as long as the program. It does not end with a zero byte: print it by "%.*s".
+ * A text that lives as long as the program. It does not end with a zero byte: print it with "%.*s".
  */
 typedef struct {
   /**
@@ -2355,7 +2359,7 @@ typedef struct {
    */
   const char *bytes;
   /**
-   * How many.
+   * Their number.
    */
   size_t length;
 } VmPmuText;
@@ -2381,7 +2385,7 @@ typedef struct {
    */
   VmPmuText summary;
   /**
-   * How a count differs that is not exact.
+   * How the count differs from the real part's, if it is not exact.
    */
   VmPmuText rule;
   /**
@@ -2389,7 +2393,7 @@ typedef struct {
    */
   VmPmuText section;
   /**
-   * The numbers of the signals whose sum it is; signal_count of them, which live as long as the program.
+   * The numbers of the signals whose sum it is: signal_count of them, which live as long as the program.
    */
   const uint16_t *signals;
   /**
@@ -2401,7 +2405,7 @@ typedef struct {
    */
   uint32_t flags;
   /**
-   * The event select; of what is posted, its offset.
+   * The event select; for a posted event its offset.
    */
   uint32_t select;
   /**
@@ -2409,11 +2413,11 @@ typedef struct {
    */
   uint32_t umask;
   /**
-   * Where it is posted, with VM_PMU_EVENT_POSTED.
+   * The offset at which it is posted, with VM_PMU_EVENT_POSTED.
    */
   uint32_t offset;
   /**
-   * The counters that take it, one bit each, by their numbers.
+   * The counters that can count it, one bit each, by number.
    */
   uint32_t counters;
   /**
@@ -2438,7 +2442,7 @@ uint32_t vm_pmu_abi(void);
 /**
  * The version of the library by semantic versioning: major in bits 31:20, minor in bits 19:10, patch in bits 9:0.
  *
- * VM_PMU_VERSION is that of the header.
+ * VM_PMU_VERSION is the version of the header.
  */
 uint32_t vm_pmu_version(void);
 
@@ -2448,10 +2452,10 @@ uint32_t vm_pmu_version(void);
 const char *vm_pmu_version_text(void);
 
 /**
- * Copies what went wrong in this host thread's last call that returned an error, as one line that ends with a zero byte.
+ * Copies the message of this host thread's last call that returned an error, as one line that ends with a zero byte.
  *
- * At most `size` bytes are written to `buffer`, the zero byte among them; what does not fit is left out. With `size` 0 nothing is
- * written, and `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
+ * At most `size` bytes are written to `buffer`, including the zero byte; the rest is cut off. With `size` 0 nothing is written, and
+ * `buffer` may be null. Returns the length of the whole message without the zero byte; 0 if no call has failed yet.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2461,23 +2465,21 @@ size_t vm_pmu_last_error(char *buffer, size_t size);
 /**
  * Makes a machine of the part of this name: "k8", "knl", "power9", "itanium", "montecito"; vm_pmu_part_name() lists them.
  *
- * `options` may be null, for one package of one thread that nobody listens to. The machine is written to `machine`; it lives until
+ * `options` may be null, for one package of one thread without callbacks. The machine is written to `machine`, and lives until
  * vm_pmu_machine_destroy(). It never moves, and nothing is allocated for it later. It may be used from several host threads at once.
  *
- * Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot have, shared
- * counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
+ * Options that the part does not have are refused with VM_PMU_STATUS_ERROR_UNSUPPORTED: a number of threads or packages that it cannot
+ * have, shared counters on a part other than the K8, buses or frequencies of boxes on a part without boxes.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_machine_create(const char *name,
-                                  const VmPmuOptions *options,
-                                  VmPmuMachine **machine);
+VmPmuStatus vm_pmu_machine_create(const char *name, const VmPmuOptions *options, VmPmuMachine **machine);
 
 /**
- * Takes a machine apart. Null is allowed and does nothing.
+ * Destroys a machine. Null is allowed and does nothing.
  *
- * No other call may be using the machine, and nothing of it may be used afterwards: neither it nor pointers to its cells.
+ * No other call may be using the machine. Afterwards neither it nor pointers to its cells may be used.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2495,8 +2497,8 @@ VmPmuStatus vm_pmu_machine_shape(const VmPmuMachine *machine, uint32_t *packages
 /**
  * Thread `thread` of the guest reads register `number` of address space `space` (VmPmuSpace). The value is written to `value`.
  *
- * Returns a fault that the guest must be given instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the
- * PMU's. Before the call the totals hold every instruction before the accessing one, and the context is current.
+ * Returns the fault to deliver to the guest instead, if there is one; VM_PMU_STATUS_FAULT_UNCLAIMED when the register is not the PMU's.
+ * Before the call the totals must include every instruction before the accessing one, and the context must be current.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2506,7 +2508,7 @@ VmPmuStatus vm_pmu_read(const VmPmuMachine *machine, uint32_t thread, uint32_t s
 /**
  * Thread `thread` of the guest writes `value` to register `number` of address space `space` (VmPmuSpace).
  *
- * Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may be another: vm_pmu_epoch() tells.
+ * Returns as vm_pmu_read() does; with a fault nothing is written. Afterwards the demand may have changed: check vm_pmu_epoch().
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2514,7 +2516,7 @@ VmPmuStatus vm_pmu_read(const VmPmuMachine *machine, uint32_t thread, uint32_t s
 VmPmuStatus vm_pmu_write(const VmPmuMachine *machine, uint32_t thread, uint32_t space, uint64_t number, uint64_t value);
 
 /**
- * Tells where the totals and deadlines of thread `thread` are.
+ * Fills `cells` with where the totals and deadlines of thread `thread` are.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2522,9 +2524,9 @@ VmPmuStatus vm_pmu_write(const VmPmuMachine *machine, uint32_t thread, uint32_t 
 VmPmuStatus vm_pmu_cells(const VmPmuMachine *machine, uint32_t thread, VmPmuCells *cells);
 
 /**
- * A deadline of thread `thread` has been reached: counts up to now, delivers what became due, sets new deadlines.
+ * A deadline of thread `thread` has been reached: counts up to now, delivers what is due, sets new deadlines.
  *
- * All signals of the instruction have been added before, and its record told if it is wanted.
+ * Before it, add all signals of the instruction, and report its record if it is wanted.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2532,7 +2534,7 @@ VmPmuStatus vm_pmu_cells(const VmPmuMachine *machine, uint32_t thread, VmPmuCell
 VmPmuStatus vm_pmu_service(const VmPmuMachine *machine, uint32_t thread);
 
 /**
- * The horizon of thread `thread` has been reached: services it if a deadline has been, and moves the horizon on.
+ * The horizon of thread `thread` has been reached: services it if a deadline has been reached, and moves the horizon on.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2549,7 +2551,7 @@ VmPmuStatus vm_pmu_check(const VmPmuMachine *machine, uint32_t thread);
 VmPmuStatus vm_pmu_advance(const VmPmuMachine *machine, uint32_t thread, uint64_t cycles, const uint32_t *states, size_t count);
 
 /**
- * Tells where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
+ * Fills `cells` with where the totals and deadlines of the devices of package `package` are: traffic that no thread caused.
  *
  * One host thread at a time adds to them.
  *
@@ -2575,7 +2577,7 @@ VmPmuStatus vm_pmu_service_devices(const VmPmuMachine *machine, uint32_t package
 VmPmuStatus vm_pmu_check_devices(const VmPmuMachine *machine, uint32_t package);
 
 /**
- * Tells thread `thread` its new state. What was added to the totals before this call happened in the old one.
+ * Thread `thread` enters a new state. Events that were added to the totals before this call occurred in the old one.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2583,7 +2585,7 @@ VmPmuStatus vm_pmu_check_devices(const VmPmuMachine *machine, uint32_t package);
 VmPmuStatus vm_pmu_set_context(const VmPmuMachine *machine, uint32_t thread, const VmPmuContext *context);
 
 /**
- * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. One in HLT is told by vm_pmu_set_context() with
+ * vm_pmu_set_context() for a running x86 thread with this CPL, RFLAGS and CR4. For one in HLT use vm_pmu_set_context() with
  * VM_PMU_CONTEXT_HALTED.
  *
  * # Safety
@@ -2617,7 +2619,7 @@ VmPmuStatus vm_pmu_set_context_ia64(const VmPmuMachine *machine, uint32_t thread
 VmPmuStatus vm_pmu_context(const VmPmuMachine *machine, uint32_t thread, VmPmuContext *context);
 
 /**
- * Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Tell the
+ * Brings the registers of thread `thread` to their values after a reset: a warm one, with the power on (INIT), or a cold one. Report the
  * context afterwards.
  *
  * # Safety
@@ -2626,7 +2628,7 @@ VmPmuStatus vm_pmu_context(const VmPmuMachine *machine, uint32_t thread, VmPmuCo
 VmPmuStatus vm_pmu_reset(const VmPmuMachine *machine, uint32_t thread, bool warm);
 
 /**
- * Writes to `levels` which requests of thread `thread` stay until the guest takes their cause away (VM_PMU_LINE_...).
+ * Writes to `levels` which requests of thread `thread` stay raised until the guest removes their cause (VM_PMU_LINE_...).
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2634,7 +2636,7 @@ VmPmuStatus vm_pmu_reset(const VmPmuMachine *machine, uint32_t thread, bool warm
 VmPmuStatus vm_pmu_lines(const VmPmuMachine *machine, uint32_t thread, uint32_t *levels);
 
 /**
- * Wishes for a deadline at every toggle of these pins of thread `thread`, one bit each.
+ * Sets a deadline at every toggle of these pins of thread `thread`, one bit each.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2651,7 +2653,7 @@ VmPmuStatus vm_pmu_pin_toggles(const VmPmuMachine *machine, uint32_t thread, uin
 
 /**
  * Writes to `value` and `mask` which instructions the signal matched_instructions counts: those whose encoding is `value` in the bits of
- * `mask`. Writes to `any` whether there are such. Each of the pointers may be null. When it changes, so does the epoch of the demand.
+ * `mask`. Writes to `any` whether it counts any. Each of the pointers may be null. When it changes, so does the epoch of the demand.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2667,32 +2669,28 @@ VmPmuStatus vm_pmu_instruction_match(const VmPmuMachine *machine, uint32_t threa
 VmPmuStatus vm_pmu_demand(const VmPmuMachine *machine, uint32_t thread, VmPmuDemand *demand);
 
 /**
- * Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, what the counters of thread `thread`, and those of others in
- * the whole package, follow in vain at the moment: signals that VmPmuOptions::supplied does not name. They count nothing, which an emulator can
- * tell its user.
+ * Writes to `signals`, VM_PMU_SIGNAL_WORDS words in the form of VmPmuDemand::signals, the signals that the counters of thread `thread`,
+ * and those of others in the whole package, follow in vain at the moment, because VmPmuOptions::supplied does not name them. Such counters
+ * count nothing; an emulator can warn its user.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_unsupplied(const VmPmuMachine *machine,
-                              uint32_t thread,
-                              uint64_t *signals);
+VmPmuStatus vm_pmu_unsupplied(const VmPmuMachine *machine, uint32_t thread, uint64_t *signals);
 
 /**
- * Tells the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the bits of
- * the states that hold right now are set. A counter that begins within a state takes it for no edge then. To be called before anything
- * else happens; who never calls it has every state at rest.
+ * Supplies the levels that VmPmuDemand::levels of thread `thread` asks for: `holding` points to VM_PMU_SIGNAL_WORDS words, in which the
+ * bits of the states that hold right now are set. A counter that starts within a state then does not take it for an edge. Call it before
+ * any other event; if it is never called, every state is at rest.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_supply_levels(const VmPmuMachine *machine,
-                                 uint32_t thread,
-                                 const uint64_t *holding);
+VmPmuStatus vm_pmu_supply_levels(const VmPmuMachine *machine, uint32_t thread, const uint64_t *holding);
 
 /**
- * Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: what another thread programs can change it too. Compare
- * it once a block.
+ * Writes to `epoch` the epoch of thread `thread`'s demand, without taking a lock: a register access of another thread can change it too.
+ * Compare it once per block.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2708,8 +2706,9 @@ VmPmuStatus vm_pmu_epoch(const VmPmuMachine *machine, uint32_t thread, uint32_t 
 VmPmuStatus vm_pmu_device_demand(const VmPmuMachine *machine, uint32_t package, VmPmuDemand *demand);
 
 /**
- * Something happened to thread `thread` `amount` times (or for `amount` cycles) that no signal tells, named as a guest would select it: the
- * event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread took it.
+ * An event without a signal occurred in thread `thread` `amount` times (or for `amount` cycles). It is named as a guest would select it:
+ * the event, and the bits of the unit mask that describe it. Writes to `taken`, which may be null, whether a counter of the thread counted
+ * it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2717,7 +2716,7 @@ VmPmuStatus vm_pmu_device_demand(const VmPmuMachine *machine, uint32_t package, 
 VmPmuStatus vm_pmu_inject(const VmPmuMachine *machine, uint32_t thread, uint32_t select, uint32_t umask, uint64_t amount, bool *taken);
 
 /**
- * The same for something that happens to the whole package `package`: whichever of its threads counts it takes it.
+ * The same for an event of the whole package `package`: every thread of it that has a counter for the event counts it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2730,8 +2729,8 @@ VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
                                   bool *taken);
 
 /**
- * Tells one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached a
- * deadline, before vm_pmu_service(). More records than are demanded do no harm.
+ * Reports one instruction of thread `thread`, where VmPmuDemand::records asks for it: after its signals have been added and, if it reached
+ * a deadline, before vm_pmu_service(). More records than are demanded do no harm.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2739,19 +2738,17 @@ VmPmuStatus vm_pmu_inject_package(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_record(const VmPmuMachine *machine, uint32_t thread, const VmPmuRecord *record);
 
 /**
- * Tells a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that made
- * it have been added.
+ * Reports a request of thread `thread`, where VmPmuDemand::records has VM_PMU_RECORDS_REQUESTS: after the signals of the instruction that
+ * made it have been added.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
-                           uint32_t thread,
-                           const VmPmuRequest *request);
+VmPmuStatus vm_pmu_request(const VmPmuMachine *machine, uint32_t thread, const VmPmuRequest *request);
 
 /**
- * Writes to `number` which box has this name: its unit and its number, such as "cha12", "mc-dclk5", "ubox". The boxes of a unit follow each
- * other.
+ * Writes to `number` the number of the box of this name: its unit and its number there, such as "cha12", "mc-dclk5", "ubox". The boxes of
+ * a unit have consecutive numbers.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2759,8 +2756,8 @@ VmPmuStatus vm_pmu_request(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
 
 /**
- * Writes to `listens` whether some counter of box `number` listens to what happens in it (vm_pmu_box_inject()): while none does, that needs
- * not be told. What queues hold, and requests that come into a table or leave it, are told always.
+ * Writes to `listens` whether any counter of box `number` listens to its events (vm_pmu_box_inject()): while none does, they need not be
+ * reported. Levels of queues, and requests that enter or leave a table, must always be reported.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2768,8 +2765,8 @@ VmPmuStatus vm_pmu_box_named(const char *name, uint32_t *number);
 VmPmuStatus vm_pmu_box_listens(const VmPmuMachine *machine, uint32_t number, bool *listens);
 
 /**
- * Something of event `select` and sub-event `umask` happens in box `number`: `each` in every one of the next `clocks` clocks. Writes to
- * `taken`, which may be null, whether a counter counts it.
+ * Event `select` with sub-event `umask` occurs in box `number`, `each` times in every one of the next `clocks` clocks. Writes to `taken`,
+ * which may be null, whether a counter counts it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2783,23 +2780,18 @@ VmPmuStatus vm_pmu_box_inject(const VmPmuMachine *machine,
                               bool *taken);
 
 /**
- * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins or
- * ends is one more or less. To be told always: a counter that begins later counts what is there. Writes to `taken`, which may be null,
- * whether a counter follows it.
+ * The queue of event `select` and sub-event `umask` of box `number` has `change` entries more than before; a state (of cycles) that begins
+ * or ends is one more or less. Always report it: a counter that starts later counts the entries that are there. Writes to `taken`, which
+ * may be null, whether a counter follows it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine,
-                             uint32_t number,
-                             uint8_t select,
-                             uint8_t umask,
-                             int64_t change,
-                             bool *taken);
+VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, int64_t change, bool *taken);
 
 /**
- * The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was told before. Writes to `taken`, which
- * may be null, whether a counter follows it.
+ * The queue of event `select` and sub-event `umask` of box `number` has `level` entries, whatever was reported before. Writes to `taken`,
+ * which may be null, whether a counter follows it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2807,7 +2799,8 @@ VmPmuStatus vm_pmu_box_queue(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_box_set_queue(const VmPmuMachine *machine, uint32_t number, uint8_t select, uint8_t umask, uint64_t level, bool *taken);
 
 /**
- * A request at CHA `cha`; its coming and its leaving are told always. Writes to `taken`, which may be null, whether a counter counts it.
+ * Reports a request at CHA `cha`. Always report that it enters and that it leaves. Writes to `taken`, which may be null, whether a counter
+ * counts it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2815,7 +2808,7 @@ VmPmuStatus vm_pmu_box_set_queue(const VmPmuMachine *machine, uint32_t number, u
 VmPmuStatus vm_pmu_box_transact(const VmPmuMachine *machine, uint32_t cha, const VmPmuTransaction *transaction, bool *taken);
 
 /**
- * Writes to `clocks` how many clocks of `clock` (VmPmuClock, one of the three) have gone by.
+ * Writes to `clocks` how far `clock` (VmPmuClock, one of the three) has advanced.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2832,18 +2825,16 @@ VmPmuStatus vm_pmu_clocks(const VmPmuMachine *machine, uint32_t clock, uint64_t 
 VmPmuStatus vm_pmu_boxes_advance(const VmPmuMachine *machine, uint64_t cycles);
 
 /**
- * Lets `clocks` of a clock (VmPmuClock) go by, for an embedder that keeps the clocks itself. Whatever overflows on the way does so at its own clock: interrupts are raised there, before
- * the rest goes by.
+ * Advances a clock (VmPmuClock) by `clocks`, for an embedder that keeps the clocks itself. Each overflow on the way comes at its own
+ * clock: its interrupts are raised there, before the rest of the clocks.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine,
-                        uint32_t clock,
-                        uint64_t clocks);
+VmPmuStatus vm_pmu_tick(const VmPmuMachine *machine, uint32_t clock, uint64_t clocks);
 
 /**
- * Writes to `counting` whether some counter of some box counts: while none does, clocks need not go by.
+ * Writes to `counting` whether any counter of any box counts: while none does, clocks need not advance.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2859,7 +2850,7 @@ VmPmuStatus vm_pmu_boxes_count(const VmPmuMachine *machine, bool *counting);
 VmPmuStatus vm_pmu_boxes_reset(const VmPmuMachine *machine);
 
 /**
- * A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as a bus does it: all ones
+ * A read of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, numbered as VM_PMU_SPACE_PCI is, as on a bus: all ones
  * where no function of the PMU is.
  *
  * # Safety
@@ -2868,7 +2859,7 @@ VmPmuStatus vm_pmu_boxes_reset(const VmPmuMachine *machine);
 VmPmuStatus vm_pmu_pci_read(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t *value);
 
 /**
- * A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as a bus does it: ignored where no function of the PMU is.
+ * A write of `bytes` bytes (1, 2 or 4) of PCI configuration space at `address`, as on a bus: ignored where no function of the PMU is.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2876,10 +2867,10 @@ VmPmuStatus vm_pmu_pci_read(const VmPmuMachine *machine, uint32_t address, uint3
 VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint32_t bytes, uint32_t value);
 
 /**
- * Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals and
- * deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ * Saves everything that the machine remembers: its PMUs, the boxes that they share, and what packages post into memory. Options, totals
+ * and deadlines are not part of it. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
  *
- * No thread of the guest runs meanwhile. An interrupt that comes due by saving is raised before this returns: save the interrupt
+ * No thread of the guest may run meanwhile. An interrupt that becomes due by saving is raised before this returns: save the interrupt
  * controllers afterwards.
  *
  * # Safety
@@ -2888,7 +2879,7 @@ VmPmuStatus vm_pmu_pci_write(const VmPmuMachine *machine, uint32_t address, uint
 VmPmuStatus vm_pmu_save(const VmPmuMachine *machine, VmPmuSnapshot **snapshot);
 
 /**
- * Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They hold until the snapshot is destroyed.
+ * Writes to `bytes` and `length` where the bytes of the snapshot are, and how many. They are valid until the snapshot is destroyed.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2896,10 +2887,11 @@ VmPmuStatus vm_pmu_save(const VmPmuMachine *machine, VmPmuSnapshot **snapshot);
 VmPmuStatus vm_pmu_snapshot_bytes(const VmPmuSnapshot *snapshot, const uint8_t **bytes, size_t *length);
 
 /**
- * Gives a snapshot up. Null is allowed and does nothing.
+ * Destroys a snapshot. Null is allowed and does nothing.
  *
  * # Safety
- * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or its like made and nobody destroyed.
+ * The rules for pointers at the top of the header hold; a snapshot is one that vm_pmu_save() or a similar function made and that has not
+ * been destroyed.
  */
 VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
 
@@ -2907,7 +2899,7 @@ VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
  * Makes the machine remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a machine of the same part, packages and
  * threads, saved by this version of the library or an earlier one.
  *
- * What has been added to the totals so far is not counted. No thread of the guest runs meanwhile. Look at the demand and the lines
+ * Events that were added to the totals before are not counted. No thread of the guest may run meanwhile. Check the demand and the lines
  * afterwards. VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged or of another machine: then nothing is changed.
  *
  * # Safety
@@ -2916,7 +2908,7 @@ VmPmuStatus vm_pmu_snapshot_destroy(VmPmuSnapshot *snapshot);
 VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_t length);
 
 /**
- * Core `core` (a package of the machine) posts to memory from `address` on, and does not run: what OPAL_IMC_COUNTERS_INIT does.
+ * Core `core` (a package of the machine) posts to memory from `address` on, and its engine is stopped, as by OPAL_IMC_COUNTERS_INIT.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2924,8 +2916,8 @@ VmPmuStatus vm_pmu_load(const VmPmuMachine *machine, const uint8_t *bytes, size_
 VmPmuStatus vm_pmu_core_init(const VmPmuMachine *machine, uint32_t core, uint64_t address);
 
 /**
- * The engine of core `core` starts: what happens from now on is counted, and every thread of the core is asked to report what its events
- * follow. Look at the demand afterwards.
+ * The engine of core `core` starts: events from now on are counted, and the demand of every thread of the core includes the signals that
+ * they follow. Check the demand afterwards.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2933,7 +2925,7 @@ VmPmuStatus vm_pmu_core_init(const VmPmuMachine *machine, uint32_t core, uint64_
 VmPmuStatus vm_pmu_core_start(const VmPmuMachine *machine, uint32_t core);
 
 /**
- * The engine of core `core` stops. What is to be in memory by then is posted before, by vm_pmu_core_post().
+ * The engine of core `core` stops. To have all counts in memory, post them first by vm_pmu_core_post().
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2977,8 +2969,8 @@ VmPmuStatus vm_pmu_core_advance(const VmPmuMachine *machine,
                                 VmPmuPassed *passed);
 
 /**
- * Posts to `memory` everything that core `core` has counted up to now, if its engine runs. What that did is told in `passed`, which may be
- * null.
+ * Posts to `memory` everything that core `core` has counted up to now, if its engine runs. Fills `passed`, which may be null, with the
+ * result.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -2986,46 +2978,39 @@ VmPmuStatus vm_pmu_core_advance(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_core_post(const VmPmuMachine *machine, uint32_t core, const VmPmuMemory *memory, VmPmuPassed *passed);
 
 /**
- * Something that no signal tells happened `amount` times in thread `thread` of the machine: what its core posts `offset` bytes from the start
- * of its memory. Writes to `taken`, which may be null, whether it is counted.
+ * An event without a signal occurred `amount` times in thread `thread` of the machine: the event that its core posts `offset` bytes from
+ * the start of its memory. Writes to `taken`, which may be null, whether it is counted.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine,
-                               uint32_t thread,
-                               uint32_t offset,
-                               uint64_t amount,
-                               bool *taken);
+VmPmuStatus vm_pmu_core_inject(const VmPmuMachine *machine, uint32_t thread, uint32_t offset, uint64_t amount, bool *taken);
 
 /**
- * Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers` are
- * EAX, EBX, ECX and EDX as they would be without. Leaf 0Ah and vendor and signature become the part's, and what announces a PMU of other
- * processors is taken away. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
+ * Changes what CPUID returns in `leaf` and `subleaf`, so that the guest finds the PMU of the part of this name and no other. `registers`
+ * are EAX, EBX, ECX and EDX as they would be otherwise. Leaf 0Ah, vendor and signature become the part's, and bits that announce a PMU of
+ * other processors are cleared. VM_PMU_STATUS_ERROR_UNSUPPORTED for a part without CPUID.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_cpuid(const char *part,
-                         uint32_t leaf,
-                         uint32_t subleaf,
-                         uint32_t (*registers)[4]);
+VmPmuStatus vm_pmu_cpuid(const char *part, uint32_t leaf, uint32_t subleaf, uint32_t (*registers)[4]);
 
 /**
- * Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from several
- * host threads at once.
+ * Makes the chips of a POWER9 machine. They are written to `platform` and live until vm_pmu_platform_destroy(). They may be used from
+ * several host threads at once.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_platform_create(const VmPmuPlatformOptions *options,
-                                   VmPmuPlatform **platform);
+VmPmuStatus vm_pmu_platform_create(const VmPmuPlatformOptions *options, VmPmuPlatform **platform);
 
 /**
- * Takes a platform apart. Null is allowed and does nothing.
+ * Destroys a platform. Null is allowed and does nothing.
  *
  * # Safety
- * The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and nobody destroyed.
+ * The rules for pointers at the top of the header hold; a platform is one that vm_pmu_platform_create() made and that has not been
+ * destroyed.
  */
 VmPmuStatus vm_pmu_platform_destroy(VmPmuPlatform *platform);
 
@@ -3042,21 +3027,19 @@ VmPmuStatus vm_pmu_platform_advance(const VmPmuPlatform *platform,
                                     VmPmuPassed *passed);
 
 /**
- * On every chip, lets the slots go by after which an operating system finds the engine paused: for a guest that begins behind host firmware.
+ * On every chip, runs the slots after which an operating system finds the engine paused: for a guest that starts after host firmware.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_platform_boot(const VmPmuPlatform *platform,
-                                 const VmPmuMemory *memory,
-                                 VmPmuPassed *passed);
+VmPmuStatus vm_pmu_platform_boot(const VmPmuPlatform *platform, const VmPmuMemory *memory, VmPmuPassed *passed);
 
 /**
- * Answers a call of the guest to host firmware: OPAL_IMC_COUNTERS_INIT (149), START (150) or STOP (151), with its first three arguments. What
- * the guest finds in its register, such as 0 for OPAL_SUCCESS, is written to `result`.
+ * Answers a call of the guest to host firmware: OPAL_IMC_COUNTERS_INIT (149), START (150) or STOP (151), with its first three arguments.
+ * The value for the guest's register, such as 0 for OPAL_SUCCESS, is written to `result`.
  *
- * Calls about cores reach those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed and do
- * nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call is another's.
+ * Calls about cores go to those of `machine`, whose threads are those of the PIRs in their order; without a machine (null) they succeed
+ * and do nothing. VM_PMU_STATUS_FAULT_UNCLAIMED for every other number: the call belongs to another component.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3072,7 +3055,7 @@ VmPmuStatus vm_pmu_platform_call(const VmPmuPlatform *platform,
 
 /**
  * Writes to `offset` where the counter of the event of this name is posted, in bytes from the start of a chip's region, such as
- * "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": by that vm_pmu_chip_add() knows it. Clocks and counts of updates are no such events.
+ * "PM_PB_CYC" or "PM_MCS01_64B_RD_DISP_PORT01": for vm_pmu_chip_add(). Clocks and counts of updates are not such events.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3080,7 +3063,7 @@ VmPmuStatus vm_pmu_platform_call(const VmPmuPlatform *platform,
 VmPmuStatus vm_pmu_chip_event_named(const char *name, uint32_t *offset);
 
 /**
- * The event that is posted at `offset` happened `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
+ * The event that is posted at `offset` occurred `amount` times on chip `chip`. It takes no lock: any host thread may call it at any time.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3088,8 +3071,8 @@ VmPmuStatus vm_pmu_chip_event_named(const char *name, uint32_t *offset);
 VmPmuStatus vm_pmu_chip_add(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t amount);
 
 /**
- * Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest looks. What that
- * did is told in `passed`, which may be null.
+ * Posts to `memory` everything that chip `chip` has counted, if its engine runs: for an embedder that posts when the guest reads. Fills
+ * `passed`, which may be null, with the result.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3113,7 +3096,7 @@ VmPmuStatus vm_pmu_chip_until_slot(const VmPmuPlatform *platform, uint32_t chip,
 VmPmuStatus vm_pmu_chip_running(const VmPmuPlatform *platform, uint32_t chip, bool *running);
 
 /**
- * Writes to `value` what the register holds whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
+ * Writes to `value` the value of the register whose first counter is posted `offset` bytes from the start of the region of chip `chip`.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3121,8 +3104,8 @@ VmPmuStatus vm_pmu_chip_running(const VmPmuPlatform *platform, uint32_t chip, bo
 VmPmuStatus vm_pmu_chip_register(const VmPmuPlatform *platform, uint32_t chip, uint32_t offset, uint64_t *value);
 
 /**
- * Writes to `address` and `bytes` where the region of chip `chip` begins into which it posts, and how long it is: memory that an operating
- * system must not use as its own, so a device tree lists it among the reserved.
+ * Writes to `address` and `bytes` the start and the length of the region that chip `chip` posts into. An operating system must not use it
+ * as its own memory, so a device tree must reserve it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3130,7 +3113,7 @@ VmPmuStatus vm_pmu_chip_register(const VmPmuPlatform *platform, uint32_t chip, u
 VmPmuStatus vm_pmu_chip_region(const VmPmuPlatform *platform, uint32_t chip, uint64_t *address, uint64_t *bytes);
 
 /**
- * Brings chip `chip` to where power-on leaves it.
+ * Brings chip `chip` to its state at power-on.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3138,8 +3121,8 @@ VmPmuStatus vm_pmu_chip_region(const VmPmuPlatform *platform, uint32_t chip, uin
 VmPmuStatus vm_pmu_chip_reset(const VmPmuPlatform *platform, uint32_t chip);
 
 /**
- * Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and what has happened. What it has posted is in the
- * guest's memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ * Saves everything that chip `chip` remembers: counters, engine, clocks, home, units, and totals. What it has posted is in the guest's
+ * memory and saved with that. The snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3158,10 +3141,9 @@ VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const
 /**
  * Makes a companion of the part of this name: "k8", "knl", "itanium", "montecito", "power9".
  *
- * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until vm_pmu_companion_destroy().
- * Nothing is allocated for it later but what vm_pmu_companion_save() returns, and the list of places that the first call makes which takes
- * them. It may be used from several host threads at once, and each
- * thread of the guest is followed by one of them at a time.
+ * `options` may be null, for one package of one thread. The companion is written to `companion` and lives until
+ * vm_pmu_companion_destroy(). Later allocations for it are only what vm_pmu_companion_save() returns, and the list of places, at the first
+ * call that takes them. It may be used from several host threads at once, but only one at a time follows a thread of the guest.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3169,30 +3151,27 @@ VmPmuStatus vm_pmu_chip_load(const VmPmuPlatform *platform, uint32_t chip, const
 VmPmuStatus vm_pmu_companion_create(const char *name, const VmPmuCompanionOptions *options, VmPmuCompanion **companion);
 
 /**
- * Tells which signals a companion of the part of this name makes, whose clock is that of VmPmuClockOwner `clock`, for VmPmuOptions::supplied: writes
- * their numbers to `signals`, in their order, no more than `capacity` of them, and to `count`, which may be null, how many there are.
+ * Lists the signals that a companion of the part of this name supplies with the VmPmuClockOwner `clock`, for VmPmuOptions::supplied.
+ * Writes their numbers in order to `signals`, at most `capacity` of them, and to `count`, which may be null, how many there are.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_companion_supplied(const char *part,
-                                      uint32_t clock,
-                                      uint32_t *signals,
-                                      uint32_t capacity,
-                                      uint32_t *count);
+VmPmuStatus vm_pmu_companion_supplied(const char *part, uint32_t clock, uint32_t *signals, uint32_t capacity, uint32_t *count);
 
 /**
- * Takes a companion apart. Null is allowed and does nothing.
+ * Destroys a companion. Null is allowed and does nothing.
  *
  * # Safety
- * The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and nobody destroyed.
+ * The rules for pointers at the top of the header hold; a companion is one that vm_pmu_companion_create() made and that has not been
+ * destroyed.
  */
 VmPmuStatus vm_pmu_companion_destroy(VmPmuCompanion *companion);
 
 /**
- * A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches give up what it
- * writes and answer what it reads. What that did is added to the totals of the package's devices, and their deadlines are looked at. At most
- * 4,096 bytes are looked at: a longer transfer is told in parts. One host thread at a time calls it for a package.
+ * A device of package `package` of `machine` reads or writes `bytes` bytes of physical memory from `physical` on: caches drop what it
+ * writes and answer what it reads. The events are added to the totals of the package's devices, and their deadlines are compared. At most
+ * 4,096 bytes are taken: report a longer transfer in parts. One host thread at a time calls it for a package.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3205,59 +3184,52 @@ VmPmuStatus vm_pmu_companion_device_access(const VmPmuCompanion *companion,
                                            bool writes);
 
 /**
- * Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The snapshot
- * is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
+ * Saves everything that the companion and its followers remember, with everything delivered and no thread of the guest running. The
+ * snapshot is written to `snapshot` and lives until vm_pmu_snapshot_destroy().
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion,
-                                  VmPmuSnapshot **snapshot);
+VmPmuStatus vm_pmu_companion_save(const VmPmuCompanion *companion, VmPmuSnapshot **snapshot);
 
 /**
- * Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was made
- * in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
+ * Makes the companion and its followers remember what was saved, all of it or nothing: `length` bytes at `bytes`, of a companion that was
+ * made in the same way. Load the machine first, and call vm_pmu_follow_sync() for each thread afterwards.
  *
  * VM_PMU_STATUS_ERROR_SNAPSHOT when the bytes are damaged, of something else, or saved by a version with another form of companions: then
- * nothing is changed, and one may start with cold caches instead.
+ * nothing is changed, and the embedder can start with cold caches instead.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion,
-                                  const uint8_t *bytes,
-                                  size_t length);
+VmPmuStatus vm_pmu_companion_load(const VmPmuCompanion *companion, const uint8_t *bytes, size_t length);
 
 /**
- * Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing need be told, and what is told does nothing.
- * vm_pmu_follow_deliver() follows it.
+ * Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
+ * ignored. Call vm_pmu_follow_deliver() next.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_follow(const VmPmuCompanion *companion,
-                          uint32_t thread,
-                          const VmPmuInstruction *instruction);
+VmPmuStatus vm_pmu_follow(const VmPmuCompanion *companion, uint32_t thread, const VmPmuInstruction *instruction);
 
 /**
- * Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion makes for thread `thread` and that hold right now;
- * the other bits stay. For vm_pmu_supply_levels(); it knows them while it keeps the time.
+ * Sets in `holding`, VM_PMU_SIGNAL_WORDS words, the bits of the states that the companion supplies for thread `thread` and that hold right
+ * now; the other bits stay. For vm_pmu_supply_levels(); the companion knows them while it keeps time.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion,
-                                 uint32_t thread,
-                                 uint64_t *holding);
+VmPmuStatus vm_pmu_follow_levels(const VmPmuCompanion *companion, uint32_t thread, uint64_t *holding);
 
 /**
- * Tells the totals of thread `thread` of `machine` what its follower has made since the last call, servicing the PMU at each deadline on the
- * way. Writes to `cycles`, which may be null, how many cycles went by: 0 unless the companion keeps the clock.
+ * Adds the events of the follower of thread `thread` since the last call to the thread's totals in `machine`, servicing the PMU at each
+ * deadline on the way. Writes to `cycles`, which may be null, how many cycles elapsed: 0 unless the companion keeps time.
  *
- * `events` is called once, in the middle, with what became of the last instruction: there an embedder adds what it knows itself, tells the
- * instruction's record where one is wanted, and compares the deadlines of its own events. It may be null, and is called while the follower is
- * in use: it may call every function but those that follow the same thread, and it must return. `held` are `held_count` signals of states that
- * hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
+ * `events` is called once, after the companion's events have been added, with the outcome of the last instruction. There an embedder adds
+ * the events that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its own events. It
+ * may be null. It is called while the follower is in use: it may call every function except those that follow the same thread, and it must
+ * return. `held` are `held_count` signals of states that hold in all of these cycles, such as masked interrupts; VM_PMU_MOST_HELD at most.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3272,20 +3244,17 @@ VmPmuStatus vm_pmu_follow_deliver(const VmPmuCompanion *companion,
                                   uint64_t *cycles);
 
 /**
- * The follower of thread `thread` looks at what `machine` counts now: to be called at the beginning and whenever vm_pmu_epoch() has moved, with
- * everything delivered. Writes to `active`, which may be null, whether instructions need be told.
+ * The follower of thread `thread` reads what `machine` counts now. Call it at the beginning and whenever vm_pmu_epoch() has changed, with
+ * everything delivered. Writes to `active`, which may be null, whether instructions need to be reported.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion,
-                               const VmPmuMachine *machine,
-                               uint32_t thread,
-                               bool *active);
+VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion, const VmPmuMachine *machine, uint32_t thread, bool *active);
 
 /**
  * Writes to `stale` whether vm_pmu_companion_watch_places() or vm_pmu_traffic_sync() has changed, since the last vm_pmu_follow_sync(),
- * whether places are watched: the follower of thread `thread` takes that up when it is renewed.
+ * whether places are watched: the next vm_pmu_follow_sync() of thread `thread` takes that into account.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3293,15 +3262,12 @@ VmPmuStatus vm_pmu_follow_sync(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_is_stale(const VmPmuCompanion *companion, uint32_t thread, bool *stale);
 
 /**
- * Writes to `supplies` whether the follower of thread `thread` makes signal `signal` at the moment: then the embedder does not add it as well.
+ * Writes to `supplies` whether the follower of thread `thread` supplies signal `signal` at the moment: then the embedder must not add it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion,
-                                   uint32_t thread,
-                                   uint32_t signal,
-                                   bool *supplies);
+VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion, uint32_t thread, uint32_t signal, bool *supplies);
 
 /**
  * Thread `thread` forgets translations: `what` is a VmPmuForgotten, and `address` the virtual address of VM_PMU_FORGOTTEN_PAGE.
@@ -3312,8 +3278,8 @@ VmPmuStatus vm_pmu_follow_supplies(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_follow_invalidate(const VmPmuCompanion *companion, uint32_t thread, uint32_t what, uint64_t address);
 
 /**
- * Whether the follower of thread `thread` shall keep requests even while the thread's own PMU asks for none: for somebody else who counts
- * them, as agents of Knights Landing's mesh do. It holds from the next vm_pmu_follow_sync() on, and is in no snapshot.
+ * Sets whether the follower of thread `thread` keeps requests even while the thread's own PMU does not want them: for other components
+ * that count them, such as agents of Knights Landing's mesh. It takes effect at the next vm_pmu_follow_sync(), and is in no snapshot.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3322,10 +3288,11 @@ VmPmuStatus vm_pmu_follow_keep_requests(const VmPmuCompanion *companion, uint32_
 
 /**
  * Calls `tell`, with `user`, for each request that has left the first-level caches of the core of thread `thread` since the last
- * vm_pmu_follow_deliver(), in their order: to be called between vm_pmu_follow() and that function, which tells the thread's own PMU and forgets
- * them. There are some where the thread's demand has VM_PMU_RECORDS_REQUESTS, or vm_pmu_follow_keep_requests() asked for them; 128 at most.
+ * vm_pmu_follow_deliver(), in order. Call it between vm_pmu_follow() and vm_pmu_follow_deliver(), which reports them to the thread's own
+ * PMU and drops them. Requests are kept, 128 at most, if the thread's demand has VM_PMU_RECORDS_REQUESTS, or after
+ * vm_pmu_follow_keep_requests().
  *
- * `tell` is called while the follower is in use: it may call every function but those that follow the same thread, and
+ * `tell` is called while the follower is in use: it may call every function except those that follow the same thread, and
  * vm_pmu_companion_destroy(). It must return: no C++ exception and no longjmp may leave it.
  *
  * # Safety
@@ -3337,11 +3304,11 @@ VmPmuStatus vm_pmu_follow_requests(const VmPmuCompanion *companion,
                                    void *user);
 
 /**
- * `request`, which thread `thread` (0 to 7) of tile `tile` (0 to 37) made, at CHA `cha`, which is that of its line (vm_pmu_companion_home()):
- * it comes into the table of requests and will have left after its latency: that many cycles of the CPUs, in clocks of the untile by the machine's
- * frequencies. What stays in the tile comes to no CHA. Writes to `taken`, which may be null, whether a counter counts it. Opcodes are those of
- * the server parts before this one; who knows better tells
- * vm_pmu_box_transact().
+ * Reports `request`, made by thread `thread` (0 to 7) of tile `tile` (0 to 37), to CHA `cha`, which is that of its line
+ * (vm_pmu_companion_home()). It enters the table of requests and leaves it after its latency in cycles of the CPUs, converted to clocks of
+ * the untile by the machine's frequencies. A request that stays in the tile reaches no CHA. Writes to `taken`, which may be null, whether
+ * a counter counts it. Opcodes are those of the server parts before this one; an embedder that knows the real ones calls
+ * vm_pmu_box_transact() instead.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3354,9 +3321,9 @@ VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
                                bool *taken);
 
 /**
- * Whether controllers and channels of memory, and interconnects, count by themselves, for vm_pmu_companion_take_places() and
+ * Turns on or off that controllers and channels of memory, and interconnects, count separately, for vm_pmu_companion_take_places() and
  * vm_pmu_companion_take_interconnects(). While they do, every follower is active from its next vm_pmu_follow_sync() on;
- * vm_pmu_follow_is_stale() tells that it is due. What nobody has taken when this changes is forgotten.
+ * vm_pmu_follow_is_stale() returns whether that is due. Counts that have not been taken when this changes are dropped.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3364,7 +3331,7 @@ VmPmuStatus vm_pmu_box_request(const VmPmuMachine *machine,
 VmPmuStatus vm_pmu_companion_watch_places(const VmPmuCompanion *companion, bool on);
 
 /**
- * Writes to `has` whether some place has something to tell.
+ * Writes to `has` whether any place has something to report.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3372,22 +3339,20 @@ VmPmuStatus vm_pmu_companion_watch_places(const VmPmuCompanion *companion, bool 
 VmPmuStatus vm_pmu_companion_has_places(const VmPmuCompanion *companion, bool *has);
 
 /**
- * Calls `tell`, with `user`, for each place that did something since the last call, once for each thing that it did. The order is fixed:
- * package after package, near memory before channels, each place's signals in theirs. What is told here is in the totals too, of the threads
- * and devices that caused it. Of several host threads that call this at once, each is told what the others are not.
+ * Calls `tell`, with `user`, for each place with counts since the last call, once per signal. The order is fixed: package after package,
+ * near memory before channels, each place's signals in their order. These counts are also in the totals of the threads and devices that
+ * caused them. If several host threads call this at once, each count is reported to only one of them.
  *
- * `tell` is called with no lock held: it may call every function but vm_pmu_companion_destroy(). It must return: no C++ exception and no
- * longjmp may leave it.
+ * `tell` is called with no lock held: it may call every function except vm_pmu_companion_destroy(). It must return: no C++ exception and
+ * no longjmp may leave it.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_companion_take_places(const VmPmuCompanion *companion,
-                                         void (*tell)(void *user, const VmPmuPlace *place),
-                                         void *user);
+VmPmuStatus vm_pmu_companion_take_places(const VmPmuCompanion *companion, void (*tell)(void *user, const VmPmuPlace *place), void *user);
 
 /**
- * Writes to `has` whether some package's interconnect has something to tell.
+ * Writes to `has` whether any package's interconnect has something to report.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3396,9 +3361,9 @@ VmPmuStatus vm_pmu_companion_has_interconnects(const VmPmuCompanion *companion, 
 
 /**
  * Calls `tell`, with `user`, for the interconnect of each package that did something since the last call, package after package. As with
- * places, it is kept while they are watched, and forgotten when that changes.
+ * places, it is kept while they are watched, and dropped when that changes.
  *
- * What vm_pmu_companion_take_places() says of its function holds for this one.
+ * The rules for the function of vm_pmu_companion_take_places() apply to this one.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3408,18 +3373,16 @@ VmPmuStatus vm_pmu_companion_take_interconnects(const VmPmuCompanion *companion,
                                                 void *user);
 
 /**
- * Writes to `agent` which agent keeps the order of the line with the physical address `physical`: on Knights Landing the number of one of 38
- * CHAs, as vm_pmu_box_transact() takes it; 0 on parts without.
+ * Writes to `agent` which agent orders accesses to the line with the physical address `physical`: on Knights Landing the number of one of
+ * 38 CHAs, as vm_pmu_box_transact() takes it; 0 on other parts.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion,
-                                  uint64_t physical,
-                                  uint32_t *agent);
+VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion, uint64_t physical, uint32_t *agent);
 
 /**
- * Makes what leads from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
+ * Makes a traffic from `companion`, of power9, to the chips of `platform`, with nothing moved. It is written to `traffic` and lives until
  * vm_pmu_traffic_destroy(). It may be used from several host threads at once.
  *
  * # Safety
@@ -3428,51 +3391,45 @@ VmPmuStatus vm_pmu_companion_home(const VmPmuCompanion *companion,
 VmPmuStatus vm_pmu_traffic_create(const VmPmuCompanion *companion, const VmPmuPlatform *platform, VmPmuTraffic **traffic);
 
 /**
- * Gives a traffic up. Null is allowed and does nothing.
+ * Destroys a traffic. Null is allowed and does nothing.
  *
  * # Safety
- * The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and nobody destroyed.
+ * The rules for pointers at the top of the header hold; a traffic is one that vm_pmu_traffic_create() made and that has not been
+ * destroyed.
  */
 VmPmuStatus vm_pmu_traffic_destroy(VmPmuTraffic *traffic);
 
 /**
- * Has the companion watch its places while the engine of some chip posts, and no longer: to be called when one may have been started or
- * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). A follower that has become stale by it
- * (vm_pmu_follow_is_stale()) is renewed. Writes to `watches`, which may be null, whether places are watched; while they are not, what moves
- * counts nowhere.
+ * Has the companion watch its places while the engine of any chip posts, and only then. Call it when an engine may have been started or
+ * stopped, that is after vm_pmu_platform_boot(), vm_pmu_platform_call() and vm_pmu_platform_advance(). Then call vm_pmu_follow_sync() for
+ * each follower that this makes stale (vm_pmu_follow_is_stale()). Writes to `watches`, which may be null, whether places are watched;
+ * while they are not, traffic is not counted.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_traffic_sync(const VmPmuTraffic *traffic,
-                                const VmPmuCompanion *companion,
-                                const VmPmuPlatform *platform,
-                                bool *watches);
+VmPmuStatus vm_pmu_traffic_sync(const VmPmuTraffic *traffic, const VmPmuCompanion *companion, const VmPmuPlatform *platform, bool *watches);
 
 /**
- * Tells the chips what has moved since the last call: to be called after each access, or after a block of them, and before cycles of the nest
- * go by. Any host thread may; nothing is told twice. While nothing has moved it costs two loads.
+ * Reports to the chips what has moved since the last call. Call it after each access, or after a block of them, and before the nest
+ * advances. Any host thread may call it; nothing is reported twice. While nothing has moved it costs two loads.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_traffic_flush(const VmPmuTraffic *traffic,
-                                 const VmPmuCompanion *companion,
-                                 const VmPmuPlatform *platform);
+VmPmuStatus vm_pmu_traffic_flush(const VmPmuTraffic *traffic, const VmPmuCompanion *companion, const VmPmuPlatform *platform);
 
 /**
- * Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. What fills no transfer yet
- * is in no chip's snapshot, so this is saved beside them.
+ * Writes to `moved` what each chip has moved, `count` of them: one for each chip of the platform, in their order. Transfers that are not
+ * complete yet are in no chip's snapshot, so save this in addition.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_traffic_moved(const VmPmuTraffic *traffic,
-                                 VmPmuMoved *moved,
-                                 size_t count);
+VmPmuStatus vm_pmu_traffic_moved(const VmPmuTraffic *traffic, VmPmuMoved *moved, size_t count);
 
 /**
- * Goes on from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
+ * Continues from where vm_pmu_traffic_moved() was called: `count` of `moved`, one for each chip of the platform, in their order.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3481,15 +3438,15 @@ VmPmuStatus vm_pmu_traffic_restore(const VmPmuTraffic *traffic, const VmPmuMoved
 
 /**
  * Writes the node imc-counters into the open node, which may be any: firmware puts it at the root. It describes the counters that post
- * themselves: a node for each unit of the nest that a chip of `platform` has, of the homes and numbers that they have, and of
- * cores and threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is
- * still free.
+ * themselves: a node for each unit of the nest that a chip of `platform` has, with the chips' homes and numbers, and nodes of cores and
+ * threads as `nodes` says, which may be null for neither. Writes to `next_phandle`, which may be null, the first phandle that is still
+ * free.
  *
- * The regions into which the chips post are memory that the tree must reserve (vm_pmu_chip_region()), and a processor's node says by its
- * property ibm,chip-id on which chip it is: without it Linux opens no event of the nest there.
+ * The tree must reserve the memory that the chips post into (vm_pmu_chip_region()), and a processor's node must name its chip in the
+ * property ibm,chip-id: without it Linux opens no event of the nest there.
  *
- * VM_PMU_STATUS_ERROR_ARGUMENT where chips cannot be described, such as a home that is no multiple of 1 MiB, or phandles do not suffice: then
- * nothing is written.
+ * VM_PMU_STATUS_ERROR_ARGUMENT if a chip cannot be described, for example because its home is not a multiple of 1 MiB, or if there are too
+ * few phandles: then nothing is written.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3500,19 +3457,19 @@ VmPmuStatus vm_pmu_tree_counters(const VmPmuPlatform *platform,
                                  uint32_t *next_phandle);
 
 /**
- * Writes a catalogue of the counters that post themselves into the open node, which is the root of a tree of its own: for firmware that runs in
- * the guest, which takes it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be null;
- * first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
+ * Writes a catalogue of the counters that post themselves into the open node, which is the root of a separate tree: for firmware that runs
+ * in the guest, which loads it from flash (skiboot: partition IMA_CATALOG). It describes every unit, and what `nodes` says, which may be
+ * null; first_phandle must be 0 or 1. Firmware removes the units that a chip's control block does not have, and adds the chips.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes,
-                                  const VmPmuTreeWriter *writer);
+VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes, const VmPmuTreeWriter *writer);
 
 /**
- * Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; that has the property "isa",
- * VM_PMU_TREE_ISA. Where a tree has the latter node, an operating system finds the PMU of the core by this one, else by the PVR alone.
+ * Writes the node performance-monitor-power9 into the open node, which must be /cpus/ibm,powerpc-cpu-features; the latter has the property
+ * "isa" with the value VM_PMU_TREE_ISA. If a tree has that node, an operating system finds the PMU of the core by its child
+ * performance-monitor-power9, else by the PVR alone.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3520,17 +3477,16 @@ VmPmuStatus vm_pmu_tree_catalogue(const VmPmuCounterNodes *nodes,
 VmPmuStatus vm_pmu_tree_performance_monitor(const VmPmuTreeWriter *writer);
 
 /**
- * Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of 32
- * bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
+ * Writes the property cpu-version into the open node, which must be that of a processor (/cpus/PowerPC,POWER9@...): the PVR `version`, of
+ * 32 bits, as a guest's mfspr reads it. VM_PMU_STATUS_ERROR_ARGUMENT if it is not that of a POWER9: then nothing is written.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
  */
-VmPmuStatus vm_pmu_tree_cpu_version(const VmPmuTreeWriter *writer,
-                                    uint32_t version);
+VmPmuStatus vm_pmu_tree_cpu_version(const VmPmuTreeWriter *writer, uint32_t version);
 
 /**
- * Writes to `name` what part `number` is called, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
+ * Writes to `name` the name of part `number`, counted from 0. VM_PMU_STATUS_ERROR_RANGE when there are no more.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3547,7 +3503,7 @@ VmPmuStatus vm_pmu_part_name(uint32_t number, VmPmuText *name);
 VmPmuStatus vm_pmu_event(const char *part, uint32_t number, VmPmuEvent *event);
 
 /**
- * Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, whatever the case; an event may be called by an alias.
+ * Fills `event` with the event or unit mask of this name, EVENT or EVENT.MASK, in upper or lower case; an event may be named by an alias.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3555,7 +3511,7 @@ VmPmuStatus vm_pmu_event(const char *part, uint32_t number, VmPmuEvent *event);
 VmPmuStatus vm_pmu_event_named(const char *part, const char *name, VmPmuEvent *event);
 
 /**
- * Writes to `number` which signal has this name, such as "instructions_retired".
+ * Writes to `number` the number of the signal of this name, such as "instructions_retired".
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3563,7 +3519,7 @@ VmPmuStatus vm_pmu_event_named(const char *part, const char *name, VmPmuEvent *e
 VmPmuStatus vm_pmu_signal_named(const char *name, uint32_t *number);
 
 /**
- * Writes to `name` and `summary` what signal `number` is called and what it is.
+ * Writes to `name` and `summary` the name and the description of signal `number`.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
@@ -3571,11 +3527,11 @@ VmPmuStatus vm_pmu_signal_named(const char *name, uint32_t *number);
 VmPmuStatus vm_pmu_signal(uint32_t number, VmPmuText *name, VmPmuText *summary);
 
 /**
- * Replays a litmus file, of which `text` has `length` bytes, on a machine of its own. Writes to `checked`, which may be null, how many
- * expectations came true.
+ * Replays a litmus file, the `length` bytes at `text`, on a separate machine. Writes to `checked`, which may be null, how many
+ * expectations it checked.
  *
- * VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when a statement did not come true;
- * vm_pmu_last_error() then has its line, what was seen, and what was to be seen.
+ * VM_PMU_STATUS_ERROR_LITMUS_TEXT when the file cannot be read, VM_PMU_STATUS_ERROR_LITMUS_FAILED when an expectation failed;
+ * vm_pmu_last_error() then returns its line, what was observed, and what was expected.
  *
  * # Safety
  * The rules for pointers at the top of the header hold.
