@@ -32,7 +32,7 @@ const CHASE: &str = "A third guest follows a chain of pointers through every lin
 
 const NEXT: [(&str, &str); 8] = [
     ("pmulab run --pmu k8 --guest overflow", "the whole report of the guest above"),
-    ("pmulab run --guest chase", "every event of caches and memory, and its expected count"),
+    ("pmulab run --guest chase", "cache and memory events and their expected counts"),
     ("pmulab run --pmu power9 --guest ebb", "another part: event-based branches on POWER9"),
     ("pmulab guests", "what the other guests do"),
     ("pmulab list --search cache", "the events, and what drives each of them"),
