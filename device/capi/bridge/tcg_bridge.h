@@ -114,7 +114,7 @@ typedef struct TcgBridgeOptions {
   const uint32_t *with_cycles;
   uint32_t with_cycles_count;
   /*
-   * The signals to which an instruction adds 1 at most, as to instructions and cycles. Their overflows are exact without checks on the way.
+   * Signals that grow by 1 at most in an instruction, like instructions and cycles. Their overflows are exact without intermediate checks.
    */
   const uint32_t *single;
   uint32_t single_count;
@@ -134,7 +134,7 @@ typedef struct TcgBridgeOptions {
   const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;
 
-/* The number of contexts that are counted without a call, and of signals in each, in addition to those of the countdown. */
+/* The number of contexts among which the CPU changes without a call, and of their signals in addition to those of the countdown. */
 #define TCG_BRIDGE_CONTEXTS 4
 #define TCG_BRIDGE_SEPARATE 4
 
@@ -176,8 +176,8 @@ typedef struct TcgBridgeCpu {
   uint64_t box_demand;
   /*
    * Not 0 while taken branches are recorded for POWER's branch history, because the guest has accessed it. It is the number of alerts or
-   * ends of recording until recording stops, unless the guest accesses the history again. The next field is not 0 while branches are
-   * demanded.
+   * ends of recording that remain until branches are no longer recorded; an access of the guest restores it. The next field is not 0 while
+   * the PMU demands taken branches.
    */
   uint32_t history_patience;
   uint32_t records_branches;
@@ -187,15 +187,15 @@ typedef struct TcgBridgeCpu {
    */
   uint32_t skips;
   uint64_t line;
-  /* Not 0 if an instruction has begun and has not been reported to the companion: `instruction`, with its accesses. */
+  /* Not 0 if an instruction has begun that is not yet reported to the companion: `instruction`, with its accesses. */
   uint32_t begun;
   VmPmuInstruction instruction;
   VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
   /*
    * The contexts that were reported since a register was last written: `context_count` of them. The CPU is in number `context_index`, the
-   * PMU in number `reported_context`. They may differ only while `may_postpone` is not 0: then blocks add at most TCG_BRIDGE_SEPARATE
-   * signals by code of their own, `separate_count` in `separate`. The totals of these were `separate_base` when the CPU came into an
-   * unreported context.
+   * PMU in number `reported_context`. These numbers may differ only while `may_postpone` is not 0: then blocks add at most
+   * TCG_BRIDGE_SEPARATE signals by code of their own, `separate_count` in `separate`. The totals of these were `separate_base` when the CPU
+   * came into an unreported context.
    */
   TcgBridgeContext contexts[TCG_BRIDGE_CONTEXTS];
   uint32_t context_count;
@@ -381,7 +381,7 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware);
 
 /*
  * The number of cycles in the states of `signals` until something becomes due: set the host's timer to no more. VM_PMU_NEVER if nothing
- * becomes due. Report the halted context before, by tcg_bridge_sync().
+ * becomes due. Call tcg_bridge_sync() first, to report the halted context.
  */
 uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t count);
 /* Advances by cycles without instructions, in the states of `signals`, which include the pace. */

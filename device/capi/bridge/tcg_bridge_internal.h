@@ -17,8 +17,8 @@
 /*
  * POWER9 records taken branches whenever it may alert, so with Linux every branch of a guest that counts anything would be recorded. Few
  * guests ever read the history. Branches are recorded only from the first clrbhrb or mfbhrbe on, until this many alerts or ends of
- * recording have occurred without another such access. A guest that reads the history at each alert has one access a period, although Linux
- * sometimes stops its counters in between.
+ * recording have occurred without another such access. A guest that reads the history at each alert has one access per alert, although
+ * Linux sometimes stops its counters in between.
  */
 #define TCG_BRIDGE_HISTORY_PATIENCE 8
 
@@ -30,11 +30,13 @@
 
 /* The functions of tcg_bridge_boxes.c, which not every host has. */
 typedef struct TcgBridgeBoxes {
-  /* The state is about to be saved; it has been loaded. */
+  /* The state is about to be saved. */
   void (*save)(TcgBridge *bridge);
+  /* The state has been loaded. */
   void (*load)(TcgBridge *bridge);
-  /* The CPU's follower is about to be synchronized; it has followed an instruction. */
+  /* The CPU's follower is about to be synchronized. */
   void (*sync)(TcgBridgeCpu *cpu);
+  /* The follower has followed an instruction. */
   void (*followed)(TcgBridgeCpu *cpu);
 } TcgBridgeBoxes;
 
