@@ -1,5 +1,5 @@
 /*
- * What a dynamic translator needs between itself and vm_pmu.h: see tcg_bridge.h.
+ * The code between a dynamic translator and vm_pmu.h: see tcg_bridge.h.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PAIRED_MASK ((UINT64_C(1) << TCG_BRIDGE_SHIFT) - 1)
-/* The most that the countdown is filled with: with 3 an instruction, the paired signal does not outgrow its bits. */
+/* The largest value of the countdown in instructions: with 3 for each of them, the paired signal does not exceed its bits. */
 #define MOST_BUDGET (UINT64_C(1) << (TCG_BRIDGE_SHIFT - 2))
 
 /* ---- The countdown ---- */
@@ -25,67 +25,68 @@ static void add_executed(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t pair
   add_cycles(cpu, instructions);
 }
 
-/* How many instructions have been taken off the countdown, of which `left` is left, and are neither in the totals nor in those of a stay. */
+/* How many subtracted instructions are neither in the totals nor in the amounts of a context. `left` is the countdown. */
 static uint64_t taken_off(const TcgBridgeCpu *cpu, uint64_t left) {
   return (cpu->filled >> TCG_BRIDGE_SHIFT) - (uint64_t)((int64_t)left >> TCG_BRIDGE_SHIFT);
 }
 
 /*
- * What was executed in a stay that the PMU was not told goes to that stay, but for the last `open` instructions, which add nothing to the paired signal. What
- * blocks have added to totals is taken out again. Nobody else counts that: contexts add up only where all counters are the thread's own.
+ * Adds what was executed in an unreported context to the amounts of that context, except for the last `open` instructions, which add
+ * nothing to the paired signal. What blocks have added to the totals is subtracted again. No other thread counts it: contexts add up only
+ * where all counters are the thread's own.
  */
-static void keep_apart(TcgBridgeCpu *cpu, uint64_t open) {
-  TcgBridgeStay *stay = &cpu->stays[cpu->stay];
+static void keep_unreported(TcgBridgeCpu *cpu, uint64_t open) {
+  TcgBridgeContext *context = &cpu->contexts[cpu->context_index];
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   uint32_t number;
-  stay->instructions += taken_off(cpu, left) - open;
-  stay->paired += left & PAIRED_MASK;
+  context->instructions += taken_off(cpu, left) - open;
+  context->paired += left & PAIRED_MASK;
   left &= ~PAIRED_MASK;
   VM_PMU_STORE(cpu->countdown, left);
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
-  for (number = 0; number < cpu->apart_count; number++) {
-    uint64_t *total = cpu->totals + cpu->apart[number];
-    stay->apart[number] += VM_PMU_LOAD(total) - cpu->base[number];
-    VM_PMU_STORE(total, cpu->base[number]);
+  for (number = 0; number < cpu->separate_count; number++) {
+    uint64_t *total = cpu->totals + cpu->separate[number];
+    context->separate[number] += VM_PMU_LOAD(total) - cpu->separate_base[number];
+    VM_PMU_STORE(total, cpu->separate_base[number]);
   }
 }
 
-static bool has_kept(const TcgBridgeCpu *cpu, const TcgBridgeStay *stay) {
-  uint64_t any = stay->instructions | stay->paired;
+static bool has_unreported(const TcgBridgeCpu *cpu, const TcgBridgeContext *context) {
+  uint64_t any = context->instructions | context->paired;
   uint32_t number;
-  for (number = 0; number < cpu->apart_count; number++) any |= stay->apart[number];
+  for (number = 0; number < cpu->separate_count; number++) any |= context->separate[number];
   return any != 0;
 }
 
-static void add_kept(TcgBridgeCpu *cpu, TcgBridgeStay *stay) {
+static void add_unreported(TcgBridgeCpu *cpu, TcgBridgeContext *context) {
   uint32_t number;
-  add_executed(cpu, stay->instructions, stay->paired);
-  stay->instructions = 0;
-  stay->paired = 0;
-  for (number = 0; number < cpu->apart_count; number++) {
-    vm_pmu_add(&cpu->cells, cpu->apart[number], stay->apart[number]);
-    stay->apart[number] = 0;
+  add_executed(cpu, context->instructions, context->paired);
+  context->instructions = 0;
+  context->paired = 0;
+  for (number = 0; number < cpu->separate_count; number++) {
+    vm_pmu_add(&cpu->cells, cpu->separate[number], context->separate[number]);
+    context->separate[number] = 0;
   }
 }
 
-/* Tells the PMU the contexts that it was not told, with what was executed in each. The present one comes last. */
-static void tell_stays(TcgBridgeCpu *cpu) {
+/* Reports the unreported contexts, each with its amounts. The current one comes last. */
+static void report_contexts(TcgBridgeCpu *cpu) {
   uint32_t number;
   cpu->postponed = 0;
-  for (number = 1; number <= cpu->stay_count; number++) {
-    uint32_t index = (cpu->stay + number) % cpu->stay_count;
-    TcgBridgeStay *stay = &cpu->stays[index];
-    if (!has_kept(cpu, stay) && index != cpu->stay) continue;
-    if (index != cpu->told_stay) {
-      cpu->told_stay = index;
-      cpu->context = stay->context;
+  for (number = 1; number <= cpu->context_count; number++) {
+    uint32_t index = (cpu->context_index + number) % cpu->context_count;
+    TcgBridgeContext *context = &cpu->contexts[index];
+    if (!has_unreported(cpu, context) && index != cpu->context_index) continue;
+    if (index != cpu->reported_context) {
+      cpu->reported_context = index;
+      cpu->context = context->context;
       vm_pmu_set_context(cpu->bridge->machine, cpu->number, &cpu->context);
     }
-    add_kept(cpu, stay);
+    add_unreported(cpu, context);
   }
 }
 
-/* The same where the PMU knows the context: what was executed goes to the totals. */
+/* Adds what was executed in the reported context to the totals, except for the last `open` instructions. */
 static void add_taken_off(TcgBridgeCpu *cpu, uint64_t open) {
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
   if (left == cpu->filled) return;
@@ -95,24 +96,27 @@ static void add_taken_off(TcgBridgeCpu *cpu, uint64_t open) {
   cpu->filled = left + (open << TCG_BRIDGE_SHIFT);
 }
 
-/* Adds what has been taken off to the totals, but for the last `open` instructions, which add nothing to the paired signal. Returns how many those are. */
+/*
+ * Adds the subtracted instructions to the totals, except for the last `open`, which add nothing to the paired signal. Returns how many
+ * those are.
+ */
 static uint64_t settle(TcgBridgeCpu *cpu, uint64_t open) {
   uint64_t taken = taken_off(cpu, VM_PMU_LOAD(cpu->countdown));
   if (open > taken) open = taken;
-  if (cpu->stay != cpu->told_stay) {
-    keep_apart(cpu, open);
+  if (cpu->context_index != cpu->reported_context) {
+    keep_unreported(cpu, open);
   } else {
     add_taken_off(cpu, open);
   }
-  if (cpu->postponed) tell_stays(cpu);
+  if (cpu->postponed) report_contexts(cpu);
   return open;
 }
 
 void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open) {
   uint64_t room = vm_pmu_room(&cpu->cells);
   room = room > open ? room - open : 0;
-  /* The block that comes to a deadline is executed as one of its own: its last instruction is the one whose record is wanted. */
-  if (room != 0 && (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) != 0) room -= 1;
+  /* The instructions up to a deadline are executed as a separate block: its last instruction is the one whose record is demanded. */
+  if (room != 0 && (cpu->demand.records & cpu->bridge->supplied_records & VM_PMU_RECORDS_AT_DEADLINE) != 0) room -= 1;
   if (room > MOST_BUDGET) room = MOST_BUDGET;
   VM_PMU_STORE(cpu->countdown, room << TCG_BRIDGE_SHIFT);
   cpu->filled = (room + open) << TCG_BRIDGE_SHIFT;
@@ -148,51 +152,56 @@ void tcg_bridge_block_free(TcgBridgeBlock *block) {
 
 /* ---- Execution ---- */
 
-/* Whether two contexts may add up: they differ in nothing but what decides which counters count. */
+/* Whether two contexts may add up: they differ only in the fields that decide which counters count. */
 static bool are_alike(const VmPmuContext *one, const VmPmuContext *other) {
   return one->flags == other->flags && one->control == other->control && one->time_base == other->time_base;
 }
 
 /*
- * The PMU is told, or knows already, that the CPU is in this context now. Others that it was told before are kept, unless this is another one of the same
- * key: then something has changed that the key does not say, and perhaps for them too.
+ * Stores the context that the CPU and the PMU are in now. Contexts that were reported earlier are kept, unless one of them has the same key
+ * and differs: then something has changed that the key does not contain, maybe for the others too.
  */
 static void remember(TcgBridgeCpu *cpu, const VmPmuContext *context) {
   uint32_t index;
-  for (index = 0; index < cpu->stay_count && cpu->stays[index].key != cpu->key; index++) {
+  for (index = 0; index < cpu->context_count && cpu->contexts[index].key != cpu->key; index++) {
   }
-  if (index < cpu->stay_count) {
-    const VmPmuContext *known = &cpu->stays[index].context;
+  if (index < cpu->context_count) {
+    const VmPmuContext *known = &cpu->contexts[index].context;
     uint64_t other = (known->machine_state ^ context->machine_state) & vm_pmu_sensitivity(&cpu->cells);
-    if (known->privilege != context->privilege || other != 0) index = cpu->stay_count = 0;
+    if (known->privilege != context->privilege || other != 0) index = cpu->context_count = 0;
   }
-  if (index == TCG_BRIDGE_STAYS || cpu->key == TCG_BRIDGE_KEY_UNKNOWN || !are_alike(&cpu->stays[0].context, context)) index = cpu->stay_count = 0;
-  cpu->stay = cpu->told_stay = index;
-  if (index < cpu->stay_count) return;
-  cpu->stays[index].key = cpu->key;
-  cpu->stays[index].context = *context;
-  memset(cpu->stays[index].apart, 0, sizeof cpu->stays[index].apart);
-  cpu->stays[index].instructions = 0;
-  cpu->stays[index].paired = 0;
-  cpu->stay_count = index + 1;
+  if (index == TCG_BRIDGE_CONTEXTS || cpu->key == TCG_BRIDGE_KEY_UNKNOWN || !are_alike(&cpu->contexts[0].context, context)) {
+    index = cpu->context_count = 0;
+  }
+  cpu->context_index = cpu->reported_context = index;
+  if (index < cpu->context_count) return;
+  cpu->contexts[index].key = cpu->key;
+  cpu->contexts[index].context = *context;
+  memset(cpu->contexts[index].separate, 0, sizeof cpu->contexts[index].separate);
+  cpu->contexts[index].instructions = 0;
+  cpu->contexts[index].paired = 0;
+  cpu->context_count = index + 1;
 }
 
-/* A register has been written, or something was told: contexts told before may not be what they were. */
-static void forget_stays(TcgBridgeCpu *cpu) {
-  cpu->stay_count = 0;
+/* A register has been written, or the host has called the PMU: earlier contexts may be out of date. */
+static void forget_contexts(TcgBridgeCpu *cpu) {
+  cpu->context_count = 0;
   remember(cpu, &cpu->context);
 }
 
-void tcg_bridge_tell_context(TcgBridgeCpu *cpu) {
-  VmPmuContext context = {sizeof(VmPmuContext)}, *told = &cpu->context;
+void tcg_bridge_report_context(TcgBridgeCpu *cpu) {
+  VmPmuContext context = {sizeof(VmPmuContext)}, *reported = &cpu->context;
   cpu->key = cpu->bridge->host.context(cpu->bridge->user, cpu->number, &context);
   remember(cpu, &context);
-  /* Field by field, as they have just been written, and no two neighbours in a row: comparing both at once would wait for their stores. */
-  if (context.privilege == told->privilege && context.machine_state == told->machine_state && context.flags == told->flags &&
-      context.control == told->control && context.time_base == told->time_base && context.size == told->size) {
+  /*
+   * Field by field, as they have just been written, and no two neighbours in a row: a comparison of both at once would wait for their
+   * stores.
+   */
+  if (context.privilege == reported->privilege && context.machine_state == reported->machine_state && context.flags == reported->flags &&
+      context.control == reported->control && context.time_base == reported->time_base && context.size == reported->size) {
     return;
   }
-  *told = context;
+  *reported = context;
   vm_pmu_set_context(cpu->bridge->machine, cpu->number, &context);
 }
 
@@ -207,19 +216,20 @@ bool tcg_bridge_reached(const TcgBridgeCpu *cpu) {
   return false;
 }
 
-/* Tells the instruction that was completed last, once, if it came to a deadline: after its signals, before the deadline is served. */
-static void tell_record(TcgBridgeCpu *cpu) {
+/* Reports the last completed instruction, once, if it reached a deadline: after its signals, before the deadline is served. */
+static void report_record(TcgBridgeCpu *cpu) {
   VmPmuRecord record = {sizeof(VmPmuRecord)};
   uint64_t completed = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
-  bool news = completed != cpu->told;
-  cpu->told = completed;
-  if (!news || (cpu->demand.records & cpu->bridge->tells & VM_PMU_RECORDS_AT_DEADLINE) == 0 || !tcg_bridge_reached(cpu)) return;
+  bool is_new = completed != cpu->reported;
+  cpu->reported = completed;
+  if (!is_new || (cpu->demand.records & cpu->bridge->supplied_records & VM_PMU_RECORDS_AT_DEADLINE) == 0) return;
+  if (!tcg_bridge_reached(cpu)) return;
   if (cpu->bridge->host.record(cpu->bridge->user, cpu->number, &record)) vm_pmu_record(cpu->bridge->machine, cpu->number, &record);
 }
 
-/* Serves the deadlines that the last instruction has come to, if it has. */
+/* Serves the deadlines that the last instruction has reached. */
 static void serve(TcgBridgeCpu *cpu) {
-  tell_record(cpu);
+  report_record(cpu);
   vm_pmu_check(cpu->bridge->machine, cpu->number);
 }
 
@@ -236,7 +246,7 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   due = vm_pmu_due(&cpu->cells);
   if (due) serve(cpu);
   if (!due && vm_pmu_room(&cpu->cells) < instructions) {
-    /* A deadline that stayed while its counter stood still is nearer than it must be. To set it anew costs less than to cut a block. */
+    /* A deadline that was kept while its counter was stopped is nearer than necessary. Setting it again costs less than cutting a block. */
     vm_pmu_service(cpu->bridge->machine, cpu->number);
     vm_pmu_check(cpu->bridge->machine, cpu->number);
   }
@@ -245,7 +255,9 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   if (tcg_bridge_poll_interrupt(cpu)) return TCG_BRIDGE_INTERRUPT;
   budget = cpu->filled >> TCG_BRIDGE_SHIFT;
   if (instructions <= budget) return TCG_BRIDGE_GO;
-  /* A deadline that is there already waits for one more instruction: single cycles are looked at by executing single instructions. */
+  /*
+   * A deadline that has been reached already waits for one more instruction: single cycles are observed by executing single instructions.
+   */
   room = vm_pmu_room(&cpu->cells);
   if (room == 0) room = 1;
   room = least(least(room, instructions), MOST_BUDGET);
@@ -256,22 +268,22 @@ uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions) {
   return room;
 }
 
-/* The CPU goes on in a context that the PMU was told already, if it may be told so later. */
+/* The CPU continues in a context that was reported earlier. Returns whether the change may be reported later. */
 static bool postpone(TcgBridgeCpu *cpu, uint32_t key) {
   uint32_t index, number;
-  if (!cpu->sums || !vm_pmu_contexts_add_up(&cpu->cells) || cpu->stays[cpu->stay].key != cpu->key) return false;
-  /* The instruction that ended the context may have come to a deadline: that is served in it. */
+  if (!cpu->may_postpone || !vm_pmu_contexts_add_up(&cpu->cells) || cpu->contexts[cpu->context_index].key != cpu->key) return false;
+  /* The instruction that ended the context may have reached a deadline, which is served in that context. */
   if ((int64_t)VM_PMU_LOAD(cpu->countdown) >> TCG_BRIDGE_SHIFT <= 0) return false;
-  for (index = 0; index < cpu->stay_count; index++) {
-    if (cpu->stays[index].key != key) continue;
-    if (cpu->stay != cpu->told_stay) {
-      keep_apart(cpu, 0);
+  for (index = 0; index < cpu->context_count; index++) {
+    if (cpu->contexts[index].key != key) continue;
+    if (cpu->context_index != cpu->reported_context) {
+      keep_unreported(cpu, 0);
     } else {
       add_taken_off(cpu, 0);
     }
-    for (number = 0; number < cpu->apart_count; number++) cpu->base[number] = VM_PMU_LOAD(cpu->totals + cpu->apart[number]);
+    for (number = 0; number < cpu->separate_count; number++) cpu->separate_base[number] = VM_PMU_LOAD(cpu->totals + cpu->separate[number]);
     cpu->postponed = 1;
-    cpu->stay = index;
+    cpu->context_index = index;
     cpu->key = key;
     return true;
   }
@@ -281,17 +293,17 @@ static bool postpone(TcgBridgeCpu *cpu, uint32_t key) {
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key) {
   if (key == cpu->key || !cpu->counting) return false;
   if (cpu->key != TCG_BRIDGE_KEY_UNKNOWN && vm_pmu_sensitivity(&cpu->cells) == 0) {
-    cpu->key = key; /* nothing depends on it: what is asked of the PMU next tells the context before */
+    cpu->key = key; /* no counter depends on it: the next call to the PMU reports the context first */
   } else if (!postpone(cpu, key)) {
     tcg_bridge_sync(cpu);
   }
-  return VM_PMU_LOAD(&cpu->look) != 0;
+  return VM_PMU_LOAD(&cpu->check_needed) != 0;
 }
 
 bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu) {
-  bool look = VM_PMU_LOAD(&cpu->look) != 0;
-  if (look) VM_PMU_STORE(&cpu->look, 0);
-  return look;
+  bool needed = VM_PMU_LOAD(&cpu->check_needed) != 0;
+  if (needed) VM_PMU_STORE(&cpu->check_needed, 0);
+  return needed;
 }
 
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed) {
@@ -307,7 +319,7 @@ void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t ex
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions) {
   uint64_t paired = -takes & PAIRED_MASK;
   uint64_t left = VM_PMU_LOAD(cpu->countdown);
-  /* What has been settled meanwhile, and is open no longer, cannot be taken back. */
+  /* Instructions that have been added to the totals since cannot be taken back. */
   uint64_t taken = taken_off(cpu, left);
   if (instructions == 0 || taken == 0) return;
   VM_PMU_STORE(cpu->countdown, left - paired + (least(instructions, taken) << TCG_BRIDGE_SHIFT));
@@ -317,7 +329,7 @@ void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record) {
   settle(cpu, 0);
   record->size = sizeof *record;
   vm_pmu_record(cpu->bridge->machine, cpu->number, record);
-  cpu->told = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
+  cpu->reported = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
 }
@@ -330,11 +342,11 @@ void tcg_bridge_open(TcgBridgeCpu *cpu) {
 void tcg_bridge_settle(TcgBridgeCpu *cpu) { settle(cpu, 0); }
 
 void tcg_bridge_resume(TcgBridgeCpu *cpu) {
-  forget_stays(cpu);
+  forget_contexts(cpu);
   tcg_bridge_serve(cpu);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
-  if (VM_PMU_LOAD(&cpu->look) == 0) return;
+  if (VM_PMU_LOAD(&cpu->check_needed) == 0) return;
   cpu->filled = 0;
   VM_PMU_STORE(cpu->countdown, 0);
 }
@@ -342,7 +354,7 @@ void tcg_bridge_resume(TcgBridgeCpu *cpu) {
 void tcg_bridge_sync(TcgBridgeCpu *cpu) {
   settle(cpu, 0);
   tcg_bridge_serve(cpu);
-  tcg_bridge_tell_context(cpu);
+  tcg_bridge_report_context(cpu);
   tcg_bridge_renew_if_changed(cpu);
   tcg_bridge_fill(cpu, 0);
 }
@@ -368,9 +380,9 @@ static TcgBridgeAnswer answer(VmPmuStatus status, uint32_t space, TcgBridgeExcep
   case VM_PMU_STATUS_FAULT_RESERVED_REGISTER_FIELD: exception->vector = 0x5400, exception->code = 0x30; return TCG_BRIDGE_RAISE;
   default: break;
   }
-  /* Unclaimed; or misuse, as a register of another architecture is. */
+  /* Unclaimed; or misuse, such as a register of another architecture. */
   if (status <= VM_PMU_STATUS_FAULT_UNCLAIMED) return TCG_BRIDGE_NOT_OURS;
-  /* A fault of a later library. */
+  /* A fault that a later library has added. */
   if (space == VM_PMU_SPACE_MSR || space == VM_PMU_SPACE_RDPMC) {
     exception->vector = 13;
   } else if (space <= VM_PMU_SPACE_IMC) {
@@ -381,21 +393,21 @@ static TcgBridgeAnswer answer(VmPmuStatus status, uint32_t space, TcgBridgeExcep
   return TCG_BRIDGE_RAISE;
 }
 
-/* One access, a write if `read` is null, between what is before the accessing instruction and that instruction itself. */
+/* One access, a write if `read` is null. Everything before the accessing instruction is settled; the instruction itself stays open. */
 static VmPmuStatus access_register(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *read, uint64_t value) {
   const VmPmuMachine *machine = cpu->bridge->machine;
   uint64_t open = settle(cpu, 1);
   VmPmuStatus status;
-  tcg_bridge_tell_context(cpu);
+  tcg_bridge_report_context(cpu);
   if (read != NULL) {
     status = vm_pmu_read(machine, cpu->number, space, number, read);
   } else {
     status = vm_pmu_write(machine, cpu->number, space, number, value);
-    forget_stays(cpu);
+    forget_contexts(cpu);
   }
   tcg_bridge_renew_if_changed(cpu);
   if (space == VM_PMU_SPACE_BHRB && status == VM_PMU_STATUS_OK) {
-    cpu->history = TCG_BRIDGE_HISTORY_PATIENCE;
+    cpu->history_patience = TCG_BRIDGE_HISTORY_PATIENCE;
     tcg_bridge_choose_again(cpu);
   }
   tcg_bridge_fill(cpu, open);
@@ -415,7 +427,7 @@ TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t num
 void tcg_bridge_sync_all(TcgBridgeCpu *cpu) {
   memset(&cpu->context, 0, sizeof cpu->context);
   cpu->key = TCG_BRIDGE_KEY_UNKNOWN;
-  cpu->stay_count = 0;
+  cpu->context_count = 0;
   cpu->begun = 0;
   cpu->line = UINT64_MAX;
   if (cpu->bridge->companion != NULL) vm_pmu_follow_sync(cpu->bridge->companion, cpu->bridge->machine, cpu->number, NULL);
@@ -450,9 +462,9 @@ void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware) {
   uint32_t signal = hardware ? VM_PMU_SIGNAL_INTERRUPTS_TAKEN : VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
   if (!cpu->counting) return;
   settle(cpu, 0);
-  /* A deadline that the last instruction has come to is served before anything else happens. */
+  /* A deadline that the last instruction has reached is served first. */
   tcg_bridge_serve(cpu);
-  if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tcg_bridge_tell_context(cpu); /* it was halted, and is no longer */
+  if (cpu->key == TCG_BRIDGE_KEY_UNKNOWN) tcg_bridge_report_context(cpu); /* it was halted, and runs again */
   tcg_bridge_count(cpu, signal, 1);
   add_cycles(cpu, 1);
   if (vm_pmu_due(&cpu->cells) || vm_pmu_reached(&cpu->cells, signal)) serve(cpu);

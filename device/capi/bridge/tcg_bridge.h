@@ -1,35 +1,35 @@
 /*
- * What a dynamic translator, or any emulator in C or C++, needs between itself and vm_pmu.h. Copy the files of this folder into the
- * emulator's tree, those of the companion if it is wanted; the book has a chapter each on QEMU, Bochs, gem5 and Ski.
+ * The code between an emulator in C or C++, in particular a dynamic translator, and vm_pmu.h. Copy the files of this folder into the
+ * emulator's tree; those of the companion only if it is used. The book has chapters on QEMU, Bochs, gem5 and Ski.
  *
- * How counting works here
+ * How counting works
  *
- * A CPU has one cell of 64 bits, the countdown. It holds how many instructions may be executed before the PMU must be asked. A block takes
- * its instructions off at its entry, and is not entered if there are not so many left:
+ * Each CPU has a cell of 64 bits, the countdown. It holds how many instructions may be executed before the PMU must be called. A block
+ * subtracts its instructions at its entry, and is not entered if too few are left:
  *
  *     entry:  left = *countdown - takes                   takes: a constant of the block, tcg_bridge_takes()
- *             left < 0?  then call tcg_bridge_slow(), and do as it says
+ *             left < 0?  call tcg_bridge_slow(), and do what it returns
  *             *countdown = left
  *
- * That is all that a block does. What has been taken off is added to the totals when somebody looks, and cycles are added with it: each
- * instruction has one. In its low bits the cell also counts one more signal whose sum in a block is known when it is translated: branches,
- * usually, which so cost nothing. Whatever else is counted is one addition where it happens, by tcg_bridge_count() or the same
- * in generated code, and only where tcg_bridge_wants() says so.
+ * A block does nothing else. The bridge adds the subtracted instructions to the totals when the totals are needed, with one cycle for each
+ * instruction. The low bits of the cell count one more signal whose sum in a block is known when the block is translated. This is usually
+ * branches, which then cost nothing. Every other signal is one addition where it occurs, by tcg_bridge_count() or the same in generated
+ * code, and only where tcg_bridge_wants() says so.
  *
- * A deadline within a block is met by executing less of it: tcg_bridge_slow() returns how much. So an overflow comes at its very
- * instruction, however long blocks are. Whoever leaves a block in its middle gives back what was not executed.
+ * If a deadline is within a block, fewer of its instructions are executed: tcg_bridge_slow() returns how many. So an overflow occurs at the
+ * exact instruction, however long blocks are. A host that leaves a block in its middle gives back the instructions that were not executed.
  *
- * A change of the context mostly starts and stops counters, and no more: what is counted in each context adds up. While the library says so, the bridge tells
- * such a change to nobody. It keeps what was executed in each context by itself, and tells it when anything else is asked of the PMU.
+ * Most changes of the context only start and stop counters: the counts of each context add up. While the library says so, the bridge does
+ * not report such a change. It keeps the amounts of each context, and reports them before any other call to the PMU.
  *
- * While TcgBridgeCpu::counting is 0, nothing is counted on that CPU, and its blocks need none of this. A translator makes two kinds of
- * blocks, with the entry and without, and takes those that fit.
+ * While TcgBridgeCpu::counting is 0, nothing is counted on that CPU, and its blocks need no counting code. A translator makes two kinds of
+ * blocks, with the entry and without, and uses the kind that fits.
  *
  * Rules for the host
  *
- * - One TcgBridgeCpu a virtual CPU, used on one host thread at a time. Different ones may be used at once.
+ * - There is one TcgBridgeCpu per vCPU, used on one host thread at a time. Different ones may be used at the same time.
  * - An instruction that reads or writes registers of the PMU ends its block, and so does one that changes the key of the context. Where the
- *   next block is looked up, tcg_bridge_context() is told its key.
+ *   next block is looked up, the host passes its key to tcg_bridge_context().
  * - A block ends at every control transfer, and where tcg_bridge_limit() says.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
@@ -44,173 +44,184 @@ extern "C" {
 #endif
 
 /*
- * Where in the countdown the number of instructions begins. Below it another signal is counted, of which an instruction adds 3 at most. What a
- * block of up to 512 instructions takes off is a constant of 31 bits, which most hosts have in an instruction.
+ * The first bit of the number of instructions in the countdown. The bits below it count another signal, to which an instruction adds 3 at
+ * most. The amount that a block of up to 512 instructions subtracts is a constant of 31 bits, which fits an instruction on most hosts.
  */
 #define TCG_BRIDGE_SHIFT 21
 
 /* tcg_bridge_enter(): the whole block may be executed. */
 #define TCG_BRIDGE_GO UINT64_MAX
-/* tcg_bridge_enter(): nothing of it, before the host has looked at its interrupts and at whether the block is still valid. */
+/* tcg_bridge_enter(): no instruction of it, until the host has checked its interrupts and whether the block is still valid. */
 #define TCG_BRIDGE_INTERRUPT 0
 
-/* A key that no block has: whatever comes next tells the context. */
+/* A key that no block has: the next call reports the context. */
 #define TCG_BRIDGE_KEY_UNKNOWN UINT32_MAX
 
 typedef struct TcgBridge TcgBridge;
 
-/* What the bridge asks of the host. `user` is TcgBridgeOptions::user. Each of them may be null, except `context`. */
+/* The host's functions. `user` is TcgBridgeOptions::user. Each of them may be null, except `context`. */
 typedef struct TcgBridgeHost {
   /*
-   * The state of CPU `cpu` as it is now: fill in all but `size`. On the thread of that CPU. Returns the key of the blocks that may be
-   * executed in this state: any number that differs where what filters does. On x86 that is the CPL. A halted CPU executes none: its
-   * key is TCG_BRIDGE_KEY_UNKNOWN.
+   * The current state of CPU `cpu`: fill in all fields except `size`. Called on the thread of that CPU. Returns the key of the blocks that
+   * may be executed in this state: any number that differs between contexts in which other counters may count. On x86 it is the CPL. A
+   * halted CPU executes no blocks: its key is TCG_BRIDGE_KEY_UNKNOWN.
    */
   uint32_t (*context)(void *user, uint32_t cpu, VmPmuContext *context);
-  /* CPU `cpu` gets one overflow interrupt: x86 by tcg_bridge_lvt(), IA-64 by tcg_bridge_pmv(). Perhaps on another CPU's thread. */
+  /*
+   * CPU `cpu` gets one overflow interrupt: see tcg_bridge_lvt() for x86, tcg_bridge_pmv() for IA-64. Maybe called on another CPU's thread.
+   */
   void (*interrupt)(void *user, uint32_t cpu);
-  /* POWER: the requests of CPU `cpu` that stay are now `levels`, VM_PMU_LINE_... Perhaps on another CPU's thread. */
+  /* POWER: the level-triggered requests of CPU `cpu` are now `levels`, VM_PMU_LINE_... Maybe called on another CPU's thread. */
   void (*lines)(void *user, uint32_t cpu, uint32_t levels);
   /*
-   * Blocks with counting code do not add everything that is wanted now: throw all of them away before the next is executed. On the thread
-   * of some CPU. Blocks that add too much are kept: guests stop and start their counters all the time.
+   * Blocks with counting code do not add every signal that is demanded now: discard all of them before the next one is executed. Called on
+   * the thread of some CPU. Blocks that add too many signals are kept, because guests stop and start their counters all the time.
    */
   void (*retranslate)(void *user);
-  /* TcgBridgeCpu::counting or following of CPU `cpu` has changed. On the thread of that CPU. */
+  /* TcgBridgeCpu::counting or following of CPU `cpu` has changed. Called on the thread of that CPU. */
   void (*counting)(void *user, uint32_t cpu);
-  /* Another CPU has changed what counts on CPU `cpu`: let it leave translated code and call tcg_bridge_sync(). On any thread. */
+  /*
+   * Another CPU has changed what is counted on CPU `cpu`: make it leave translated code and call tcg_bridge_sync(). Called on any thread.
+   */
   void (*kick)(void *user, uint32_t cpu);
   /*
-   * A deadline has been reached: fill in all but `size` of the last instruction that CPU `cpu` has completed, and return true; or return
-   * false. Other records are told by tcg_bridge_record(). If it is null, no records are told at all, and none hold up execution.
+   * A deadline has been reached: fill in all fields except `size` for the last instruction that CPU `cpu` has completed, and return true;
+   * or return false. Other records are reported by tcg_bridge_record(). If it is null, the host reports no records, and none are demanded
+   * of it.
    */
   bool (*record)(void *user, uint32_t cpu, VmPmuRecord *record);
   /* An interrupt was due `events` events ago: for the host's log. */
   void (*late)(void *user, uint32_t cpu, uint64_t events);
 } TcgBridgeHost;
 
-/* How a bridge is made. Zero is the usual. */
+/* How a bridge is made. Zero is the usual value. */
 typedef struct TcgBridgeOptions {
   /* "k8", "knl", "power9", "itanium", "montecito". */
   const char *part;
   /* Its revision, or null. */
   const char *revision;
-  /* Packages, and threads a package; 0 is one. CPU n is thread n. */
+  /* The number of packages, and of threads in each package; 0 means one. CPU n is thread n. */
   uint32_t packages;
   uint32_t threads;
-  /* The most that any signal grows in one cycle; 0 is 4. */
+  /* The largest amount by which any signal grows in one cycle; 0 means 4. */
   uint32_t most;
-  /* The signal that the countdown counts too, besides instructions and cycles; 0 for none. */
+  /* The signal that the countdown counts in addition to instructions and cycles; 0 for none. */
   uint32_t paired_signal;
-  /* The signals that the host ever counts; null and 0 for all. Nothing waits for the others. */
+  /* The signals that the host counts at all; null and 0 for all. No deadline is set for others. */
   const uint32_t *supplied;
   uint32_t supplied_count;
-  /* Signals that grow by 1 in each cycle, which the bridge counts; up to 4. Reference cycles are one where clocks do not change. */
+  /* Signals that grow by 1 in each cycle, which the bridge counts; up to 4. Reference cycles are one where frequencies do not change. */
   const uint32_t *with_cycles;
   uint32_t with_cycles_count;
-  /* Those of which no instruction adds more than 1, as of instructions and cycles: overflows of these are met without looking on the way. */
+  /*
+   * Signals that grow by 1 at most in an instruction, like instructions and cycles. Their overflows are exact without intermediate checks.
+   */
   const uint32_t *single;
   uint32_t single_count;
   /*
-   * The kinds of records that the host tells, VM_PMU_RECORDS_...; 0 is all. The others are never asked for: with VM_PMU_RECORDS_AT_DEADLINE
-   * alone, blocks need no code for records, and no branch is told.
+   * The kinds of records that the host reports, VM_PMU_RECORDS_...; 0 means all. The others are never demanded: with
+   * VM_PMU_RECORDS_AT_DEADLINE alone, blocks need no code for records, and no branch is reported.
    */
   uint32_t records;
-  /* Handed to the host's functions. */
+  /* Passed to the host's functions. */
   void *user;
   TcgBridgeHost host;
   /*
-   * What makes the signals that the host does not: caches, translation buffers, predictors of the part. Null for none. Packages and threads are
-   * filled in. The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not 0.
+   * A model that supplies the signals that the host does not count: caches, translation buffers, predictors of the part. Null for none. The
+   * bridge fills in packages and threads. The host then calls the functions of tcg_bridge_companion.h while TcgBridgeCpu::following is not
+   * 0.
    */
   const VmPmuCompanionOptions *companion;
 } TcgBridgeOptions;
 
-/* How many contexts are told apart without a call, and of how many signals beside those of the countdown. */
-#define TCG_BRIDGE_STAYS 4
-#define TCG_BRIDGE_APART 4
+/* The number of contexts among which the CPU changes without a call, and of their signals in addition to those of the countdown. */
+#define TCG_BRIDGE_CONTEXTS 4
+#define TCG_BRIDGE_SEPARATE 4
 
-/* A context that the PMU was told, and what has been executed in it that the PMU was not told. */
-typedef struct TcgBridgeStay {
+/* A context that was reported to the PMU, and the unreported amounts of what has been executed in it. */
+typedef struct TcgBridgeContext {
   uint32_t key;
   VmPmuContext context;
   uint64_t instructions;
   uint64_t paired;
-  uint64_t apart[TCG_BRIDGE_APART];
-} TcgBridgeStay;
+  uint64_t separate[TCG_BRIDGE_SEPARATE];
+} TcgBridgeContext;
 
-/* One virtual CPU. */
+/* One vCPU. */
 typedef struct TcgBridgeCpu {
   /* The countdown. The host may put it where its generated code reaches it best: tcg_bridge_place(). */
   uint64_t *countdown;
   /* The cells of its totals: that of signal n is totals[n]. */
   uint64_t *totals;
-  /* Not 0 when the host should look at interrupts and translated blocks before it goes on: tcg_bridge_poll_interrupt(). */
-  uint64_t look;
-  /* Not 0 while something is counted on this CPU: its blocks must have counting code. Changes on its own thread alone. */
+  /* Not 0 when the host should check interrupts and translated blocks before it continues: tcg_bridge_poll_interrupt(). */
+  uint64_t check_needed;
+  /* Not 0 while something is counted on this CPU: its blocks must have counting code. Changes only on the CPU's own thread. */
   uint32_t counting;
-  /* The key that tcg_bridge_context() was told last, or that the host gave with the context. */
+  /* The key last passed to tcg_bridge_context(), or returned by the host with the context. */
   uint32_t key;
-  /* Which CPU it is. */
+  /* The number of the CPU. */
   uint32_t number;
-  /* What follows is the bridge's. */
+  /* The fields from here on belong to the bridge, but the host may read `demand`, `cells`, `bridge`, `following` and `begun`. */
   uint64_t filled;
-  uint64_t own;
+  uint64_t own_countdown;
   VmPmuCells cells;
   VmPmuDemand demand;
   VmPmuContext context;
   TcgBridge *bridge;
-  uint64_t told;
-  /* Not 0 while the companion must be told each instruction. Changes with, or without, `counting`, and is told by the same function. */
+  /* The total of completed instructions when a record was last reported. */
+  uint64_t reported;
+  /* Not 0 while each instruction must be reported to the companion. TcgBridgeHost::counting is called when it changes. */
   uint32_t following;
-  /* Which of the machine's boxes the companion is asked for on this CPU: tcg_bridge_boxes.h. */
-  uint64_t heard;
+  /* What the machine's boxes demand of the companion, as this CPU last read it: tcg_bridge_boxes.h. */
+  uint64_t box_demand;
   /*
-   * Not 0 while taken branches are recorded for POWER's branch history: the guest has accessed it, and so many alerts or ends of recording may
-   * come until it does again. Beside it, whether they are wanted now.
+   * Not 0 while taken branches are recorded for POWER's branch history, because the guest has accessed it. It is the number of alerts or
+   * ends of recording that remain until branches are no longer recorded; an access of the guest restores it. The next field is not 0 while
+   * the PMU demands taken branches.
    */
-  uint32_t history;
-  uint32_t recorded;
+  uint32_t history_patience;
+  uint32_t records_branches;
   /*
-   * Not 0 if the companion makes nothing of instructions that neither access memory nor branch, while they lie in `line`: the line of code that
-   * it was told last. Its number is UINT64_MAX if it may have forgotten that.
+   * Not 0 if the companion ignores instructions in the line of code `line` that neither access memory nor branch. `line` is the number of
+   * the last line that was reported to it; UINT64_MAX if the companion may no longer have that line.
    */
   uint32_t skips;
   uint64_t line;
-  /* Not 0 if an instruction has begun that the companion was not told yet: the one that follows, with its accesses. */
+  /* Not 0 if an instruction has begun that is not yet reported to the companion: `instruction`, with its accesses. */
   uint32_t begun;
   VmPmuInstruction instruction;
   VmPmuAccess accesses[VM_PMU_MOST_ACCESSES];
   /*
-   * The contexts that the PMU was told since a register was written: `stay_count`, of which the CPU is in number `stay` and the PMU in number `told_stay`.
-   * They may differ while `sums` is not 0: beside the countdown, no more than `apart_count` signals are wanted. Their totals were `base` when the CPU
-   * came into a context that the PMU was not told.
+   * The contexts that were reported since a register was last written: `context_count` of them. The CPU is in number `context_index`, the
+   * PMU in number `reported_context`. These numbers may differ only while `may_postpone` is not 0: then blocks add at most
+   * TCG_BRIDGE_SEPARATE signals by code of their own, `separate_count` in `separate`. The totals of these were `separate_base` when the CPU
+   * came into an unreported context.
    */
-  TcgBridgeStay stays[TCG_BRIDGE_STAYS];
-  uint32_t stay_count;
-  uint32_t stay;
-  uint32_t told_stay;
-  uint32_t sums;
-  uint32_t apart_count;
-  uint32_t apart[TCG_BRIDGE_APART];
-  uint64_t base[TCG_BRIDGE_APART];
-  /* Not 0 while the PMU was not told of changes of the context. */
+  TcgBridgeContext contexts[TCG_BRIDGE_CONTEXTS];
+  uint32_t context_count;
+  uint32_t context_index;
+  uint32_t reported_context;
+  uint32_t may_postpone;
+  uint32_t separate_count;
+  uint32_t separate[TCG_BRIDGE_SEPARATE];
+  uint64_t separate_base[TCG_BRIDGE_SEPARATE];
+  /* Not 0 while changes of the context are unreported. */
   uint32_t postponed;
 } TcgBridgeCpu;
 
-/* What one instruction of a block adds to TcgBridgeOptions::paired_signal. */
+/* The amount that one instruction of a block adds to TcgBridgeOptions::paired_signal. */
 typedef struct TcgBridgePart {
   uint32_t instruction;
   uint32_t amount;
 } TcgBridgePart;
 
-/* What is known of a block when it is translated, for hosts that want it kept for them. */
+/* What is known of a block when it is translated, for hosts that let the bridge keep it. */
 typedef struct TcgBridgeBlock {
-  /* What its entry takes off the countdown. */
+  /* The amount that its entry subtracts from the countdown. */
   uint64_t takes;
-  /* How many instructions it has. */
+  /* The number of its instructions. */
   uint32_t instructions;
-  /* What its instructions add to the paired signal; part_count of them, in memory of malloc(). */
+  /* The amounts that its instructions add to the paired signal: part_count of them, in memory of malloc(). */
   TcgBridgePart *parts;
   uint32_t part_count;
   uint32_t part_capacity;
@@ -218,110 +229,117 @@ typedef struct TcgBridgeBlock {
 
 /* ---- A machine ---- */
 
-/* Makes the PMUs of a machine. Null, and a line in `why`, if that cannot be; `why` may be null with `why_size` 0. */
+/* Makes the PMUs of a machine. Returns null, and a line in `why`, if it fails; `why` may be null with `why_size` 0. */
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size);
-/* Gives everything up. No CPU runs. */
+/* Frees everything. No CPU runs. */
 void tcg_bridge_destroy(TcgBridge *bridge);
-/* CPU `number`; null if there is none. The address holds until tcg_bridge_destroy(). */
+/* CPU `number`; null if there is none. The address is valid until tcg_bridge_destroy(). */
 TcgBridgeCpu *tcg_bridge_cpu(TcgBridge *bridge, uint32_t number);
-/* The machine behind it, for what vm_pmu.h has beside: boxes, injection, devices. */
+/* The library's machine, for the rest of vm_pmu.h: boxes, injection, devices. */
 VmPmuMachine *tcg_bridge_machine(TcgBridge *bridge);
 /* Its companion; null without one. */
 VmPmuCompanion *tcg_bridge_companion(TcgBridge *bridge);
-/* Puts the countdown of a CPU into a cell of the host's, 8 bytes that stay until the bridge is destroyed. Before the CPU runs. */
+/*
+ * Moves the countdown of a CPU into a cell of the host's: 8 bytes that remain until the bridge is destroyed. Call it before the CPU runs.
+ */
 void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown);
-/* Whether something that is wanted of a CPU has come to its deadline. */
+/* Whether a demanded signal of a CPU has reached its deadline. */
 bool tcg_bridge_reached(const TcgBridgeCpu *cpu);
-/* Brings a CPU's PMU to its values after reset: warm is INIT, or a reset with the power on. */
+/* Sets a CPU's PMU to its values after reset: warm is INIT, or a reset with the power on. */
 void tcg_bridge_reset(TcgBridgeCpu *cpu, bool warm);
 
 /* ---- When a block is translated ---- */
 
-/* The most instructions that a block may have at the moment: 1 while single ones are asked for, else UINT32_MAX. */
+/* The most instructions that a block may have now: 1 while records of single instructions are demanded, otherwise UINT32_MAX. */
 uint32_t tcg_bridge_limit(const TcgBridge *bridge);
-/* The records that somebody asks for and the host tells, VM_PMU_RECORDS_...: behind such an instruction, tcg_bridge_record() is called. */
+/* The records that are demanded and that the host reports, VM_PMU_RECORDS_...: call tcg_bridge_record() after such an instruction. */
 uint32_t tcg_bridge_records(const TcgBridge *bridge);
-/* Forgets what was wanted once and is no longer: for when all blocks are thrown away for a reason of the host's own. No CPU runs. */
+/* Forgets what is no longer demanded: for when the host discards all blocks for a reason of its own. No CPU runs. */
 void tcg_bridge_trim(TcgBridge *bridge);
-/* Whether code must be made that counts a signal: something follows it, and the countdown does not count it. */
+/* Whether code must be generated that counts a signal: a counter follows it, and the countdown does not count it. */
 bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal);
-/* Whether the companion makes a signal: blocks whose instructions it is told do not count it. */
+/* Whether the companion supplies a signal: blocks whose instructions are reported to it do not count the signal. */
 bool tcg_bridge_follows(const TcgBridge *bridge, uint32_t signal);
-/* What the entry of a block of so many instructions takes off the countdown, which add `paired` in all to the paired signal. */
+/*
+ * The amount that the entry of a block of `instructions` instructions subtracts from the countdown. Together they add `paired` to the
+ * paired signal.
+ */
 static inline uint64_t tcg_bridge_takes(uint32_t instructions, uint32_t paired) {
   return ((uint64_t)instructions << TCG_BRIDGE_SHIFT) - paired;
 }
-/* Begins to describe a block. One that was described before must have been given up. */
+/* Begins the description of a block. An earlier description in `block` must have been freed. */
 void tcg_bridge_block_begin(TcgBridgeBlock *block);
-/* The next instruction. */
+/* Adds an instruction to the description. */
 void tcg_bridge_block_instruction(TcgBridgeBlock *block);
-/* The instruction adds `amount`, 3 at most, to the paired signal. False: there is no memory. */
+/* The last instruction adds `amount`, 3 at most, to the paired signal. Returns false if there is no memory. */
 bool tcg_bridge_block_paired(TcgBridgeBlock *block, uint32_t amount);
-/* Gives the memory of a block's description up. */
+/* Frees the memory of a block's description. */
 void tcg_bridge_block_free(TcgBridgeBlock *block);
 
 /* ---- When it is executed ---- */
 
 /*
- * What is to be done before a block of so many instructions when the countdown has not so many left: serves deadlines, fills the countdown.
- * Returns TCG_BRIDGE_GO, TCG_BRIDGE_INTERRUPT, or how many of its instructions to execute, as a block of their own: the next deadline is behind
- * them. Such a block fits.
+ * To be called before a block of `instructions` instructions if the countdown has too few left: serves deadlines and fills the countdown.
+ * Returns TCG_BRIDGE_GO, TCG_BRIDGE_INTERRUPT, or how many of its instructions to execute as a separate block: the next deadline is after
+ * them. The countdown suffices for such a block.
  */
 uint64_t tcg_bridge_slow(TcgBridgeCpu *cpu, uint32_t instructions);
 /*
- * The CPU goes on in blocks of this key: tells the context if it is another and anything depends on that. True when the host should look at its
- * interrupts.
+ * The CPU continues in blocks of this key: reports the context if the key is another and any counter depends on it. Returns true if the
+ * host should check its interrupts.
  */
 bool tcg_bridge_context(TcgBridgeCpu *cpu, uint32_t key);
-/* The block was left after `executed` of its instructions: a fault, or an exit by a helper. Nothing else may have been entered since. */
+/* The block was left after `executed` of its instructions: a fault, or an exit by a helper. No other block may have been entered since. */
 void tcg_bridge_left(TcgBridgeCpu *cpu, const TcgBridgeBlock *block, uint32_t executed);
 /*
- * The same for a host that keeps no descriptions: the last `instructions` of a block were not executed. `takes` is what its entry took, and
- * the last of its instructions alone adds to the paired signal; 0 where none does.
+ * The same for a host that keeps no descriptions: the last `instructions` of a block were not executed. `takes` is what its entry
+ * subtracted if only the last of its instructions adds to the paired signal; 0 if none does.
  */
 void tcg_bridge_take_back(TcgBridgeCpu *cpu, uint64_t takes, uint32_t instructions);
-/* Tells a record of the instruction that has just been completed, the last of its block. All but `size` is filled in. */
+/* Reports a record of the instruction that has just completed, the last of its block. All fields except `size` are filled in. */
 void tcg_bridge_record(TcgBridgeCpu *cpu, VmPmuRecord *record);
 /*
  * The last instruction of a block without counting code has set TcgBridgeCpu::counting, by tcg_bridge_write(): it is the first that is
  * counted.
  */
 void tcg_bridge_open(TcgBridgeCpu *cpu);
-/* Adds to the totals what has been taken off the countdown. */
+/* Adds to the totals what has been subtracted from the countdown. */
 void tcg_bridge_settle(TcgBridgeCpu *cpu);
-/* The same, and serves deadlines and tells the context. */
+/* The same, and serves deadlines and reports the context. */
 void tcg_bridge_sync(TcgBridgeCpu *cpu);
 /*
- * After the host has told the PMU something by vm_pmu.h, with everything settled: looks at what is wanted from now on, and at how far it is to the
- * next deadline. The next block with counting code is not entered if TcgBridgeCpu::look is not 0.
+ * To be called after the host has reported something to the PMU by vm_pmu.h, with everything settled: reads what is demanded from now on,
+ * and how far the next deadline is. The next block with counting code is not entered if TcgBridgeCpu::check_needed is not 0.
  */
 void tcg_bridge_resume(TcgBridgeCpu *cpu);
-/* Once each time after it was asked: whether the host should look at interrupts and at translated blocks. */
+/* Whether the host should check interrupts and translated blocks. Returns true once for each request. */
 bool tcg_bridge_poll_interrupt(TcgBridgeCpu *cpu);
 
-/* `amount` more of a signal that blocks do not sum, whether it is wanted or not. Interrupts and exceptions are tcg_bridge_taken()'s. */
+/*
+ * Adds `amount` to a signal that blocks do not sum, demanded or not. Interrupts and exceptions are counted by tcg_bridge_taken() instead.
+ */
 static inline void tcg_bridge_count(TcgBridgeCpu *cpu, uint32_t signal, uint64_t amount) { vm_pmu_add(&cpu->cells, signal, amount); }
 
-/* What translated code does at the entry of a block, and what tcg_bridge_slow() returns. */
+/* What translated code does at the entry of a block. Returns what tcg_bridge_slow() returns. */
 static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block);
 
 /*
- * For interpreters: instructions have been completed, in so many cycles. True when the host should look at its interrupts. Signals that grow
- * with cycles are the host's to add here, before.
+ * For interpreters: instructions have completed, in `cycles` cycles. Returns true if the host should check its interrupts. Signals that
+ * grow with cycles are not added here: the host adds them before.
  */
 static inline bool tcg_bridge_retire(TcgBridgeCpu *cpu, uint64_t instructions, uint64_t cycles);
 
 /* ---- Registers ---- */
 
-/* What comes of an access. */
+/* The result of an access. */
 typedef enum {
-  /* It is done. */
+  /* The access is done. */
   TCG_BRIDGE_DONE,
-  /* The register is not the PMU's: go on with the host's own. */
+  /* The register is not the PMU's: continue with the host's own. */
   TCG_BRIDGE_NOT_OURS,
-  /* No exception, and nothing is done: mfspr leaves its target as it was. */
+  /* No exception, and no effect: mfspr leaves its target unchanged. */
   TCG_BRIDGE_NOTHING,
-  /* Give the guest TcgBridgeException. */
+  /* Raise the exception TcgBridgeException in the guest. */
   TCG_BRIDGE_RAISE
 } TcgBridgeAnswer;
 
@@ -334,52 +352,55 @@ typedef struct TcgBridgeException {
 } TcgBridgeException;
 
 /*
- * A guest's access, as vm_pmu_read() and vm_pmu_write() take it. The accessing instruction is the last of its block, adds nothing to the
- * paired signal, and is counted after the access. If it raises, say so by tcg_bridge_left() or tcg_bridge_take_back(), as for any instruction that faults.
- * After a write, tcg_bridge_poll_interrupt() tells whether other blocks are needed.
+ * A guest's access, with the arguments of vm_pmu_read() and vm_pmu_write(). The accessing instruction is the last of its block, adds
+ * nothing to the paired signal, and is counted after the access. If it raises an exception, call tcg_bridge_left() or
+ * tcg_bridge_take_back(), as for any instruction that faults. After a write, tcg_bridge_poll_interrupt() says whether other blocks are
+ * needed.
  */
 TcgBridgeAnswer tcg_bridge_read(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t *value, TcgBridgeException *exception);
 TcgBridgeAnswer tcg_bridge_write(TcgBridgeCpu *cpu, uint32_t space, uint64_t number, uint64_t value, TcgBridgeException *exception);
 
 /* ---- Interrupts ---- */
 
-/* What the local APIC is to do. */
+/* What the local APIC must do. */
 typedef enum { TCG_BRIDGE_DELIVER_NOTHING, TCG_BRIDGE_DELIVER_VECTOR, TCG_BRIDGE_DELIVER_NMI } TcgBridgeDelivery;
 
-/* What `entry`, the local vector table's for performance counters (offset 340h), says of a request. On Intel's parts its mask is set. */
+/*
+ * How `entry`, the performance counters' entry (offset 340h) of the local vector table, delivers a request. Sets its mask on Intel's parts.
+ */
 TcgBridgeDelivery tcg_bridge_lvt(const TcgBridge *bridge, uint32_t *entry, bool software_enabled, uint8_t *vector);
-/* What PMV (CR73) says of a request: true, and a vector to make pending; or false, and the request is lost. */
+/* How PMV (CR73) delivers a request: returns true and a vector to make pending, or false if the request is lost. */
 bool tcg_bridge_pmv(uint64_t pmv, uint8_t *vector);
 /*
- * The CPU takes an interrupt (`hardware`) or an exception: counts it, with a cycle, at the level that is interrupted. Before its registers
- * change.
+ * The CPU takes an interrupt (`hardware`) or an exception: counts it, with one cycle, at the level that is interrupted. Call it before the
+ * CPU's registers change.
  */
 void tcg_bridge_taken(TcgBridgeCpu *cpu, bool hardware);
 
 /* ---- Halting ---- */
 
 /*
- * How many cycles may go by in the states of `signals` until something becomes due: arm the host's timer for no more. VM_PMU_NEVER if
- * nothing does. Tell the halted context before, by tcg_bridge_sync().
+ * The number of cycles in the states of `signals` until something becomes due: set the host's timer to no more. VM_PMU_NEVER if nothing
+ * becomes due. Call tcg_bridge_sync() first, to report the halted context.
  */
 uint64_t tcg_bridge_sleep(TcgBridgeCpu *cpu, const uint32_t *signals, uint32_t count);
-/* So many cycles have gone by without instructions, in the states of `signals`, the pace among them. */
+/* Advances by cycles without instructions, in the states of `signals`, which include the pace. */
 void tcg_bridge_advance(TcgBridgeCpu *cpu, uint64_t cycles, const uint32_t *signals, uint32_t count);
 
 /* ---- Saving ---- */
 
 /*
- * Everything that the PMUs and the companion remember, in memory of malloc(); null if that cannot be. No CPU runs, and the companion has been told
- * everything: tcg_bridge_complete(). Save interrupt controllers afterwards.
+ * The whole state of the PMUs and the companion, in memory of malloc(); null if it fails. No CPU runs, and every instruction has been
+ * reported to the companion: tcg_bridge_complete(). Save interrupt controllers afterwards.
  */
 uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length);
 /*
- * Puts it in place in a bridge of the same options, or changes nothing and returns false. No CPU runs. What a later version of the library has
- * saved of a companion may not fit: its caches are as they were then.
+ * Loads a state into a bridge of the same options, or changes nothing and returns false. No CPU runs. A companion's state from a later
+ * version of the library may not fit: its caches then stay as they are.
  */
 bool tcg_bridge_load(TcgBridge *bridge, const uint8_t *bytes, size_t length);
 
-/* ---- What generated code does, in C ---- */
+/* ---- The work of generated code, in C ---- */
 
 static inline uint64_t tcg_bridge_enter(TcgBridgeCpu *cpu, const TcgBridgeBlock *block) {
   uint64_t left = VM_PMU_LOAD(cpu->countdown) - block->takes;

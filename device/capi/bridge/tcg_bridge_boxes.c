@@ -1,16 +1,16 @@
 /*
- * Has the companion of a bridge tell boxes what they count: see tcg_bridge_boxes.h.
+ * Reports to boxes what the companion of a bridge supplies: see tcg_bridge_boxes.h.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
 #include "tcg_bridge_boxes.h"
 #include "tcg_bridge_internal.h"
 
-/* In TcgBridge::listens. */
+/* The bits of TcgBridge::box_demand. */
 #define MEMORY 1
 #define REQUESTS 2
 
-/* Threads of a tile, and channels of a memory controller. */
+/* The number of threads of a tile, and of channels of a memory controller. */
 #define THREADS 8
 #define CHANNELS 3
 
@@ -19,10 +19,10 @@ enum { EDC_UCLK, EDC_ECLK, MC_DCLK, CHA };
 static const struct {
   const char *first;
   uint32_t count;
-  uint64_t listens;
+  uint64_t demand;
 } units[TCG_BRIDGE_UNITS] = {{"edc-uclk0", 8, MEMORY}, {"edc-eclk0", 8, MEMORY}, {"mc-dclk0", 6, MEMORY}, {"cha0", 38, REQUESTS}};
 
-/* What memory does, and the event of its boxes: chapters 3 and 4 of the manual. */
+/* The signals of memory, and the events of its boxes: chapters 3 and 4 of the manual. */
 static const struct {
   uint32_t signal, unit;
   uint8_t select, umask;
@@ -38,13 +38,13 @@ static const struct {
 };
 
 /* For vm_pmu_companion_take_places(). */
-static void tell_place(void *user, const VmPmuPlace *place) {
+static void inject_place(void *user, const VmPmuPlace *place) {
   TcgBridge *bridge = user;
   uint32_t number = place->kind == VM_PMU_PLACE_KIND_CHANNEL ? CHANNELS * place->controller + place->channel : place->controller;
   size_t event;
   for (event = 0; event < sizeof events / sizeof *events; event++) {
     if (events[event].signal != place->signal) continue;
-    /* One a clock: neither a channel nor a controller does more. */
+    /* One per clock: neither a channel nor a controller does more. */
     number += bridge->first_boxes[events[event].unit];
     vm_pmu_box_inject(bridge->machine, number, events[event].select, events[event].umask, 1, place->amount, NULL);
     return;
@@ -52,11 +52,11 @@ static void tell_place(void *user, const VmPmuPlace *place) {
 }
 
 static void take_places(TcgBridge *bridge) {
-  if ((VM_PMU_LOAD(&bridge->listens) & MEMORY) != 0) vm_pmu_companion_take_places(bridge->companion, tell_place, bridge);
+  if ((VM_PMU_LOAD(&bridge->box_demand) & MEMORY) != 0) vm_pmu_companion_take_places(bridge->companion, inject_place, bridge);
 }
 
 /* For vm_pmu_follow_requests(). */
-static void tell_request(void *user, const VmPmuRequest *request) {
+static void report_request(void *user, const VmPmuRequest *request) {
   const TcgBridgeCpu *cpu = user;
   const TcgBridge *bridge = cpu->bridge;
   uint32_t cha = 0;
@@ -64,34 +64,34 @@ static void tell_request(void *user, const VmPmuRequest *request) {
   vm_pmu_box_request(bridge->machine, cha, request, cpu->number / THREADS, cpu->number % THREADS, NULL);
 }
 
-static void tell_requests(TcgBridgeCpu *cpu) {
-  if ((cpu->heard & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, tell_request, cpu);
+static void report_requests(TcgBridgeCpu *cpu) {
+  if ((cpu->box_demand & REQUESTS) != 0) vm_pmu_follow_requests(cpu->bridge->companion, cpu->number, report_request, cpu);
 }
 
-static void ask_follower(TcgBridgeCpu *cpu) {
-  vm_pmu_follow_keep_requests(cpu->bridge->companion, cpu->number, (cpu->heard & REQUESTS) != 0);
+static void choose_requests(TcgBridgeCpu *cpu) {
+  vm_pmu_follow_keep_requests(cpu->bridge->companion, cpu->number, (cpu->box_demand & REQUESTS) != 0);
 }
 
-/* Asks the companion for what is listened to. Returns whether that is something else than before. */
-static bool listen(TcgBridge *bridge) {
-  uint64_t listens = 0, before = VM_PMU_LOAD(&bridge->listens);
+/* Reads what the boxes demand, and sets up the companion for it. Returns whether it has changed. */
+static bool update_demand(TcgBridge *bridge) {
+  uint64_t demand = 0, before = VM_PMU_LOAD(&bridge->box_demand);
   uint32_t unit, box;
   for (unit = 0; unit < TCG_BRIDGE_UNITS; unit++) {
     for (box = 0; box < units[unit].count; box++) {
-      bool one = false;
-      vm_pmu_box_listens(bridge->machine, bridge->first_boxes[unit] + box, &one);
-      listens |= one ? units[unit].listens : 0;
+      bool listens = false;
+      vm_pmu_box_listens(bridge->machine, bridge->first_boxes[unit] + box, &listens);
+      demand |= listens ? units[unit].demand : 0;
     }
   }
-  if (listens == before) return false;
-  if (((listens ^ before) & MEMORY) != 0) vm_pmu_companion_watch_places(bridge->companion, (listens & MEMORY) != 0);
-  VM_PMU_STORE(&bridge->listens, listens);
+  if (demand == before) return false;
+  if (((demand ^ before) & MEMORY) != 0) vm_pmu_companion_watch_places(bridge->companion, (demand & MEMORY) != 0);
+  VM_PMU_STORE(&bridge->box_demand, demand);
   return true;
 }
 
-static void loaded(TcgBridge *bridge) { listen(bridge); }
+static void loaded(TcgBridge *bridge) { update_demand(bridge); }
 
-static const TcgBridgeBoxes boxes = {take_places, loaded, ask_follower, tell_requests};
+static const TcgBridgeBoxes boxes = {take_places, loaded, choose_requests, report_requests};
 
 bool tcg_bridge_boxes_begin(TcgBridge *bridge) {
   bool counting;
@@ -109,6 +109,6 @@ void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles) {
 
 void tcg_bridge_boxes_written(TcgBridge *bridge) {
   uint32_t number;
-  if (bridge->boxes == NULL || !listen(bridge) || bridge->host.kick == NULL) return;
+  if (bridge->boxes == NULL || !update_demand(bridge) || bridge->host.kick == NULL) return;
   for (number = 0; number < bridge->cpu_count; number++) bridge->host.kick(bridge->user, number);
 }

@@ -1,12 +1,12 @@
 /*
- * The boxes of Knights Landing's untile, behind a bridge: what its companion does in memory and asks of other tiles comes to the boxes that count
- * it. Copy tcg_bridge_boxes.h and tcg_bridge_boxes.c beside those of the companion. The host keeps the boxes' registers where its bus has them:
- * vm_pmu_pci_read() and its like, or tcg_bridge_write() for those behind MSRs.
+ * The boxes of Knights Landing's untile, behind a bridge. They count what the bridge's companion does in memory and requests from other
+ * tiles. Copy tcg_bridge_boxes.h and tcg_bridge_boxes.c along with those of the companion. The host puts the boxes' registers where its bus
+ * has them, by vm_pmu_pci_read() and the like, or tcg_bridge_write() for those behind MSRs.
  *
- * All CPUs are followed while some counter listens to an event of a memory controller's channel, of an MCDRAM controller or of a CHA, and only then. What
- * memory did comes to the boxes when their clocks are brought up, the requests at once.
+ * All CPUs are followed only while some counter counts an event of a memory controller's channel, of an MCDRAM controller or of a CHA. What
+ * memory did is injected into the boxes when their clocks are advanced; requests are reported at once.
  *
- * One call of these at a time, under a lock of the host's. TcgBridgeHost::kick is needed: it is called for every CPU.
+ * Only one of these functions may run at a time: call them under a lock. TcgBridgeHost::kick is needed: it is called for every CPU.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -19,11 +19,11 @@
 extern "C" {
 #endif
 
-/* Before any CPU runs: whether the bridge's part has boxes. Does nothing the second time. */
+/* To be called before any CPU runs. Returns whether the bridge's part has boxes. Further calls have no effect. */
 bool tcg_bridge_boxes_begin(TcgBridge *bridge);
-/* Before registers of boxes are accessed: so many cycles of the CPUs' clock have gone by since the last call. */
+/* To be called before registers of boxes are accessed. `cycles` cycles of the CPUs' clock have elapsed since the last call. */
 void tcg_bridge_boxes_advance(TcgBridge *bridge, uint64_t cycles);
-/* Registers of boxes may have been written, or were reset. */
+/* Registers of boxes may have been written or reset. */
 void tcg_bridge_boxes_written(TcgBridge *bridge);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * Tells the companion of a bridge what a CPU executes: see tcg_bridge_companion.h.
+ * Reports what a CPU executes to the companion of a bridge: see tcg_bridge_companion.h.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -8,19 +8,22 @@
 
 #include <string.h>
 
-/* Whether a record of the instruction is wanted. */
-static bool is_wanted(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome) {
+/* Whether a record of the instruction is demanded. */
+static bool is_demanded(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome) {
   uint32_t records = cpu->demand.records;
   if ((records & VM_PMU_RECORDS_EVERY) != 0) return true;
   if ((records & VM_PMU_RECORDS_BRANCHES) != 0 && cpu->instruction.branch != VM_PMU_BRANCH_NONE) return true;
-  if (cpu->history != 0 && (records & VM_PMU_RECORDS_TAKEN_BRANCHES) != 0 && (cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) return true;
+  if (cpu->history_patience != 0 && (records & VM_PMU_RECORDS_TAKEN_BRANCHES) != 0 &&
+      (cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) {
+    return true;
+  }
   if ((records & VM_PMU_RECORDS_MEMORY) != 0 && cpu->instruction.access_count != 0) return true;
   if ((records & VM_PMU_RECORDS_FETCHES) != 0 && (outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) return true;
   return (records & VM_PMU_RECORDS_AT_DEADLINE) != 0 && tcg_bridge_reached(cpu);
 }
 
-/* The first access, and whether there is a load and a store. */
-static void tell_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome, VmPmuRecord *record) {
+/* Fills in the first access, and whether there is a load and a store. */
+static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome, VmPmuRecord *record) {
   size_t number;
   if (cpu->instruction.access_count == 0) return;
   record->memory_address = cpu->accesses[0].address;
@@ -34,17 +37,17 @@ static void tell_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome, Vm
   }
 }
 
-/* What the instruction made has been added: its record is told before deadlines are served. */
+/* The effects of the instruction have been added to the totals. Its record is reported before deadlines are served. */
 static void delivered(void *user, const VmPmuOutcome *outcome) {
   TcgBridgeCpu *cpu = user;
   VmPmuRecord record = {sizeof(VmPmuRecord)};
-  if (!is_wanted(cpu, outcome)) return;
+  if (!is_demanded(cpu, outcome)) return;
   record.address = cpu->instruction.address;
   record.branch = cpu->instruction.branch;
   record.branch_target = cpu->instruction.target;
   record.prediction = outcome->prediction;
   if ((cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) record.flags |= VM_PMU_RECORD_TAKEN;
-  tell_access(cpu, outcome, &record);
+  fill_in_access(cpu, outcome, &record);
   if ((outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) {
     record.flags |= VM_PMU_RECORD_FETCH;
     record.flags |= (outcome->flags & VM_PMU_OUTCOME_FETCH_MISS) != 0 ? VM_PMU_RECORD_FETCH_MISS : 0;
@@ -52,14 +55,14 @@ static void delivered(void *user, const VmPmuOutcome *outcome) {
     record.fetch_latency = outcome->fetch_latency;
     record.fetch_translation = outcome->fetch_translation;
   }
-  cpu->told = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
+  cpu->reported = VM_PMU_LOAD(cpu->totals + VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED);
   vm_pmu_record(tcg_bridge_machine(cpu->bridge), cpu->number, &record);
 }
 
 /* No part has shorter lines of code. */
 #define LINE_BITS 6
 
-/* Whether the companion makes nothing of the instruction, and it comes to no deadline. */
+/* Whether the companion ignores the instruction, and it reaches no deadline. */
 static bool is_plain(const TcgBridgeCpu *cpu) {
   const VmPmuInstruction *instruction = &cpu->instruction;
   if (!cpu->skips || instruction->branch != VM_PMU_BRANCH_NONE || instruction->access_count != 0) return false;
@@ -80,8 +83,8 @@ void tcg_bridge_complete(TcgBridgeCpu *cpu, uint64_t next) {
   }
   tcg_bridge_settle(cpu);
   vm_pmu_follow(companion, cpu->number, instruction);
-  if (cpu->heard != 0) cpu->bridge->boxes->followed(cpu);
-  /* An access may make it fetch its line again. */
+  if (cpu->box_demand != 0) cpu->bridge->boxes->followed(cpu);
+  /* An access may cause it to fetch its line again. */
   cpu->line = instruction->access_count == 0 ? (instruction->address + instruction->bytes - 1) >> LINE_BITS : UINT64_MAX;
   vm_pmu_follow_deliver(companion, tcg_bridge_machine(cpu->bridge), cpu->number, NULL, 0, delivered, cpu, NULL);
   tcg_bridge_resume(cpu);
@@ -100,7 +103,7 @@ void tcg_bridge_begin(TcgBridgeCpu *cpu, const VmPmuInstruction *instruction) {
 void tcg_bridge_access(TcgBridgeCpu *cpu, const VmPmuAccess *access) {
   if (cpu->begun == 0) return;
   if (cpu->instruction.access_count == VM_PMU_MOST_ACCESSES) {
-    /* A string instruction in one piece: what there is so far is told, and it goes on without being fetched again. */
+    /* A string instruction: its accesses so far are reported, and it continues without being fetched again. */
     vm_pmu_follow(tcg_bridge_companion(cpu->bridge), cpu->number, &cpu->instruction);
     cpu->instruction.access_count = 0;
     cpu->instruction.bytes = 0;

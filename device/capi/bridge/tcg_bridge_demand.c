@@ -1,54 +1,57 @@
 /*
- * What the PMUs want of translated code: see tcg_bridge.h.
+ * The PMUs' demands on translated code: see tcg_bridge.h.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
 #include "tcg_bridge_internal.h"
 
-/* Records of instructions that end their block, and of those that may be anywhere in it. */
+/* Records of instructions that end their block, and of instructions anywhere in it. */
 #define LAST_RECORDS (VM_PMU_RECORDS_TAKEN_BRANCHES | VM_PMU_RECORDS_BRANCHES)
 #define SINGLE_RECORDS (VM_PMU_RECORDS_MEMORY | VM_PMU_RECORDS_FETCHES | VM_PMU_RECORDS_EVERY)
 
-/* Whether anything of what somebody wants must be counted or told. */
+/* Whether anything in the demand must be counted or reported. */
 static bool counts(const TcgBridge *bridge, const VmPmuDemand *demand) {
-  uint64_t any = demand->records & bridge->tells;
+  uint64_t any = demand->records & bridge->supplied_records;
   uint32_t word;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word];
   return any != 0;
 }
 
-/* Whether the companion must be told each instruction. */
+/* Whether each instruction must be reported to the companion. */
 static bool follows(const TcgBridge *bridge, const VmPmuDemand *demand, bool history) {
   uint32_t records = TCG_BRIDGE_COMPANION_RECORDS | (history ? VM_PMU_RECORDS_TAKEN_BRANCHES : 0);
   uint64_t any = bridge->companion != NULL ? demand->records & records : 0;
   uint32_t word;
-  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->made_alone[word];
+  for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) any |= demand->signals[word] & bridge->companion_only[word];
   return any != 0;
 }
 
 static bool has(const uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { return (set[signal / 64] >> (signal % 64) & 1) != 0; }
 
-/* Whether blocks add a signal by code of its own. */
-static bool is_apart(const TcgBridge *bridge, uint32_t signal) {
+/* Whether blocks need separate code to add a signal. */
+static bool is_separate(const TcgBridge *bridge, uint32_t signal) {
   uint32_t clock;
-  if (has(bridge->made_alone, signal)) return false;
+  if (has(bridge->companion_only, signal)) return false;
   for (clock = 0; clock < bridge->clock_count; clock++) {
     if (bridge->clocks[clock] == signal) return false;
   }
   return signal != VM_PMU_SIGNAL_INSTRUCTIONS_RETIRED && signal != bridge->paired_signal;
 }
 
-/* Notes what is wanted of blocks beside the countdown. False if it is too much. Interrupts and exceptions are the bridge's own. */
-static bool note_apart(TcgBridgeCpu *cpu) {
+/*
+ * Finds the demanded signals that blocks add by separate code. Returns false if there are too many. The bridge itself counts interrupts and
+ * exceptions.
+ */
+static bool find_separate(TcgBridgeCpu *cpu) {
   uint32_t word, signal;
-  cpu->apart_count = 0;
+  cpu->separate_count = 0;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
     uint64_t left = cpu->demand.signals[word];
     for (signal = 64 * word; left != 0; signal++, left >>= 1) {
-      bool own = signal == VM_PMU_SIGNAL_INTERRUPTS_TAKEN || signal == VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
-      if ((left & 1) == 0 || own || !is_apart(cpu->bridge, signal)) continue;
-      if (cpu->apart_count == TCG_BRIDGE_APART) return false;
-      cpu->apart[cpu->apart_count++] = signal;
+      bool between = signal == VM_PMU_SIGNAL_INTERRUPTS_TAKEN || signal == VM_PMU_SIGNAL_EXCEPTIONS_TAKEN;
+      if ((left & 1) == 0 || between || !is_separate(cpu->bridge, signal)) continue;
+      if (cpu->separate_count == TCG_BRIDGE_SEPARATE) return false;
+      cpu->separate[cpu->separate_count++] = signal;
     }
   }
   return true;
@@ -56,43 +59,43 @@ static bool note_apart(TcgBridgeCpu *cpu) {
 
 bool tcg_bridge_choose(TcgBridgeCpu *cpu) {
   const TcgBridge *bridge = cpu->bridge;
-  uint64_t heard = VM_PMU_LOAD(&bridge->listens);
-  uint32_t following = heard != 0 || follows(bridge, &cpu->demand, cpu->history != 0), followed = cpu->following;
+  uint64_t box_demand = VM_PMU_LOAD(&bridge->box_demand);
+  uint32_t following = box_demand != 0 || follows(bridge, &cpu->demand, cpu->history_patience != 0), followed = cpu->following;
   uint32_t counting = following || counts(bridge, &cpu->demand);
   bool changed = counting != cpu->counting || following != cpu->following;
-  uint32_t recorded = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES;
-  if (cpu->recorded != 0 && recorded == 0 && cpu->history != 0) cpu->history -= 1;
-  cpu->recorded = recorded;
-  cpu->heard = heard;
+  uint32_t branches = cpu->demand.records & VM_PMU_RECORDS_TAKEN_BRANCHES;
+  if (cpu->records_branches != 0 && branches == 0 && cpu->history_patience != 0) cpu->history_patience -= 1;
+  cpu->records_branches = branches;
+  cpu->box_demand = box_demand;
   cpu->counting = counting;
   cpu->following = following;
-  cpu->sums = !following && note_apart(cpu);
+  cpu->may_postpone = !following && find_separate(cpu);
   if (!following) cpu->begun = 0;
   cpu->line = UINT64_MAX;
   cpu->skips = bridge->keeps_clock && !vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_INSTRUCTION_FETCHES) &&
                (cpu->demand.records & SINGLE_RECORDS) == 0;
   if (followed || following) {
-    if (bridge->boxes != NULL) bridge->boxes->renew(cpu);
+    if (bridge->boxes != NULL) bridge->boxes->sync(cpu);
     vm_pmu_follow_sync(bridge->companion, bridge->machine, cpu->number, NULL);
   }
   return changed;
 }
 
-/* What `demand` wants of the blocks beside the countdown. */
+/* Adds the signals and records of `demand` that need code in blocks. */
 static void join(const TcgBridge *bridge, const VmPmuDemand *demand, uint64_t wanted[VM_PMU_SIGNAL_WORDS], uint64_t *records) {
   uint32_t word, signal;
   for (word = 0; word < VM_PMU_SIGNAL_WORDS; word++) {
     uint64_t left = demand->signals[word];
     for (signal = 64 * word; left != 0; signal++, left >>= 1) {
-      if ((left & 1) != 0 && is_apart(bridge, signal)) wanted[word] |= UINT64_C(1) << (signal % 64);
+      if ((left & 1) != 0 && is_separate(bridge, signal)) wanted[word] |= UINT64_C(1) << (signal % 64);
     }
   }
-  *records |= demand->records & bridge->tells & (LAST_RECORDS | SINGLE_RECORDS);
+  *records |= demand->records & bridge->supplied_records & (LAST_RECORDS | SINGLE_RECORDS);
 }
 
 /*
- * Looks at the demand of every CPU that has another; that of `own`, unless it is null, has just been looked at. What is no longer wanted stays,
- * unless it is to be forgotten.
+ * Reads the demand of every CPU whose demand has changed. That of `own`, unless it is null, has just been read. What is no longer demanded
+ * is kept, unless `forget`.
  */
 static void renew(TcgBridge *bridge, const TcgBridgeCpu *own, bool forget) {
   uint64_t wanted[VM_PMU_SIGNAL_WORDS] = {0};
@@ -120,21 +123,21 @@ static void renew(TcgBridge *bridge, const TcgBridgeCpu *own, bool forget) {
   atomic_flag_clear_explicit(&bridge->renewing, memory_order_release);
   if (more && !forget) {
     if (bridge->host.retranslate != NULL) bridge->host.retranslate(bridge->user);
-    for (number = 0; number < bridge->cpu_count; number++) VM_PMU_STORE(&bridge->cpus[number].look, 1);
+    for (number = 0; number < bridge->cpu_count; number++) VM_PMU_STORE(&bridge->cpus[number].check_needed, 1);
   }
 }
 
 void tcg_bridge_choose_again(TcgBridgeCpu *cpu) {
   if (!tcg_bridge_choose(cpu)) return;
-  VM_PMU_STORE(&cpu->look, 1);
+  VM_PMU_STORE(&cpu->check_needed, 1);
   if (cpu->bridge->host.counting != NULL) cpu->bridge->host.counting(cpu->bridge->user, cpu->number);
 }
 
 void tcg_bridge_renew(TcgBridgeCpu *cpu) {
   bool ticked = vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
   vm_pmu_demand(cpu->bridge->machine, cpu->number, &cpu->demand);
-  /* A host need not know the time base as long as nothing follows it. */
-  if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tcg_bridge_tell_context(cpu);
+  /* A host need not keep the time base as long as nothing follows it. */
+  if (!ticked && vm_pmu_wants(&cpu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS)) tcg_bridge_report_context(cpu);
   renew(cpu->bridge, cpu, false);
   tcg_bridge_choose_again(cpu);
 }
@@ -159,5 +162,5 @@ bool tcg_bridge_wants(const TcgBridge *bridge, uint32_t signal) {
 }
 
 bool tcg_bridge_follows(const TcgBridge *bridge, uint32_t signal) {
-  return signal < 64 * VM_PMU_SIGNAL_WORDS && has(bridge->made, signal);
+  return signal < 64 * VM_PMU_SIGNAL_WORDS && has(bridge->companion_signals, signal);
 }

@@ -1,5 +1,5 @@
 /*
- * What the files of the bridge share. Hosts need tcg_bridge.h alone.
+ * Declarations that the files of the bridge share. Hosts need only tcg_bridge.h.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -10,30 +10,33 @@
 
 #include <stdatomic.h>
 
-/* The most signals of TcgBridgeOptions::with_cycles, and of single. */
+/* The largest numbers of signals in TcgBridgeOptions::with_cycles and single. */
 #define TCG_BRIDGE_MOST_CLOCKS 4
 #define TCG_BRIDGE_MOST_SINGLE 32
 
 /*
- * POWER9 records taken branches whenever it may alert, so Linux would have every branch of a guest recorded that counts anything. Few guests ever
- * look: they are recorded for those that do, from the first clrbhrb or mfbhrbe on. When an alert has come or recording has ended so often without
- * another, nobody looks any more. A guest that looks with each alert has one a period, and Linux stops its counters now and then between.
+ * POWER9 records taken branches whenever it may alert, so with Linux every branch of a guest that counts anything would be recorded. Few
+ * guests ever read the history. Branches are recorded only from the first clrbhrb or mfbhrbe on, until this many alerts or ends of
+ * recording have occurred without another such access. A guest that reads the history at each alert has one access per alert, although
+ * Linux sometimes stops its counters in between.
  */
 #define TCG_BRIDGE_HISTORY_PATIENCE 8
 
-/* The records that nobody but the companion tells. */
+/* The records that only the companion reports. */
 #define TCG_BRIDGE_COMPANION_RECORDS (VM_PMU_RECORDS_REQUESTS | VM_PMU_RECORDS_SAMPLED_OUTCOMES)
 
-/* The units of boxes that count what the companion makes. */
+/* The number of kinds of boxes that count what the companion supplies. */
 #define TCG_BRIDGE_UNITS 4
 
-/* What boxes beside the CPUs have the companion asked for: tcg_bridge_boxes.c, which not every host has. */
+/* The functions of tcg_bridge_boxes.c, which not every host has. */
 typedef struct TcgBridgeBoxes {
-  /* Everything is about to be saved, and has been loaded. */
+  /* The state is about to be saved. */
   void (*save)(TcgBridge *bridge);
+  /* The state has been loaded. */
   void (*load)(TcgBridge *bridge);
-  /* The CPU's follower is about to be renewed, and has followed an instruction. */
-  void (*renew)(TcgBridgeCpu *cpu);
+  /* The CPU's follower is about to be synchronized. */
+  void (*sync)(TcgBridgeCpu *cpu);
+  /* The follower has followed an instruction. */
   void (*followed)(TcgBridgeCpu *cpu);
 } TcgBridgeBoxes;
 
@@ -43,59 +46,59 @@ struct TcgBridge {
   void *user;
   TcgBridgeCpu *cpus;
   uint32_t cpu_count;
-  /* The part's local APIC sets the mask of its entry when it delivers by it. */
+  /* The part's local APIC sets the mask of the entry when it delivers an interrupt. */
   bool masks_entry;
   /* The signal that the countdown counts in its low bits; 0 for none. */
   uint32_t paired_signal;
   /* Cycles, and the signals that grow with them. */
   uint32_t clocks[1 + TCG_BRIDGE_MOST_CLOCKS];
   uint32_t clock_count;
-  /* What blocks add beside, or must once they are retranslated; taken together for all CPUs, as they may share blocks. */
+  /* The signals that blocks add by code of their own, now or when they are retranslated. One set for all CPUs, as they may share blocks. */
   uint64_t wanted[VM_PMU_SIGNAL_WORDS];
   uint64_t records;
-  /* The records that the host tells. */
-  uint32_t tells;
+  /* The records that the host reports. */
+  uint32_t supplied_records;
   VmPmuCompanion *companion;
-  /* Null for none, and what they listen to: not 0 while all CPUs are followed for them. */
+  /* Null for none; and what they demand of the companion: not 0 while all CPUs are followed for them. */
   const TcgBridgeBoxes *boxes;
-  uint64_t listens;
-  /* The first of each unit whose boxes may listen. */
+  uint64_t box_demand;
+  /* The number of the first box of each kind. */
   uint32_t first_boxes[TCG_BRIDGE_UNITS];
-  /* The host keeps the clock. */
+  /* The host counts cycles, not the companion. */
   bool keeps_clock;
-  /* What the companion makes, and what of it the host does not count: instructions are followed for the latter. */
-  uint64_t made[VM_PMU_SIGNAL_WORDS];
-  uint64_t made_alone[VM_PMU_SIGNAL_WORDS];
-  /* The demand of each CPU when it was looked at last. Only with `renewing` held, which is for as long as that takes. */
+  /* The signals that the companion supplies; and those of them that the host does not count, for which instructions are followed. */
+  uint64_t companion_signals[VM_PMU_SIGNAL_WORDS];
+  uint64_t companion_only[VM_PMU_SIGNAL_WORDS];
+  /* The demand of each CPU when it was last read. To be used only while `renewing` is held. */
   VmPmuDemand *demands;
   atomic_flag renewing;
 };
 
 /* ---- tcg_bridge.c ---- */
 
-/* The countdown goes on to the horizon. Nothing but `open` instructions has been taken off and not been added. */
+/* Fills the countdown up to the horizon. All subtracted instructions except the last `open` have been added to the totals. */
 void tcg_bridge_fill(TcgBridgeCpu *cpu, uint64_t open);
 /* Serves deadlines that have been reached. */
 void tcg_bridge_serve(TcgBridgeCpu *cpu);
-/* Tells the context as it is now. */
-void tcg_bridge_tell_context(TcgBridgeCpu *cpu);
-/* The PMU remembers something else than before, and no context that was told. */
+/* Reports the current context. */
+void tcg_bridge_report_context(TcgBridgeCpu *cpu);
+/* The PMU's state was replaced: it has no context that was reported before. */
 void tcg_bridge_sync_all(TcgBridgeCpu *cpu);
 
 /* ---- tcg_bridge_demand.c ---- */
 
-/* What of its instructions the CPU's PMU has to be told from now on. Returns whether that has changed. */
+/* Decides from the demand whether the CPU's instructions are counted and followed. Returns whether that has changed. */
 bool tcg_bridge_choose(TcgBridgeCpu *cpu);
-/* The same, and lets the host know. */
+/* The same, and notifies the host of a change. */
 void tcg_bridge_choose_again(TcgBridgeCpu *cpu);
-/* The CPU's PMU, or another of its package, wants something else of it from now on. */
+/* Reads the CPU's demand, which its PMU or another of its package has changed. */
 void tcg_bridge_renew(TcgBridgeCpu *cpu);
-/* Lets the other CPUs know that this one has changed what is wanted of them. */
+/* Kicks the other CPUs whose demand this one has changed. */
 void tcg_bridge_kick_others(TcgBridgeCpu *cpu);
 
 static inline void tcg_bridge_renew_if_changed(TcgBridgeCpu *cpu) {
   if (vm_pmu_epoch_of(&cpu->cells) != cpu->demand.epoch) tcg_bridge_renew(cpu);
-  if (cpu->heard != VM_PMU_LOAD(&cpu->bridge->listens)) tcg_bridge_choose_again(cpu);
+  if (cpu->box_demand != VM_PMU_LOAD(&cpu->bridge->box_demand)) tcg_bridge_choose_again(cpu);
 }
 
 #endif

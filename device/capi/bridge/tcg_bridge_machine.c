@@ -13,25 +13,26 @@ static void raised(void *user, uint32_t thread, uint32_t counter) {
   TcgBridge *bridge = user;
   (void)counter;
   if (bridge->host.interrupt != NULL) bridge->host.interrupt(bridge->user, thread);
-  VM_PMU_STORE(&bridge->cpus[thread].look, 1);
+  VM_PMU_STORE(&bridge->cpus[thread].check_needed, 1);
 }
 
 static void lines_changed(void *user, uint32_t thread, uint32_t levels) {
   TcgBridge *bridge = user;
   TcgBridgeCpu *cpu = &bridge->cpus[thread];
-  if (levels != 0 && cpu->recorded != 0 && cpu->history != 0) {
-    cpu->history -= 1;
-    /* An epoch that it is not: what is wanted is looked at anew. */
-    if (cpu->history == 0) VM_PMU_STORE(&cpu->demand.epoch, VM_PMU_LOAD(&cpu->demand.epoch) - 1);
+  if (levels != 0 && cpu->records_branches != 0 && cpu->history_patience != 0) {
+    cpu->history_patience -= 1;
+    /* An epoch other than the current one, so that the demand is read again. */
+    if (cpu->history_patience == 0) VM_PMU_STORE(&cpu->demand.epoch, VM_PMU_LOAD(&cpu->demand.epoch) - 1);
   }
   if (bridge->host.lines != NULL) bridge->host.lines(bridge->user, thread, levels);
-  VM_PMU_STORE(&cpu->look, 1);
+  VM_PMU_STORE(&cpu->check_needed, 1);
 }
 
 static void was_late(void *user, uint32_t thread, uint64_t events) {
   TcgBridge *bridge = user;
   if (bridge->host.late != NULL) bridge->host.late(bridge->user, thread, events);
 }
+
 static TcgBridge *refuse(TcgBridge *bridge, char *why, size_t why_size, const char *reason) {
   if (why_size > 0) snprintf(why, why_size, "%s", reason);
   tcg_bridge_destroy(bridge);
@@ -40,8 +41,8 @@ static TcgBridge *refuse(TcgBridge *bridge, char *why, size_t why_size, const ch
 
 static void insert(uint64_t set[VM_PMU_SIGNAL_WORDS], uint32_t signal) { set[signal / 64] |= UINT64_C(1) << (signal % 64); }
 
-/* Makes the companion. Adds what it makes to the `count` signals at `supplied`. False if it cannot be made. */
-static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32_t *supplied, uint32_t *count) {
+/* Makes the companion. Adds the signals that it supplies to the `count` signals at `supplied`. Returns false if it cannot be made. */
+static bool create_companion(TcgBridge *bridge, const TcgBridgeOptions *options, uint32_t *supplied, uint32_t *count) {
   VmPmuCompanionOptions companion = *options->companion;
   uint32_t made[64 * VM_PMU_SIGNAL_WORDS];
   uint32_t number, made_count = 0;
@@ -53,17 +54,17 @@ static bool accompany(TcgBridge *bridge, const TcgBridgeOptions *options, uint32
     return false;
   }
   for (number = 0; number < made_count; number++) {
-    insert(bridge->made, made[number]);
-    insert(bridge->made_alone, made[number]);
+    insert(bridge->companion_signals, made[number]);
+    insert(bridge->companion_only, made[number]);
     if (*count != 0) supplied[(*count)++] = made[number];
   }
   for (number = 0; number < options->supplied_count; number++) {
-    bridge->made_alone[supplied[number] / 64] &= ~(UINT64_C(1) << (supplied[number] % 64));
+    bridge->companion_only[supplied[number] / 64] &= ~(UINT64_C(1) << (supplied[number] % 64));
   }
   return true;
 }
 
-/* What tcg_bridge_taken() alone counts. */
+/* The signals that only tcg_bridge_taken() counts. */
 static const uint32_t between_blocks[] = {VM_PMU_SIGNAL_INTERRUPTS_TAKEN, VM_PMU_SIGNAL_EXCEPTIONS_TAKEN};
 
 TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t why_size) {
@@ -93,10 +94,10 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
   bridge->clocks[0] = VM_PMU_SIGNAL_CYCLES;
   for (number = 0; number < options->with_cycles_count; number++) bridge->clocks[1 + number] = options->with_cycles[number];
   bridge->clock_count = 1 + options->with_cycles_count;
-  if (options->host.record != NULL) bridge->tells = options->records != 0 ? options->records : UINT32_MAX;
+  if (options->host.record != NULL) bridge->supplied_records = options->records != 0 ? options->records : UINT32_MAX;
   bridge->masks_entry = options->part != NULL && strcmp(options->part, "knl") == 0;
 
-  if (options->companion != NULL && !accompany(bridge, options, supplied, &supplied_count)) {
+  if (options->companion != NULL && !create_companion(bridge, options, supplied, &supplied_count)) {
     vm_pmu_last_error(reason, sizeof reason);
     return refuse(bridge, why, why_size, reason);
   }
@@ -138,7 +139,7 @@ TcgBridge *tcg_bridge_create(const TcgBridgeOptions *options, char *why, size_t 
     vm_pmu_demand(bridge->machine, number, &cpu->demand);
     bridge->demands[number] = cpu->demand;
     cpu->totals = cpu->cells.totals;
-    cpu->countdown = &cpu->own;
+    cpu->countdown = &cpu->own_countdown;
     tcg_bridge_choose(cpu);
     tcg_bridge_fill(cpu, 0);
   }
@@ -170,9 +171,10 @@ void tcg_bridge_place(TcgBridgeCpu *cpu, uint64_t *countdown) {
   VM_PMU_STORE(countdown, VM_PMU_LOAD(cpu->countdown));
   cpu->countdown = countdown;
 }
+
 /* ---- Saving ---- */
 
-/* Behind the bytes of the machine are those of the companion, if there is one; before both, how many the machine has, lowest byte first. */
+/* A saved state is the length of the machine's bytes, lowest byte first, then these bytes, then those of the companion if there is one. */
 #define LENGTH_BYTES 8
 
 uint8_t *tcg_bridge_save(TcgBridge *bridge, size_t *length) {

@@ -1,5 +1,5 @@
 /*
- * What follows is what generated code does, for interpreters written in C or C++. None of it calls the library.
+ * The following does the work of generated code, for interpreters written in C or C++. None of it calls the library.
  */
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -22,21 +22,21 @@ static inline uint64_t vm_pmu_add(const VmPmuCells *cells, uint32_t signal, uint
 }
 
 /**
- * Whether the total of a signal has come to its deadline: then call vm_pmu_service().
+ * Whether the total of a signal has reached its deadline. If so, call vm_pmu_service().
  */
 static inline bool vm_pmu_reached(const VmPmuCells *cells, uint32_t signal) {
   return VM_PMU_LOAD(cells->totals + signal) >= VM_PMU_LOAD(cells->deadlines + signal);
 }
 
 /**
- * Whether the horizon has been reached: one comparison, however many signals are counted. Then call vm_pmu_check().
+ * Whether the horizon has been reached: one comparison for any number of counted signals. If so, call vm_pmu_check().
  */
 static inline bool vm_pmu_due(const VmPmuCells *cells) {
   return VM_PMU_LOAD(cells->totals + cells->pace) >= VM_PMU_LOAD(cells->horizon);
 }
 
 /**
- * How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
+ * How far the pace may advance before the horizon. A translated block that adds less to the pace needs no comparison inside it.
  */
 static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
   uint64_t total = VM_PMU_LOAD(cells->totals + cells->pace);
@@ -45,26 +45,28 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
 }
 
 /**
- * What vm_pmu_epoch() writes, without a call. It cannot be seen older than what another host thread made visible after it had changed it.
+ * The value that vm_pmu_epoch() writes, without a call. If another host thread has changed it and then made something visible to this one,
+ * the new value is read.
  */
 static inline uint32_t vm_pmu_epoch_of(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->own_epoch) + VM_PMU_ACQUIRE(cells->package_epoch); }
 
 /**
- * What of the context must be told at once: the bits of VmPmuContext::machine_state, all of them where the privilege level must be and none of
- * them says it. A change of other bits, or of the level where there are none, may wait for vm_pmu_set_context() until the next call but vm_pmu_check(),
- * vm_pmu_service() and vm_pmu_record(). What else a context has is told always. It is to be read anew every time.
+ * The bits of VmPmuContext::machine_state whose changes must be reported at once by vm_pmu_set_context(). All bits are set if changes of
+ * the privilege level must be reported and no bit represents it. A change of other bits, or of the level if no bit is set, may wait until
+ * the next call other than vm_pmu_check(), vm_pmu_service() and vm_pmu_record(). Changes of the other fields are always reported. Read it
+ * again each time.
  */
 static inline uint64_t vm_pmu_sensitivity(const VmPmuCells *cells) { return VM_PMU_LOAD(cells->sensitivity); }
 
 /**
- * Whether contexts may come in any order until the next deadline: what is counted in each of them adds up. Then it suffices to tell what went by in each of
- * them in sum, one after the other, before anything else is called. It holds for contexts that were told since a register was accessed last, and that differ in
- * privilege and machine_state alone. It is to be read anew every time.
+ * Whether the order of contexts makes no difference until the next deadline, because the counts of each context add up. If so, the embedder
+ * may sum what it adds in each context, and report one context after the other with its sums before any other call. This holds for contexts
+ * that were reported since the last register access and that differ only in privilege and machine_state. Read it again each time.
  */
 static inline bool vm_pmu_contexts_add_up(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->contexts_add_up) != 0; }
 
 /**
- * Whether some counter follows a signal: else it need not be added.
+ * Whether a counter follows a signal. If not, the signal need not be added.
  */
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;

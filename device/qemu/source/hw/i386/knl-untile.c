@@ -38,7 +38,7 @@ static uint32_t place(int bus, uint8_t devfn, uint32_t offset)
     return bus << 20 | devfn << 12 | offset;
 }
 
-static uint32_t ask(int bus, uint8_t devfn, uint32_t offset, int bytes)
+static uint32_t read_config(int bus, uint8_t devfn, uint32_t offset, int bytes)
 {
     VmPmuMachine *boxes = x86_pmu_boxes(first_cpu);
     uint32_t value = NOTHING;
@@ -51,7 +51,10 @@ static uint32_t ask(int bus, uint8_t devfn, uint32_t offset, int bytes)
 
 static uint32_t function_read(PCIDevice *dev, uint32_t offset, int bytes)
 {
-    return offset < PCI_CONFIG_HEADER_SIZE ? pci_default_read_config(dev, offset, bytes) : ask(pci_dev_bus_num(dev), dev->devfn, offset, bytes);
+    if (offset < PCI_CONFIG_HEADER_SIZE) {
+        return pci_default_read_config(dev, offset, bytes);
+    }
+    return read_config(pci_dev_bus_num(dev), dev->devfn, offset, bytes);
 }
 
 static void function_write(PCIDevice *dev, uint32_t offset, uint32_t value, int bytes)
@@ -71,7 +74,7 @@ static void function_realize(PCIDevice *dev, Error **errp)
     static const uint8_t identity[] = { PCI_VENDOR_ID, PCI_DEVICE_ID, PCI_CLASS_DEVICE, PCI_SUBSYSTEM_VENDOR_ID, PCI_SUBSYSTEM_ID };
 
     for (int i = 0; i < ARRAY_SIZE(identity); i++) {
-        pci_set_word(dev->config + identity[i], ask(pci_dev_bus_num(dev), dev->devfn, identity[i], 2));
+        pci_set_word(dev->config + identity[i], read_config(pci_dev_bus_num(dev), dev->devfn, identity[i], 2));
     }
     /* Only three bits of the header can be written. As on the processor, there is no interrupt to disable, and no capability. */
     memset(dev->wmask, 0, PCI_CONFIG_HEADER_SIZE);
@@ -156,7 +159,7 @@ static void untile_class_init(ObjectClass *klass, ClassData data)
 static void populate(PCIBus *bus)
 {
     for (int devfn = 0; devfn < PCI_DEVFN_MAX; devfn++) {
-        if (ask(pci_bus_num(bus), devfn, PCI_VENDOR_ID, 4) != NOTHING) {
+        if (read_config(pci_bus_num(bus), devfn, PCI_VENDOR_ID, 4) != NOTHING) {
             pci_realize_and_unref(pci_new_multifunction(devfn, TYPE_KNL_UNTILE_FUNCTION), bus, &error_fatal);
         }
     }

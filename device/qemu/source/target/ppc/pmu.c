@@ -65,16 +65,16 @@ static CPUState *cpu_of(uint32_t number)
 }
 
 /* The ticks since the last call. The time base minus the total of ticks is constant unless a guest writes the time base. */
-static uint64_t passed_ticks(CPUState *cs, bool followed)
+static uint64_t elapsed_ticks(CPUState *cs, bool followed)
 {
     uint64_t now = cpu_ppc_load_tbl(cpu_env(cs));
-    uint64_t passed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
+    uint64_t elapsed = now - cs->pmu_time_base - cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS];
 
-    if (!followed || (int64_t)passed < 0 || passed > 1ull << 40) {
-        cs->pmu_time_base += passed;      /* ticks were not followed, or the guest has written it */
+    if (!followed || (int64_t)elapsed < 0 || elapsed > 1ull << 40) {
+        cs->pmu_time_base += elapsed;      /* ticks were not followed, or the guest has written it */
         return 0;
     }
-    return passed;
+    return elapsed;
 }
 
 /* A guest can request an alert at every second tick, too often for any timer of the host. */
@@ -94,17 +94,17 @@ static void arm_tick(CPUState *cs)
     }
 }
 
-static void pass_ticks(CPUState *cs, run_on_cpu_data data)
+static void advance_ticks(CPUState *cs, run_on_cpu_data data)
 {
     if (cs->pmu_ticks) {
-        tcg_bridge_advance(cs->pmu, passed_ticks(cs, true), &ticks_signal, 1);
+        tcg_bridge_advance(cs->pmu, elapsed_ticks(cs, true), &ticks_signal, 1);
         arm_tick(cs);
     }
 }
 
 static void tick_is_due(void *opaque)
 {
-    async_run_on_cpu(opaque, pass_ticks, RUN_ON_CPU_NULL);
+    async_run_on_cpu(opaque, advance_ticks, RUN_ON_CPU_NULL);
 }
 
 /*
@@ -117,7 +117,7 @@ static uint64_t time_base(CPUState *cs)
 
     cs->pmu_ticks = vm_pmu_wants(&cs->pmu->demand, VM_PMU_SIGNAL_TIME_BASE_TICKS);
     if (cs->pmu_ticks) {
-        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += passed_ticks(cs, ticked);
+        cs->pmu_totals[VM_PMU_SIGNAL_TIME_BASE_TICKS] += elapsed_ticks(cs, ticked);
         arm_tick(cs);
     }
     return cs->pmu_time_base;
@@ -306,7 +306,7 @@ bool ppc_pmu_rfebb(CPUPPCState *env, bool enabled)
 
 /* ---- Registers ---- */
 
-G_NORETURN static void raise_answer(CPUPPCState *env, TcgBridgeException exception, uint32_t sprn, uintptr_t ra)
+G_NORETURN static void raise_fault(CPUPPCState *env, TcgBridgeException exception, uint32_t sprn, uintptr_t ra)
 {
     switch (exception.vector) {
     case 0xF60:
@@ -325,9 +325,9 @@ target_ulong helper_pmu_mfspr(CPUPPCState *env, uint32_t sprn, target_ulong old)
     uint64_t value = old;
 
     if (tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_SPR, sprn, &value, &exception) == TCG_BRIDGE_RAISE) {
-        raise_answer(env, exception, sprn, GETPC());
+        raise_fault(env, exception, sprn, GETPC());
     }
-    return value;      /* the old value if the answer is to do nothing */
+    return value;      /* the old value if the access has no effect */
 }
 
 void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
@@ -335,7 +335,7 @@ void helper_pmu_mtspr(CPUPPCState *env, uint32_t sprn, target_ulong value)
     TcgBridgeException exception;
 
     if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_SPR, sprn, value, &exception) == TCG_BRIDGE_RAISE) {
-        raise_answer(env, exception, sprn, GETPC());
+        raise_fault(env, exception, sprn, GETPC());
     }
     if (env_cpu(env)->pmu_ticks) {
         arm_tick(env_cpu(env));
@@ -361,7 +361,7 @@ bool ppc_pmu_mfbhrbe(CPUPPCState *env, uint32_t entry, uint64_t *value, uintptr_
     }
     *value = 0;
     if (tcg_pmu_read(env_cpu(env), VM_PMU_SPACE_BHRB, entry, value, &exception) == TCG_BRIDGE_RAISE) {
-        raise_answer(env, exception, 0, ra);
+        raise_fault(env, exception, 0, ra);
     }
     return true;
 }
@@ -374,7 +374,7 @@ bool ppc_pmu_clrbhrb(CPUPPCState *env, uintptr_t ra)
         return false;
     }
     if (tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_BHRB, 0, 0, &exception) == TCG_BRIDGE_RAISE) {
-        raise_answer(env, exception, 0, ra);
+        raise_fault(env, exception, 0, ra);
     }
     return true;
 }

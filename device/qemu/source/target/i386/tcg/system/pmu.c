@@ -218,18 +218,18 @@ void x86_pmu_cpuid(CPUState *cs, uint32_t *eax, uint32_t *ebx, uint32_t *ecx, ui
 
 /* ---- Registers ---- */
 
-/* The registers of Knights Landing's boxes, and a few others, are from here on. */
-#define FIRST_OF_BOXES 0x700
-#define BEHIND_BOXES 0x1000
+/* The range of the registers of Knights Landing's boxes, and of a few others. */
+#define FIRST_BOX_MSR 0x700
+#define END_OF_BOX_MSRS 0x1000
 
 static bool is_of_boxes(CPUX86State *env)
 {
     uint32_t number = env->regs[R_ECX];
 
-    return number >= FIRST_OF_BOXES && number < BEHIND_BOXES && has_boxes(env_cpu(env));
+    return number >= FIRST_BOX_MSR && number < END_OF_BOX_MSRS && has_boxes(env_cpu(env));
 }
 
-static void pass_boxes(CPUX86State *env)
+static void advance_boxes(CPUX86State *env)
 {
     if (is_of_boxes(env)) {
         BQL_LOCK_GUARD();
@@ -264,7 +264,7 @@ static bool read_register(CPUX86State *env, uint32_t space, uintptr_t ra)
 
 bool x86_pmu_rdmsr(CPUX86State *env, uintptr_t ra)
 {
-    pass_boxes(env);
+    advance_boxes(env);
     return read_register(env, VM_PMU_SPACE_MSR, ra);
 }
 
@@ -282,7 +282,7 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
     TcgBridgeException exception = { 0 };
     TcgBridgeAnswer answer;
 
-    pass_boxes(env);
+    advance_boxes(env);
     answer = tcg_pmu_write(env_cpu(env), VM_PMU_SPACE_MSR, (uint32_t)env->regs[R_ECX], value, &exception);
     if (answer == TCG_BRIDGE_DONE && is_of_boxes(env)) {
         BQL_LOCK_GUARD();
