@@ -1,27 +1,28 @@
 /*
  * vm-pmu: performance monitoring units that an emulator or hypervisor attaches. The C interface.
  *
- * Made from the sources in device/capi/src; to make it anew: cargo run -p vm-pmu-capi --example header
+ * Generated from the sources in device/capi/src and device/capi/header: cargo run -p vm-pmu-capi --example header
  *
  * Rules
  *
- * - A machine is an opaque pointer; its threads, packages and boxes are numbers within it, from 0 on.
- * - Every function that can fail returns a VmPmuStatus: 0; a positive number, the fault that the guest must be given; or a negative
- *   number, misuse, which leaves everything as it was. vm_pmu_last_error() has a line on what was misused.
- * - Structs that may grow begin with their size. Set it to sizeof of the struct, and every other field that is not needed to zero:
+ * - A machine is an opaque pointer; its threads, packages and boxes are numbered from 0.
+ * - Every function that can fail returns a VmPmuStatus: 0 for success; a positive number for a fault to raise in the guest; or a negative
+ *   number for misuse, which changes nothing. vm_pmu_last_error() returns a line that describes the misuse.
+ * - Structs that may grow begin with their size. Set it to sizeof of the struct, and set every field that is not needed to zero:
  *       VmPmuOptions options = { sizeof(VmPmuOptions) };
- * - What a function takes as a number and an enum lists (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
- * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Totals are added to by one host thread
- *   a guest's thread.
- * - Nothing unwinds out of these functions, and nothing may unwind or jump out of a callback.
- * - This header declares every function. A library that was built without some part or some group of functions does not have those;
- *   the book's chapter on the C interface lists them.
+ * - A parameter that is a number listed in an enum (VmPmuSpace, VmPmuSignal) is checked; other numbers are misuse.
+ * - A machine, a platform, a companion and a traffic may be used from several host threads at once. Only one host thread may add to the
+ *   totals of a guest thread.
+ * - These functions do not unwind, and callbacks must not unwind or jump out.
+ * - This header declares every function. A library that was built without a part or a group of functions does not have those functions; the
+ *   book's chapter on the C interface lists them.
  *
  * Pointers
  *
- * Null pointers, misaligned ones, and lengths beyond all memory are refused. Beyond that a pointer is what the caller says: a machine is
- * one that vm_pmu_machine_create() made and nobody destroyed, and so are platforms, companions, traffics and snapshots; a text is UTF-8
- * and ends with a zero byte; what is to be written can be written, and nobody else uses it during the call.
+ * Null pointers, misaligned pointers, and lengths larger than the address space are refused. For everything else the caller is responsible.
+ * A pointer to a machine comes from vm_pmu_machine_create(), and the machine has not been destroyed; the same holds for platforms,
+ * companions, traffics and snapshots. A text is UTF-8 and ends with a zero byte. Memory to be written is writable, and is not used by
+ * others during the call.
  *
  * Licensed under either of Apache-2.0 or BSD-3-Clause, at your choice.
  */
@@ -5249,7 +5250,7 @@ typedef enum VmPmuSignal {
 #define VM_PMU_LINE_STATE_MODIFIED (1 << 3)
 
 /*
- * What follows is what generated code does, for interpreters written in C or C++. None of it calls the library.
+ * The following does the work of generated code, for interpreters written in C or C++. None of it calls the library.
  */
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -5272,21 +5273,21 @@ static inline uint64_t vm_pmu_add(const VmPmuCells *cells, uint32_t signal, uint
 }
 
 /**
- * Whether the total of a signal has come to its deadline: then call vm_pmu_service().
+ * Whether the total of a signal has reached its deadline. If so, call vm_pmu_service().
  */
 static inline bool vm_pmu_reached(const VmPmuCells *cells, uint32_t signal) {
   return VM_PMU_LOAD(cells->totals + signal) >= VM_PMU_LOAD(cells->deadlines + signal);
 }
 
 /**
- * Whether the horizon has been reached: one comparison, however many signals are counted. Then call vm_pmu_check().
+ * Whether the horizon has been reached: one comparison for any number of counted signals. If so, call vm_pmu_check().
  */
 static inline bool vm_pmu_due(const VmPmuCells *cells) {
   return VM_PMU_LOAD(cells->totals + cells->pace) >= VM_PMU_LOAD(cells->horizon);
 }
 
 /**
- * How far the pace may go before the horizon: a translated block that costs less needs no comparison within.
+ * How far the pace may advance before the horizon. A translated block that adds less to the pace needs no comparison inside it.
  */
 static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
   uint64_t total = VM_PMU_LOAD(cells->totals + cells->pace);
@@ -5295,26 +5296,28 @@ static inline uint64_t vm_pmu_room(const VmPmuCells *cells) {
 }
 
 /**
- * What vm_pmu_epoch() writes, without a call. It cannot be seen older than what another host thread made visible after it had changed it.
+ * The value that vm_pmu_epoch() writes, without a call. If another host thread has changed it and then made something visible to this one,
+ * the new value is read.
  */
 static inline uint32_t vm_pmu_epoch_of(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->own_epoch) + VM_PMU_ACQUIRE(cells->package_epoch); }
 
 /**
- * What of the context must be told at once: the bits of VmPmuContext::machine_state, all of them where the privilege level must be and none of
- * them says it. A change of other bits, or of the level where there are none, may wait for vm_pmu_set_context() until the next call but vm_pmu_check(),
- * vm_pmu_service() and vm_pmu_record(). What else a context has is told always. It is to be read anew every time.
+ * The bits of VmPmuContext::machine_state whose changes must be reported at once by vm_pmu_set_context(). All bits are set if changes of
+ * the privilege level must be reported and no bit represents it. A change of other bits, or of the level if no bit is set, may wait until
+ * the next call other than vm_pmu_check(), vm_pmu_service() and vm_pmu_record(). Changes of the other fields are always reported. Read it
+ * again each time.
  */
 static inline uint64_t vm_pmu_sensitivity(const VmPmuCells *cells) { return VM_PMU_LOAD(cells->sensitivity); }
 
 /**
- * Whether contexts may come in any order until the next deadline: what is counted in each of them adds up. Then it suffices to tell what went by in each of
- * them in sum, one after the other, before anything else is called. It holds for contexts that were told since a register was accessed last, and that differ in
- * privilege and machine_state alone. It is to be read anew every time.
+ * Whether the order of contexts makes no difference until the next deadline, because the counts of each context add up. If so, the embedder
+ * may sum what it adds in each context, and report one context after the other with its sums before any other call. This holds for contexts
+ * that were reported since the last register access and that differ only in privilege and machine_state. Read it again each time.
  */
 static inline bool vm_pmu_contexts_add_up(const VmPmuCells *cells) { return VM_PMU_ACQUIRE(cells->contexts_add_up) != 0; }
 
 /**
- * Whether some counter follows a signal: else it need not be added.
+ * Whether a counter follows a signal. If not, the signal need not be added.
  */
 static inline bool vm_pmu_wants(const VmPmuDemand *demand, uint32_t signal) {
   return signal < 64 * VM_PMU_SIGNAL_WORDS && (demand->signals[signal / 64] >> (signal % 64) & 1) != 0;
