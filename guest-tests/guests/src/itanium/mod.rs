@@ -16,7 +16,7 @@ super::guests! {
     "overflow" 1 steps overflow "overflows at exact events: freezing, vector, several at once, masked and held back";
     "linux-driver" 1 steps linux_driver "does with the registers what Linux's driver does, from boot to unload";
     "access" 1 steps access "reads and writes every register number from every privilege level";
-    "hostile" 1 steps hostile "writes noise into every register, then counts as if nothing had been written";
+    "hostile" 1 steps hostile "writes arbitrary values to every register, then checks that counts are unaffected";
     "pal" 1 steps pal "asks firmware for the monitors and halts with them frozen";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers";
     "range" 1 steps range "counts in ranges of instructions and of data, with and without opcodes";

@@ -49,7 +49,7 @@ super::guests! {
     "count" 1 steps count "counts a known mix of instructions by every exact event, read by RDMSR and RDPMC";
     "filter" 1 steps filter "counts ring 3 and ring 0 apart and together";
     "overflow" 1 steps overflow "takes an interrupt after exactly N instructions, as NMI and as vector, masked, late and rearmed";
-    "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
+    "profile" 1 steps profile "samples ring 3 every 97 instructions and reports a histogram";
     "edge-mask" 1 steps edge_mask "counts masked interrupts, edges, and cycles by counter mask and inversion";
     "northbridge" 2 steps northbridge "has two cores claim, block and hand over counters of the northbridge";
     "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without permission, by good and bad indices";
@@ -57,10 +57,10 @@ super::guests! {
     "linux-probe" 1 steps linux_probe "does what Linux does: probe, start, stop, sample by NMI";
     "nmi-watchdog" 1 steps nmi_watchdog "does what the K7 watchdogs of Linux and Xen do, and halts in between";
     "two-cpus" 2 steps two_cpus "has two CPUs count and overflow independently at the same time";
-    "clock" 1 steps clock "counts, samples and halts by cycles, without relying on what a cycle of the engine is";
+    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
     "chase" 1 companion chase "follows pointers through 2 KiB to 8 MiB";
     "stride" 1 companion stride "loads at distances from 8 to 4160 bytes";
-    "page-stride" 1 companion page_stride "loads from up to 1024 pages of 4 KiB, and forgets their translations";
+    "page-stride" 1 companion page_stride "loads from up to 1024 pages of 4 KiB, and invalidates their translations";
     "branches" 1 companion branches "takes branches that can be predicted and branches that cannot";
     "call-depth" 1 companion call_depth "nests up to 20 calls";
     "code" 1 companion code "jumps through up to 2 MiB of code and up to 1024 pages";

@@ -66,20 +66,20 @@ const fn before_overflow(n: u64) -> u64 {
 
 super::guests! {
     "knl" X86;
-    "probe" 1 steps probe "looks for the PMU as Linux does, from CPUID to the counter that keeps what is written";
+    "probe" 1 steps probe "detects the PMU as Linux does, from CPUID to a counter that keeps a written value";
     "count" 1 steps count "counts known code on general and fixed counters, read and written in every way";
     "filter" 1 steps filter "counts ring 3 and ring 0 apart and together, on general and fixed counters";
     "branches" 1 steps branches "counts retired branches by all 256 masks of classes";
     "global-control" 1 steps global_control "starts and stops counters together";
     "overflow" 1 steps overflow "takes an interrupt after exactly N, as NMI and as vector, masked, acknowledged and rearmed";
-    "freeze" 1 steps freeze "has an overflow stop every counter at its very event";
-    "profile" 1 steps profile "samples where ring 3 is every 97 instructions and hands back a histogram";
+    "freeze" 1 steps freeze "stops every counter at the event that overflows";
+    "profile" 1 steps profile "samples ring 3 every 97 instructions and reports a histogram";
     "linux-driver" 1 steps linux_driver "does what Linux does: starts, samples by NMI, handles two overflows at once, resets";
-    "nmi-watchdog" 1 steps nmi_watchdog "has an NMI every 5000 clocks by a fixed counter, and halts in between";
+    "nmi-watchdog" 1 steps nmi_watchdog "takes an NMI every 5000 clocks by a fixed counter, and halts in between";
     "user-rdpmc" 1 steps user_rdpmc "reads counters from ring 3, with and without permission, by good and bad indices";
     "hostile" 1 steps hostile "writes every bit of every register, its neighbours, and patterns, at both rings, and counts afterwards";
-    "clock" 1 steps clock "counts, samples and halts by cycles, without relying on what a cycle of the engine is";
-    "any-thread" 8 steps any_thread "counts for four threads of a core what each does and the clock while one runs";
+    "clock" 1 steps clock "counts, samples and halts by cycles, whatever a cycle of the engine is";
+    "any-thread" 8 steps any_thread "counts for all four threads of a core: their instructions, and the clock while one runs";
     "tile" 16 events tile "counts the requests of its own tile on each of its CPUs, and none of another tile's";
     "offcore" 16 events offcore "counts reads and writes by what supplied the data: DDR, MCDRAM, another tile, its own tile";
     "latency" 1 events latency "finds the mean time that data takes, by weighted cycles";

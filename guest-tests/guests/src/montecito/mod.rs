@@ -22,11 +22,11 @@ super::guests! {
     "overflow" 1 steps overflow "overflows at exact events: freezing, vector, several at once, masked and held back";
     "linux-driver" 1 steps linux_driver "does with the registers what Linux's driver does, from boot to unload";
     "access" 1 steps access "reads and writes every register number from every privilege level";
-    "hostile" 1 steps hostile "writes noise into every register, then counts as if nothing had been written";
+    "hostile" 1 steps hostile "writes arbitrary values to every register, then checks that counts are unaffected";
     "pal" 1 steps pal "asks firmware for the monitors and halts with them frozen";
     "halt" 1 steps halt "counts the cycles of a halt, overflows in one, and has none where firmware froze the monitors";
     "two-threads" 2 steps two_threads "takes turns with the other thread of the core, and counts its own and both";
-    "urgency" 2 events urgency "gives way at misses of the third-level cache";
+    "urgency" 2 events urgency "switches threads at misses of the third-level cache";
     "opcode" 1 steps opcode "counts instructions by their opcodes, with both matchers on four channels";
     "range" 1 steps range "counts in ranges of instructions and of data, coarse and fine, and what can be combined";
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold, translations and checks of advanced loads";

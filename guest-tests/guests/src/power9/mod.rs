@@ -31,17 +31,17 @@ super::guests! {
     "power9" Power;
     "count" 1 steps count "counts a known mix of instructions on every counter";
     "freeze-matrix" 1 steps freeze_matrix "counts under every freeze in every state";
-    "overflow" 1 steps overflow "alerts after exactly as many events as were asked for";
-    "trigger-chain" 1 steps trigger_chain "counters that wait for PMC1, and counters that count overflows";
-    "masked" 1 steps masked "alerts while interrupts are disabled, and alerts that software makes";
-    "four-threads" 4 steps four_threads "the four threads of a core, each with its own counters";
-    "linux-driver" 1 steps linux_driver "what Linux's driver does with the registers, step by step";
+    "overflow" 1 steps overflow "takes an alert after exactly the programmed number of events";
+    "trigger-chain" 1 steps trigger_chain "uses counters that wait for PMC1, and counters that count overflows";
+    "masked" 1 steps masked "takes alerts while interrupts are disabled, and alerts that software sets";
+    "four-threads" 4 steps four_threads "counts on the four threads of a core, each with its own counters";
+    "linux-driver" 1 steps linux_driver "does what Linux's driver does with the registers, step by step";
     "access" 1 steps access "accesses every register from every state, and checks the results";
-    "ebb" 1 steps ebb "takes event-based branches in problem state, and has them taken away and given back";
+    "ebb" 1 steps ebb "takes event-based branches in problem state, with access withdrawn and restored";
     "sample" 1 steps sample "profiles a loop by random and by continuous sampling";
     "probe" 1 steps probe "samples at ProbeNops, with the values there, and at matched instructions";
     "branch-history" 1 companion branch_history "reads a known sequence of branches back under every filter";
     "latency" 1 companion latency "times sampled loads from each level";
-    "measured" 1 companion measured "counts caches, translation and predictions with known answers";
-    "hostile" 1 steps hostile "writes everything everywhere, then counts";
+    "measured" 1 companion measured "counts events of caches, translation and prediction whose numbers are known";
+    "hostile" 1 steps hostile "writes arbitrary values to every register, then counts";
 }

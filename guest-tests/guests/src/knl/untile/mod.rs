@@ -69,14 +69,14 @@ super::super::guests! {
     "untile-clocks" 1 steps untile_clocks "counts the clock of every box by events and fixed counters";
     "untile-frequencies" 1 companion frequencies "compares the untile's three clocks with each other and with the core's";
     "thresholds" 1 events thresholds "applies thresholds, inversion and edge detection to clocks and reads";
-    "mesh-events" 1 steps mesh_events "chooses every event of the mesh stop in every kind of box";
+    "mesh-events" 1 steps mesh_events "programs every event of the mesh stop in every kind of box";
     "global-freeze" 2 steps global_freeze "has an overflow freeze every box and interrupt a tile, and acknowledges it";
     "likwid-groups" 1 steps likwid_groups "drives the untile as likwid does, by its global control";
     "untile-eight-cpus" 8 steps eight_cpus "has eight CPUs program boxes, their own and shared ones, at once";
     "untile-hostile" 2 steps hostile "writes patterns to every register of every box from two CPUs at once, and counts afterwards";
-    "mcdram-bandwidth" 1 events mcdram_bandwidth "computes MCDRAM's bandwidth as a cache from seven events, as section 3.1 of the manual";
+    "mcdram-bandwidth" 1 events mcdram_bandwidth "computes MCDRAM's bandwidth as a cache from seven events, by section 3.1 of the manual";
     "mc-cas" 1 events mc_cas "counts reads and writes of every channel of DDR";
-    "edc-queues" 1 events edc_queues "counts what MCDRAM's queues get while it holds everything";
+    "edc-queues" 1 events edc_queues "counts what enters MCDRAM's queues while it holds everything";
     "cha-filter" 2 events cha_filter "has the CHAs filter requests by opcode, node, state and thread";
     "tor-occupancy" 1 events tor_occupancy "computes how long requests stay in the CHAs' tables";
 }
