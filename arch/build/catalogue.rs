@@ -345,7 +345,7 @@ fn write_file(out: &mut String, file: &File, vocabulary: &Vocabulary) -> Result<
         let rank = placing::rank(&file.units, &event.unit).map_err(|error| format!("{}: {error}", event.name))?;
         let selects_it = |select: &u32| (key(rank, *select), position, event.masks.len());
         index.extend(Some(&event.select()).filter(|_| !event.within && !event.fixed).into_iter().chain(&event.also).map(selects_it));
-        also.extend(event.also.iter().map(|select| (key(rank, *select), event.select())));
+        also.extend(event.also.iter().map(|select| (key(rank, *select), key(rank, event.select()))));
         position += 1 + event.masks.len();
         if file.alternatives {
             names.clear();
@@ -530,7 +530,7 @@ fn write_entry(
     }
     let name = mask.map_or(event.name.clone(), |mask| format!("{}.{}", event.name, mask.name));
     let named = mask.map(|mask| &mask.counters).filter(|counters| !counters.is_empty()).unwrap_or(&event.counters);
-    // An event that is posted has a fixed counter for one line of a bus.
+    // A posted event needs no counter, and grows by one a cycle unless it says more.
     let is_posted = event.offset.is_some();
     let counters = if is_posted { 0 } else { placing::counters(file.first, file.counters, named)? };
     let most = event.max_per_cycle.unwrap_or(if is_posted { 1 } else { file.max_per_cycle });

@@ -7,17 +7,16 @@ pub(crate) struct Entry {
     pub(crate) umask: Option<u32>,
     pub(crate) signals: Vec<String>,
     pub(crate) edges: Vec<String>,
-    /// The fields of `Properties` but its lists.
+    /// The fields of `Properties`, except its lists.
     pub(crate) properties: String,
     /// The fields of `Lists`.
     pub(crate) lists: String,
 }
 
-/// The tables of one part, while they grow.
+/// The tables of one part, to which entries are added.
 #[derive(Default)]
 pub(crate) struct Tables {
     encodings: String,
-    count: usize,
     properties: Vec<String>,
     lists: Vec<String>,
     signals: Vec<String>,
@@ -35,7 +34,6 @@ impl Tables {
         let properties = position(&mut self.properties, format!("{}, lists: &LISTS[{lists}]", entry.properties));
         let list: Vec<String> = entry.signals.iter().chain(&entry.edges).cloned().collect();
         let first = self.position_of_run(&list);
-        self.count += 1;
         writeln!(
             self.encodings,
             "        Encoding {{ umask: {umask}, properties: {properties}, first_signal: {first}, signals: {}, edges: {} }},",
@@ -54,8 +52,8 @@ impl Tables {
         })
     }
 
-    /// The tables as a constant called `constant`. `rows` are key, position and number of unit masks of each select, `also` the further
-    /// keys of an event with its first.
+    /// Writes the tables as a static. `rows` are key, position and number of unit masks of each select; `also` has each further key of an
+    /// event with its first.
     pub(crate) fn write(
         &self,
         out: &mut String,

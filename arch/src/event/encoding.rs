@@ -2,8 +2,7 @@
 //!
 //! The build makes these tables from the same data as the catalogue. A program that asks for no name links these alone.
 
-// What parts share is partly unused where one of them is missing.
-#![cfg_attr(not(every_part), allow(dead_code))]
+#![cfg_attr(not(every_part), allow(dead_code, reason = "what parts share is partly unused where one of them is missing"))]
 
 use core::fmt;
 
@@ -24,7 +23,7 @@ pub(crate) struct Encodings {
     pub(super) direct: &'static [u16; 256],
     /// One row a select, in the order of the keys.
     pub(super) rows: &'static [Row],
-    /// Further keys of an event, each with the first one, in the order of the keys.
+    /// Each further key of an event with its first key, in the order of the former.
     pub(super) also: &'static [(u32, u32)],
     /// Each event, followed by its unit masks; at the same positions as in the catalogue.
     pub(super) encodings: &'static [Encoding],
@@ -126,7 +125,7 @@ impl Encodings {
         self.select_in(0, select)
     }
 
-    /// The first of the selects that the event with this one has; any other number as it is.
+    /// The first select of the thread's event that has this one; any other number is returned unchanged.
     pub(crate) fn first_select(&self, select: u32) -> u32 {
         let at = self.also.binary_search_by_key(&select, |(also, _)| *also).ok();
         at.and_then(|at| self.also.get(at)).map_or(select, |(_, first)| *first)
@@ -145,7 +144,7 @@ impl Encodings {
         Event { part: self, row }
     }
 
-    /// One of these encodings, with its tables.
+    /// One of these encodings, joined with its tables.
     pub(crate) fn encoded(&'static self, encoding: &'static Encoding) -> Encoded {
         Encoded { part: self, encoding }
     }
@@ -212,7 +211,7 @@ impl Encoding {
 }
 
 impl Encoded {
-    /// Itself without its tables, which [`Encodings::encoded`] adds.
+    /// Its row alone. [`Encodings::encoded`] joins it with its tables again.
     pub(crate) const fn encoding(self) -> &'static Encoding {
         self.encoding
     }
@@ -320,7 +319,25 @@ mod tests {
                     "{}",
                     entry.name
                 );
-                assert_eq!(own.lists.when, entry.when, "{}", entry.name);
+                assert_eq!(
+                    (own.counters, own.set, own.max_per_cycle, u32::from(own.ignored), own.reloads, own.level),
+                    (entry.counters, entry.set, entry.max_per_cycle, entry.ignored, entry.reloads, entry.level),
+                    "{}",
+                    entry.name
+                );
+                assert_eq!(
+                    (own.attribution, own.initiator, own.all_threads, own.qualifiers, own.channel, own.by_line_state),
+                    (entry.attribution, entry.initiator, entry.all_threads, entry.qualifiers, entry.channel, entry.by_line_state),
+                    "{}",
+                    entry.name
+                );
+                assert_eq!((own.extent, own.any_thread, own.filter), (entry.extent, entry.any_thread, entry.filter), "{}", entry.name);
+                assert_eq!(
+                    (own.lists.when, own.lists.classes, own.lists.prefetches),
+                    (entry.when, entry.classes, entry.prefetches),
+                    "{}",
+                    entry.name
+                );
             }
         }
     }

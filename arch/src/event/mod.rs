@@ -260,7 +260,7 @@ impl Entry {
     }
 }
 
-/// Whether `programmed` chooses the sub-event of the unit mask `own`, of which the bits `ignored` do not matter in an ordinal.
+/// Whether the unit mask `programmed` chooses the sub-event whose unit mask is `own`. In an ordinal the bits `ignored` do not matter.
 fn is_chosen(own: Option<u32>, ignored: u32, programmed: u32, shape: UnitMask) -> bool {
     match (own, shape) {
         (None, _) => true,
