@@ -27,6 +27,7 @@ const CODE: Instruction<'static> = Instruction {
     next_page: None,
     micro_ops: 1,
     class: vm_pmu::companion::Class::Simple,
+    operation: None,
     floating_point: false,
     segment_loads: 0,
     accesses: &[],

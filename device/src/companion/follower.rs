@@ -246,7 +246,7 @@ impl<'a> Follower<'a> {
             class => {
                 self.timing.begin(instruction.micro_ops, instruction.floating_point, &mut self.tally);
                 match class {
-                    Class::Divide => self.timing.stall(Cause::Divide, u32::from(costs.divide), &mut self.tally),
+                    class if class.divides() => self.timing.stall(Cause::Divide, u32::from(costs.divide), &mut self.tally),
                     Class::Fence => {
                         self.write_out();
                         self.timing.drain(&mut self.tally);

@@ -43,13 +43,18 @@ pub struct Access {
     pub uncached: bool,
 }
 
-/// What decides how long an instruction takes.
+/// What an instruction does. It decides which units it needs, and for how long.
+///
+/// An embedder that cannot tell says [`Simple`](Class::Simple). An access to memory is not a class of its own: an addition that reads memory
+/// is [`Simple`](Class::Simple) with an [`Access`]; only what merely moves between a register and memory is a [`Load`](Class::Load) or a
+/// [`Store`](Class::Store).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
 pub enum Class {
-    /// One that takes a cycle, apart from accesses.
+    /// Integer arithmetic, logic, comparison or move that takes a cycle, apart from accesses.
     #[default]
     Simple,
-    /// A division.
+    /// A division of unsigned integers.
     Divide,
     /// One that waits until the stores before it are done.
     Fence,
@@ -57,6 +62,133 @@ pub enum Class {
     Serializing,
     /// Not an instruction: an interrupt or exception that is taken.
     Exception,
+    /// It does nothing.
+    Nop,
+    /// It reads memory into a register.
+    Load,
+    /// It writes a register to memory.
+    Store,
+    /// It pushes a value onto the stack.
+    Push,
+    /// It pops a value from the stack.
+    Pop,
+    /// A jump.
+    Branch,
+    /// A call of a procedure.
+    Call,
+    /// A return from a procedure.
+    Return,
+    /// The address of a memory operand, of two sources without scaling at most.
+    Address,
+    /// The address of a memory operand, of three sources or with scaling.
+    AddressScaled,
+    /// A shift or rotation.
+    Shift,
+    /// A rotation through the carry.
+    RotateThroughCarry,
+    /// A shift of two registers.
+    DoubleShift,
+    /// It tests and changes one bit.
+    BitTest,
+    /// It looks for the first or last bit that is set, or counts zeros.
+    BitScan,
+    /// It counts the bits that are set.
+    PopulationCount,
+    /// It exchanges two operands.
+    Exchange,
+    /// It compares, and exchanges if equal; or a conditional store of a reservation.
+    CompareExchange,
+    /// A multiplication of integers.
+    Multiply,
+    /// A multiplication of integers whose product has both halves.
+    WideMultiply,
+    /// A division of signed integers.
+    SignedDivide,
+    /// An iteration of a string instruction.
+    String,
+    /// One of the system: registers of control, tables, translations.
+    System,
+    /// One in microcode that no other class describes.
+    Microcode,
+    /// Addition or subtraction of floating-point numbers.
+    FloatAdd,
+    /// Multiplication of floating-point numbers.
+    FloatMultiply,
+    /// Multiplication and addition in one.
+    FloatMultiplyAdd,
+    /// Division of floating-point numbers.
+    FloatDivide,
+    /// Square root.
+    FloatSquareRoot,
+    /// Comparison of floating-point numbers, with a result in flags or in a condition register.
+    FloatCompare,
+    /// Conversion between formats, or between integers and floating-point numbers.
+    FloatConvert,
+    /// Move, sign or selection of floating-point or vector registers.
+    FloatMove,
+    /// An estimate of a reciprocal or of its square root.
+    FloatEstimate,
+    /// Decimal or quad-precision arithmetic.
+    Decimal,
+    /// Vector arithmetic or logic of integers.
+    Vector,
+    /// Vector multiplication of integers.
+    VectorMultiply,
+    /// It moves elements within vectors.
+    VectorPermute,
+    /// A step of encryption or of a checksum.
+    Crypto,
+    /// A move from a general to a floating-point or vector register.
+    ToVector,
+    /// A move from a floating-point or vector to a general register.
+    FromVector,
+}
+
+impl Class {
+    /// How many classes there are.
+    pub(super) const COUNT: usize = Class::FromVector as usize + 1;
+
+    /// Whether it divides integers.
+    pub(super) fn divides(self) -> bool {
+        matches!(self, Class::Divide | Class::SignedDivide)
+    }
+}
+
+/// A register. Its number is the embedder's choice, so long as two instructions that give the same number mean the same register.
+///
+/// Flags, condition fields and predicates are registers too. A register that always reads the same, such as IA-64's r0, is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Register(pub u16);
+
+impl Register {
+    /// How many registers are distinguished. A greater number is taken modulo this one.
+    pub const COUNT: usize = 512;
+}
+
+/// What an instruction works on: the width of its operands and the registers that it reads and writes.
+///
+/// ```
+/// use vm_pmu::companion::{Class, Instruction, Operation, Register};
+///
+/// // ADD RAX, RBX: the embedder gives RAX number 0, RBX number 3 and the flags number 16.
+/// let (rax, rbx, flags) = (Register(0), Register(3), Register(16));
+/// let add = Operation { width: 8, reads: &[rax, rbx], writes: &[rax, flags], ..Operation::default() };
+/// let instruction = Instruction { address: 0x1000, physical: 0x1000, length: 3, operation: Some(add), ..Instruction::default() };
+/// assert_eq!(instruction.class, Class::Simple);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Operation<'a> {
+    /// The width of its operands in bytes: of the whole vector where there are several elements, 10 for x87's extended numbers; 0 if it
+    /// has none.
+    pub width: u8,
+    /// Whether it works on several elements at once.
+    pub packed: bool,
+    /// The registers that addresses are computed from.
+    pub addresses: &'a [Register],
+    /// The other registers that it reads. A write of a part of a register reads the register too, where the rest is kept.
+    pub reads: &'a [Register],
+    /// The registers that it writes.
+    pub writes: &'a [Register],
 }
 
 /// The control transfer of an instruction.
@@ -91,8 +223,10 @@ pub struct Instruction<'a> {
     pub next_page: Option<u64>,
     /// How many slots of a cycle it takes.
     pub micro_ops: u8,
-    /// Its class, which decides how long it takes.
+    /// What it does.
     pub class: Class,
+    /// What it works on. Without it, it is taken to need the result of the instruction before, and its own to be ready a cycle later.
+    pub operation: Option<Operation<'a>>,
     /// Whether it is one of the floating-point or vector unit.
     pub floating_point: bool,
     /// How many segment registers it loads.
@@ -112,6 +246,7 @@ impl Default for Instruction<'_> {
             next_page: None,
             micro_ops: 1,
             class: Class::Simple,
+            operation: None,
             floating_point: false,
             segment_loads: 0,
             accesses: &[],

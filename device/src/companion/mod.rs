@@ -74,7 +74,7 @@ use crate::topology::UnknownPart;
 
 pub use cause::Cause;
 pub use follower::{Follower, Outcome};
-pub use instruction::{Access, AccessKind, Class, Instruction, Transfer};
+pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
 pub use places::Place;
 pub use profile::{
