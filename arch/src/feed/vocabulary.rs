@@ -872,4 +872,12 @@ signals! {
     InstructionWalkDirectories = "instruction_walk_directories": Event Events,
     /// Instructions completed that abort or reclaim a transaction, whatever came of them.
     TransactionAbortInstructions = "transaction_abort_instructions": Event Events,
+
+    // Pipelines
+    /// Instructions of two macro-operations completed, the first of which was decoded in position 0.
+    DoubleOperationsPosition0 = "double_operations_position0": Event Events,
+    /// Instructions of two macro-operations completed, the first of which was decoded in position 1.
+    DoubleOperationsPosition1 = "double_operations_position1": Event Events,
+    /// Instructions of two macro-operations completed, the first of which was decoded in position 2.
+    DoubleOperationsPosition2 = "double_operations_position2": Event Events,
 }

@@ -26,6 +26,9 @@ impl Follower<'_> {
             }
             return;
         }
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.access(access, access.physical >> line_bits);
+        }
         let pieces = ((access.address & 7) + size).div_ceil(8);
         self.tally.add(Signal::DataCacheAccesses, pieces);
         self.tally.add(Signal::MemoryReferences, 1);
@@ -70,6 +73,9 @@ impl Follower<'_> {
                 self.timing.drain(&mut self.tally);
                 self.timing.load(Cause::LoadMemory, Cause::FullMemory, u32::from(costs.memory), costs.reorder, &mut self.tally);
             }
+            if let Some(pipeline) = self.pipeline() {
+                pipeline.missed(u32::from(costs.memory));
+            }
             self.note(u32::from(costs.memory), DataSource::Device, translation);
             return;
         }
@@ -90,6 +96,9 @@ impl Follower<'_> {
         let missed = ask == Ask::Load && matches!(translation, Translation::Hit(2) | Translation::Walk);
         self.tally.add(Signal::LoadTlbMissesAll, u64::from(missed));
         self.tally.add(Signal::LoadTlbL2Misses, u64::from(missed && translation == Translation::Walk));
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.translated(cost, translation == Translation::Walk);
+        }
         match translation {
             Translation::Hit(2) => self.timing.stall(Cause::DataTranslation, cost, &mut self.tally),
             Translation::Walk => self.timing.stall(Cause::DataWalk, cost, &mut self.tally),
@@ -101,6 +110,9 @@ impl Follower<'_> {
     #[inline]
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
         if level != Some(Level::First) {
+            if let Some(pipeline) = self.pipeline() {
+                pipeline.missed(latency);
+            }
             self.missed(access, ask, line, (level, source, latency));
         } else if ask == Ask::Store {
             self.timing.store(0, &mut self.tally);
@@ -173,7 +185,11 @@ impl Follower<'_> {
         let kind = if written.whole { RequestKind::FullStreamingStore } else { RequestKind::PartialStreamingStore };
         self.keep_request(Request::of(kind), written.line);
         self.system.stream(self.cluster, written.line, written.whole, written.quadwords, &mut self.tally);
-        self.timing.store(u32::from(self.system.profile.costs.memory), &mut self.tally);
+        let latency = u32::from(self.system.profile.costs.memory);
+        self.timing.store(latency, &mut self.tally);
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.missed(latency);
+        }
     }
 
     /// Writes out all write-combining buffers.

@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::Signal;
 
 use super::cause::Cause;
 use super::follower::{Follower, Outcome};
+use super::pipeline::Pipeline;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
@@ -25,9 +26,11 @@ impl Follower<'_> {
     /// Called after each instruction this is exact to the cycle. Called after several, their events are reported as one step.
     pub fn deliver<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal], events: impl FnOnce(&Outcome)) -> u64 {
         let time = self.keeps_time();
-        self.outcome.cycles = time.then(|| u32::try_from(self.timing.unreported()).unwrap_or(u32::MAX));
+        self.outcome.cycles = time.then(|| u32::try_from(self.unreported()).unwrap_or(u32::MAX));
         let mut passed = 0;
-        if time {
+        if self.pipelined {
+            passed += self.play_pipeline(thread, held);
+        } else if time {
             passed += self.play(false, thread, held);
         }
         if self.is_active() {
@@ -40,7 +43,7 @@ impl Follower<'_> {
         if self.is_active() && self.tally.signals().iter().any(|signal| thread.reached(*signal)) {
             thread.service();
         }
-        if time {
+        if time && !self.pipelined {
             passed += self.play(true, thread, held);
         }
         self.timing.clear_reported();
@@ -55,6 +58,29 @@ impl Follower<'_> {
         if self.demand.signals().iter().any(|signal| thread.reached(signal)) {
             thread.service();
         }
+    }
+
+    /// How many cycles have not been reported.
+    fn unreported(&self) -> u64 {
+        self.pipeline.as_ref().filter(|_| self.pipelined).map_or_else(|| self.timing.unreported(), |pipeline| pipeline.unreported())
+    }
+
+    /// Adds the cycles of the pipeline, those with the same states together.
+    fn play_pipeline<L: InterruptLine>(&mut self, thread: &Thread<'_, L>, held: &[Signal]) -> u64 {
+        let mut passed = 0;
+        let Some(pipeline) = &mut self.pipeline else { return 0 };
+        while let Some((cycles, states)) = pipeline.next() {
+            passed += cycles;
+            let mut list = [Signal::Cycles; MOST];
+            let mut count = 1;
+            let held = held.iter().copied().filter(|signal| self.demand.wants(*signal));
+            for (signal, place) in Pipeline::states(states).chain(held).zip(list.iter_mut().skip(1)) {
+                *place = signal;
+                count += 1;
+            }
+            thread.advance(cycles, list.get(..count).unwrap_or(&[]));
+        }
+        passed
     }
 
     /// Adds the cycles before the events, or those after, cause by cause.

@@ -1,11 +1,14 @@
 //! The companion of one hardware thread.
 
+use alloc::boxed::Box;
+
 use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
 use super::instruction::{Class, Instruction, Transfer};
+use super::pipeline::{Continuation, Pipeline};
 use super::predictor::{Path, Tables};
 use super::requests::{self, Requests};
 use super::signals;
@@ -68,6 +71,10 @@ pub struct Follower<'a> {
     pub(super) tally: Tally,
     path: Path,
     pub(super) timing: Timing,
+    /// The part's pipeline, if there is a model of it; [`Timing`] then stands still.
+    pub(super) pipeline: Option<Box<Pipeline>>,
+    /// The pipeline keeps time.
+    pub(super) pipelined: bool,
     pub(super) streams: Streams,
     pub(super) combining: Combining,
     /// The line of code that is being executed, and the number of its virtual page.
@@ -103,6 +110,8 @@ impl<'a> Follower<'a> {
             tally: Tally::new(),
             path: Path::new(&profile.predictor),
             timing: Timing::new(&profile.costs),
+            pipeline: profile.pipeline.filter(|_| clock == Clock::Companion).map(|model| Box::new(Pipeline::new(model))),
+            pipelined: false,
             streams: Streams::new(),
             combining: Combining::new(profile.write_combining),
             line: None,
@@ -136,9 +145,13 @@ impl<'a> Follower<'a> {
         let whole = follows || time || clock == Clock::Companion && active || !demand.records().is_none();
         self.branches = whole || self.tally.signals().iter().any(|signal| signals::of_branches(*signal));
         self.memory = whole || self.tally.signals().iter().any(|signal| !signals::of_branches(*signal));
-        self.timing.running = self.keeps_time();
+        self.pipelined = self.keeps_time() && self.pipeline.is_some();
+        self.timing.running = self.keeps_time() && !self.pipelined;
         if !self.timing.running {
             self.timing.last = None;
+        }
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.sync(self.pipelined, |signal| demand.wants(signal));
         }
     }
 
@@ -187,6 +200,9 @@ impl<'a> Follower<'a> {
     /// cycle has elapsed, or it does not supply the state. For [`Thread::supply_levels`](crate::topology::Thread::supply_levels).
     #[must_use]
     pub fn holds(&self, state: Signal) -> Option<bool> {
+        if let Some(pipeline) = &self.pipeline {
+            return pipeline.holds(state).filter(|_| self.supplies(state));
+        }
         let cause = self.timing.last.filter(|_| self.supplies(state))?;
         let idle = state == Signal::FloatingPointIdleCycles && cause != Cause::FloatingPointCompletion;
         Some(idle || cause.states().into_iter().flatten().any(|signal| *signal == state))
@@ -272,6 +288,25 @@ impl<'a> Follower<'a> {
             self.access(access, tables);
         }
         self.branch(instruction);
+        if self.pipelined
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            pipeline.execute(instruction, &mut self.tally);
+        }
+    }
+
+    /// The pipeline, while it keeps time.
+    #[inline]
+    pub(super) fn pipeline(&mut self) -> Option<&mut Pipeline> {
+        self.pipeline.as_deref_mut().filter(|_| self.pipelined)
+    }
+
+    /// Where execution goes on, for the pipeline.
+    #[inline]
+    fn continues(&mut self, continuation: Continuation) {
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.continues(continuation);
+        }
     }
 
     #[inline]
@@ -337,6 +372,9 @@ impl<'a> Follower<'a> {
         }
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
+        if let Some(pipeline) = self.pipeline() {
+            pipeline.fetched(cost.saturating_add(latency));
+        }
         self.line = Some((line, page));
     }
 
@@ -508,6 +546,7 @@ impl<'a> Follower<'a> {
             self.timing.redirected();
             self.line = None;
             self.piece = None;
+            self.continues(Continuation::Restarted);
         }
     }
 
@@ -519,6 +558,7 @@ impl<'a> Follower<'a> {
         }
         if class == Class::Exception {
             self.line = None;
+            self.continues(Continuation::Far);
             return self.timing.redirected();
         }
         if !self.branches {
@@ -529,7 +569,8 @@ impl<'a> Follower<'a> {
         let tally = &mut self.tally;
         if transfer.kind.is_far() {
             self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
-            return self.timing.redirected();
+            self.timing.redirected();
+            return self.continues(Continuation::Far);
         }
         if verdict.stack_hit | verdict.stack_overflow {
             tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
@@ -540,6 +581,7 @@ impl<'a> Follower<'a> {
             tally.add(Signal::PipelineFlushes, 1);
             self.timing.stall(Cause::Misprediction, u32::from(costs.misprediction), tally);
             self.timing.redirected();
+            self.continues(Continuation::Mispredicted);
         } else if transfer.taken {
             self.timing.end_group(tally);
             if verdict.bubble {
@@ -547,6 +589,8 @@ impl<'a> Follower<'a> {
                 self.timing.stall(Cause::Bubble, u32::from(costs.bubble), tally);
                 self.timing.redirected();
             }
+            let bubble = costs.bubble;
+            self.continues(if verdict.bubble { Continuation::Resteered(bubble) } else { Continuation::Taken });
         }
     }
 
@@ -566,6 +610,9 @@ impl<'a> Follower<'a> {
         writer.words(&[u64::from(self.piece.is_some()), self.piece.unwrap_or_default()]);
         self.path.save(writer);
         self.timing.save(writer);
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.save(writer);
+        }
         self.streams.save(writer);
         self.combining.save(writer);
     }
@@ -577,6 +624,9 @@ impl<'a> Follower<'a> {
         self.piece = (there & 1 == 1).then_some(piece);
         self.path.load(reader)?;
         self.timing.load_state(reader)?;
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.load(reader)?;
+        }
         self.streams.load(reader)?;
         self.combining.load(reader)
     }

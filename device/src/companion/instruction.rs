@@ -26,6 +26,21 @@ pub enum AccessKind {
     RegisterStackStore,
 }
 
+impl AccessKind {
+    /// Every kind, in their order.
+    pub const ALL: [AccessKind; AccessKind::RegisterStackStore as usize + 1] = [
+        AccessKind::Load,
+        AccessKind::Store,
+        AccessKind::StreamingStore,
+        AccessKind::PrefetchLoad,
+        AccessKind::PrefetchStore,
+        AccessKind::PrefetchOnce,
+        AccessKind::Flush,
+        AccessKind::RegisterStackLoad,
+        AccessKind::RegisterStackStore,
+    ];
+}
+
 /// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Access {
@@ -145,8 +160,54 @@ pub enum Class {
 }
 
 impl Class {
-    /// How many classes there are.
-    pub(super) const COUNT: usize = Class::FromVector as usize + 1;
+    /// Every class, in their order.
+    pub const ALL: [Class; Class::FromVector as usize + 1] = [
+        Class::Simple,
+        Class::Divide,
+        Class::Fence,
+        Class::Serializing,
+        Class::Exception,
+        Class::Nop,
+        Class::Load,
+        Class::Store,
+        Class::Push,
+        Class::Pop,
+        Class::Branch,
+        Class::Call,
+        Class::Return,
+        Class::Address,
+        Class::AddressScaled,
+        Class::Shift,
+        Class::RotateThroughCarry,
+        Class::DoubleShift,
+        Class::BitTest,
+        Class::BitScan,
+        Class::PopulationCount,
+        Class::Exchange,
+        Class::CompareExchange,
+        Class::Multiply,
+        Class::WideMultiply,
+        Class::SignedDivide,
+        Class::String,
+        Class::System,
+        Class::Microcode,
+        Class::FloatAdd,
+        Class::FloatMultiply,
+        Class::FloatMultiplyAdd,
+        Class::FloatDivide,
+        Class::FloatSquareRoot,
+        Class::FloatCompare,
+        Class::FloatConvert,
+        Class::FloatMove,
+        Class::FloatEstimate,
+        Class::Decimal,
+        Class::Vector,
+        Class::VectorMultiply,
+        Class::VectorPermute,
+        Class::Crypto,
+        Class::ToVector,
+        Class::FromVector,
+    ];
 
     /// Whether it divides integers.
     pub(super) fn divides(self) -> bool {

@@ -49,6 +49,7 @@ mod interconnect;
 mod line;
 mod memory;
 pub mod parts;
+mod pipeline;
 mod places;
 mod predictor;
 mod profile;
@@ -78,8 +79,8 @@ pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Registe
 pub use interconnect::{Interconnect, PORTS};
 pub use places::Place;
 pub use profile::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
+    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 pub use state::{RestoreError, STATE_VERSION};
 pub use timing::Clock;

@@ -165,6 +165,14 @@ pub struct PredictorGeometry {
     pub return_stack: u8,
 }
 
+/// A pipeline that the companion has a model of. Sizes, units and latencies are part of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Microarchitecture {
+    /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
+    K8,
+}
+
 /// Costs in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {
@@ -282,8 +290,11 @@ pub struct Profile {
     pub translation: Translation,
     /// The branch predictor.
     pub predictor: PredictorGeometry,
-    /// The costs.
+    /// The costs. Where there is a pipeline, only those of caches, memory and translation count.
     pub costs: Costs,
+    /// The pipeline that keeps time with [`Clock::Companion`](super::Clock::Companion). Without one, each cause of a delay is waited for
+    /// in turn.
+    pub pipeline: Option<Microarchitecture>,
     /// The memory of a package.
     pub memory: MemoryGeometry,
     /// What joins the clusters of a package.

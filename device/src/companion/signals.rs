@@ -4,6 +4,7 @@ use vm_pmu_arch::feed::{BranchKind, Prediction, Signal, SignalSet};
 
 use super::cause::Cause;
 use super::instruction::Transfer;
+use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
 use super::tally::Tally;
 use super::timing::Clock;
@@ -309,6 +310,9 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
     let timed = || {
+        if let Some(model) = profile.pipeline {
+            return Pipeline::supplies(model, signal);
+        }
         TIME.contains(&signal)
             || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
     };

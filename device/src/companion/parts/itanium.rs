@@ -60,6 +60,7 @@ pub const ITANIUM: Profile = Profile {
         stores: 8,
         reorder: 0,
     },
+    pipeline: None,
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 3,

@@ -1,8 +1,8 @@
 //! AMD Athlon 64 and Opteron, revision E with 1 MiB of second-level cache.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
+    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 /// Fully associative: 32 translations of 4 KiB and 8 of 2 MiB, for code as for data.
@@ -64,6 +64,7 @@ pub const K8: Profile = Profile {
         stores: 32,
         reorder: 24,
     },
+    pipeline: Some(Microarchitecture::K8),
     memory: MemoryGeometry {
         page_bits: 14,
         bank_bits: 5,

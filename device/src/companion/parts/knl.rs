@@ -65,6 +65,7 @@ pub const KNL: Profile = Profile {
         stores: 16,
         reorder: 36,
     },
+    pipeline: None,
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 6,

@@ -61,6 +61,7 @@ pub const MONTECITO: Profile = Profile {
         stores: 16,
         reorder: 0,
     },
+    pipeline: None,
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 4,

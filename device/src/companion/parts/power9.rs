@@ -62,6 +62,7 @@ pub const POWER9: Profile = Profile {
         stores: 64,
         reorder: 43,
     },
+    pipeline: None,
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 6,

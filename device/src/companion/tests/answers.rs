@@ -111,7 +111,8 @@ fn a_pair_of_power9_cores_passes_lines_through_its_third_level() {
 #[test]
 fn a_load_that_misses_costs_what_its_level_takes() {
     // K8: 3 cycles from the first level are no stall; 12 from the second are 9; opening a page of DRAM takes 123 + 30.
-    let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
+    let without_pipeline = super::super::Profile { pipeline: None, ..super::super::parts::K8 };
+    let companion = Builder::of(&without_pipeline).clock(Clock::Companion).build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     let lines: Vec<u64> = (0..3).map(|number| 0x100_0000 + number * 0x8000).collect();

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use vm_pmu_arch::feed::{BranchKind, Demand, Records, Signal, SignalSet};
 
-use super::{Access, AccessKind, Builder, Class, Companion, Follower, Instruction, PageTables, Transfer, Walk};
+use super::{Access, AccessKind, Builder, Class, Companion, Follower, Instruction, Operation, PageTables, Register, Transfer, Walk};
 use crate::topology::{self, Machine};
 
 /// A machine whose totals take the followers' events.
@@ -86,11 +86,13 @@ struct Noise {
     state: u64,
     address: u64,
     calls: Vec<u64>,
+    /// Divisions that are still to come, each of which needs the one before.
+    divisions: u64,
 }
 
 impl Noise {
     fn new(seed: u64) -> Noise {
-        Noise { state: seed, address: 0x40_0000, calls: Vec::new() }
+        Noise { state: seed, address: 0x40_0000, calls: Vec::new(), divisions: 0 }
     }
 
     fn draw(&mut self, below: u64) -> u64 {
@@ -168,7 +170,19 @@ impl Noise {
             1 => Class::Fence,
             2 => Class::Serializing,
             3 => Class::Exception,
+            4..=19 => Class::ALL.get(self.draw(Class::ALL.len() as u64) as usize).copied().unwrap_or_default(),
             _ => Class::Simple,
+        };
+        self.divisions = if self.draw(256) == 0 { 48 } else { self.divisions.saturating_sub(1) };
+        let class = if self.divisions != 0 { Class::FloatDivide } else { class };
+        let registers: Vec<Register> = (0..4).map(|_| Register(self.draw(24) as u16)).collect();
+        let (first, second, third, fourth) = (&registers[..1], &registers[1..2], &registers[2..3], &registers[3..]);
+        let operation = Operation { width: 1 << self.draw(5), packed: self.draw(2) == 0, addresses: first, reads: second, writes: third };
+        let operation = match self.draw(8) {
+            0 => None,
+            _ if self.divisions != 0 => Some(Operation { width: 8, reads: &[Register(1)], writes: &[Register(1)], ..Operation::default() }),
+            1 => Some(Operation { reads: fourth, ..Operation::default() }),
+            _ => Some(operation),
         };
         let instruction = Instruction {
             address: self.address,
@@ -177,6 +191,7 @@ impl Noise {
             next_page: None,
             micro_ops: 1 + u8::from(self.draw(8) == 0) * self.draw(9) as u8,
             class,
+            operation,
             floating_point: self.draw(8) == 0,
             segment_loads: u8::from(self.draw(32) == 0) * 2,
             accesses: &accesses,

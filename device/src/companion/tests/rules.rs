@@ -177,13 +177,14 @@ fn loads_alone_miss_translations_of_loads() {
     assert_eq!(misses(&mut follower, load(0x9080)), [1, 0]);
 }
 
-fn timed(name: &str) -> Companion {
-    Builder::new(name).unwrap().clock(Clock::Companion).build()
+/// A CPU with the numbers of the K8 and without its pipeline, with the companion's clock.
+fn timed() -> Builder {
+    Builder::of(&super::super::Profile { pipeline: None, ..super::super::parts::K8 }).clock(Clock::Companion)
 }
 
 #[test]
 fn the_next_line_of_code_is_fetched_while_this_one_runs() {
-    let companion = timed("k8");
+    let companion = timed().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     run(&rig, &mut follower, &Instruction { class: Class::Divide, ..code(0x1000) });
@@ -197,7 +198,7 @@ fn the_next_line_of_code_is_fetched_while_this_one_runs() {
 
 #[test]
 fn after_a_misprediction_nothing_has_been_fetched_ahead() {
-    let companion = timed("k8");
+    let companion = timed().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     let transfer = Some(Transfer { kind: BranchKind::Conditional, taken: true, target: 0x1040 });
@@ -209,7 +210,7 @@ fn after_a_misprediction_nothing_has_been_fetched_ahead() {
 
 #[test]
 fn three_begin_in_a_cycle_of_k8_and_a_taken_branch_ends_it() {
-    let companion = timed("k8");
+    let companion = timed().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     for _ in 0..7 {
@@ -228,7 +229,7 @@ fn three_begin_in_a_cycle_of_k8_and_a_taken_branch_ends_it() {
 
 #[test]
 fn a_fence_waits_for_the_last_store_which_waits_for_those_before_it() {
-    let companion = timed("k8");
+    let companion = timed().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     run(&rig, &mut follower, &accessing(&[store(0x1000)]));
@@ -246,7 +247,7 @@ fn a_fence_waits_for_the_last_store_which_waits_for_those_before_it() {
 
 #[test]
 fn a_locked_instruction_waits_in_its_own_name() {
-    let companion = Builder::new("k8").unwrap().threads(2).clock(Clock::Companion).build();
+    let companion = timed().threads(2).build();
     let rig = Rig::new(2);
     let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 1));
     let locked = |access: Access| Access { locked: true, ..access };
@@ -292,7 +293,7 @@ fn code_that_another_core_writes_is_fetched_again() {
 
 #[test]
 fn the_states_of_the_last_cycle_are_those_that_hold() {
-    let companion = Builder::new("k8").unwrap().clock(Clock::Companion).build();
+    let companion = timed().build();
     let rig = Rig::new(1);
     let mut follower = follow(&companion, 0);
     assert_eq!(follower.holds(Signal::DispatchStallCycles), None, "no cycle has gone by");

@@ -1,0 +1,161 @@
+//! How many cycles have passed, and what held in how many of them.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+
+/// Cycles that have not been reported. States overlap: a cycle can have several.
+///
+/// It knows how many cycles of each state there are, not which: those that pass together are reported with the longest state last. A state
+/// that has more cycles than pass has the rest of them in the cycles to come.
+#[derive(Clone, Debug)]
+pub(super) struct Account<const STATES: usize> {
+    passed: u64,
+    /// Cycles of each state among those that have passed.
+    held: [u64; STATES],
+    /// Cycles of each state to come.
+    coming: [u64; STATES],
+    /// The states that have any of either, one bit each.
+    some: [u64; 2],
+}
+
+impl<const STATES: usize> Account<STATES> {
+    pub(super) const fn new() -> Self {
+        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some: [0; 2] }
+    }
+
+    /// `state` holds for `cycles`, from the next on that pass.
+    #[inline]
+    pub(super) fn hold(&mut self, state: usize, cycles: u64) {
+        if cycles != 0
+            && let Some(coming) = self.coming.get_mut(state)
+        {
+            *coming += cycles;
+            self.some[1] |= 1 << state;
+        }
+    }
+
+    /// Cycles pass.
+    #[inline]
+    pub(super) fn pass(&mut self, cycles: u64) {
+        if cycles == 0 {
+            return;
+        }
+        self.passed += cycles;
+        for state in bits(self.some[1]) {
+            if let (Some(held), Some(coming)) = (self.held.get_mut(state), self.coming.get_mut(state)) {
+                let now = cycles.min(*coming);
+                *coming -= now;
+                *held += now;
+                self.some[1] &= !(u64::from(*coming == 0) << state);
+                self.some[0] |= 1 << state;
+            }
+        }
+    }
+
+    /// How many cycles have not been reported.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Removes cycles in which the same states hold, of those in `wanted`, one bit each: how many cycles, and these states.
+    #[inline]
+    pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+        if self.passed == 0 {
+            return None;
+        }
+        let states = self.some[0] & wanted;
+        let mut cycles = self.passed;
+        for held in bits(states).filter_map(|state| self.held.get(state)) {
+            cycles = cycles.min(*held);
+        }
+        for state in bits(states) {
+            if let Some(held) = self.held.get_mut(state) {
+                *held -= cycles;
+                self.some[0] &= !(u64::from(*held == 0) << state);
+            }
+        }
+        self.passed -= cycles;
+        if self.passed == 0 {
+            self.clear();
+        }
+        Some((cycles, states))
+    }
+
+    /// What has passed has been reported, or is of no interest.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.passed = 0;
+        for state in bits(self.some[0]) {
+            if let Some(held) = self.held.get_mut(state) {
+                *held = 0;
+            }
+        }
+        self.some[0] = 0;
+    }
+
+    /// What is to come; what has passed is reported before.
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&self.coming);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.clear();
+        reader.words(&mut self.coming)?;
+        self.some[1] = self.coming.iter().enumerate().fold(0, |some, (state, coming)| some | u64::from(*coming != 0) << state);
+        if self.coming.iter().any(|coming| *coming > 1 << 40) { Err(Damaged) } else { Ok(()) }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_that_overlap_are_reported_together() {
+        let mut account = Account::<3>::new();
+        account.hold(0, 10);
+        account.hold(1, 4);
+        account.pass(10);
+        assert_eq!(account.next(7), Some((4, 0b011)));
+        assert_eq!(account.next(7), Some((6, 0b001)));
+        assert_eq!(account.next(7), None);
+    }
+
+    #[test]
+    fn a_state_goes_on_in_the_cycles_to_come() {
+        let mut account = Account::<1>::new();
+        account.hold(0, 5);
+        account.pass(2);
+        assert_eq!(account.next(1), Some((2, 1)));
+        account.pass(4);
+        assert_eq!(account.next(1), Some((3, 1)));
+        assert_eq!(account.next(1), Some((1, 0)));
+    }
+
+    #[test]
+    fn cycles_that_pass_together_have_the_states_of_those_that_pass_apart() {
+        let run = |together: bool| {
+            let (mut account, mut sums) = (Account::<2>::new(), [0; 3]);
+            for (hold, pass) in [(7, 3), (0, 1), (2, 9), (1, 1)] {
+                account.hold(1, hold);
+                account.pass(pass);
+                while !together && let Some((cycles, states)) = account.next(3) {
+                    sums[states as usize] += cycles;
+                }
+            }
+            while let Some((cycles, states)) = account.next(3) {
+                sums[states as usize] += cycles;
+            }
+            sums
+        };
+        assert_eq!(run(true), run(false));
+    }
+}

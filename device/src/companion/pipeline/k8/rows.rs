@@ -1,0 +1,152 @@
+//! Which path, unit and latency an operation has. `docs/notes/pipelines-x86.md`, table 1.1 of part one, has the sources.
+
+use super::super::super::instruction::{Class, Instruction};
+
+/// How the decoders take an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Path {
+    /// One macro-operation.
+    Direct,
+    /// Two macro-operations, which begin together.
+    Double,
+    /// Two macro-operations, of which the second needs the first.
+    Chained,
+    /// Microcode: so many cycles of dispatch of its own.
+    Vector(u8),
+}
+
+/// What executes a macro-operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Nothing, or an address and the load/store unit alone.
+    None,
+    /// The integer unit of its position.
+    Integer,
+    /// The address unit of its position, for an instruction that computes an address.
+    Address,
+    /// The multiplier, at position 0.
+    Multiplier,
+    /// FADD.
+    Add,
+    /// FMUL.
+    Multiply,
+    /// FSTORE.
+    Store,
+    /// FADD or FMUL.
+    Either,
+}
+
+impl Unit {
+    /// Whether it is one of the floating-point unit.
+    pub(super) fn is_floating(self) -> bool {
+        matches!(self, Unit::Add | Unit::Multiply | Unit::Store | Unit::Either)
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) path: Path,
+    pub(super) unit: Unit,
+    /// From issue to the use of the result, in cycles.
+    pub(super) latency: u8,
+    /// The unit takes the next operation so many cycles later.
+    pub(super) every: u8,
+}
+
+const fn row(path: Path, unit: Unit, latency: u8, every: u8) -> Row {
+    Row { path, unit, latency, every }
+}
+
+/// A row of the floating-point unit, whose operations of 16 bytes are two.
+const fn wide(width: u8, unit: Unit, latency: u8, every: u8) -> Row {
+    row(if width > 8 && width != EXTENDED { Path::Double } else { Path::Direct }, unit, latency, every)
+}
+
+/// The width of x87's extended numbers.
+const EXTENDED: u8 = 10;
+
+/// A division of integers has the front end for its latency less these cycles.
+const DIVISION_OVERLAP: u8 = 6;
+
+const fn division(latency: u8) -> Row {
+    row(Path::Vector(latency - DIVISION_OVERLAP), Unit::Integer, latency, latency)
+}
+
+/// The row of an instruction.
+pub(super) fn of(instruction: &Instruction<'_>) -> Row {
+    let operation = instruction.operation.unwrap_or_default();
+    let width = operation.width;
+    let vector = |lines, latency| row(Path::Vector(lines), Unit::Integer, latency, 1);
+    if instruction.segment_loads != 0 {
+        return vector(1, 1);
+    }
+    if instruction.accesses.first().is_some_and(|access| access.locked) {
+        return vector(1, 1);
+    }
+    match instruction.class {
+        Class::Simple if instruction.floating_point => wide(width, Unit::Either, 2, 1),
+        Class::Simple | Class::Shift | Class::Branch => row(Path::Direct, Unit::Integer, 1, 1),
+        Class::Nop => row(Path::Direct, Unit::None, 0, 1),
+        Class::Address => row(Path::Direct, Unit::Address, 1, 1),
+        Class::AddressScaled => row(Path::Direct, Unit::Address, 2, 1),
+        Class::Load if instruction.floating_point && (width > 8 && width != EXTENDED || !operation.packed) => {
+            row(Path::Double, Unit::Store, 2, 1)
+        }
+        Class::Load | Class::Store if instruction.floating_point => wide(width, Unit::Store, 2, 1),
+        Class::Load | Class::Store | Class::Push => row(Path::Direct, Unit::None, 0, 1),
+        Class::Pop => row(Path::Double, Unit::None, 0, 1),
+        Class::Call | Class::Return => vector(1, 1),
+        Class::BitTest => row(Path::Chained, Unit::Integer, 1, 1),
+        Class::RotateThroughCarry => vector(3, 3),
+        Class::DoubleShift => vector(2, 3),
+        Class::BitScan => vector(8, 9),
+        Class::Exchange => vector(1, 2),
+        Class::CompareExchange => vector(2, 3),
+        Class::Multiply if width > 4 => row(Path::Direct, Unit::Multiplier, 4, 2),
+        Class::Multiply => row(Path::Direct, Unit::Multiplier, 3, 1),
+        Class::WideMultiply if width > 4 => row(Path::Vector(1), Unit::Multiplier, 5, 4),
+        Class::WideMultiply => row(Path::Vector(1), Unit::Multiplier, 3, 3),
+        Class::Divide => division(match width {
+            1 => 15,
+            2 => 23,
+            8 => 71,
+            _ => 39,
+        }),
+        Class::SignedDivide => division(match width {
+            1 => 17,
+            2 => 24,
+            8 => 72,
+            _ => 40,
+        }),
+        Class::String => vector(2 + u8::from(instruction.accesses.len() > 1), 1),
+        Class::System => vector(37, 37),
+        Class::Fence => vector(8, 8),
+        Class::Serializing => vector(48, 48),
+        Class::Exception => vector(1, 1),
+        Class::Microcode | Class::PopulationCount | Class::Decimal | Class::Crypto => vector(3, 3),
+        Class::FloatAdd | Class::FloatConvert => wide(width, Unit::Add, 4, 1),
+        Class::FloatMultiply | Class::FloatMultiplyAdd => wide(width, Unit::Multiply, 4, 1),
+        Class::FloatEstimate | Class::VectorMultiply => wide(width, Unit::Multiply, 3, 1),
+        Class::FloatDivide => {
+            let (latency, every) = match width {
+                EXTENDED => (24, 21),
+                4 => (16, 13),
+                _ => (20, 17),
+            };
+            wide(width, Unit::Multiply, latency, every)
+        }
+        Class::FloatSquareRoot => {
+            let (latency, every) = match width {
+                EXTENDED => (35, 32),
+                4 => (19, 16),
+                _ => (27, 24),
+            };
+            wide(width, Unit::Multiply, latency, every)
+        }
+        Class::FloatCompare => row(Path::Vector(1), Unit::Add, 3, 1),
+        Class::FloatMove | Class::Vector | Class::VectorPermute => wide(width, Unit::Either, 2, 1),
+        Class::ToVector => row(Path::Vector(2), Unit::Store, 7, 2),
+        Class::FromVector => row(Path::Vector(2), Unit::Store, 7, 2),
+    }
+}

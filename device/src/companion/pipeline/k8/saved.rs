@@ -1,0 +1,204 @@
+//! Save and restore of the pipeline.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::instruction::{AccessKind, Class};
+use super::super::{Continuation, Touch, time};
+use super::rows::{Path, Row, Unit};
+use super::{Core, MacroOperation, Operands, Redirect};
+
+/// A choice among a few, by number.
+fn pick<T: Copy>(all: &[T], reader: &mut Reader<'_>) -> Result<T, Damaged> {
+    let number = usize::try_from(reader.word()?).map_err(|_| Damaged)?;
+    all.get(number).copied().ok_or(Damaged)
+}
+
+fn number<T: PartialEq>(all: &[T], value: &T) -> u64 {
+    all.iter().position(|each| each == value).unwrap_or(0) as u64
+}
+
+const UNITS: [Unit; 8] = [Unit::None, Unit::Integer, Unit::Address, Unit::Multiplier, Unit::Add, Unit::Multiply, Unit::Store, Unit::Either];
+
+const CONTINUATIONS: [Continuation; 5] =
+    [Continuation::Sequential, Continuation::Taken, Continuation::Mispredicted, Continuation::Restarted, Continuation::Far];
+
+const PATHS: [Path; 3] = [Path::Direct, Path::Double, Path::Chained];
+
+fn small(reader: &mut Reader<'_>, limit: usize) -> Result<u8, Damaged> {
+    u8::try_from(reader.word()?).ok().filter(|value| usize::from(*value) <= limit).ok_or(Damaged)
+}
+
+impl Row {
+    fn save(&self, writer: &mut Writer) {
+        match self.path {
+            Path::Vector(lines) => writer.words(&[PATHS.len() as u64, u64::from(lines)]),
+            path => writer.words(&[number(&PATHS, &path), 0]),
+        }
+        writer.words(&[number(&UNITS, &self.unit), u64::from(self.latency), u64::from(self.every)]);
+    }
+
+    fn load(reader: &mut Reader<'_>) -> Result<Row, Damaged> {
+        let (path, lines) = (reader.word()?, small(reader, 255)?);
+        let path = match PATHS.get(usize::try_from(path).map_err(|_| Damaged)?) {
+            Some(path) => *path,
+            None if path == PATHS.len() as u64 => Path::Vector(lines),
+            None => return Err(Damaged),
+        };
+        Ok(Row { path, unit: pick(&UNITS, reader)?, latency: small(reader, 255)?, every: small(reader, 255)? })
+    }
+}
+
+impl Operands {
+    fn save(&self, writer: &mut Writer) {
+        writer.words(&[u64::from(self.address_count), u64::from(self.read_count), u64::from(self.write_count)]);
+        self.addresses.iter().chain(&self.reads).chain(&self.writes).for_each(|register| writer.word(u64::from(*register)));
+    }
+
+    fn load(reader: &mut Reader<'_>) -> Result<Operands, Damaged> {
+        let mut operands = Operands::NONE;
+        operands.address_count = small(reader, operands.addresses.len())?;
+        operands.read_count = small(reader, operands.reads.len())?;
+        operands.write_count = small(reader, operands.writes.len())?;
+        for register in operands.addresses.iter_mut().chain(&mut operands.reads).chain(&mut operands.writes) {
+            *register = u16::try_from(reader.word()?).ok().filter(|register| *register <= super::ANY).ok_or(Damaged)?;
+        }
+        Ok(operands)
+    }
+}
+
+impl MacroOperation {
+    fn save(&self, writer: &mut Writer) {
+        self.row.save(writer);
+        self.operands.save(writer);
+        let flags = u64::from(self.second) | u64::from(self.loads) << 1;
+        writer.words(&[self.class as u64, u64::from(self.touches.0), u64::from(self.touches.1), flags, u64::from(self.segment_loads)]);
+        writer.word(number(&CONTINUATIONS, &self.continuation));
+    }
+
+    fn load(reader: &mut Reader<'_>) -> Result<MacroOperation, Damaged> {
+        let (row, operands) = (Row::load(reader)?, Operands::load(reader)?);
+        let class = usize::try_from(reader.word()?).ok().and_then(|number| Class::ALL.get(number)).copied().ok_or(Damaged)?;
+        let touches = (small(reader, super::MOST)?, small(reader, super::MOST)?);
+        let flags = reader.word()?;
+        let segment_loads = small(reader, 255)?;
+        let continuation = pick(&CONTINUATIONS, reader)?;
+        Ok(MacroOperation {
+            row,
+            class,
+            operands,
+            touches,
+            second: flags & 1 == 1,
+            loads: flags >> 1 & 1 == 1,
+            continuation,
+            segment_loads,
+        })
+    }
+}
+
+impl Touch {
+    fn save(&self, writer: &mut Writer) {
+        let flags = [self.locked, self.uncached, self.misaligned, self.missed, self.walked];
+        let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
+        writer.words(&[self.address, self.line, u64::from(self.size), number(&AccessKind::ALL, &self.kind), flags]);
+        writer.words(&[u64::from(self.translation), u64::from(self.latency)]);
+    }
+
+    fn load(reader: &mut Reader<'_>) -> Result<Touch, Damaged> {
+        let (address, line, size, kind) = (reader.word()?, reader.word()?, small(reader, 255)?, pick(&AccessKind::ALL, reader)?);
+        let flags = reader.word()?;
+        let flag = |bit: u32| flags >> bit & 1 == 1;
+        let translation = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
+        let latency = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
+        Ok(Touch {
+            address,
+            line,
+            size,
+            kind,
+            locked: flag(0),
+            uncached: flag(1),
+            misaligned: flag(2),
+            missed: flag(3),
+            walked: flag(4),
+            translation,
+            latency,
+        })
+    }
+}
+
+/// A cycle with a number of operations in it.
+fn cycle(reader: &mut Reader<'_>, now: u64) -> Result<(u64, u8), Damaged> {
+    Ok((time(reader, now)?, small(reader, 255)?))
+}
+
+impl Core {
+    pub(in super::super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.next);
+        self.account.save(writer);
+        let line = &self.line;
+        writer.words(&[line.count as u64, line.touch_count as u64, line.ready, line.piece]);
+        line.operations.iter().for_each(|operation| operation.save(writer));
+        line.touches.iter().for_each(|touch| touch.save(writer));
+        writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.window]);
+        let redirect = self.redirect.unwrap_or_default();
+        writer.words(&[u64::from(self.redirect.is_some()), redirect.resolved, redirect.completed, self.half.0, self.half.1]);
+        writer.words(&self.registers);
+        self.ports.save(writer);
+        self.reorder.save(writer);
+        self.schedulers.iter().for_each(|entries| entries.save(writer));
+        self.floating.save(writer);
+        self.first_queue.save(writer);
+        self.second_queue.save(writer);
+        self.second_full.save(writer);
+        self.floating_completions.save(writer);
+        self.stores.save(writer);
+        self.misses.save(writer);
+        writer.words(&[self.walker, self.segment]);
+        [self.access, self.completed, self.written].iter().for_each(|(at, count)| writer.words(&[*at, u64::from(*count)]));
+    }
+
+    pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
+        let now = reader.word()?;
+        if now > 1 << 62 {
+            return Err(Damaged);
+        }
+        self.next = now;
+        self.account.load(reader)?;
+        self.line.count = usize::from(small(reader, self.line.operations.len() - 1)?);
+        self.line.touch_count = usize::from(small(reader, super::MOST)?);
+        self.line.ready = time(reader, now)?;
+        self.line.piece = reader.word()?;
+        for operation in &mut self.line.operations {
+            *operation = MacroOperation::load(reader)?;
+        }
+        for touch in &mut self.line.touches {
+            *touch = Touch::load(reader)?;
+        }
+        self.fetched = time(reader, now)?;
+        let (there, piece) = (reader.word()?, reader.word()?);
+        self.piece = (there & 1 == 1).then_some(piece);
+        self.window = time(reader, now)?;
+        let (there, resolved, completed) = (reader.word()?, time(reader, now)?, time(reader, now)?);
+        self.redirect = (there & 1 == 1).then_some(Redirect { resolved, completed });
+        self.half = (time(reader, now)?, time(reader, now)?);
+        for register in &mut self.registers {
+            *register = time(reader, now)?;
+        }
+        self.ports.load(reader, now)?;
+        self.reorder.load(reader, now)?;
+        for entries in &mut self.schedulers {
+            entries.load(reader, now)?;
+        }
+        self.floating.load(reader, now)?;
+        self.first_queue.load(reader, now)?;
+        self.second_queue.load(reader, now)?;
+        self.second_full.load(reader, now)?;
+        self.floating_completions.load(reader, now)?;
+        self.stores.load(reader, now)?;
+        self.misses.load(reader, now)?;
+        self.walker = time(reader, now)?;
+        self.segment = time(reader, now)?;
+        self.access = cycle(reader, now)?;
+        self.completed = cycle(reader, now)?;
+        self.written = cycle(reader, now)?;
+        Ok(())
+    }
+}

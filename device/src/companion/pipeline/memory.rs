@@ -1,0 +1,177 @@
+//! What loads and stores wait for: stores that have not been written, and buffers of missed lines.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::time;
+
+/// Stores that are remembered.
+const STORES: usize = 64;
+
+/// A store that may still wait to be written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Store {
+    /// The address of its first byte.
+    pub(super) address: u64,
+    /// How many bytes.
+    pub(super) size: u8,
+    /// It crosses the width of a cache access.
+    pub(super) misaligned: bool,
+    /// Its instruction has read the same bytes.
+    pub(super) modifies: bool,
+    /// When its address and its data are known.
+    pub(super) ready: u64,
+    /// When it is in the cache.
+    pub(super) written: u64,
+}
+
+/// Bytes of a granule, by which stores are found.
+const GRANULE_BITS: u32 = 3;
+/// Granules of a page: only these bits of an address are compared.
+const GRANULES: usize = 512;
+
+/// The last stores of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Stores {
+    ring: [Store; STORES],
+    /// How many there have been.
+    count: u64,
+    /// For each granule of a page, the number of the last store to it, plus one.
+    last: [u64; GRANULES],
+    /// When the last of them is written.
+    pub(super) written: u64,
+}
+
+/// The granules that `size` bytes at `address` lie in.
+fn granules(address: u64, size: u8) -> impl Iterator<Item = usize> {
+    let first = address >> GRANULE_BITS;
+    let last = address.wrapping_add(u64::from(size.max(1)) - 1) >> GRANULE_BITS;
+    (0..=last.wrapping_sub(first).min(32)).map(move |number| (first.wrapping_add(number) % GRANULES as u64) as usize)
+}
+
+impl Stores {
+    pub(super) const fn new() -> Stores {
+        let none = Store { address: 0, size: 0, misaligned: false, modifies: false, ready: 0, written: 0 };
+        Stores { ring: [none; STORES], count: 0, last: [0; GRANULES], written: 0 }
+    }
+
+    pub(super) fn push(&mut self, store: Store) {
+        if let Some(place) = self.ring.get_mut(self.count as usize % STORES) {
+            *place = store;
+        }
+        self.count += 1;
+        for granule in granules(store.address, store.size) {
+            if let Some(last) = self.last.get_mut(granule) {
+                *last = self.count;
+            }
+        }
+        self.written = self.written.max(store.written);
+    }
+
+    /// The last store that is not written at `now` and has a granule of the page in common with these bytes.
+    #[inline]
+    pub(super) fn find(&self, address: u64, size: u8, now: u64) -> Option<&Store> {
+        if self.written <= now {
+            return None;
+        }
+        let number = granules(address, size).filter_map(|granule| self.last.get(granule)).max().copied()?;
+        if number == 0 || number + (STORES as u64) <= self.count {
+            return None;
+        }
+        self.ring.get((number - 1) as usize % STORES).filter(|store| store.written > now)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[self.count, self.written]);
+        for store in &self.ring {
+            let flags = u64::from(store.misaligned) | u64::from(store.modifies) << 1 | u64::from(store.size) << 8;
+            writer.words(&[store.address, flags, store.ready, store.written]);
+        }
+        writer.words(&self.last);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.count = reader.word()?;
+        self.written = time(reader, now)?;
+        for store in &mut self.ring {
+            let (address, flags) = (reader.word()?, reader.word()?);
+            *store = Store {
+                address,
+                size: (flags >> 8) as u8,
+                misaligned: flags & 1 == 1,
+                modifies: flags >> 1 & 1 == 1,
+                ready: time(reader, now)?,
+                written: time(reader, now)?,
+            };
+        }
+        reader.words(&mut self.last)?;
+        if self.count > 1 << 62 || self.last.iter().any(|last| *last > self.count) { Err(Damaged) } else { Ok(()) }
+    }
+}
+
+/// Buffers of lines on their way.
+#[derive(Clone, Debug)]
+pub(super) struct Misses<const COUNT: usize> {
+    /// The number of the line, and when it is here.
+    lines: [(u64, u64); COUNT],
+}
+
+impl<const COUNT: usize> Misses<COUNT> {
+    pub(super) const fn new() -> Self {
+        Misses { lines: [(0, 0); COUNT] }
+    }
+
+    /// When `line` is here, if it is on its way at `now`.
+    #[inline]
+    pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
+        self.lines.iter().find(|(of, until)| *of == line && *until > now).map(|(_, until)| *until)
+    }
+
+    /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
+    pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
+        let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) else { return now + latency };
+        *place = (line, place.1.max(now) + latency);
+        place.1
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.lines.iter().for_each(|(line, until)| writer.words(&[*line, *until]));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for line in &mut self.lines {
+            *line = (reader.word()?, time(reader, now)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_found_until_it_is_written() {
+        let mut stores = Stores::new();
+        stores.push(Store { address: 0x1008, size: 16, written: 50, ..Store::default() });
+        assert!(stores.find(0x1014, 4, 49).is_some());
+        assert!(stores.find(0x1014, 4, 50).is_none());
+        assert!(stores.find(0x1018, 4, 49).is_none());
+    }
+
+    #[test]
+    fn the_last_of_several_stores_is_found_and_none_that_is_forgotten() {
+        let mut stores = Stores::new();
+        (0..70).for_each(|number| stores.push(Store { address: 8 * number, size: 8, written: 1000 + number, ..Store::default() }));
+        assert!(stores.find(0, 8, 0).is_none());
+        assert_eq!(stores.find(8 * 69, 8, 0).map(|store| store.written), Some(1069));
+    }
+
+    #[test]
+    fn a_miss_takes_the_buffer_that_is_free_first() {
+        let mut misses = Misses::<2>::new();
+        assert_eq!(misses.request(1, 0, 100), 100);
+        assert_eq!(misses.request(2, 10, 100), 110);
+        assert_eq!(misses.pending(1, 50), Some(100));
+        assert_eq!(misses.request(3, 20, 100), 200);
+        assert_eq!(misses.pending(1, 50), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! The units of a pipeline: which of them has begun an operation in which cycle.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::time;
+
+/// Cycles that are kept, from the one of the oldest operation that can still be issued.
+const CYCLES: u64 = 512;
+const WORDS: usize = CYCLES as usize / 64;
+
+/// Ports, each of which takes one operation a cycle. An operation that is ready early takes a cycle that a later one left free.
+#[derive(Clone, Debug)]
+pub(super) struct Ports<const COUNT: usize> {
+    /// One bit a cycle, at the cycle's number modulo [`CYCLES`].
+    taken: [[u64; WORDS]; COUNT],
+    /// The first cycle that is kept: a multiple of 64.
+    from: u64,
+}
+
+impl<const COUNT: usize> Ports<COUNT> {
+    pub(super) const fn new() -> Self {
+        Ports { taken: [[0; WORDS]; COUNT], from: 0 }
+    }
+
+    /// No operation will ask for a cycle before `now` any more.
+    #[inline]
+    pub(super) fn forget(&mut self, now: u64) {
+        let from = now & !63;
+        if from <= self.from {
+            return;
+        }
+        let words = ((from - self.from) / 64).min(WORDS as u64) as usize;
+        let first = (self.from / 64) as usize;
+        for port in &mut self.taken {
+            for word in 0..words {
+                if let Some(word) = port.get_mut((first + word) % WORDS) {
+                    *word = 0;
+                }
+            }
+        }
+        self.from = from;
+    }
+
+    /// The first cycle, `earliest` or later, from which `port` is free for `cycles`. What lies beyond the cycles that are kept is free.
+    #[inline]
+    pub(super) fn free(&self, port: usize, earliest: u64, cycles: u64) -> u64 {
+        let Some(taken) = self.taken.get(port) else { return earliest };
+        let mut begin = earliest.max(self.from);
+        let mut at = begin;
+        while at < begin + cycles && at < self.from + CYCLES {
+            let word = taken.get((at / 64) as usize % WORDS).copied().unwrap_or(0) >> (at % 64);
+            if word & 1 == 1 {
+                at += u64::from(word.trailing_ones()).min(64 - at % 64);
+                begin = at;
+            } else {
+                at += u64::from(word.trailing_zeros()).min(64 - at % 64) as u64;
+            }
+        }
+        begin
+    }
+
+    /// Takes `port` for `cycles` as soon as it is free, `earliest` or later; returns the cycle.
+    #[inline]
+    pub(super) fn take(&mut self, port: usize, earliest: u64, cycles: u64) -> u64 {
+        let begin = self.free(port, earliest, cycles);
+        if let Some(taken) = self.taken.get_mut(port) {
+            for at in begin..begin.saturating_add(cycles).min(self.from + CYCLES) {
+                if let Some(word) = taken.get_mut((at / 64) as usize % WORDS) {
+                    *word |= 1 << (at % 64);
+                }
+            }
+        }
+        begin
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.from);
+        self.taken.iter().for_each(|port| writer.words(port));
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.from = time(reader, now)? & !63;
+        for port in &mut self.taken {
+            reader.words(port)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_operation_takes_a_cycle_that_a_later_one_left() {
+        let mut ports = Ports::<1>::new();
+        assert_eq!(ports.take(0, 10, 1), 10);
+        assert_eq!(ports.take(0, 3, 1), 3);
+        assert_eq!(ports.take(0, 3, 1), 4);
+        assert_eq!(ports.take(0, 10, 1), 11);
+    }
+
+    #[test]
+    fn an_operation_of_several_cycles_waits_for_as_many_in_a_row() {
+        let mut ports = Ports::<1>::new();
+        ports.take(0, 5, 1);
+        assert_eq!(ports.take(0, 2, 4), 6);
+        assert_eq!(ports.take(0, 2, 3), 2);
+        assert_eq!(ports.take(0, 0, 1), 0);
+        assert_eq!(ports.take(0, 2, 1), 10);
+    }
+
+    #[test]
+    fn cycles_are_free_again_once_they_are_forgotten() {
+        let mut ports = Ports::<1>::new();
+        (0..512).for_each(|_| {
+            ports.take(0, 0, 1);
+        });
+        assert_eq!(ports.take(0, 0, 1), 512);
+        ports.forget(130);
+        assert_eq!(ports.take(0, 130, 1), 512);
+        assert_eq!(ports.take(0, 130, 1), 513);
+        ports.forget(1 << 40);
+        assert_eq!(ports.take(0, 0, 1), 1 << 40);
+    }
+}

@@ -1,0 +1,228 @@
+//! Queues of a pipeline, as the times at which their entries become free.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::time;
+
+/// A queue whose entries become free in any order. It is a heap of the cycles from which each can be taken again.
+#[derive(Clone, Debug)]
+pub(super) struct Entries<const COUNT: usize> {
+    free: [u64; COUNT],
+}
+
+impl<const COUNT: usize> Entries<COUNT> {
+    pub(super) const fn new() -> Self {
+        Entries { free: [0; COUNT] }
+    }
+
+    /// The first cycle in which an entry is free.
+    #[inline]
+    pub(super) fn room(&self) -> u64 {
+        self.free.first().copied().unwrap_or(0)
+    }
+
+    /// Takes the entry that is free first, until `until`.
+    #[inline]
+    pub(super) fn take(&mut self, until: u64) {
+        let mut place = 0;
+        loop {
+            let at = |child: usize| self.free.get(child).copied().unwrap_or(u64::MAX);
+            let (left, right) = (2 * place + 1, 2 * place + 2);
+            let child = if at(right) < at(left) { right } else { left };
+            let least = at(child);
+            let moves = least < until;
+            if let Some(cell) = self.free.get_mut(place) {
+                *cell = if moves { least } else { until };
+            }
+            if !moves {
+                return;
+            }
+            place = child;
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        let mut sorted = self.free;
+        sorted.sort_unstable();
+        writer.words(&sorted);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for cell in &mut self.free {
+            *cell = time(reader, now)?;
+        }
+        // A sorted list is a heap.
+        self.free.sort_unstable();
+        Ok(())
+    }
+}
+
+/// A queue whose entries become free in their order.
+#[derive(Clone, Debug)]
+pub(super) struct Ring<const COUNT: usize> {
+    free: [u64; COUNT],
+    next: usize,
+}
+
+impl<const COUNT: usize> Ring<COUNT> {
+    pub(super) const fn new() -> Self {
+        Ring { free: [0; COUNT], next: 0 }
+    }
+
+    /// The first cycle in which `entries` more are free; of more than there are, all.
+    #[inline]
+    pub(super) fn room(&self, entries: usize) -> u64 {
+        match entries.min(COUNT) {
+            0 => 0,
+            entries => self.free.get((self.next + entries - 1) % COUNT).copied().unwrap_or(0),
+        }
+    }
+
+    /// Takes the next entry, until `until`.
+    #[inline]
+    pub(super) fn take(&mut self, until: u64) {
+        if let Some(cell) = self.free.get_mut(self.next) {
+            *cell = until;
+        }
+        self.next = (self.next + 1) % COUNT;
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&self.free);
+        writer.word(self.next as u64);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for cell in &mut self.free {
+            *cell = time(reader, now)?;
+        }
+        self.next = usize::try_from(reader.word()?).ok().filter(|next| *next < COUNT).ok_or(Damaged)?;
+        Ok(())
+    }
+}
+
+/// How many runs are kept apart.
+const RUNS: usize = 64;
+
+/// Cycles in which something holds, as runs in their order. More runs than are kept apart are joined with the last.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    /// The first cycle of each, and the one after the last.
+    runs: [(u64, u64); RUNS],
+    first: usize,
+    count: usize,
+}
+
+impl Runs {
+    pub(super) const fn new() -> Runs {
+        Runs { runs: [(0, 0); RUNS], first: 0, count: 0 }
+    }
+
+    /// It holds from `from` up to `to`. No run before begins later.
+    #[inline]
+    pub(super) fn add(&mut self, from: u64, to: u64) {
+        if from >= to {
+            return;
+        }
+        let last = (self.first + self.count).wrapping_sub(1) % RUNS;
+        if let Some(cell) = self.runs.get_mut(last).filter(|_| self.count != 0)
+            && from <= cell.1
+        {
+            cell.1 = cell.1.max(to);
+            return;
+        }
+        if self.count == RUNS {
+            if let Some(cell) = self.runs.get_mut(last) {
+                cell.1 += to - from;
+            }
+            return;
+        }
+        if let Some(cell) = self.runs.get_mut((self.first + self.count) % RUNS) {
+            *cell = (from, to);
+            self.count += 1;
+        }
+    }
+
+    /// Removes what is before `end`, and returns how many cycles that were.
+    #[inline]
+    pub(super) fn take(&mut self, end: u64) -> u64 {
+        let mut cycles = 0;
+        while self.count != 0
+            && let Some(run) = self.runs.get_mut(self.first)
+            && run.0 < end
+        {
+            let to = run.1.min(end);
+            cycles += to - run.0;
+            if to < run.1 {
+                run.0 = to;
+                break;
+            }
+            self.first = (self.first + 1) % RUNS;
+            self.count -= 1;
+        }
+        cycles
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.count as u64);
+        for number in 0..RUNS {
+            let (from, to) = self.runs.get((self.first + number) % RUNS).filter(|_| number < self.count).copied().unwrap_or((0, 0));
+            writer.words(&[from, to]);
+        }
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.first = 0;
+        self.count = usize::try_from(reader.word()?).ok().filter(|count| *count <= RUNS).ok_or(Damaged)?;
+        let mut before = 0;
+        for (number, run) in self.runs.iter_mut().enumerate() {
+            *run = (time(reader, now)?, time(reader, now)?);
+            if number < self.count && (run.0 < before || run.0 >= run.1) {
+                return Err(Damaged);
+            }
+            before = run.1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_that_is_free_first_is_taken() {
+        let mut entries = Entries::<3>::new();
+        [9, 5, 7].into_iter().for_each(|until| entries.take(until));
+        assert_eq!(entries.room(), 5);
+        entries.take(20);
+        assert_eq!(entries.room(), 7);
+        entries.take(8);
+        assert_eq!(entries.room(), 8);
+    }
+
+    #[test]
+    fn a_ring_has_room_for_several_when_the_last_of_them_is_free() {
+        let mut ring = Ring::<4>::new();
+        [3, 5, 9, 9].into_iter().for_each(|until| ring.take(until));
+        assert_eq!([1, 2, 3, 9].map(|entries| ring.room(entries)), [3, 5, 9, 9]);
+    }
+
+    #[test]
+    fn runs_are_taken_up_to_a_cycle_within_them() {
+        let mut runs = Runs::new();
+        runs.add(10, 20);
+        runs.add(15, 25);
+        runs.add(30, 31);
+        assert_eq!(runs.take(12), 2);
+        assert_eq!(runs.take(12), 0);
+        assert_eq!(runs.take(30), 13);
+        assert_eq!(runs.take(100), 1);
+    }
+
+    #[test]
+    fn no_cycle_of_a_run_is_lost_when_there_are_too_many() {
+        let mut runs = Runs::new();
+        (0..200u64).for_each(|number| runs.add(number * 10, number * 10 + 3));
+        assert_eq!(runs.take(u64::MAX), 600);
+    }
+}
