@@ -142,11 +142,17 @@ pub enum Class {
     ToVector,
     /// A move from a floating-point or vector to a general register.
     FromVector,
+    /// Extension of a narrower integer by its sign or by zeros.
+    Extend,
+    /// A move that a condition decides on.
+    ConditionalMove,
+    /// Addition or subtraction of integers with a carry or borrow from before.
+    AddWithCarry,
 }
 
 impl Class {
     /// How many classes there are.
-    pub(super) const COUNT: usize = Class::FromVector as usize + 1;
+    pub(super) const COUNT: usize = Class::AddWithCarry as usize + 1;
 
     /// Whether it divides integers.
     pub(super) fn divides(self) -> bool {

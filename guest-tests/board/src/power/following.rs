@@ -64,6 +64,7 @@ impl<'a> Following<'a> {
             next_page: None,
             micro_ops: OPERATIONS,
             class: class(step),
+            operation: None,
             floating_point: step.class == StepClass::Floating,
             segment_loads: 0,
             accesses: list.get(..count).unwrap_or(&[]),
