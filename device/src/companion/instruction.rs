@@ -164,6 +164,7 @@ impl Class {
 ///
 /// Flags, condition fields and predicates are registers too. A register that always reads the same, such as IA-64's r0, is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
 pub struct Register(pub u16);
 
 impl Register {
