@@ -10,11 +10,64 @@ use libfuzzer_sys::fuzz_target;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Invalidation, PageTables, Transfer, Walk, parts,
+    Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Invalidation, Operation, PageTables, Register, Transfer, Walk,
+    parts,
 };
 use vm_pmu::topology::{self, Machine};
 
 use small::small;
+
+/// All classes.
+const CLASSES: &[Class] = &[
+    Class::Simple,
+    Class::Divide,
+    Class::Fence,
+    Class::Serializing,
+    Class::Exception,
+    Class::Nop,
+    Class::Load,
+    Class::Store,
+    Class::Push,
+    Class::Pop,
+    Class::Branch,
+    Class::Call,
+    Class::Return,
+    Class::Address,
+    Class::AddressScaled,
+    Class::Shift,
+    Class::RotateThroughCarry,
+    Class::DoubleShift,
+    Class::BitTest,
+    Class::BitScan,
+    Class::PopulationCount,
+    Class::Exchange,
+    Class::CompareExchange,
+    Class::Multiply,
+    Class::WideMultiply,
+    Class::SignedDivide,
+    Class::String,
+    Class::System,
+    Class::Microcode,
+    Class::FloatAdd,
+    Class::FloatMultiply,
+    Class::FloatMultiplyAdd,
+    Class::FloatDivide,
+    Class::FloatSquareRoot,
+    Class::FloatCompare,
+    Class::FloatConvert,
+    Class::FloatMove,
+    Class::FloatEstimate,
+    Class::Decimal,
+    Class::Vector,
+    Class::VectorMultiply,
+    Class::VectorPermute,
+    Class::Crypto,
+    Class::ToVector,
+    Class::FromVector,
+    Class::Extend,
+    Class::ConditionalMove,
+    Class::AddWithCarry,
+];
 
 /// Page tables out of an address.
 struct Tables;
@@ -60,6 +113,12 @@ fn access(input: &mut Unstructured<'_>) -> arbitrary::Result<Access> {
     })
 }
 
+/// A few registers, some of which many instructions have.
+fn registers(input: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Register>> {
+    let count = input.int_in_range(0..=3)?;
+    (0..count).map(|_| Ok(Register(if input.ratio(7, 8)? { input.int_in_range(0..=15)? } else { input.arbitrary()? }))).collect()
+}
+
 /// Reports an arbitrary instruction to `tell`.
 fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)) -> arbitrary::Result<()> {
     use BranchKind as B;
@@ -72,13 +131,21 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
     } else {
         None
     };
+    let [addresses, reads, writes] = [registers(input)?, registers(input)?, registers(input)?];
+    let operation = if input.ratio(7, 8)? {
+        let width = if input.ratio(7, 8)? { 1 << input.int_in_range(0..=6)? } else { input.arbitrary()? };
+        Some(Operation { width, packed: input.arbitrary()?, addresses: &addresses, reads: &reads, writes: &writes })
+    } else {
+        None
+    };
     tell(&Instruction {
         address: at,
         physical: if input.ratio(15, 16)? { at } else { input.arbitrary()? },
         length: input.int_in_range(0..=15)?,
         next_page: if input.ratio(1, 32)? { Some(input.arbitrary()?) } else { None },
         micro_ops: input.arbitrary()?,
-        class: *input.choose(&[Class::Simple, Class::Divide, Class::Fence, Class::Serializing, Class::Exception])?,
+        class: *input.choose(CLASSES)?,
+        operation,
         floating_point: input.arbitrary()?,
         segment_loads: if input.ratio(1, 32)? { input.arbitrary()? } else { 0 },
         accesses: &accesses,

@@ -26,6 +26,7 @@ const SOURCES: &[&str] = &[
     "cpuid",
     "platform",
     "companion",
+    "instruction",
     "follow",
     "requests",
     "places",

@@ -315,6 +315,17 @@
 #define VM_PMU_INSTRUCTION_NEXT_PAGE (1 << 2)
 
 /**
+ * In VmPmuInstruction::flags: the fields from address_registers on say what it works on. Without it, it is taken to need the result of
+ * the instruction before, and its own to be ready a cycle later.
+ */
+#define VM_PMU_INSTRUCTION_OPERATION (1 << 3)
+
+/**
+ * In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it works on several elements at once.
+ */
+#define VM_PMU_INSTRUCTION_PACKED (1 << 4)
+
+/**
  * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
@@ -1293,7 +1304,10 @@ typedef uint8_t VmPmuAccessKind;
 #endif // __cplusplus
 
 /**
- * What decides how long an instruction takes.
+ * What an instruction does. It decides which units it needs, and for how long.
+ *
+ * An access to memory is no class of its own: an addition that reads memory is Simple with a VmPmuAccess. Only what merely moves between a
+ * register and memory is a Load or a Store.
  */
 enum VmPmuClass
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1301,11 +1315,11 @@ enum VmPmuClass
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * One that takes a cycle, apart from accesses.
+   * Integer arithmetic, logic, comparison or move that takes a cycle, apart from accesses.
    */
   VM_PMU_CLASS_SIMPLE = 0,
   /**
-   * A division.
+   * A division of unsigned integers.
    */
   VM_PMU_CLASS_DIVIDE = 1,
   /**
@@ -1320,6 +1334,178 @@ enum VmPmuClass
    * Not an instruction: an interrupt or exception that is taken.
    */
   VM_PMU_CLASS_EXCEPTION = 4,
+  /**
+   * It does nothing.
+   */
+  VM_PMU_CLASS_NOP = 5,
+  /**
+   * It reads memory into a register.
+   */
+  VM_PMU_CLASS_LOAD = 6,
+  /**
+   * It writes a register to memory.
+   */
+  VM_PMU_CLASS_STORE = 7,
+  /**
+   * It pushes a value onto the stack.
+   */
+  VM_PMU_CLASS_PUSH = 8,
+  /**
+   * It pops a value from the stack.
+   */
+  VM_PMU_CLASS_POP = 9,
+  /**
+   * A jump.
+   */
+  VM_PMU_CLASS_BRANCH = 10,
+  /**
+   * A call of a procedure.
+   */
+  VM_PMU_CLASS_CALL = 11,
+  /**
+   * A return from a procedure.
+   */
+  VM_PMU_CLASS_RETURN = 12,
+  /**
+   * The address of a memory operand, of two sources without scaling at most.
+   */
+  VM_PMU_CLASS_ADDRESS = 13,
+  /**
+   * The address of a memory operand, of three sources or with scaling.
+   */
+  VM_PMU_CLASS_ADDRESS_SCALED = 14,
+  /**
+   * A shift or rotation.
+   */
+  VM_PMU_CLASS_SHIFT = 15,
+  /**
+   * A rotation through the carry.
+   */
+  VM_PMU_CLASS_ROTATE_THROUGH_CARRY = 16,
+  /**
+   * A shift of two registers.
+   */
+  VM_PMU_CLASS_DOUBLE_SHIFT = 17,
+  /**
+   * It tests and changes one bit.
+   */
+  VM_PMU_CLASS_BIT_TEST = 18,
+  /**
+   * It looks for the first or last bit that is set, or counts zeros.
+   */
+  VM_PMU_CLASS_BIT_SCAN = 19,
+  /**
+   * It counts the bits that are set.
+   */
+  VM_PMU_CLASS_POPULATION_COUNT = 20,
+  /**
+   * It exchanges two operands.
+   */
+  VM_PMU_CLASS_EXCHANGE = 21,
+  /**
+   * It compares, and exchanges if equal; or a conditional store of a reservation.
+   */
+  VM_PMU_CLASS_COMPARE_EXCHANGE = 22,
+  /**
+   * A multiplication of integers.
+   */
+  VM_PMU_CLASS_MULTIPLY = 23,
+  /**
+   * A multiplication of integers whose product has both halves.
+   */
+  VM_PMU_CLASS_WIDE_MULTIPLY = 24,
+  /**
+   * A division of signed integers.
+   */
+  VM_PMU_CLASS_SIGNED_DIVIDE = 25,
+  /**
+   * An iteration of a string instruction.
+   */
+  VM_PMU_CLASS_STRING = 26,
+  /**
+   * One of the system: registers of control, tables, translations.
+   */
+  VM_PMU_CLASS_SYSTEM = 27,
+  /**
+   * One in microcode that no other class describes.
+   */
+  VM_PMU_CLASS_MICROCODE = 28,
+  /**
+   * Addition or subtraction of floating-point numbers.
+   */
+  VM_PMU_CLASS_FLOAT_ADD = 29,
+  /**
+   * Multiplication of floating-point numbers.
+   */
+  VM_PMU_CLASS_FLOAT_MULTIPLY = 30,
+  /**
+   * Multiplication and addition in one.
+   */
+  VM_PMU_CLASS_FLOAT_MULTIPLY_ADD = 31,
+  /**
+   * Division of floating-point numbers.
+   */
+  VM_PMU_CLASS_FLOAT_DIVIDE = 32,
+  /**
+   * Square root.
+   */
+  VM_PMU_CLASS_FLOAT_SQUARE_ROOT = 33,
+  /**
+   * Comparison of floating-point numbers, with a result in flags or in a condition register.
+   */
+  VM_PMU_CLASS_FLOAT_COMPARE = 34,
+  /**
+   * Conversion between formats, or between integers and floating-point numbers.
+   */
+  VM_PMU_CLASS_FLOAT_CONVERT = 35,
+  /**
+   * Move, sign or selection of floating-point or vector registers.
+   */
+  VM_PMU_CLASS_FLOAT_MOVE = 36,
+  /**
+   * An estimate of a reciprocal or of its square root.
+   */
+  VM_PMU_CLASS_FLOAT_ESTIMATE = 37,
+  /**
+   * Decimal or quad-precision arithmetic.
+   */
+  VM_PMU_CLASS_DECIMAL = 38,
+  /**
+   * Vector arithmetic or logic of integers.
+   */
+  VM_PMU_CLASS_VECTOR = 39,
+  /**
+   * Vector multiplication of integers.
+   */
+  VM_PMU_CLASS_VECTOR_MULTIPLY = 40,
+  /**
+   * It moves elements within vectors.
+   */
+  VM_PMU_CLASS_VECTOR_PERMUTE = 41,
+  /**
+   * A step of encryption or of a checksum.
+   */
+  VM_PMU_CLASS_CRYPTO = 42,
+  /**
+   * A move from a general to a floating-point or vector register.
+   */
+  VM_PMU_CLASS_TO_VECTOR = 43,
+  /**
+   * A move from a floating-point or vector to a general register.
+   */
+  VM_PMU_CLASS_FROM_VECTOR = 44,
+  /**
+   * Extension of a narrower integer by its sign or by zeros.
+   */
+  VM_PMU_CLASS_EXTEND = 45,
+  /**
+   * A move that a condition decides on.
+   */
+  VM_PMU_CLASS_CONDITIONAL_MOVE = 46,
+  /**
+   * Addition or subtraction of integers with a carry or borrow from before.
+   */
+  VM_PMU_CLASS_ADD_WITH_CARRY = 47,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2117,6 +2303,9 @@ typedef struct {
 
 /**
  * One executed instruction, or an interrupt or exception that was taken.
+ *
+ * Registers have numbers of the embedder's choice below 512; flags, condition fields and predicates are registers too. A register that
+ * always reads the same is left out.
  */
 typedef struct {
   /**
@@ -2171,6 +2360,35 @@ typedef struct {
    * VmPmuBranch: its kind of control transfer.
    */
   uint8_t branch;
+  /**
+   * The registers that addresses are computed from; null if there are none.
+   */
+  const uint16_t *address_registers;
+  /**
+   * The other registers that it reads, also where it writes a part and the rest is kept; null if there are none.
+   */
+  const uint16_t *read_registers;
+  /**
+   * The registers that it writes; null if there are none.
+   */
+  const uint16_t *written_registers;
+  /**
+   * How many address_registers.
+   */
+  uint8_t address_register_count;
+  /**
+   * How many read_registers.
+   */
+  uint8_t read_register_count;
+  /**
+   * How many written_registers.
+   */
+  uint8_t written_register_count;
+  /**
+   * The width of its operands in bytes: of the whole vector where there are several elements, 10 for x87's extended numbers; 0 if it has
+   * none.
+   */
+  uint8_t width;
 } VmPmuInstruction;
 
 /**

@@ -4,154 +4,18 @@ use std::ffi::c_void;
 
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
-use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, Outcome, Transfer};
+use vm_pmu::companion::{Access, Instruction, Invalidation, Operation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::demand::VM_PMU_SIGNAL_WORDS;
+use crate::instruction::{
+    CLASSES, FLAGS, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES,
+    VmPmuAccess, VmPmuInstruction, access, operation,
+};
 use crate::machine::{VmPmuMachine, signal, thread};
-use crate::pointer::{Growing, borrow, list, offer, put, take, writable};
+use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
 use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, number, pick};
-
-/// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum VmPmuAccessKind {
-    /// It reads.
-    Load = 0,
-    /// It writes.
-    Store = 1,
-    /// It writes around the caches, through the write-combining buffers.
-    StreamingStore = 2,
-    /// It prefetches a line that will be read.
-    PrefetchLoad = 3,
-    /// It prefetches a line that will be written.
-    PrefetchStore = 4,
-    /// It prefetches a line that will be read once.
-    PrefetchOnce = 5,
-    /// It drives a line out of every cache.
-    Flush = 6,
-    /// The register stack engine reads.
-    RegisterStackLoad = 7,
-    /// The register stack engine writes.
-    RegisterStackStore = 8,
-}
-
-const KINDS: [AccessKind; 9] = [
-    AccessKind::Load,
-    AccessKind::Store,
-    AccessKind::StreamingStore,
-    AccessKind::PrefetchLoad,
-    AccessKind::PrefetchStore,
-    AccessKind::PrefetchOnce,
-    AccessKind::Flush,
-    AccessKind::RegisterStackLoad,
-    AccessKind::RegisterStackStore,
-];
-
-/// What decides how long an instruction takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum VmPmuClass {
-    /// One that takes a cycle, apart from accesses.
-    Simple = 0,
-    /// A division.
-    Divide = 1,
-    /// One that waits until the stores before it are done.
-    Fence = 2,
-    /// One that waits until everything before it is done, and restarts the pipeline.
-    Serializing = 3,
-    /// Not an instruction: an interrupt or exception that is taken.
-    Exception = 4,
-}
-
-const CLASSES: [Class; 5] = [Class::Simple, Class::Divide, Class::Fence, Class::Serializing, Class::Exception];
-
-/// In VmPmuAccess::flags: it is part of a locked read-modify-write.
-pub const VM_PMU_ACCESS_LOCKED: u8 = 1 << 0;
-/// In VmPmuAccess::flags: it goes to a device, or to memory that is not cached.
-pub const VM_PMU_ACCESS_UNCACHED: u8 = 1 << 1;
-
-/// One access to memory. One that crosses into a page that is not contiguous in physical memory is reported as two.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct VmPmuAccess {
-    /// The virtual address.
-    pub address: u64,
-    /// The physical address of the first byte.
-    pub physical: u64,
-    /// Its size in bytes.
-    pub bytes: u8,
-    /// VmPmuAccessKind.
-    pub kind: u8,
-    /// VM_PMU_ACCESS_...
-    pub flags: u8,
-    /// Zero.
-    pub reserved: [u8; 5],
-}
-
-/// In VmPmuInstruction::flags: it is one of the floating-point or vector unit.
-pub const VM_PMU_INSTRUCTION_FLOATING_POINT: u32 = 1 << 0;
-/// In VmPmuInstruction::flags: its transfer left the next sequential address.
-pub const VM_PMU_INSTRUCTION_TAKEN: u32 = 1 << 1;
-/// In VmPmuInstruction::flags: it crosses into a page that does not follow in physical memory, whose address is next_page.
-pub const VM_PMU_INSTRUCTION_NEXT_PAGE: u32 = 1 << 2;
-
-/// One executed instruction, or an interrupt or exception that was taken.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct VmPmuInstruction {
-    /// sizeof(VmPmuInstruction).
-    pub size: usize,
-    /// Its virtual address.
-    pub address: u64,
-    /// Its physical address.
-    pub physical: u64,
-    /// The physical address of the next page, with VM_PMU_INSTRUCTION_NEXT_PAGE.
-    pub next_page: u64,
-    /// Where its transfer went, or would have gone.
-    pub target: u64,
-    /// What it accesses, in order; null if nothing.
-    pub accesses: *const VmPmuAccess,
-    /// How many accesses: VM_PMU_MOST_ACCESSES at most.
-    pub access_count: usize,
-    /// VM_PMU_INSTRUCTION_...
-    pub flags: u32,
-    /// Its length in bytes; 0 if nothing was fetched.
-    pub bytes: u8,
-    /// How many slots of a cycle it takes; 0 is one.
-    pub micro_ops: u8,
-    /// VmPmuClass.
-    pub instruction_class: u8,
-    /// How many segment registers it loads.
-    pub segment_loads: u8,
-    /// VmPmuBranch: its kind of control transfer.
-    pub branch: u8,
-}
-
-// SAFETY: `repr(C)`, `size` first; integers and a pointer that is checked before use.
-unsafe impl Growing for VmPmuInstruction {
-    const NAME: &'static str = "VmPmuInstruction";
-    const FIRST: usize = std::mem::offset_of!(VmPmuInstruction, branch) + 1;
-}
-
-/// The most accesses of one instruction: report longer ones in parts.
-pub const VM_PMU_MOST_ACCESSES: usize = 64;
-
-fn access(given: &VmPmuAccess) -> Result<Access, Failure> {
-    let unknown = given.flags & !(VM_PMU_ACCESS_LOCKED | VM_PMU_ACCESS_UNCACHED);
-    if unknown != 0 || given.reserved != [0; 5] {
-        return Err(argument(format!("an access sets what this library does not know (flags {unknown:#x}): it must be zero")));
-    }
-    Ok(Access {
-        address: given.address,
-        physical: given.physical,
-        size: given.bytes,
-        kind: pick(&KINDS, given.kind, "the kind of an access")?,
-        locked: given.flags & VM_PMU_ACCESS_LOCKED != 0,
-        uncached: given.flags & VM_PMU_ACCESS_UNCACHED != 0,
-    })
-}
 
 /// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 /// ignored. Call vm_pmu_follow_deliver() next.
@@ -166,23 +30,32 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
         if given.access_count > VM_PMU_MOST_ACCESSES {
             return Err(argument(format!("{} accesses are too many: {VM_PMU_MOST_ACCESSES} are the most", given.access_count)));
         }
-        let unknown = given.flags & !(VM_PMU_INSTRUCTION_FLOATING_POINT | VM_PMU_INSTRUCTION_TAKEN | VM_PMU_INSTRUCTION_NEXT_PAGE);
+        let unknown = given.flags & !FLAGS;
         if unknown != 0 {
             return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
         }
         // SAFETY: the caller's promise.
         let told = unsafe { list(given.accesses, given.access_count, "the list of accesses") }?;
+        // SAFETY: the same promise.
+        let operation = unsafe { operation(&given) }?;
         // Few have more than two, and making 64 takes a while.
         match told.len() {
-            0..=2 => whole.execute(thread, &given, told, &mut [Access::default(); 2]),
-            _ => whole.execute(thread, &given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES]),
+            0..=2 => whole.execute(thread, &given, told, &mut [Access::default(); 2], operation),
+            _ => whole.execute(thread, &given, told, &mut [Access::default(); VM_PMU_MOST_ACCESSES], operation),
         }
     })
 }
 
 impl VmPmuCompanion {
     /// Executes the instruction, whose accesses are `told`; `accesses` has at least as many places.
-    fn execute(&self, thread: u32, given: &VmPmuInstruction, told: &[VmPmuAccess], accesses: &mut [Access]) -> Result<(), Failure> {
+    fn execute(
+        &self,
+        thread: u32,
+        given: &VmPmuInstruction,
+        told: &[VmPmuAccess],
+        accesses: &mut [Access],
+        operation: Option<Operation<'_>>,
+    ) -> Result<(), Failure> {
         for (place, told) in accesses.iter_mut().zip(told) {
             *place = access(told)?;
         }
@@ -194,6 +67,7 @@ impl VmPmuCompanion {
             next_page: (given.flags & VM_PMU_INSTRUCTION_NEXT_PAGE != 0).then_some(given.next_page),
             micro_ops: given.micro_ops.max(1),
             class: pick(&CLASSES, given.instruction_class, "instruction_class")?,
+            operation,
             floating_point: given.flags & VM_PMU_INSTRUCTION_FLOATING_POINT != 0,
             segment_loads: given.segment_loads,
             accesses: accesses.get(..told.len()).unwrap_or(accesses),
@@ -450,15 +324,6 @@ pub unsafe extern "C" fn vm_pmu_follow_invalidate(companion: *const VmPmuCompani
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_stand_for_what_the_header_says() {
-        assert_eq!(KINDS[VmPmuAccessKind::StreamingStore as usize], AccessKind::StreamingStore);
-        assert_eq!(KINDS[VmPmuAccessKind::Flush as usize], AccessKind::Flush);
-        assert_eq!(KINDS[VmPmuAccessKind::RegisterStackStore as usize], AccessKind::RegisterStackStore);
-        assert_eq!(CLASSES[VmPmuClass::Fence as usize], Class::Fence);
-        assert_eq!(CLASSES[VmPmuClass::Exception as usize], Class::Exception);
-    }
 
     #[test]
     fn an_outcome_is_told_in_the_numbers_of_records() {

@@ -40,6 +40,8 @@ pub mod cpuid;
 pub mod demand;
 #[cfg(feature = "companion")]
 pub mod follow;
+#[cfg(feature = "companion")]
+pub mod instruction;
 #[cfg(feature = "litmus")]
 pub mod litmus;
 pub mod machine;

@@ -157,11 +157,17 @@ pub enum Class {
     ToVector,
     /// A move from a floating-point or vector to a general register.
     FromVector,
+    /// Extension of a narrower integer by its sign or by zeros.
+    Extend,
+    /// A move that a condition decides on.
+    ConditionalMove,
+    /// Addition or subtraction of integers with a carry or borrow from before.
+    AddWithCarry,
 }
 
 impl Class {
     /// Every class, in their order.
-    pub const ALL: [Class; Class::FromVector as usize + 1] = [
+    pub const ALL: [Class; Class::AddWithCarry as usize + 1] = [
         Class::Simple,
         Class::Divide,
         Class::Fence,
@@ -207,6 +213,9 @@ impl Class {
         Class::Crypto,
         Class::ToVector,
         Class::FromVector,
+        Class::Extend,
+        Class::ConditionalMove,
+        Class::AddWithCarry,
     ];
 
     /// Whether it divides integers.
@@ -219,6 +228,7 @@ impl Class {
 ///
 /// Flags, condition fields and predicates are registers too. A register that always reads the same, such as IA-64's r0, is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
 pub struct Register(pub u16);
 
 impl Register {

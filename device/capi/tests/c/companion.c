@@ -155,6 +155,47 @@ static void the_companion_keeps_the_clock(void) {
   EXPECT_OK(vm_pmu_machine_destroy(machine));
 }
 
+/* How many cycles an instruction of this class takes on a companion of its own, as a struct of `size` bytes. */
+static uint64_t taken(uint8_t instruction_class, bool operation, size_t size) {
+  static const uint16_t addresses[] = {3}, reads[] = {0, 2}, writes[] = {0, 2, 16};
+  VmPmuMachine *machine = counting(0x00420076); /* cycles */
+  VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
+  VmPmuInstruction instruction = {size};
+  VmPmuCompanion *companion = NULL;
+  uint64_t cycles = 0;
+  options.clock = VM_PMU_CLOCK_OWNER_COMPANION;
+  options.flags = VM_PMU_COMPANION_ALWAYS;
+  EXPECT_OK(vm_pmu_companion_create("k8", &options, &companion));
+  EXPECT_OK(vm_pmu_follow_sync(companion, machine, 0, NULL));
+  instruction.bytes = 4;
+  instruction.instruction_class = instruction_class;
+  if (operation) {
+    instruction.flags = VM_PMU_INSTRUCTION_OPERATION | VM_PMU_INSTRUCTION_PACKED;
+    instruction.address_registers = addresses;
+    instruction.read_registers = reads;
+    instruction.written_registers = writes;
+    instruction.address_register_count = 1;
+    instruction.read_register_count = 2;
+    instruction.written_register_count = 3;
+    instruction.width = 8;
+  }
+  EXPECT_OK(vm_pmu_follow(companion, 0, &instruction));
+  EXPECT_OK(vm_pmu_follow_deliver(companion, machine, 0, NULL, 0, NULL, NULL, &cycles));
+  EXPECT_OK(vm_pmu_companion_destroy(companion));
+  EXPECT_OK(vm_pmu_machine_destroy(machine));
+  return cycles;
+}
+
+static void an_instruction_says_what_it_works_on(void) {
+  const size_t whole = sizeof(VmPmuInstruction), first = offsetof(VmPmuInstruction, address_registers);
+  uint64_t simple = taken(VM_PMU_CLASS_SIMPLE, false, whole), division = taken(VM_PMU_CLASS_DIVIDE, false, whole);
+  EXPECT(simple < division);
+  EXPECT(taken(VM_PMU_CLASS_SIGNED_DIVIDE, true, whole) == division);
+  EXPECT(taken(VM_PMU_CLASS_ADD_WITH_CARRY, true, whole) == simple);
+  /* Who was compiled before there were registers. */
+  EXPECT(taken(VM_PMU_CLASS_DIVIDE, false, first) == division);
+}
+
 static void misuse(void) {
   VmPmuMachine *machine = counting(MISSES);
   VmPmuCompanionOptions options = {sizeof(VmPmuCompanionOptions)};
@@ -192,10 +233,13 @@ static void misuse(void) {
   access.flags = 4;
   EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("access"));
   access.flags = 0;
-  instruction.instruction_class = 5;
+  instruction.instruction_class = VM_PMU_CLASS_ADD_WITH_CARRY + 1;
   EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("class"));
   instruction.instruction_class = 0;
-  instruction.flags = 8;
+  instruction.flags = VM_PMU_INSTRUCTION_OPERATION;
+  instruction.read_register_count = 1;
+  EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("read_registers"));
+  instruction.flags = 1u << 5;
   EXPECT(vm_pmu_follow(companion, 0, &instruction) == VM_PMU_STATUS_ERROR_ARGUMENT && told("flags"));
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 1, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_RANGE);
   EXPECT(vm_pmu_follow_deliver(companion, machine, 0, unknown, 49, NULL, NULL, NULL) == VM_PMU_STATUS_ERROR_ARGUMENT);
@@ -213,6 +257,7 @@ int main(void) {
   four_loads_from_one_line_miss_once();
   what_is_saved_goes_on_as_warm();
   the_companion_keeps_the_clock();
+  an_instruction_says_what_it_works_on();
   misuse();
   puts("companion: all is well");
   return 0;

@@ -163,6 +163,13 @@ AT(VmPmuInstruction, micro_ops, 61);
 AT(VmPmuInstruction, instruction_class, 62);
 AT(VmPmuInstruction, segment_loads, 63);
 AT(VmPmuInstruction, branch, 64);
+AT(VmPmuInstruction, address_registers, 72);
+AT(VmPmuInstruction, read_registers, 80);
+AT(VmPmuInstruction, written_registers, 88);
+AT(VmPmuInstruction, address_register_count, 96);
+AT(VmPmuInstruction, read_register_count, 97);
+AT(VmPmuInstruction, written_register_count, 98);
+AT(VmPmuInstruction, width, 99);
 
 AT(VmPmuOutcome, fetch_address, 8);
 AT(VmPmuOutcome, flags, 16);

@@ -3,7 +3,7 @@
 use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, Invalidation, PageTables, Transfer, Walk};
 
 use super::record::kind;
-use vm_pmu_engines::power::{Barrier, Class as StepClass, Step, Touch};
+use vm_pmu_engines::power::{Class as StepClass, Operands, Step, Touch, operands};
 
 /// Bytes of an instruction.
 const LENGTH: u8 = 4;
@@ -57,13 +57,15 @@ impl<'a> Following<'a> {
                 push(Access { address: touched.address, physical: touched.address, size: 1, kind, ..Access::default() });
             }
         }
+        let operands = operands(step.encoding);
         let instruction = Instruction {
             address: step.address,
             physical: step.real,
             length: LENGTH,
             next_page: None,
             micro_ops: OPERATIONS,
-            class: class(step),
+            class: operands.map_or(Class::Simple, |operands| operands.class),
+            operation: operands.as_ref().map(Operands::operation),
             floating_point: step.class == StepClass::Floating,
             segment_loads: 0,
             accesses: list.get(..count).unwrap_or(&[]),
@@ -77,14 +79,5 @@ impl<'a> Following<'a> {
         if let Some(touched) = step.touched.filter(|touched| matches!(touched.why, Touch::Translation | Touch::LocalTranslation)) {
             self.follower.invalidate(Invalidation::Page(touched.address));
         }
-    }
-}
-
-fn class(step: &Step) -> Class {
-    match step.barrier {
-        Some(Barrier::Heavyweight | Barrier::PageTable) => Class::Fence,
-        Some(Barrier::Instruction) => Class::Serializing,
-        _ if step.marks.divide => Class::Divide,
-        _ => Class::Simple,
     }
 }

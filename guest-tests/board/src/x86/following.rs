@@ -81,7 +81,8 @@ impl<'a> Following<'a> {
             length: if taken { 0 } else { step.instruction.length },
             next_page: next_page(step, cpu),
             micro_ops: step.instruction.micro_ops,
-            class: if taken { Class::Exception } else { class(step.instruction.class) },
+            class: if taken { Class::Exception } else { step.instruction.operands.class },
+            operation: (!taken).then(|| step.instruction.operands.operation()),
             floating_point: step.instruction.simd.is_some(),
             segment_loads: segment_loads(step.segment_loads),
             accesses,
@@ -153,15 +154,6 @@ fn parts(access: &StepAccess, cpu: &CpuView<'_>) -> [Option<Access>; 2] {
     }
     let size = access.size - left as u8;
     [Some(Access { size: left as u8, ..whole }), Some(Access { address: next, physical, size, ..whole })]
-}
-
-fn class(class: InstructionClass) -> Class {
-    match class {
-        InstructionClass::Serializing => Class::Serializing,
-        InstructionClass::Divide => Class::Divide,
-        InstructionClass::Fence => Class::Fence,
-        InstructionClass::Plain | InstructionClass::Multiply | InstructionClass::Streaming => Class::Simple,
-    }
 }
 
 /// Loads of a segment register that take their time: those of CS are part of a far transfer.

@@ -32,6 +32,7 @@ pub(crate) mod mnemonic;
 mod msr;
 pub(crate) mod observer;
 pub(crate) mod op;
+mod operands;
 pub(crate) mod paging;
 mod pci;
 #[cfg_attr(
@@ -54,6 +55,7 @@ pub use fault::Stop;
 pub use machine::{Config, Exit, Limits, Machine, MachineError, Mode};
 pub use mailbox::Interrupter;
 pub use observer::{Alerts, CpuView, EmptyBus, Gp, MachineBus, Observer, Unobserved};
+pub use operands::{Operands, register};
 pub use paging::PageWalk;
 pub use pci::{CONFIGURATION_ADDRESS, CONFIGURATION_DATA, CONFIGURATION_WINDOW, PciFunction};
 pub use restore::RestoreError;

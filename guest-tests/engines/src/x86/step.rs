@@ -1,5 +1,7 @@
 //! What is reported to an observer about each thing a CPU did.
 
+use super::operands::Operands;
+
 /// What kind of thing a [`Step`] is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StepKind {
@@ -205,6 +207,8 @@ pub struct InstructionInfo {
     pub simd: Option<SimdClass>,
     /// A vector instruction that only loads a register.
     pub vector_load: bool,
+    /// The registers that it works on.
+    pub operands: Operands,
 }
 
 /// The estimate for what is microcode on every x86.

@@ -1,0 +1,127 @@
+//! What an instruction works on, in a form that a decoder keeps with it.
+
+use vm_pmu::companion::{Class, Operation, Register};
+
+/// What an instruction does, the width of its operands, and its registers, of which all three lists together have at most `N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operands<const N: usize> {
+    /// What it does.
+    pub class: Class,
+    /// The width of its operands in bytes; 0 if it has none.
+    pub width: u8,
+    /// Whether it works on several elements at once.
+    pub packed: bool,
+    /// The registers of addresses, then the others that are read, then those that are written.
+    registers: [Register; N],
+    addresses: u8,
+    reads: u8,
+    writes: u8,
+}
+
+impl<const N: usize> Default for Operands<N> {
+    fn default() -> Self {
+        Self::new(Class::Simple, 0)
+    }
+}
+
+impl<const N: usize> Operands<N> {
+    /// What has no registers yet.
+    #[must_use]
+    pub const fn new(class: Class, width: u8) -> Self {
+        Self { class, width, packed: false, registers: [Register(0); N], addresses: 0, reads: 0, writes: 0 }
+    }
+
+    /// The same, on several elements at once.
+    #[must_use]
+    pub const fn packed(self) -> Self {
+        Self { packed: true, ..self }
+    }
+
+    /// The registers that addresses are computed from.
+    #[must_use]
+    pub fn addresses(&self) -> &[Register] {
+        self.part(0, self.addresses)
+    }
+
+    /// The other registers that it reads.
+    #[must_use]
+    pub fn reads(&self) -> &[Register] {
+        self.part(self.addresses, self.reads)
+    }
+
+    /// The registers that it writes.
+    #[must_use]
+    pub fn writes(&self) -> &[Register] {
+        self.part(self.addresses + self.reads, self.writes)
+    }
+
+    /// The same for a companion.
+    #[must_use]
+    pub fn operation(&self) -> Operation<'_> {
+        Operation { width: self.width, packed: self.packed, addresses: self.addresses(), reads: self.reads(), writes: self.writes() }
+    }
+
+    /// An address is computed from this register. Addresses come before reads.
+    pub(crate) fn address(&mut self, register: Register) {
+        if !self.addresses().contains(&register) && self.insert(self.addresses, register) {
+            self.addresses += 1;
+        }
+    }
+
+    /// It reads this register, which is not listed again if an address is computed from it.
+    pub(crate) fn read(&mut self, register: Register) {
+        let listed = self.addresses().contains(&register) || self.reads().contains(&register);
+        if !listed && self.insert(self.addresses + self.reads, register) {
+            self.reads += 1;
+        }
+    }
+
+    /// It writes this register.
+    pub(crate) fn write(&mut self, register: Register) {
+        if !self.writes().contains(&register) && self.insert(self.addresses + self.reads + self.writes, register) {
+            self.writes += 1;
+        }
+    }
+
+    fn part(&self, start: u8, count: u8) -> &[Register] {
+        let start = usize::from(start);
+        self.registers.get(start..start + usize::from(count)).unwrap_or(&[])
+    }
+
+    /// Makes room at `place`; whether there was any.
+    fn insert(&mut self, place: u8, register: Register) -> bool {
+        let (place, end) = (usize::from(place), usize::from(self.addresses + self.reads + self.writes));
+        if end >= N {
+            return false;
+        }
+        self.registers.copy_within(place..end, place + 1);
+        self.registers[place] = register;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_keep_to_their_lists_in_whatever_order_they_come() {
+        let mut operands = Operands::<4>::new(Class::Simple, 8);
+        operands.write(Register(3));
+        operands.address(Register(1));
+        operands.read(Register(2));
+        operands.read(Register(1));
+        operands.write(Register(1));
+        assert_eq!(operands.addresses(), [Register(1)]);
+        assert_eq!(operands.reads(), [Register(2)]);
+        assert_eq!(operands.writes(), [Register(3), Register(1)]);
+    }
+
+    #[test]
+    fn a_register_beyond_the_last_place_is_left_out() {
+        let mut operands = Operands::<1>::new(Class::Simple, 8);
+        operands.read(Register(2));
+        operands.write(Register(3));
+        assert_eq!((operands.reads(), operands.writes()), ([Register(2)].as_slice(), [].as_slice()));
+    }
+}
