@@ -60,6 +60,13 @@ fn access(input: &mut Unstructured<'_>) -> arbitrary::Result<Access> {
     })
 }
 
+fn bundle(input: &mut Unstructured<'_>) -> arbitrary::Result<Option<Bundle>> {
+    if input.ratio(3, 4)? {
+        return Ok(None);
+    }
+    Ok(Some(Bundle { words: input.arbitrary()?, slot: input.arbitrary()?, function_state: input.arbitrary()? }))
+}
+
 /// Reports an arbitrary instruction to `tell`.
 fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)) -> arbitrary::Result<()> {
     use BranchKind as B;
@@ -83,6 +90,8 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
         segment_loads: if input.ratio(1, 32)? { input.arbitrary()? } else { 0 },
         accesses: &accesses,
         transfer,
+        bundle: bundle(input)?,
+        ..Instruction::default()
     });
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
-use vm_pmu::companion::{Access, AccessKind, Class, Instruction, Invalidation, Outcome, Transfer};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Instruction, Invalidation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::demand::VM_PMU_SIGNAL_WORDS;
@@ -96,6 +96,16 @@ pub const VM_PMU_INSTRUCTION_FLOATING_POINT: u32 = 1 << 0;
 pub const VM_PMU_INSTRUCTION_TAKEN: u32 = 1 << 1;
 /// In VmPmuInstruction::flags: it crosses into a page that does not follow in physical memory, whose address is next_page.
 pub const VM_PMU_INSTRUCTION_NEXT_PAGE: u32 = 1 << 2;
+/// In VmPmuInstruction::flags: it is one of IA-64, with its bundle and slot.
+pub const VM_PMU_INSTRUCTION_BUNDLE: u32 = 1 << 3;
+/// In VmPmuInstruction::flags: it is a taken call or return, whose function_state is told.
+pub const VM_PMU_INSTRUCTION_FUNCTION_STATE: u32 = 1 << 4;
+
+const INSTRUCTION_FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
+    | VM_PMU_INSTRUCTION_TAKEN
+    | VM_PMU_INSTRUCTION_NEXT_PAGE
+    | VM_PMU_INSTRUCTION_BUNDLE
+    | VM_PMU_INSTRUCTION_FUNCTION_STATE;
 
 /// One executed instruction, or an interrupt or exception that was taken.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +137,12 @@ pub struct VmPmuInstruction {
     pub segment_loads: u8,
     /// VmPmuBranch: its kind of control transfer.
     pub branch: u8,
+    /// The slot of its bundle, 0 to 2, with VM_PMU_INSTRUCTION_BUNDLE; a long instruction is in slot 1.
+    pub slot: u8,
+    /// The 16 bytes of its bundle as two little-endian words, with VM_PMU_INSTRUCTION_BUNDLE.
+    pub bundle: [u64; 2],
+    /// AR.PFS as a taken call left it or a taken return found it, with VM_PMU_INSTRUCTION_FUNCTION_STATE.
+    pub function_state: u64,
 }
 
 // SAFETY: `repr(C)`, `size` first; integers and a pointer that is checked before use.
@@ -166,7 +182,7 @@ pub unsafe extern "C" fn vm_pmu_follow(companion: *const VmPmuCompanion, thread:
         if given.access_count > VM_PMU_MOST_ACCESSES {
             return Err(argument(format!("{} accesses are too many: {VM_PMU_MOST_ACCESSES} are the most", given.access_count)));
         }
-        let unknown = given.flags & !(VM_PMU_INSTRUCTION_FLOATING_POINT | VM_PMU_INSTRUCTION_TAKEN | VM_PMU_INSTRUCTION_NEXT_PAGE);
+        let unknown = given.flags & !INSTRUCTION_FLAGS;
         if unknown != 0 {
             return Err(argument(format!("the instruction has flags {unknown:#x} that this library does not know")));
         }
@@ -198,6 +214,12 @@ impl VmPmuCompanion {
             segment_loads: given.segment_loads,
             accesses: accesses.get(..told.len()).unwrap_or(accesses),
             transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
+            bundle: (given.flags & VM_PMU_INSTRUCTION_BUNDLE != 0).then(|| Bundle {
+                words: given.bundle,
+                slot: given.slot,
+                function_state: (given.flags & VM_PMU_INSTRUCTION_FUNCTION_STATE != 0).then_some(given.function_state),
+            }),
+            ..Instruction::default()
         };
         self.follower(thread)?.execute(&executed, &mut self.tables(thread));
         Ok(())

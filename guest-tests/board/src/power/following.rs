@@ -64,10 +64,12 @@ impl<'a> Following<'a> {
             next_page: None,
             micro_ops: OPERATIONS,
             class: class(step),
+            operation: None,
             floating_point: step.class == StepClass::Floating,
             segment_loads: 0,
             accesses: list.get(..count).unwrap_or(&[]),
             transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
+            bundle: None,
         };
         self.follower.execute(&instruction, &mut Identity);
     }

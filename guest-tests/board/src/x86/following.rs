@@ -82,10 +82,12 @@ impl<'a> Following<'a> {
             next_page: next_page(step, cpu),
             micro_ops: step.instruction.micro_ops,
             class: if taken { Class::Exception } else { class(step.instruction.class) },
+            operation: None,
             floating_point: step.instruction.simd.is_some(),
             segment_loads: segment_loads(step.segment_loads),
             accesses,
             transfer: step.branch.map(|branch| Transfer { kind: transfer(branch.kind), taken: branch.taken, target: branch.target }),
+            bundle: None,
         };
         self.follower.execute(&instruction, &mut Tables(cpu));
     }
