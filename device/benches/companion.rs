@@ -32,6 +32,7 @@ const CODE: Instruction<'static> = Instruction {
     segment_loads: 0,
     accesses: &[],
     transfer: None,
+    bundle: None,
 };
 
 /// Runs a block after the other: `tell` tells the follower of one instruction.

@@ -10,8 +10,8 @@ use libfuzzer_sys::fuzz_target;
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{BranchKind, Demand, Records, SignalSet};
 use vm_pmu::companion::{
-    Access, AccessKind, Builder, Class, Clock, Companion, Follower, Instruction, Invalidation, Operation, PageTables, Register, Transfer, Walk,
-    parts,
+    Access, AccessKind, Builder, Bundle, Class, Clock, Companion, Follower, Instruction, Invalidation, Operation, PageTables, Register,
+    Transfer, Walk, parts,
 };
 use vm_pmu::topology::{self, Machine};
 
@@ -119,6 +119,13 @@ fn registers(input: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Register>> {
     (0..count).map(|_| Ok(Register(if input.ratio(7, 8)? { input.int_in_range(0..=15)? } else { input.arbitrary()? }))).collect()
 }
 
+fn bundle(input: &mut Unstructured<'_>) -> arbitrary::Result<Option<Bundle>> {
+    if input.ratio(3, 4)? {
+        return Ok(None);
+    }
+    Ok(Some(Bundle { words: input.arbitrary()?, slot: input.arbitrary()?, function_state: input.arbitrary()? }))
+}
+
 /// Reports an arbitrary instruction to `tell`.
 fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)) -> arbitrary::Result<()> {
     use BranchKind as B;
@@ -150,6 +157,8 @@ fn instruction(input: &mut Unstructured<'_>, tell: impl FnOnce(&Instruction<'_>)
         segment_loads: if input.ratio(1, 32)? { input.arbitrary()? } else { 0 },
         accesses: &accesses,
         transfer,
+        bundle: bundle(input)?,
+        ..Instruction::default()
     });
     Ok(())
 }

@@ -880,4 +880,80 @@ signals! {
     DoubleOperationsPosition1 = "double_operations_position1": Event Events,
     /// Instructions of two macro-operations completed, the first of which was decoded in position 2.
     DoubleOperationsPosition2 = "double_operations_position2": Event Events,
+
+    // Branches of bundles
+    /// Bundles with a branch that completed, left by one in the first slot.
+    BranchBundlesTakenSlot0 = "branch_bundles_taken_slot0": Event Events,
+    /// Bundles with a branch that completed, left by one in the second slot.
+    BranchBundlesTakenSlot1 = "branch_bundles_taken_slot1": Event Events,
+    /// Bundles with a branch that completed, left by one in the third slot.
+    BranchBundlesTakenSlot2 = "branch_bundles_taken_slot2": Event Events,
+    /// Bundles with a branch that completed, of which none was taken.
+    BranchBundlesNotTaken = "branch_bundles_not_taken": Event Events,
+    /// Bundles of several branches, left by one of them.
+    MultiwayBundlesTaken = "multiway_bundles_taken": Event Events,
+    /// Bundles of several branches, of which none was taken.
+    MultiwayBundlesNotTaken = "multiway_bundles_not_taken": Event Events,
+    /// Bundles of several branches, left by one of them, all that completed predicted in full.
+    MultiwayTakenCorrect = "multiway_taken_correct": Event Events,
+    /// Bundles of several branches, left by one of them, the direction of one predicted wrongly.
+    MultiwayTakenWrongPath = "multiway_taken_wrong_path": Event Events,
+    /// Bundles of several branches, left by one of them, only the target predicted wrongly.
+    MultiwayTakenWrongTarget = "multiway_taken_wrong_target": Event Events,
+    /// Bundles of several branches, of which none was taken, all that completed predicted in full.
+    MultiwayNotTakenCorrect = "multiway_not_taken_correct": Event Events,
+    /// Bundles of several branches, of which none was taken, the direction of one predicted wrongly.
+    MultiwayNotTakenWrongPath = "multiway_not_taken_wrong_path": Event Events,
+    /// Branches completed that were predicted by a target address register, not taken and predicted taken.
+    FirstStageBranchesNotTakenMispredicted = "first_stage_branches_not_taken_mispredicted": Event Events,
+    /// Branches completed that were predicted by a target address register, taken and predicted in full.
+    FirstStageBranchesTakenPredicted = "first_stage_branches_taken_predicted": Event Events,
+    /// Branches completed that were predicted by a target address register, taken with the wrong target predicted.
+    FirstStageBranchesTakenWrongTarget = "first_stage_branches_taken_wrong_target": Event Events,
+    /// Branches completed that were predicted by tables and remembered targets, not taken and predicted so.
+    SecondStageBranchesNotTakenPredicted = "second_stage_branches_not_taken_predicted": Event Events,
+    /// Branches completed that were predicted by tables and remembered targets, not taken and predicted taken.
+    SecondStageBranchesNotTakenMispredicted = "second_stage_branches_not_taken_mispredicted": Event Events,
+    /// Branches completed that were predicted by tables and remembered targets, taken and predicted in full.
+    SecondStageBranchesTakenPredicted = "second_stage_branches_taken_predicted": Event Events,
+    /// Branches completed that were predicted by tables and remembered targets, taken and predicted not taken.
+    SecondStageBranchesTakenMispredicted = "second_stage_branches_taken_mispredicted": Event Events,
+    /// Branches completed that were predicted by tables and remembered targets, taken with the wrong target predicted.
+    SecondStageBranchesTakenWrongTarget = "second_stage_branches_taken_wrong_target": Event Events,
+    /// Branches completed that were predicted by their own encoding, not taken and predicted so.
+    ThirdStageBranchesNotTakenPredicted = "third_stage_branches_not_taken_predicted": Event Events,
+    /// Branches completed that were predicted by their own encoding, not taken and predicted taken.
+    ThirdStageBranchesNotTakenMispredicted = "third_stage_branches_not_taken_mispredicted": Event Events,
+    /// Branches completed that were predicted by their own encoding, taken and predicted in full.
+    ThirdStageBranchesTakenPredicted = "third_stage_branches_taken_predicted": Event Events,
+    /// Branches completed that were predicted by their own encoding, taken and predicted not taken.
+    ThirdStageBranchesTakenMispredicted = "third_stage_branches_taken_mispredicted": Event Events,
+    /// Branches completed that were predicted by their own encoding, taken with the wrong target predicted.
+    ThirdStageBranchesTakenWrongTarget = "third_stage_branches_taken_wrong_target": Event Events,
+    /// Branches to a relative target completed behind one of the same bundle that was predicted taken, not taken.
+    UnknownRelativeBranchesNotTaken = "unknown_relative_branches_not_taken": Event Events,
+    /// Branches to a relative target completed behind one of the same bundle that was predicted taken, taken.
+    UnknownRelativeBranchesTaken = "unknown_relative_branches_taken": Event Events,
+    /// Branches that return completed behind one of the same bundle that was predicted taken, not taken.
+    UnknownReturnBranchesNotTaken = "unknown_return_branches_not_taken": Event Events,
+    /// Branches that return completed behind one of the same bundle that was predicted taken, taken.
+    UnknownReturnBranchesTaken = "unknown_return_branches_taken": Event Events,
+    /// Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, not taken.
+    UnknownIndirectBranchesNotTaken = "unknown_indirect_branches_not_taken": Event Events,
+    /// Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, taken.
+    UnknownIndirectBranchesTaken = "unknown_indirect_branches_taken": Event Events,
+    /// Branches completed in a bundle with a branch in its first slot, predicted in full.
+    EncodedBranchesCorrect = "encoded_branches_correct": Event Events,
+    /// Branches completed in a bundle with a branch in its first slot, their direction predicted wrongly.
+    EncodedBranchesWrongPath = "encoded_branches_wrong_path": Event Events,
+    /// Branches completed in a bundle with a branch in its first slot, taken with the wrong target predicted.
+    EncodedBranchesWrongTarget = "encoded_branches_wrong_target": Event Events,
+    /// Branches completed in a bundle that begins with a branch and follows others in the same group, predicted in full.
+    OversubscribedBranchesCorrect = "oversubscribed_branches_correct": Event Events,
+    /// Branches completed in a bundle that begins with a branch and follows others in the same group, their direction predicted wrongly.
+    OversubscribedBranchesWrongPath = "oversubscribed_branches_wrong_path": Event Events,
+    /// Branches completed in a bundle that begins with a branch and follows others in the same group, taken with the wrong target predicted.
+    OversubscribedBranchesWrongTarget = "oversubscribed_branches_wrong_target": Event Events,
+    /// Returns completed, taken and predicted so, that restored another function state than the call had saved.
+    ReturnFramesMispredicted = "return_frames_mispredicted": Event Events,
 }

@@ -326,6 +326,16 @@
 #define VM_PMU_INSTRUCTION_PACKED (1 << 4)
 
 /**
+ * In VmPmuInstruction::flags: it is one of IA-64, with its bundle and slot.
+ */
+#define VM_PMU_INSTRUCTION_BUNDLE (1 << 5)
+
+/**
+ * In VmPmuInstruction::flags: it is a taken call or return, whose function_state is told.
+ */
+#define VM_PMU_INSTRUCTION_FUNCTION_STATE (1 << 6)
+
+/**
  * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
@@ -2360,6 +2370,18 @@ typedef struct {
    * VmPmuBranch: its kind of control transfer.
    */
   uint8_t branch;
+  /**
+   * The slot of its bundle, 0 to 2, with VM_PMU_INSTRUCTION_BUNDLE; a long instruction is in slot 1.
+   */
+  uint8_t slot;
+  /**
+   * The 16 bytes of its bundle as two little-endian words, with VM_PMU_INSTRUCTION_BUNDLE.
+   */
+  uint64_t bundle[2];
+  /**
+   * AR.PFS as a taken call left it or a taken return found it, with VM_PMU_INSTRUCTION_FUNCTION_STATE.
+   */
+  uint64_t function_state;
   /**
    * The registers that addresses are computed from; null if there are none.
    */
@@ -5422,6 +5444,166 @@ typedef enum VmPmuSignal {
    * Instructions completed that abort or reclaim a transaction, whatever came of them.
    */
   VM_PMU_SIGNAL_TRANSACTION_ABORT_INSTRUCTIONS = 413,
+  /**
+   * Instructions of two macro-operations completed, the first of which was decoded in position 0.
+   */
+  VM_PMU_SIGNAL_DOUBLE_OPERATIONS_POSITION0 = 414,
+  /**
+   * Instructions of two macro-operations completed, the first of which was decoded in position 1.
+   */
+  VM_PMU_SIGNAL_DOUBLE_OPERATIONS_POSITION1 = 415,
+  /**
+   * Instructions of two macro-operations completed, the first of which was decoded in position 2.
+   */
+  VM_PMU_SIGNAL_DOUBLE_OPERATIONS_POSITION2 = 416,
+  /**
+   * Bundles with a branch that completed, left by one in the first slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT0 = 417,
+  /**
+   * Bundles with a branch that completed, left by one in the second slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT1 = 418,
+  /**
+   * Bundles with a branch that completed, left by one in the third slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT2 = 419,
+  /**
+   * Bundles with a branch that completed, of which none was taken.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_NOT_TAKEN = 420,
+  /**
+   * Bundles of several branches, left by one of them.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_BUNDLES_TAKEN = 421,
+  /**
+   * Bundles of several branches, of which none was taken.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_BUNDLES_NOT_TAKEN = 422,
+  /**
+   * Bundles of several branches, left by one of them, all that completed predicted in full.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_CORRECT = 423,
+  /**
+   * Bundles of several branches, left by one of them, the direction of one predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_WRONG_PATH = 424,
+  /**
+   * Bundles of several branches, left by one of them, only the target predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_WRONG_TARGET = 425,
+  /**
+   * Bundles of several branches, of which none was taken, all that completed predicted in full.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_NOT_TAKEN_CORRECT = 426,
+  /**
+   * Bundles of several branches, of which none was taken, the direction of one predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_NOT_TAKEN_WRONG_PATH = 427,
+  /**
+   * Branches completed that were predicted by a target address register, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 428,
+  /**
+   * Branches completed that were predicted by a target address register, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_TAKEN_PREDICTED = 429,
+  /**
+   * Branches completed that were predicted by a target address register, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 430,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_NOT_TAKEN_PREDICTED = 431,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 432,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_PREDICTED = 433,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_MISPREDICTED = 434,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 435,
+  /**
+   * Branches completed that were predicted by their own encoding, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_NOT_TAKEN_PREDICTED = 436,
+  /**
+   * Branches completed that were predicted by their own encoding, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 437,
+  /**
+   * Branches completed that were predicted by their own encoding, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_PREDICTED = 438,
+  /**
+   * Branches completed that were predicted by their own encoding, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_MISPREDICTED = 439,
+  /**
+   * Branches completed that were predicted by their own encoding, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 440,
+  /**
+   * Branches to a relative target completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RELATIVE_BRANCHES_NOT_TAKEN = 441,
+  /**
+   * Branches to a relative target completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RELATIVE_BRANCHES_TAKEN = 442,
+  /**
+   * Branches that return completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RETURN_BRANCHES_NOT_TAKEN = 443,
+  /**
+   * Branches that return completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RETURN_BRANCHES_TAKEN = 444,
+  /**
+   * Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_INDIRECT_BRANCHES_NOT_TAKEN = 445,
+  /**
+   * Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_INDIRECT_BRANCHES_TAKEN = 446,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, predicted in full.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_CORRECT = 447,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, their direction predicted wrongly.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_WRONG_PATH = 448,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_WRONG_TARGET = 449,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, predicted in full.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_CORRECT = 450,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, their direction predicted wrongly.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_WRONG_PATH = 451,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_WRONG_TARGET = 452,
+  /**
+   * Returns completed, taken and predicted so, that restored another function state than the call had saved.
+   */
+  VM_PMU_SIGNAL_RETURN_FRAMES_MISPREDICTED = 453,
 } VmPmuSignal;
 
 /*

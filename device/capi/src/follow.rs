@@ -4,13 +4,13 @@ use std::ffi::c_void;
 
 use vm_pmu::Signal;
 use vm_pmu::arch::feed::{DataSource, Fetch, Translation};
-use vm_pmu::companion::{Access, Instruction, Invalidation, Operation, Outcome, Transfer};
+use vm_pmu::companion::{Access, Bundle, Instruction, Invalidation, Operation, Outcome, Transfer};
 
 use crate::companion::{VmPmuCompanion, companion};
 use crate::demand::VM_PMU_SIGNAL_WORDS;
 use crate::instruction::{
-    CLASSES, FLAGS, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES,
-    VmPmuAccess, VmPmuInstruction, access, operation,
+    CLASSES, FLAGS, VM_PMU_INSTRUCTION_BUNDLE, VM_PMU_INSTRUCTION_FLOATING_POINT, VM_PMU_INSTRUCTION_FUNCTION_STATE,
+    VM_PMU_INSTRUCTION_NEXT_PAGE, VM_PMU_INSTRUCTION_TAKEN, VM_PMU_MOST_ACCESSES, VmPmuAccess, VmPmuInstruction, access, operation,
 };
 use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
@@ -72,6 +72,12 @@ impl VmPmuCompanion {
             segment_loads: given.segment_loads,
             accesses: accesses.get(..told.len()).unwrap_or(accesses),
             transfer: kind.map(|kind| Transfer { kind, taken: given.flags & VM_PMU_INSTRUCTION_TAKEN != 0, target: given.target }),
+            bundle: (given.flags & VM_PMU_INSTRUCTION_BUNDLE != 0).then(|| Bundle {
+                words: given.bundle,
+                slot: given.slot,
+                function_state: (given.flags & VM_PMU_INSTRUCTION_FUNCTION_STATE != 0).then_some(given.function_state),
+            }),
+            ..Instruction::default()
         };
         self.follower(thread)?.execute(&executed, &mut self.tables(thread));
         Ok(())

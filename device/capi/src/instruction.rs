@@ -234,12 +234,19 @@ pub const VM_PMU_INSTRUCTION_OPERATION: u32 = 1 << 3;
 /// In VmPmuInstruction::flags, with VM_PMU_INSTRUCTION_OPERATION: it works on several elements at once.
 pub const VM_PMU_INSTRUCTION_PACKED: u32 = 1 << 4;
 
+/// In VmPmuInstruction::flags: it is one of IA-64, with its bundle and slot.
+pub const VM_PMU_INSTRUCTION_BUNDLE: u32 = 1 << 5;
+/// In VmPmuInstruction::flags: it is a taken call or return, whose function_state is told.
+pub const VM_PMU_INSTRUCTION_FUNCTION_STATE: u32 = 1 << 6;
+
 /// All flags of an instruction.
 pub(crate) const FLAGS: u32 = VM_PMU_INSTRUCTION_FLOATING_POINT
     | VM_PMU_INSTRUCTION_TAKEN
     | VM_PMU_INSTRUCTION_NEXT_PAGE
     | VM_PMU_INSTRUCTION_OPERATION
-    | VM_PMU_INSTRUCTION_PACKED;
+    | VM_PMU_INSTRUCTION_PACKED
+    | VM_PMU_INSTRUCTION_BUNDLE
+    | VM_PMU_INSTRUCTION_FUNCTION_STATE;
 
 /// One executed instruction, or an interrupt or exception that was taken.
 ///
@@ -274,6 +281,12 @@ pub struct VmPmuInstruction {
     pub segment_loads: u8,
     /// VmPmuBranch: its kind of control transfer.
     pub branch: u8,
+    /// The slot of its bundle, 0 to 2, with VM_PMU_INSTRUCTION_BUNDLE; a long instruction is in slot 1.
+    pub slot: u8,
+    /// The 16 bytes of its bundle as two little-endian words, with VM_PMU_INSTRUCTION_BUNDLE.
+    pub bundle: [u64; 2],
+    /// AR.PFS as a taken call left it or a taken return found it, with VM_PMU_INSTRUCTION_FUNCTION_STATE.
+    pub function_state: u64,
     /// The registers that addresses are computed from; null if there are none.
     pub address_registers: *const u16,
     /// The other registers that it reads, also where it writes a part and the rest is kept; null if there are none.

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
 
+use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
 use super::cause::Cause;
 use super::cluster::{Ask, Departures, Level, Request as Wanted, Served};
@@ -143,8 +144,9 @@ impl<'a> Follower<'a> {
         let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
         self.set_active(active);
         let whole = follows || time || clock == Clock::Companion && active || !demand.records().is_none();
-        self.branches = whole || self.tally.signals().iter().any(|signal| signals::of_branches(*signal));
-        self.memory = whole || self.tally.signals().iter().any(|signal| !signals::of_branches(*signal));
+        let bundles = profile.predictor.bundles;
+        self.branches = whole || self.tally.signals().iter().any(|signal| branches::supplies(bundles, *signal));
+        self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(bundles, *signal));
         self.pipelined = self.keeps_time() && self.pipeline.is_some();
         self.timing.running = self.keeps_time() && !self.pipelined;
         if !self.timing.running {
@@ -311,9 +313,10 @@ impl<'a> Follower<'a> {
 
     #[inline]
     fn branch(&mut self, instruction: &Instruction<'_>) {
-        if let Some(transfer) = instruction.transfer {
-            let next = instruction.address.wrapping_add(u64::from(instruction.length));
-            self.transfer(instruction.address, next, &transfer, instruction.class);
+        if let Some(transfer) = &instruction.transfer {
+            self.transfer(instruction, transfer);
+        } else if let Some(bundle) = &instruction.bundle {
+            self.path.announce(instruction.address, bundle);
         }
     }
 
@@ -551,23 +554,34 @@ impl<'a> Follower<'a> {
     }
 
     #[inline]
-    fn transfer(&mut self, address: u64, next: u64, transfer: &Transfer, class: Class) {
+    fn transfer(&mut self, instruction: &Instruction<'_>, transfer: &Transfer) {
         let costs = &self.system.profile.costs;
         if transfer.taken {
             self.piece = None;
         }
-        if class == Class::Exception {
+        if instruction.class == Class::Exception {
             self.line = None;
             self.continues(Continuation::Far);
+            self.path.place.leave();
             return self.timing.redirected();
         }
         if !self.branches {
             return;
         }
-        let verdict = self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target);
+        let address = instruction.address;
+        let bundle = instruction.bundle.as_ref();
+        let bundled = bundle.and_then(|bundle| self.path.predict_bundled(self.tables, address, bundle, transfer));
+        let verdict = match &bundled {
+            Some(bundled) => bundled.verdict,
+            None => {
+                let next = address.wrapping_add(u64::from(instruction.length));
+                self.path.predict(self.tables, address, next, transfer.kind, transfer.taken, transfer.target)
+            }
+        };
         self.outcome.prediction = verdict.prediction;
         let tally = &mut self.tally;
         if transfer.kind.is_far() {
+            self.path.place.leave();
             self.timing.stall(Cause::Exception, u32::from(costs.far), tally);
             self.timing.redirected();
             return self.continues(Continuation::Far);
@@ -576,8 +590,11 @@ impl<'a> Follower<'a> {
             tally.add(Signal::ReturnStackHits, u64::from(verdict.stack_hit));
             tally.add(Signal::ReturnStackOverflows, u64::from(verdict.stack_overflow));
         }
-        signals::count_branch(transfer, verdict.prediction, tally);
-        if verdict.prediction != Prediction::Right {
+        match &bundled {
+            Some(bundled) => branches::count_bundled(transfer, bundled, tally),
+            None => branches::count(transfer, verdict.prediction, tally),
+        }
+        if verdict.flush {
             tally.add(Signal::PipelineFlushes, 1);
             self.timing.stall(Cause::Misprediction, u32::from(costs.misprediction), tally);
             self.timing.redirected();

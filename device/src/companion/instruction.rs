@@ -2,6 +2,8 @@
 
 use vm_pmu_arch::feed::BranchKind;
 
+use super::bundle::Bundle;
+
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum AccessKind {
@@ -306,6 +308,9 @@ pub struct Instruction<'a> {
     pub accesses: &'a [Access],
     /// Its control transfer, if it is one.
     pub transfer: Option<Transfer>,
+    /// Its bundle, on IA-64. Without it branches are predicted by their kind alone, and signals of bundles stay at zero. Where only
+    /// [branches are followed](super::Follower::follows_accesses), it is reported of `brp` too.
+    pub bundle: Option<Bundle>,
 }
 
 impl Default for Instruction<'_> {
@@ -322,6 +327,7 @@ impl Default for Instruction<'_> {
             segment_loads: 0,
             accesses: &[],
             transfer: None,
+            bundle: None,
         }
     }
 }

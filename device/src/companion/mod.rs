@@ -37,6 +37,9 @@
 //! The book's chapter on the companion says what is modelled, what is approximated and what is not.
 
 mod accesses;
+mod branches;
+mod bundle;
+mod bundle_predictor;
 mod bytes;
 mod cause;
 mod cluster;
@@ -73,14 +76,15 @@ use vm_pmu_arch::feed::{Demand, Signal, SignalSet, Totals};
 
 use crate::topology::UnknownPart;
 
+pub use bundle::Bundle;
 pub use cause::Cause;
 pub use follower::{Follower, Outcome};
 pub use instruction::{Access, AccessKind, Class, Instruction, Operation, Register, Transfer};
 pub use interconnect::{Interconnect, PORTS};
 pub use places::Place;
 pub use profile::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
-    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 pub use state::{RestoreError, STATE_VERSION};
 pub use timing::Clock;

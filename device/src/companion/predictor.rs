@@ -1,20 +1,24 @@
 //! The branch predictor: directions and targets belong to a core, the return address stack and the last outcomes to a thread.
 
 use alloc::boxed::Box;
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
 use vm_pmu_arch::atomic::AtomicU64;
 use vm_pmu_arch::feed::{BranchKind, Prediction};
 
+use super::bundle_predictor::Place;
 use super::bytes::{Damaged, Reader, Writer};
-use super::profile::{Direction, PredictorGeometry};
+use super::profile::{Bundles, Direction, PredictorGeometry};
 
 /// The most entries of a return address stack.
 const MOST_RETURNS: usize = 64;
 
-/// Every two-bit counter starts as weakly *not taken*.
-const WEAKLY_NOT_TAKEN: u8 = 1;
+/// Where two-bit counters start.
+pub(super) const WEAKLY_NOT_TAKEN: u8 = 1;
+pub(super) const WEAKLY_TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
+/// In a cell of histories: the branch was here before.
+const KNOWN: u16 = 1 << 8;
 
 /// What the threads of a core share. Its cells are relaxed atomics: threads that run in parallel need no lock, and an access costs only a
 /// plain load and store.
@@ -28,9 +32,10 @@ pub(super) struct Tables {
     kept: u64,
     place: u64,
     target_bits: u32,
+    /// Counters, one more than their values; 0 if a counter was not used yet.
     counters: Box<[AtomicU8]>,
     /// Last outcomes of single branches, where they are kept.
-    histories: Box<[AtomicU8]>,
+    histories: Box<[AtomicU16]>,
     /// Targets: the low 48 bits of one, and 16 of the branch's address.
     targets: Box<[AtomicU64]>,
 }
@@ -52,8 +57,8 @@ impl Tables {
             kept: (histories as u64).saturating_sub(1),
             place: low(geometry.target_bits.min(24)),
             target_bits: u32::from(geometry.target_bits.min(24)),
-            counters: (0..1usize << index.min(24)).map(|_| AtomicU8::new(WEAKLY_NOT_TAKEN)).collect(),
-            histories: (0..histories).map(|_| AtomicU8::new(0)).collect(),
+            counters: (0..1usize << index.min(24)).map(|_| AtomicU8::new(0)).collect(),
+            histories: (0..histories).map(|_| AtomicU16::new(0)).collect(),
             targets: (0..1usize << geometry.target_bits.min(24)).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -63,32 +68,41 @@ impl Tables {
         address >> 1
     }
 
-    /// Predicts and learns the direction of the conditional branch at `address`.
+    /// Predicts and learns the direction of the conditional branch at `address`, whose counters start at `start`. Also returns whether the
+    /// branch had an entry.
     #[inline]
-    fn direction(&self, address: u64, taken: bool, last: &mut u64) -> bool {
-        // Without histories of single branches the thread's history decides.
-        let outcomes = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
-            None => *last & self.outcomes,
+    pub(super) fn direction(&self, address: u64, taken: bool, last: &mut u64, start: u8) -> (bool, bool) {
+        // Without histories of single branches the thread's history decides, and a counter that was used is the entry.
+        let (outcomes, known) = match self.histories.get((Tables::fold(address) & self.kept) as usize) {
+            None => (*last & self.outcomes, false),
             Some(cell) => {
-                let outcomes = u64::from(cell.load(Relaxed)) & self.outcomes;
-                cell.store((outcomes << 1 | u64::from(taken)) as u8, Relaxed);
-                outcomes
+                let before = cell.load(Relaxed);
+                cell.store(KNOWN | (before << 1 | u16::from(taken)) & 0xFF, Relaxed);
+                (u64::from(before) & self.outcomes, before & KNOWN != 0)
             }
         };
         *last = *last << 1 | u64::from(taken);
         let place = (Tables::fold(address) << self.history | outcomes) & self.index;
-        let Some(counter) = self.counters.get(place as usize) else { return false };
-        let value = counter.load(Relaxed).min(STRONGLY_TAKEN);
-        let next = if taken { (value + 1).min(STRONGLY_TAKEN) } else { value.saturating_sub(1) };
-        if next != value {
+        let Some(counter) = self.counters.get(place as usize) else { return (false, known) };
+        let before = counter.load(Relaxed).min(STRONGLY_TAKEN + 1);
+        let value = before.checked_sub(1).unwrap_or(start);
+        let next = 1 + if taken { (value + 1).min(STRONGLY_TAKEN) } else { value.saturating_sub(1) };
+        if next != before {
             counter.store(next, Relaxed);
         }
-        value > WEAKLY_NOT_TAKEN
+        (value > WEAKLY_NOT_TAKEN, known || before != 0)
+    }
+
+    /// The lowest 48 bits of the remembered target of the branch at `address`.
+    pub(super) fn remembered(&self, address: u64) -> Option<u64> {
+        let place = Tables::fold(address);
+        let word = self.targets.get((place & self.place) as usize)?.load(Relaxed);
+        (word != 0 && word >> 48 == place >> self.target_bits & 0xFFFF).then_some(word & low(48))
     }
 
     /// Whether the remembered target of the branch at `address` was right. Remembers `target`.
     #[inline]
-    fn target(&self, address: u64, target: u64) -> bool {
+    pub(super) fn target(&self, address: u64, target: u64) -> bool {
         let place = Tables::fold(address);
         let Some(cell) = self.targets.get((place & self.place) as usize) else { return false };
         let word = (place >> self.target_bits) << 48 | target & low(48);
@@ -101,15 +115,17 @@ impl Tables {
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        for cell in self.counters.iter().chain(&self.histories) {
-            writer.0.push(cell.load(Relaxed));
-        }
+        self.counters.iter().for_each(|cell| writer.0.push(cell.load(Relaxed)));
+        self.histories.iter().for_each(|cell| writer.0.extend(cell.load(Relaxed).to_le_bytes()));
         self.targets.iter().for_each(|cell| writer.word(cell.load(Relaxed)));
     }
 
     pub(super) fn load(&self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        for cell in self.counters.iter().chain(&self.histories) {
+        for cell in &self.counters {
             cell.store(reader.byte()?, Relaxed);
+        }
+        for cell in &self.histories {
+            cell.store(u16::from_le_bytes([reader.byte()?, reader.byte()?]), Relaxed);
         }
         for cell in &self.targets {
             cell.store(reader.word()?, Relaxed);
@@ -122,6 +138,8 @@ impl Tables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) prediction: Prediction,
+    /// What came after the branch was discarded.
+    pub(super) flush: bool,
     /// The fetcher got the target from decoding.
     pub(super) bubble: bool,
     /// A return took its address from the stack.
@@ -130,26 +148,49 @@ pub(super) struct Verdict {
     pub(super) stack_overflow: bool,
 }
 
-/// The state of a thread: its last outcomes and its return address stack.
+impl Verdict {
+    pub(super) const RIGHT: Verdict =
+        Verdict { prediction: Prediction::Right, flush: false, bubble: false, stack_hit: false, stack_overflow: false };
+}
+
+/// What a call left for its return.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) address: u64,
+    /// The function state that it saved, where it is told.
+    pub(super) state: Option<u64>,
+}
+
+/// The state of a thread: its last outcomes, its return address stack, and where it is within a bundle.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    outcomes: u64,
-    returns: [u64; MOST_RETURNS],
+    pub(super) outcomes: u64,
+    returns: [Frame; MOST_RETURNS],
     depth: u8,
     /// The index of the next return address.
     top: u8,
     most: u8,
+    pub(super) bundles: Bundles,
+    pub(super) place: Place,
 }
 
 impl Path {
     pub(super) fn new(geometry: &PredictorGeometry) -> Path {
-        Path { outcomes: 0, returns: [0; MOST_RETURNS], depth: 0, top: 0, most: geometry.return_stack.clamp(1, MOST_RETURNS as u8) }
+        Path {
+            outcomes: 0,
+            returns: [Frame::default(); MOST_RETURNS],
+            depth: 0,
+            top: 0,
+            most: geometry.return_stack.clamp(1, MOST_RETURNS as u8),
+            bundles: geometry.bundles,
+            place: Place::default(),
+        }
     }
 
     /// Pushes a return address, and drops the oldest if there is no room. Returns whether it did.
-    fn push(&mut self, address: u64) -> bool {
+    pub(super) fn push(&mut self, frame: Frame) -> bool {
         if let Some(place) = self.returns.get_mut(usize::from(self.top)) {
-            *place = address;
+            *place = frame;
         }
         self.top = (self.top + 1) % self.most;
         let full = self.depth >= self.most;
@@ -157,7 +198,7 @@ impl Path {
         full
     }
 
-    fn pop(&mut self) -> Option<u64> {
+    pub(super) fn pop(&mut self) -> Option<Frame> {
         if self.depth == 0 {
             return None;
         }
@@ -169,10 +210,11 @@ impl Path {
     /// Predicts the branch at `address`, which is `kind` and went to `target` if `taken`, or else to `next`, and learns from it.
     #[inline]
     pub(super) fn predict(&mut self, tables: &Tables, address: u64, next: u64, kind: BranchKind, taken: bool, target: u64) -> Verdict {
-        let mut verdict = Verdict { prediction: Prediction::Right, bubble: false, stack_hit: false, stack_overflow: false };
+        let mut verdict = Verdict::RIGHT;
+        let frame = Frame { address: next, state: None };
         match kind {
             BranchKind::Conditional => {
-                if tables.direction(address, taken, &mut self.outcomes) != taken {
+                if tables.direction(address, taken, &mut self.outcomes, WEAKLY_NOT_TAKEN).0 != taken {
                     verdict.prediction = Prediction::WrongDirection;
                 } else if taken {
                     verdict.bubble = !tables.target(address, target);
@@ -183,12 +225,12 @@ impl Path {
             }
             BranchKind::DirectJump => verdict.bubble = !tables.target(address, target),
             BranchKind::DirectCall => {
-                verdict.stack_overflow = self.push(next);
+                verdict.stack_overflow = self.push(frame);
                 verdict.bubble = !tables.target(address, target);
             }
             BranchKind::IndirectJump | BranchKind::IndirectCall => {
                 if kind == BranchKind::IndirectCall {
-                    verdict.stack_overflow = self.push(next);
+                    verdict.stack_overflow = self.push(frame);
                 }
                 if !tables.target(address, target) {
                     verdict.prediction = Prediction::WrongTarget;
@@ -197,18 +239,22 @@ impl Path {
             BranchKind::Return => {
                 let popped = self.pop();
                 verdict.stack_hit = popped.is_some();
-                if popped != Some(target) {
+                if popped.is_none_or(|frame| frame.address != target) {
                     verdict.prediction = Prediction::WrongTarget;
                 }
             }
             BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => verdict.prediction = Prediction::None,
         }
+        verdict.flush = matches!(verdict.prediction, Prediction::WrongDirection | Prediction::WrongTarget);
         verdict
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&[self.outcomes, u64::from(self.depth), u64::from(self.top)]);
-        writer.words(&self.returns);
+        for frame in &self.returns {
+            writer.words(&[frame.address, u64::from(frame.state.is_some()), frame.state.unwrap_or_default()]);
+        }
+        self.place.save(writer);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -219,7 +265,11 @@ impl Path {
         }
         self.depth = depth as u8;
         self.top = top as u8;
-        reader.words(&mut self.returns)
+        for frame in &mut self.returns {
+            let (address, told, state) = (reader.word()?, reader.word()?, reader.word()?);
+            *frame = Frame { address, state: (told & 1 == 1).then_some(state) };
+        }
+        self.place.load(reader)
     }
 }
 
@@ -227,8 +277,12 @@ impl Path {
 mod tests {
     use super::*;
 
-    const SMALL: PredictorGeometry =
-        PredictorGeometry { direction: Direction::Global { history: 2, index: 6 }, target_bits: 4, return_stack: 3 };
+    const SMALL: PredictorGeometry = PredictorGeometry {
+        direction: Direction::Global { history: 2, index: 6 },
+        target_bits: 4,
+        return_stack: 3,
+        bundles: Bundles::Absent,
+    };
 
     #[test]
     fn a_stack_of_three_keeps_the_last_three_calls() {

@@ -154,6 +154,20 @@ pub enum Direction {
     },
 }
 
+/// How the branches of bundles are predicted. An embedder reports [the bundle](super::Bundle) of each branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bundles {
+    /// The processor has no bundles.
+    Absent,
+    /// One predictor. The branches behind the one of a bundle that it predicts taken are not predicted.
+    Single,
+    /// Three stages: target address registers; tables, remembered targets and the return stack; and the branch's own encoding.
+    Stages {
+        /// Target address registers, at most 8.
+        registers: u8,
+    },
+}
+
 /// The branch predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PredictorGeometry {
@@ -163,6 +177,8 @@ pub struct PredictorGeometry {
     pub target_bits: u8,
     /// Entries of the return address stack, at most 64.
     pub return_stack: u8,
+    /// How the branches of bundles are predicted.
+    pub bundles: Bundles,
 }
 
 /// A pipeline that the companion has a model of. Sizes, units and latencies are part of the model.

@@ -1,36 +1,12 @@
 //! Which signals the companion supplies.
 
-use vm_pmu_arch::feed::{BranchKind, Prediction, Signal, SignalSet};
+use vm_pmu_arch::feed::{Signal, SignalSet};
 
+use super::branches;
 use super::cause::Cause;
-use super::instruction::Transfer;
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
-use super::tally::Tally;
 use super::timing::Clock;
-
-/// What every profile supplies from branches.
-const BRANCHES: &[Signal] = &[
-    Signal::BranchesMispredicted,
-    Signal::BranchesTakenMispredicted,
-    Signal::ConditionalBranchesTakenMispredicted,
-    Signal::ConditionalBranchesNotTakenMispredicted,
-    Signal::IndirectJumpsMispredicted,
-    Signal::IndirectCallsMispredicted,
-    Signal::NearReturnsMispredicted,
-    Signal::ReturnStackHits,
-    Signal::ReturnStackOverflows,
-    Signal::PipelineFlushes,
-    Signal::FrontEndResteers,
-    Signal::RelativeBranchesNotTakenPredicted,
-    Signal::RelativeBranchesNotTakenMispredicted,
-    Signal::RelativeBranchesTakenPredicted,
-    Signal::RelativeBranchesTakenMispredicted,
-    Signal::ReturnBranchesTakenPredicted,
-    Signal::ReturnBranchesTakenWrongTarget,
-    Signal::IndirectBranchesTakenPredicted,
-    Signal::IndirectBranchesTakenWrongTarget,
-];
 
 /// What every profile supplies from fetches and accesses.
 const ALWAYS: &[Signal] = &[
@@ -277,11 +253,6 @@ pub(super) fn of_devices(signal: Signal) -> bool {
     matches!(signal, Signal::UpstreamReads | Signal::UpstreamWrites) || OF_MEMORY.contains(&signal)
 }
 
-/// Whether `signal` is derived from branches alone.
-pub(super) fn of_branches(signal: Signal) -> bool {
-    BRANCHES.contains(&signal)
-}
-
 /// Whether a companion of this profile and with this clock supplies `signal`.
 pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool {
     let caches = &profile.caches;
@@ -289,8 +260,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 18] = [
-        (true, BRANCHES),
+    let parts: [(bool, &[Signal]); 17] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
@@ -316,7 +286,8 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         TIME.contains(&signal)
             || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
     };
-    parts.iter().any(|(has, signals)| *has && signals.contains(&signal)) || clock == Clock::Companion && timed()
+    let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
+    supplied || branches::supplies(profile.predictor.bundles, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.
@@ -324,39 +295,4 @@ pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
     let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
     Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
-}
-
-/// Counts how a branch was predicted.
-#[inline]
-pub(super) fn count_branch(transfer: &Transfer, prediction: Prediction, tally: &mut Tally) {
-    // By whether it was taken, and whether it was predicted.
-    const RELATIVE: [[Signal; 2]; 2] = [
-        [Signal::RelativeBranchesNotTakenMispredicted, Signal::RelativeBranchesNotTakenPredicted],
-        [Signal::RelativeBranchesTakenMispredicted, Signal::RelativeBranchesTakenPredicted],
-    ];
-    const RETURN: [[Signal; 2]; 2] = [[Signal::ReturnBranchesTakenWrongTarget, Signal::ReturnBranchesTakenPredicted]; 2];
-    const INDIRECT: [[Signal; 2]; 2] = [[Signal::IndirectBranchesTakenWrongTarget, Signal::IndirectBranchesTakenPredicted]; 2];
-    let taken = transfer.taken;
-    let right = prediction == Prediction::Right;
-    let details = match transfer.kind {
-        BranchKind::Conditional | BranchKind::DirectJump | BranchKind::DirectCall => &RELATIVE,
-        BranchKind::Return => &RETURN,
-        _ => &INDIRECT,
-    };
-    tally.add(details[usize::from(taken)][usize::from(right)], 1);
-    if right {
-        return;
-    }
-    tally.add(Signal::BranchesMispredicted, 1);
-    tally.add(Signal::BranchesTakenMispredicted, u64::from(taken));
-    let kind = match transfer.kind {
-        BranchKind::Conditional if taken => Signal::ConditionalBranchesTakenMispredicted,
-        BranchKind::Conditional => Signal::ConditionalBranchesNotTakenMispredicted,
-        BranchKind::IndirectJump => Signal::IndirectJumpsMispredicted,
-        BranchKind::IndirectCall => Signal::IndirectCallsMispredicted,
-        BranchKind::Return => Signal::NearReturnsMispredicted,
-        BranchKind::DirectJump => Signal::DirectJumpsMispredicted,
-        BranchKind::DirectCall | BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => Signal::DirectCallsMispredicted,
-    };
-    tally.add(kind, 1);
 }

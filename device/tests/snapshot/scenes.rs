@@ -249,7 +249,12 @@ pub(crate) fn companion() -> Companion {
     let profile = Profile {
         caches,
         translation: Translation { instruction: [BUFFERS, BUFFERS], data: [BUFFERS, BUFFERS], walk_entries: 4, ..k8.translation },
-        predictor: PredictorGeometry { direction: Direction::Global { history: 2, index: 4 }, target_bits: 2, return_stack: 2 },
+        predictor: PredictorGeometry {
+            direction: Direction::Global { history: 2, index: 4 },
+            target_bits: 2,
+            return_stack: 2,
+            ..k8.predictor
+        },
         ..k8
     };
     vm_pmu::companion::Builder::of(&profile).always().build()

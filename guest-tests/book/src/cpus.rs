@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use vm_pmu::companion::parts::ALL;
 use vm_pmu::companion::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
+    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 use vm_pmu_lab::number::{counted, grouped};
@@ -22,14 +22,14 @@ const NONE: &str = "none";
 pub(super) fn page() -> String {
     let mut page = String::from(
         "# The modelled CPUs\n\nThese are the numbers in the profiles of [the companion](companion.md), whose chapter explains the words. \
-         Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what \
+         A CPU with a model of its pipeline takes from the cycles below only those of caches, memory and translation. Cycles are those of the core's clock. The sources are listed [below](#sources); [Decisions](decisions.md#the-companion) has what \
          they leave open.\n",
     );
     let parts: [Part; 6] = [
         ("Caches", |profile| caches(profile, &profile.caches)),
         ("Translation", |profile| translation(&profile.translation)),
         ("Prediction", |profile| prediction(&profile.predictor)),
-        ("Cycles", |profile| cycles(&profile.costs)),
+        ("Cycles", |profile| cycles(&profile.costs, profile.pipeline)),
         ("Memory", |profile| memory(&profile.memory, &profile.mesh, profile.costs.near_memory)),
         ("Prefetching and combining", streams),
     ];
@@ -61,6 +61,7 @@ pub(super) fn page() -> String {
             translation: _,
             predictor: _,
             costs: _,
+            pipeline: _,
             memory: _,
             mesh: _,
             prefetcher: _,
@@ -207,7 +208,7 @@ fn prediction(predictor: &PredictorGeometry) -> Rows {
     ]
 }
 
-fn cycles(costs: &Costs) -> Rows {
+fn cycles(costs: &Costs, pipeline: Option<Microarchitecture>) -> Rows {
     let Costs {
         width,
         first,
@@ -231,7 +232,9 @@ fn cycles(costs: &Costs) -> Rows {
         stores,
         reorder,
     } = *costs;
+    let pipeline = if pipeline.is_some() { "a model of its own" } else { "none" };
     vec![
+        ("pipeline", pipeline.to_owned()),
         ("micro-operations started in a cycle", width.to_string()),
         ("load to use, first level", number(first)),
         ("second level", number(second)),

@@ -1,8 +1,8 @@
 //! The first Itanium.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol, Replacement,
-    SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol,
+    Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 /// Page sizes that a fully associative buffer holds; larger pages are held in pieces.
@@ -36,7 +36,12 @@ pub const ITANIUM: Profile = Profile {
         protocol: Protocol::Mesi,
     },
     translation: Translation { instruction: [CODE, &[]], data: [FIRST_DATA, SECOND_DATA], shared_second: false, walk_entries: 0 },
-    predictor: PredictorGeometry { direction: Direction::Local { history: 4, histories: 9, index: 13 }, target_bits: 6, return_stack: 8 },
+    predictor: PredictorGeometry {
+        direction: Direction::Local { history: 4, histories: 9, index: 13 },
+        target_bits: 6,
+        return_stack: 8,
+        bundles: Bundles::Stages { registers: 4 },
+    },
     costs: Costs {
         width: 6,
         first: 2,

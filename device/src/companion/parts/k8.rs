@@ -1,8 +1,8 @@
 //! AMD Athlon 64 and Opteron, revision E with 1 MiB of second-level cache.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
-    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 /// Fully associative: 32 translations of 4 KiB and 8 of 2 MiB, for code as for data.
@@ -40,7 +40,12 @@ pub const K8: Profile = Profile {
         protocol: Protocol::Moesi,
     },
     translation: Translation { instruction: [FIRST, SECOND], data: [FIRST, SECOND], shared_second: false, walk_entries: 24 },
-    predictor: PredictorGeometry { direction: Direction::Global { history: 8, index: 14 }, target_bits: 11, return_stack: 12 },
+    predictor: PredictorGeometry {
+        direction: Direction::Global { history: 8, index: 14 },
+        target_bits: 11,
+        return_stack: 12,
+        bundles: Bundles::Absent,
+    },
     costs: Costs {
         width: 3,
         first: 3,

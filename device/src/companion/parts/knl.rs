@@ -1,8 +1,8 @@
 //! Intel Knights Landing: one tile.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
-    Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile,
+    Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 48, ways: 48, page_bits: &[12], pieces: true }];
@@ -41,7 +41,12 @@ pub const KNL: Profile = Profile {
         protocol: Protocol::Mesif,
     },
     translation: Translation { instruction: [CODE, &[]], data: [MICRO, DATA], shared_second: false, walk_entries: 16 },
-    predictor: PredictorGeometry { direction: Direction::Global { history: 12, index: 14 }, target_bits: 8, return_stack: 16 },
+    predictor: PredictorGeometry {
+        direction: Direction::Global { history: 12, index: 14 },
+        target_bits: 8,
+        return_stack: 16,
+        bundles: Bundles::Absent,
+    },
     costs: Costs {
         width: 2,
         first: 4,

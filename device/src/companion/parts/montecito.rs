@@ -1,8 +1,8 @@
 //! Montecito, the dual-core Itanium 2.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol, Replacement,
-    SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Profile, Protocol,
+    Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 const FIRST: &[BufferGeometry] = &[BufferGeometry { entries: 32, ways: 32, page_bits: &[12], pieces: true }];
@@ -37,7 +37,12 @@ pub const MONTECITO: Profile = Profile {
         protocol: Protocol::Mesi,
     },
     translation: Translation { instruction: [FIRST, SECOND], data: [FIRST, SECOND], shared_second: false, walk_entries: 0 },
-    predictor: PredictorGeometry { direction: Direction::Local { history: 4, histories: 10, index: 14 }, target_bits: 10, return_stack: 8 },
+    predictor: PredictorGeometry {
+        direction: Direction::Local { history: 4, histories: 10, index: 14 },
+        target_bits: 10,
+        return_stack: 8,
+        bundles: Bundles::Single,
+    },
     costs: Costs {
         width: 6,
         first: 1,

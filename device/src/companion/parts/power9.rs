@@ -1,8 +1,8 @@
 //! POWER9: a pair of SMT4 cores.
 
 use super::super::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile, Protocol,
-    SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile,
+    Protocol, SecondLevel, Translation, WritePolicy,
 };
 
 /// The effective-to-real address translation: pages of 4 KiB, 64 KiB and 2 MiB.
@@ -38,7 +38,12 @@ pub const POWER9: Profile = Profile {
         protocol: Protocol::Mesi,
     },
     translation: Translation { instruction: [ERAT, TLB], data: [ERAT, TLB], shared_second: true, walk_entries: 32 },
-    predictor: PredictorGeometry { direction: Direction::Global { history: 11, index: 14 }, target_bits: 9, return_stack: 32 },
+    predictor: PredictorGeometry {
+        direction: Direction::Global { history: 11, index: 14 },
+        target_bits: 9,
+        return_stack: 32,
+        bundles: Bundles::Absent,
+    },
     costs: Costs {
         width: 6,
         first: 4,

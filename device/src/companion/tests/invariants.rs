@@ -199,6 +199,10 @@ fn what_it_says_it_makes_it_makes_and_nothing_else() {
                 }
             }
         }
+        for follower in &mut followers {
+            let number = follower.0.number() as u64;
+            bundles::wander(number, 2_000, |instruction| rig.run(&mut follower.0, instruction));
+        }
         let (made, said): (Vec<&str>, Vec<&str>) = (
             Signal::all().filter(|signal| rig.sum(&[*signal]) != 0).map(Signal::name).collect(),
             Signal::all().filter(|signal| companion.supplies(*signal)).map(Signal::name).collect(),

@@ -1,6 +1,7 @@
 //! Streams with a known answer, and invariants of every stream.
 
 mod answers;
+mod bundles;
 mod identities;
 mod invariants;
 mod places;
@@ -196,6 +197,7 @@ impl Noise {
             segment_loads: u8::from(self.draw(32) == 0) * 2,
             accesses: &accesses,
             transfer: branches.then_some(Transfer { kind, taken, target }),
+            ..Instruction::default()
         };
         report(&instruction);
         self.address = if branches && taken { target } else { next };

@@ -1,7 +1,7 @@
 //! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu::companion::{Access, AccessKind, Class, Follower, Instruction, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, PageTables, Transfer, Walk};
 
 use super::record::kind;
 use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step};
@@ -55,6 +55,7 @@ impl<'a> Following<'a> {
             floating_point: step.class == StepClass::Floating,
             accesses: &accesses,
             transfer: branch.or(step.returned.then_some(far)),
+            bundle: Some(Bundle { words: step.bundle, slot: step.slot, function_state: step.function_state }),
             ..Instruction::default()
         };
         self.follower.execute(&instruction, &mut Identity);

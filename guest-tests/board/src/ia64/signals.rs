@@ -2,6 +2,7 @@
 
 use vm_pmu::arch::feed::{Demand, Signal, Totals};
 use vm_pmu::arch::ia64::register_stack_event;
+use vm_pmu::companion::Bundle;
 
 use vm_pmu_engines::ia64::{Access, AccessKind, Check, Class, Step, SwitchCause, Unit};
 
@@ -22,6 +23,12 @@ const SUPPLIED: &[Signal] = &[
     Signal::ExceptionsTaken,
     Signal::BranchesRetired,
     Signal::BranchesTaken,
+    Signal::BranchBundlesTakenSlot0,
+    Signal::BranchBundlesTakenSlot1,
+    Signal::BranchBundlesTakenSlot2,
+    Signal::BranchBundlesNotTaken,
+    Signal::MultiwayBundlesTaken,
+    Signal::MultiwayBundlesNotTaken,
     Signal::Loads,
     Signal::LoadsInteger,
     Signal::Stores,
@@ -93,6 +100,7 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     if let Some(branch) = step.branch {
         sink.add(Signal::BranchesRetired, 1);
         sink.add(Signal::BranchesTaken, u64::from(branch.taken));
+        bundle(step, branch.taken, sink);
     }
     if step.returned {
         sink.add(Signal::BranchesRetired, 1);
@@ -110,6 +118,23 @@ pub(super) fn add(step: &Step, sink: &Sink<'_>) {
     if let Some(level) = step.stack_level.filter(|_| step.predicate || step.class == Class::RegisterStack) {
         register_stack_event(level.current, level.dirty).into_iter().for_each(|(signal, amount)| sink.add(signal, amount));
     }
+}
+
+/// Adds the bundle of a branch, once it is known which of its branches leaves it.
+fn bundle(step: &Step, taken: bool, sink: &Sink<'_>) {
+    let branches = Bundle { words: step.bundle, ..Bundle::default() }.branches();
+    if !taken && branches >> (step.slot + 1) != 0 {
+        return;
+    }
+    let several = branches.count_ones() > 1;
+    let (signal, multiway) = match (taken, step.slot) {
+        (false, _) => (Signal::BranchBundlesNotTaken, Signal::MultiwayBundlesNotTaken),
+        (true, 0) => (Signal::BranchBundlesTakenSlot0, Signal::MultiwayBundlesTaken),
+        (true, 1) => (Signal::BranchBundlesTakenSlot1, Signal::MultiwayBundlesTaken),
+        (true, _) => (Signal::BranchBundlesTakenSlot2, Signal::MultiwayBundlesTaken),
+    };
+    sink.add(signal, 1);
+    sink.add(multiway, u64::from(several));
 }
 
 /// Adds an access, of the instruction or of the register stack engine.

@@ -70,6 +70,7 @@ impl<'a> Following<'a> {
             segment_loads: 0,
             accesses: list.get(..count).unwrap_or(&[]),
             transfer: step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target }),
+            bundle: None,
         };
         self.follower.execute(&instruction, &mut Identity);
     }

@@ -87,6 +87,7 @@ impl<'a> Following<'a> {
             segment_loads: segment_loads(step.segment_loads),
             accesses,
             transfer: step.branch.map(|branch| Transfer { kind: transfer(branch.kind), taken: branch.taken, target: branch.target }),
+            bundle: None,
         };
         self.follower.execute(&instruction, &mut Tables(cpu));
     }

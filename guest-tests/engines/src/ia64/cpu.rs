@@ -85,6 +85,7 @@ impl<O: Observer> Cpu<O> {
         if slot.unit == Unit::X && core.ri != 1 {
             return self.fault(Fault::IllegalOperation);
         }
+        core.step.bundle = core.bundle.words;
         core.step.unit = slot.unit;
         core.step.encoding = slot.word.0;
         core.step.upper = slot.upper;

@@ -137,6 +137,8 @@ pub struct Step {
     pub ip: u64,
     /// The slot, 0 to 2. A long instruction (`movl`, `brl`, `break.x`, `nop.x`) is in slot 1.
     pub slot: u8,
+    /// The bundle as it is in memory: its lower half, its upper half.
+    pub bundle: [u64; 2],
     /// The slot's unit. An A-type instruction has that of the slot it is in.
     pub unit: Unit,
     /// The 41 bits; of a long instruction those of slot 2, which hold the operation.
@@ -162,6 +164,8 @@ pub struct Step {
     pub nop: bool,
     /// The branch, if it is one, predicated off or not. `rfi` and checks are none.
     pub branch: Option<Branch>,
+    /// AR.PFS as a call that was taken left it, or as a return that was taken found it.
+    pub function_state: Option<u64>,
     /// `rfi`.
     pub returned: bool,
     /// The memory access.

@@ -86,7 +86,9 @@ pub(super) fn of(instruction: &Instruction<'_>) -> Row {
     }
     match instruction.class {
         Class::Simple if instruction.floating_point => wide(width, Unit::Either, 2, 1),
-        Class::Simple | Class::Shift | Class::Branch => row(Path::Direct, Unit::Integer, 1, 1),
+        Class::Simple | Class::Shift | Class::Branch | Class::Extend | Class::ConditionalMove | Class::AddWithCarry => {
+            row(Path::Direct, Unit::Integer, 1, 1)
+        }
         Class::Nop => row(Path::Direct, Unit::None, 0, 1),
         Class::Address => row(Path::Direct, Unit::Address, 1, 1),
         Class::AddressScaled => row(Path::Direct, Unit::Address, 2, 1),

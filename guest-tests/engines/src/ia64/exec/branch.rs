@@ -124,6 +124,7 @@ impl Core {
             self.note_stack_level();
             self.br[w.b1()] = self.step.ip.wrapping_add(16);
             self.ar[ar::PFS] = self.stack.cfm() | self.ar[ar::EC] << 52 | u64::from(self.cpl()) << 62;
+            self.step.function_state = Some(self.ar[ar::PFS]);
             let stack = &mut self.stack;
             let (sof, sol) = (stack.sof, stack.sol);
             stack.leave(sol);
@@ -137,6 +138,7 @@ impl Core {
         let target = self.br[w.b2()] & !15;
         if p {
             self.return_frame()?;
+            self.step.function_state = Some(self.ar[ar::PFS]);
         }
         Ok(self.go(BranchKind::Return, p, target, true))
     }
