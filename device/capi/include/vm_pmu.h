@@ -315,6 +315,16 @@
 #define VM_PMU_INSTRUCTION_NEXT_PAGE (1 << 2)
 
 /**
+ * In VmPmuInstruction::flags: it is one of IA-64, with its bundle and slot.
+ */
+#define VM_PMU_INSTRUCTION_BUNDLE (1 << 3)
+
+/**
+ * In VmPmuInstruction::flags: it is a taken call or return, whose function_state is told.
+ */
+#define VM_PMU_INSTRUCTION_FUNCTION_STATE (1 << 4)
+
+/**
  * The most accesses of one instruction: report longer ones in parts.
  */
 #define VM_PMU_MOST_ACCESSES 64
@@ -2171,6 +2181,18 @@ typedef struct {
    * VmPmuBranch: its kind of control transfer.
    */
   uint8_t branch;
+  /**
+   * The slot of its bundle, 0 to 2, with VM_PMU_INSTRUCTION_BUNDLE; a long instruction is in slot 1.
+   */
+  uint8_t slot;
+  /**
+   * The 16 bytes of its bundle as two little-endian words, with VM_PMU_INSTRUCTION_BUNDLE.
+   */
+  uint64_t bundle[2];
+  /**
+   * AR.PFS as a taken call left it or a taken return found it, with VM_PMU_INSTRUCTION_FUNCTION_STATE.
+   */
+  uint64_t function_state;
 } VmPmuInstruction;
 
 /**
@@ -5204,6 +5226,154 @@ typedef enum VmPmuSignal {
    * Instructions completed that abort or reclaim a transaction, whatever came of them.
    */
   VM_PMU_SIGNAL_TRANSACTION_ABORT_INSTRUCTIONS = 413,
+  /**
+   * Bundles with a branch that completed, left by one in the first slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT0 = 414,
+  /**
+   * Bundles with a branch that completed, left by one in the second slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT1 = 415,
+  /**
+   * Bundles with a branch that completed, left by one in the third slot.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_TAKEN_SLOT2 = 416,
+  /**
+   * Bundles with a branch that completed, of which none was taken.
+   */
+  VM_PMU_SIGNAL_BRANCH_BUNDLES_NOT_TAKEN = 417,
+  /**
+   * Bundles of several branches, left by one of them.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_BUNDLES_TAKEN = 418,
+  /**
+   * Bundles of several branches, of which none was taken.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_BUNDLES_NOT_TAKEN = 419,
+  /**
+   * Bundles of several branches, left by one of them, all that completed predicted in full.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_CORRECT = 420,
+  /**
+   * Bundles of several branches, left by one of them, the direction of one predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_WRONG_PATH = 421,
+  /**
+   * Bundles of several branches, left by one of them, only the target predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_TAKEN_WRONG_TARGET = 422,
+  /**
+   * Bundles of several branches, of which none was taken, all that completed predicted in full.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_NOT_TAKEN_CORRECT = 423,
+  /**
+   * Bundles of several branches, of which none was taken, the direction of one predicted wrongly.
+   */
+  VM_PMU_SIGNAL_MULTIWAY_NOT_TAKEN_WRONG_PATH = 424,
+  /**
+   * Branches completed that were predicted by a target address register, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 425,
+  /**
+   * Branches completed that were predicted by a target address register, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_TAKEN_PREDICTED = 426,
+  /**
+   * Branches completed that were predicted by a target address register, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_FIRST_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 427,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_NOT_TAKEN_PREDICTED = 428,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 429,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_PREDICTED = 430,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_MISPREDICTED = 431,
+  /**
+   * Branches completed that were predicted by tables and remembered targets, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_SECOND_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 432,
+  /**
+   * Branches completed that were predicted by their own encoding, not taken and predicted so.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_NOT_TAKEN_PREDICTED = 433,
+  /**
+   * Branches completed that were predicted by their own encoding, not taken and predicted taken.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_NOT_TAKEN_MISPREDICTED = 434,
+  /**
+   * Branches completed that were predicted by their own encoding, taken and predicted in full.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_PREDICTED = 435,
+  /**
+   * Branches completed that were predicted by their own encoding, taken and predicted not taken.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_MISPREDICTED = 436,
+  /**
+   * Branches completed that were predicted by their own encoding, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_THIRD_STAGE_BRANCHES_TAKEN_WRONG_TARGET = 437,
+  /**
+   * Branches to a relative target completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RELATIVE_BRANCHES_NOT_TAKEN = 438,
+  /**
+   * Branches to a relative target completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RELATIVE_BRANCHES_TAKEN = 439,
+  /**
+   * Branches that return completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RETURN_BRANCHES_NOT_TAKEN = 440,
+  /**
+   * Branches that return completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_RETURN_BRANCHES_TAKEN = 441,
+  /**
+   * Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, not taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_INDIRECT_BRANCHES_NOT_TAKEN = 442,
+  /**
+   * Branches to an indirect target, returns not among them, completed behind one of the same bundle that was predicted taken, taken.
+   */
+  VM_PMU_SIGNAL_UNKNOWN_INDIRECT_BRANCHES_TAKEN = 443,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, predicted in full.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_CORRECT = 444,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, their direction predicted wrongly.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_WRONG_PATH = 445,
+  /**
+   * Branches completed in a bundle with a branch in its first slot, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_ENCODED_BRANCHES_WRONG_TARGET = 446,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, predicted in full.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_CORRECT = 447,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, their direction predicted wrongly.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_WRONG_PATH = 448,
+  /**
+   * Branches completed in a bundle that begins with a branch and follows others in the same group, taken with the wrong target predicted.
+   */
+  VM_PMU_SIGNAL_OVERSUBSCRIBED_BRANCHES_WRONG_TARGET = 449,
+  /**
+   * Returns completed, taken and predicted so, that restored another function state than the call had saved.
+   */
+  VM_PMU_SIGNAL_RETURN_FRAMES_MISPREDICTED = 450,
 } VmPmuSignal;
 
 /*

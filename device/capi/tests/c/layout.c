@@ -163,6 +163,9 @@ AT(VmPmuInstruction, micro_ops, 61);
 AT(VmPmuInstruction, instruction_class, 62);
 AT(VmPmuInstruction, segment_loads, 63);
 AT(VmPmuInstruction, branch, 64);
+AT(VmPmuInstruction, slot, 65);
+AT(VmPmuInstruction, bundle, 72);
+AT(VmPmuInstruction, function_state, 88);
 
 AT(VmPmuOutcome, fetch_address, 8);
 AT(VmPmuOutcome, flags, 16);
