@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use vm_pmu::companion::parts::ALL;
 use vm_pmu::companion::{
-    BufferGeometry, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry, Prefetcher,
-    Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 use vm_pmu_lab::number::{counted, grouped};
@@ -186,7 +186,7 @@ fn translation(translation: &Translation) -> Rows {
 }
 
 fn prediction(predictor: &PredictorGeometry) -> Rows {
-    let PredictorGeometry { direction, target_bits, return_stack } = *predictor;
+    let PredictorGeometry { direction, target_bits, return_stack, bundles } = *predictor;
     let (counters, chosen) = match direction {
         Direction::Global { history, index } => {
             (index, format!("{history} last outcomes of the thread, {} bits of the address", index.saturating_sub(history)))
@@ -205,6 +205,14 @@ fn prediction(predictor: &PredictorGeometry) -> Rows {
         ("chosen by", chosen),
         ("targets", grouped(1 << target_bits)),
         ("return addresses of a thread", return_stack.to_string()),
+        (
+            "branches of bundles",
+            match bundles {
+                Bundles::Absent => NONE.to_owned(),
+                Bundles::Single => "one predictor; nothing is predicted behind one that is expected to be taken".to_owned(),
+                Bundles::Stages { registers } => format!("three stages, {registers} target address registers"),
+            },
+        ),
     ]
 }
 

@@ -41,6 +41,7 @@
 
 pub(crate) mod access;
 mod blocks;
+pub(crate) mod branches;
 pub(crate) mod chain;
 pub(crate) mod count;
 pub(crate) mod data_ear;

@@ -210,14 +210,14 @@ fn sequence(k: &mut Kernel) -> (Sequence, [Label; 2]) {
     a.put(nop(0));
     let passing = a.mark();
     let passed = a.address();
-    a.put(br_cond(never).when(P6));
+    a.put(br_cond(never).when(P6).whether(Whether::Dpnt));
     let again = a.mark();
     let again_at = a.address();
     a.put(nop(0));
     let cloop = a.address();
     a.put(br_cloop(again));
     let jump = a.address();
-    a.put(br_cond(jumped).when(P3));
+    a.put(br_cond(jumped).when(P3).whether(Whether::Dptk));
     a.put(nop(0));
     a.here(jumped);
     let jumped = a.address();

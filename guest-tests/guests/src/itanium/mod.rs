@@ -4,7 +4,7 @@
 
 mod range;
 
-super::ia64::for_part! { (&crate::ia64::part::ITANIUM): access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (&crate::ia64::part::ITANIUM): access branches count hostile linux_driver overflow pal privilege }
 super::ia64::for_part! { (crate::ia64::facts::Part::Itanium): instruction_ear profile }
 // What both parts do, and nothing more.
 super::ia64::for_part! { (crate::ia64::facts::Part::Itanium, |_| {}): data_ear opcode trace }
@@ -23,5 +23,6 @@ super::guests! {
     "data-ear" 1 companion data_ear "captures loads from every level under every threshold and translations";
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter";
+    "branches" 1 companion branches "counts branches in loops by kind, place in the bundle and prediction";
     "profile" 1 companion profile "profiles where loads miss and code loops, by every eighth capture";
 }

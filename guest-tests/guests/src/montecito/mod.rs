@@ -12,7 +12,7 @@ mod trace;
 mod two_threads;
 mod urgency;
 
-super::ia64::for_part! { (&crate::ia64::part::MONTECITO): access count hostile linux_driver overflow pal privilege }
+super::ia64::for_part! { (&crate::ia64::part::MONTECITO): access branches count hostile linux_driver overflow pal privilege }
 super::ia64::for_part! { (crate::ia64::facts::Part::Montecito): instruction_ear profile }
 
 super::guests! {
@@ -33,5 +33,6 @@ super::guests! {
     "instruction-ear" 1 companion instruction_ear "captures fetches from every level under every threshold, and translations of code";
     "trace" 1 companion trace "reads a known sequence of branches back under every filter, and rfi, checks and faults";
     "ip-ear" 1 steps ip_ear "captures retired instruction pointers, with delays and without";
+    "branches" 1 companion branches "counts branches in loops by kind, place in the bundle and prediction";
     "profile" 1 companion profile "profiles where loads miss and code loops, by every eighth capture";
 }

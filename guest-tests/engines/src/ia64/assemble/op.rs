@@ -280,6 +280,11 @@ impl Op {
         if self.allows.branch.is_some() { self.field(1, 12, 1) } else { self.refuse(1) }
     }
 
+    /// A prediction that is important: `.imp`, of `brp`.
+    pub fn imp(self) -> Self {
+        if matches!((self.unit, self.bits >> 37), (Unit::B, 2 | 7)) { self.field(1, 35, 1) } else { self.refuse(1) }
+    }
+
     /// A branch whose prediction is not to be kept: `.clr`.
     pub fn clr(self) -> Self {
         if self.allows.branch.is_some() { self.field(1, 35, 1) } else { self.refuse(1) }
