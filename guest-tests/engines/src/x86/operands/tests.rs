@@ -1,8 +1,14 @@
 //! The registers of each instruction are those of its page in the manuals' instruction reference.
 
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
 use vm_pmu::companion::{Class, Register};
+use yaxpeax_x86::long_mode::behavior::AccessVisitor;
+use yaxpeax_x86::long_mode::{InstDecoder, RegSpec};
 
 use super::super::decode::{Outcome, decode, text};
+use super::super::op::{Decoded, Op, Operand, Repeat};
 use super::Operands;
 use super::register::{DIRECTION, FLAGS, SEGMENTS, VECTORS};
 
@@ -207,4 +213,88 @@ fn the_system_is_told_from_what_serialises() {
         (&[0x0F, 0xAE, 0xF0], "mfence", Class::Fence, 0, &[], &[], &[]),
         (&[0xFD], "std", Class::Microcode, 0, &[], &[], &[DIRECTION]),
     ]);
+}
+
+/// What another disassembler says of general registers: which are read, for addresses too, and which are written.
+#[derive(Default)]
+struct Others {
+    read: Vec<u16>,
+    written: Vec<u16>,
+    /// Those of which a part is written.
+    partly: Vec<u16>,
+}
+
+/// The number of a general register, and whether it is less than 32 bits of one.
+fn general(register: RegSpec) -> Option<(u16, bool)> {
+    let number = u16::from(register.num());
+    match register.class() {
+        class if class == RegSpec::rax().class() || class == RegSpec::eax().class() => Some((number, false)),
+        class if class == RegSpec::ax().class() || class == RegSpec::r8b().class() => Some((number, true)),
+        // AL, CL, DL, BL, AH, CH, DH, BH.
+        class if class == RegSpec::al().class() => Some((number & 3, true)),
+        _ => None,
+    }
+}
+
+impl AccessVisitor for Others {
+    fn register_read(&mut self, register: RegSpec) {
+        self.read.extend(general(register).map(|(number, _)| number));
+    }
+
+    fn register_write(&mut self, register: RegSpec) {
+        let Some((number, partly)) = general(register) else { return };
+        self.written.push(number);
+        if partly {
+            self.partly.push(number);
+        }
+    }
+
+    fn memory_read(&mut self, _address: Option<u64>, _size: u32) {}
+
+    fn memory_write(&mut self, _address: Option<u64>, _size: u32) {}
+}
+
+fn set(numbers: impl IntoIterator<Item = u16>) -> BTreeSet<u16> {
+    numbers.into_iter().filter(|number| *number < FLAGS).collect()
+}
+
+/// Whether the other disassembler's lists are those of the manuals. It has moves, extensions, IMUL of three operands, LEAVE and POP read what they
+/// only write, has CMOV not read its destination, JRCXZ write its counter and INS and OUTS write no pointer, forgets the counter of REP, and does
+/// not know that XOR and SUB of a register with itself wait for nothing. Of prefetches, UD0, SYSRET and PAUSE it tells something else.
+fn is_right(d: &Decoded) -> bool {
+    match d.op {
+        Op::Mov => d.dst == Operand::Mem,
+        Op::MovFromCr | Op::MovFromDr | Op::MovFromSeg | Op::Movzx | Op::Movsx | Op::Imul3 | Op::Leave | Op::Pop => false,
+        Op::Cmov | Op::Jrcxz | Op::Ins | Op::Outs | Op::Prefetch | Op::Ud | Op::Sysret | Op::Pause => false,
+        Op::Movs | Op::Stos | Op::Lods | Op::Scas | Op::Cmps => d.repeat == Repeat::No,
+        Op::Xor | Op::Sub => d.dst != d.src,
+        Op::Unsupported | Op::Nop => false,
+        _ => true,
+    }
+}
+
+/// What most instructions begin with.
+const PREFIXES: &[&[u8]] = &[&[], &[0x0F], &[0x48], &[0x48, 0x0F], &[0x66]];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+    #[test]
+    fn general_registers_are_what_another_disassembler_says(
+        prefix in prop::sample::select(PREFIXES),
+        rest in any::<[u8; 13]>(),
+    ) {
+        let bytes: Vec<u8> = prefix.iter().chain(&rest).copied().collect();
+        let Outcome::Instruction(decoded) = decode(&bytes, 0x1000) else { return Ok(()) };
+        let Ok(instruction) = InstDecoder::default().decode_slice(&bytes) else { return Ok(()) };
+        let mut others = Others::default();
+        if !is_right(&decoded) || instruction.behavior().visit_accesses(&mut others).is_err() {
+            return Ok(());
+        }
+        let found = decoded.info.operands;
+        let read = set(sorted(&[found.addresses(), found.reads()].concat()));
+        let name = text(&bytes, 0x1000);
+        prop_assert_eq!(read, set(others.read.into_iter().chain(others.partly)), "read by {}", name);
+        prop_assert_eq!(set(sorted(found.writes())), set(others.written), "written by {}", name);
+    }
 }
