@@ -3,6 +3,7 @@
 mod answers;
 mod identities;
 mod invariants;
+mod pages;
 mod places;
 mod requests;
 mod rules;
