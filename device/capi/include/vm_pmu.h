@@ -345,6 +345,11 @@
 #define VM_PMU_OUTCOME_CYCLES (1 << 4)
 
 /**
+ * In VmPmuOutcome::flags: `walk_source` is known.
+ */
+#define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
+
+/**
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
@@ -2221,6 +2226,19 @@ typedef struct {
    * VmPmuTranslation of its fetch.
    */
   uint8_t fetch_translation;
+  /**
+   * VmPmuFetchSource: where its code came from.
+   */
+  uint8_t fetch_source;
+  /**
+   * With VM_PMU_OUTCOME_WALK_SOURCE the code that POWER9 has for where the last page-table entry of its first access was read.
+   */
+  uint8_t walk_source;
+  /**
+   * The binary logarithm of the size of that access's page in bytes, if the first level of the translation buffers did not have it;
+   * else 0.
+   */
+  uint8_t page_bits;
 } VmPmuOutcome;
 
 /**
@@ -5204,6 +5222,186 @@ typedef enum VmPmuSignal {
    * Instructions completed that abort or reclaim a transaction, whatever came of them.
    */
   VM_PMU_SIGNAL_TRANSACTION_ABORT_INSTRUCTIONS = 413,
+  /**
+   * Accesses to data in a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_4K = 414,
+  /**
+   * Accesses to data in a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_64K = 415,
+  /**
+   * Accesses to data in a page of 2 MiB to 16 MiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_2M = 416,
+  /**
+   * Accesses to data in a page of 1 GiB or more that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_1G = 417,
+  /**
+   * Accesses to data in a page of 4 KiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_4K = 418,
+  /**
+   * Accesses to data in a page of 64 KiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_64K = 419,
+  /**
+   * Accesses to data in a page of 2 MiB to 16 MiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_2M = 420,
+  /**
+   * Accesses to data in a page of 1 GiB or more that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_1G = 421,
+  /**
+   * Fetches from a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_4K = 422,
+  /**
+   * Fetches from a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_64K = 423,
+  /**
+   * Fetches from a page of 2 MiB or more that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_2M = 424,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from the package's own memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LOCAL_MEMORY = 425,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_REMOTE_MEMORY = 426,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's cache, modified there.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_MODIFIED = 427,
+  /**
+   * Page-table entries for instructions read from the package's own memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LOCAL_MEMORY = 428,
+  /**
+   * Page-table entries for instructions read from another package's memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_REMOTE_MEMORY = 429,
+  /**
+   * Page-table entries for instructions read from another package's cache, modified there.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_MODIFIED = 430,
+  /**
+   * Walks that began below an entry of the first level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL1 = 431,
+  /**
+   * Walks that began below an entry of the second level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL2 = 432,
+  /**
+   * Walks that began below an entry of the third level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL3 = 433,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_L2 = 434,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_L3 = 435,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_BEYOND = 436,
+  /**
+   * Entries of the second level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL2_FROM_L2 = 437,
+  /**
+   * Entries of the second level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL2_FROM_L3 = 438,
+  /**
+   * Entries of the third level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL3_FROM_L2 = 439,
+  /**
+   * Entries of the third level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL3_FROM_L3 = 440,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_L2 = 441,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_L3 = 442,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_BEYOND = 443,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_L2 = 444,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_L3 = 445,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_BEYOND = 446,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_L2 = 447,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_L3 = 448,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_BEYOND = 449,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, the third-level cache already had.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_L3 = 450,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, another core of the package answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_OTHER_CORE = 451,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, a cache of another package answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_OTHER_PACKAGE = 452,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, the package's own memory answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_LOCAL_MEMORY = 453,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, another package's memory answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_REMOTE_MEMORY = 454,
+  /**
+   * Instructions completed that begin a transaction inside another.
+   */
+  VM_PMU_SIGNAL_NESTED_TRANSACTION_BEGINS = 455,
+  /**
+   * Instructions completed that end a transaction inside another.
+   */
+  VM_PMU_SIGNAL_NESTED_TRANSACTION_ENDS = 456,
+  /**
+   * Instructions completed that suspend a transaction.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_SUSPENDED = 457,
+  /**
+   * Instructions completed that resume a suspended transaction.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_RESUMED = 458,
 } VmPmuSignal;
 
 /*
