@@ -16,6 +16,26 @@ struct Metrics {
     pmu: String,
     #[serde(rename = "metric")]
     metrics: Vec<Metric>,
+    #[serde(default, rename = "replacement")]
+    replacements: Vec<Replacement>,
+}
+
+/// A name that formulas took over from an earlier part.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Replacement {
+    name: String,
+    /// The metrics in whose formulas it is replaced; every one that lists the name as missing, if none is named.
+    #[serde(default)]
+    within: Vec<String>,
+    formula: String,
+    evidence: String,
+}
+
+impl Replacement {
+    fn is_in(&self, metric: &Metric) -> bool {
+        if self.within.is_empty() { metric.missing.contains(&self.name) } else { self.within.contains(&metric.name) }
+    }
 }
 
 #[derive(Deserialize)]
@@ -121,7 +141,10 @@ fn metrics_in(folder: &Path) -> Result<Option<Metrics>, String> {
         let file: Metrics = toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
         match &mut all {
             None => all = Some(file),
-            Some(all) if all.pmu == file.pmu => all.metrics.extend(file.metrics),
+            Some(all) if all.pmu == file.pmu => {
+                all.metrics.extend(file.metrics);
+                all.replacements.extend(file.replacements);
+            }
             Some(all) => return Err(format!("{name}: its metrics are of {}, not of {}", file.pmu, all.pmu)),
         }
     }
@@ -143,13 +166,30 @@ fn write_metrics(out: &mut String, file: &Metrics, events: &BTreeSet<String>) ->
         return Err("two metrics have one name".into());
     }
     check_order(&file.metrics)?;
+    for replacement in &file.replacements {
+        check_replacement(replacement, &file.metrics, events).map_err(|error| format!("{}: {error}", replacement.name))?;
+    }
     let mut entries = String::new();
     for metric in &file.metrics {
         check_metric(metric, &names, events).map_err(|error| format!("{}: {error}", metric.name))?;
+        let replacements: Vec<&Replacement> = file.replacements.iter().filter(|replacement| replacement.is_in(metric)).collect();
+        let is_replaced = |name: &str| replacements.iter().any(|replacement| replacement.name == name);
+        let missing: Vec<&String> = metric.missing.iter().filter(|name| !is_replaced(name)).collect();
+        let replaced: String = replacements
+            .iter()
+            .map(|one| format!("Replacement {{ name: {:?}, formula: {:?}, evidence: {:?} }}, ", one.name, one.formula, one.evidence))
+            .collect();
         writeln!(
             entries,
-            "    Metric {{ name: {:?}, categories: &{:?}, table: {:?}, unit: {:?}, formula: {:?}, missing: &{:?}, given: &{:?}, summary: {:?} }},",
-            metric.name, metric.categories, metric.table, metric.unit, metric.formula, metric.missing, metric.given, description(&metric.summary)
+            "    Metric {{ name: {:?}, categories: &{:?}, table: {:?}, unit: {:?}, formula: {:?}, missing: &{missing:?}, \
+             replaced: &[{replaced}], given: &{:?}, summary: {:?} }},",
+            metric.name,
+            metric.categories,
+            metric.table,
+            metric.unit,
+            metric.formula,
+            metric.given,
+            description(&metric.summary)
         )
         .map_err(|error| error.to_string())?;
     }
@@ -180,6 +220,24 @@ fn check_metric(metric: &Metric, names: &BTreeSet<&str>, events: &BTreeSet<Strin
     }
     if metric.summary.is_empty() || !metric.summary.ends_with('.') {
         return Err("a summary is a sentence".into());
+    }
+    Ok(())
+}
+
+fn check_replacement(replacement: &Replacement, metrics: &[Metric], events: &BTreeSet<String>) -> Result<(), String> {
+    let found: Vec<&Metric> = metrics.iter().filter(|metric| replacement.is_in(metric)).collect();
+    if found.is_empty() || found.len() < replacement.within.len() {
+        return Err("a metric in which it is replaced is not there".into());
+    }
+    if let Some(metric) = found.iter().find(|metric| identifiers(&metric.formula).all(|name| name != replacement.name)) {
+        return Err(format!("it is not in the formula of {}", metric.name));
+    }
+    let is_event = |name: &str| events.contains(name.strip_suffix(".EDGES").unwrap_or(name));
+    if let Some(odd) = identifiers(&replacement.formula).find(|name| !is_event(name)) {
+        return Err(format!("it is read as {odd}, which is no event"));
+    }
+    if replacement.evidence.is_empty() || !replacement.evidence.ends_with('.') {
+        return Err("evidence is a sentence".into());
     }
     Ok(())
 }

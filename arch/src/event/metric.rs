@@ -19,18 +19,43 @@ pub struct Metric {
     pub formula: &'static str,
     /// Names in the formula that look like events and that the part does not have: it cannot be computed.
     pub missing: &'static [&'static str],
+    /// Names in the formula that are read as something else.
+    pub replaced: &'static [Replacement],
     /// Names in the formula that are no events and that whoever computes it must know.
     pub given: &'static [&'static str],
     /// What it says, in one line.
     pub summary: &'static str,
 }
 
+/// A name that the formula of a metric took over from an earlier part, and what stands for it on this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// The name that is printed.
+    pub name: &'static str,
+    /// What it is read as: a formula of events, and of edges of events (`EVENT.EDGES`).
+    pub formula: &'static str,
+    /// Why it may be.
+    pub evidence: &'static str,
+}
+
+impl Replacement {
+    /// The names in what it is read as.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        names(self.formula)
+    }
+}
+
+/// The names in a formula, in its order.
+fn names(formula: &'static str) -> impl Iterator<Item = &'static str> {
+    formula
+        .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '.'))
+        .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+}
+
 impl Metric {
     /// The names in the formula, in its order; a name that is there twice comes twice.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.formula
-            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '.'))
-            .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+        names(self.formula)
     }
 }
 
@@ -112,8 +137,35 @@ mod tests {
 
     #[test]
     fn what_a_formula_has_from_an_earlier_part_is_marked() {
-        let metric = POWER9_METRICS.iter().find(|metric| metric.name == "IERAT_Miss_Rate").expect("the guide has it");
-        assert_eq!(metric.missing, ["PM_IERAT_MISS"]);
+        let of = |name: &str| POWER9_METRICS.iter().find(|metric| metric.name == name).expect("the guide has it");
+        assert_eq!(of("RC_LD_Busy").missing, ["PM_L2_RCLD_BUSY_RC_FULL"]);
+        let metric = of("IERAT_Miss_Rate");
+        assert_eq!((metric.missing, metric.replaced.len()), ([].as_slice(), 1));
+        let replaced = metric.replaced[0];
+        assert_eq!((replaced.name, replaced.formula), ("PM_IERAT_MISS", "PM_IERAT_RELOAD"));
+    }
+
+    #[test]
+    fn a_metric_is_left_out_of_the_formulas_that_linux_has_without_it() {
+        let reads = |name: &str, expected: &[(&str, &str)]| {
+            let metric = POWER9_METRICS.iter().find(|metric| metric.name == name).expect("the guide has it");
+            let replaced = metric.replaced.iter().map(|replaced| (replaced.name, replaced.formula));
+            assert!(replaced.eq(expected.iter().copied()), "{name}");
+        };
+        reads("LSU_OTHER_STALL_CPI", &[("DARQ_STALL_CPI", "0")]);
+        reads("OTHER_STALL_CPI", &[("EXCEPTION_STALL_CPI", "0"), ("ISYNC_STALL_CPI", "0")]);
+        reads("STALL_CPI", &[]);
+        reads("DARQ_STALL_CPI", &[]);
+    }
+
+    #[test]
+    fn names_are_read_as_events_of_the_catalogue_or_their_edges() {
+        for replaced in POWER9_METRICS.iter().flat_map(|metric| metric.replaced) {
+            for name in replaced.names() {
+                let event = name.strip_suffix(".EDGES").unwrap_or(name);
+                assert!(POWER9.event_named(event).is_some(), "{name} for {}", replaced.name);
+            }
+        }
     }
 
     #[test]
@@ -122,7 +174,8 @@ mod tests {
         for metric in POWER9_METRICS {
             for name in metric.names().filter(|name| !is_metric(name) && !metric.given.contains(name)) {
                 let is_event = POWER9.event_named(name).is_some();
-                assert_ne!(is_event, metric.missing.contains(&name), "{name} of {}", metric.name);
+                let is_replaced = metric.replaced.iter().any(|replaced| replaced.name == name);
+                assert_ne!(is_event, metric.missing.contains(&name) || is_replaced, "{name} of {}", metric.name);
             }
         }
     }
@@ -172,6 +225,7 @@ mod tests {
             unit: "percent",
             formula: "100 * PM_A / (PM_A + PM_B)",
             missing: &[],
+            replaced: &[],
             given: &[],
             summary: "",
         };

@@ -96,6 +96,26 @@ pub enum DataSource {
     Device,
 }
 
+impl DataSource {
+    /// The code that POWER9 has for what reloads a line from there (Table A-6 of its guide); `None` where nothing is reloaded.
+    ///
+    /// Another core of the package is taken for its second level.
+    #[must_use]
+    pub const fn reload_code(self) -> Option<u8> {
+        match self {
+            DataSource::Cache(2) => Some(0x00),
+            DataSource::Cache(3) => Some(0x04),
+            DataSource::OtherPackage { modified: false } => Some(0x14),
+            DataSource::OtherPackage { modified: true } => Some(0x15),
+            DataSource::OtherCore { modified: false } => Some(0x18),
+            DataSource::OtherCore { modified: true } => Some(0x19),
+            DataSource::LocalMemory => Some(0x1B),
+            DataSource::RemoteMemory => Some(0x1D),
+            DataSource::Unknown | DataSource::StoreForward | DataSource::Cache(_) | DataSource::Device => None,
+        }
+    }
+}
+
 /// What address translation cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Translation {

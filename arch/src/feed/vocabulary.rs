@@ -956,4 +956,104 @@ signals! {
     OversubscribedBranchesWrongTarget = "oversubscribed_branches_wrong_target": Event Events,
     /// Returns completed, taken and predicted so, that restored another function state than the call had saved.
     ReturnFramesMispredicted = "return_frames_mispredicted": Event Events,
+
+    // Page sizes
+    /// Accesses to data in a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+    DataTlbMisses4k = "data_tlb_misses_4k": Event Events,
+    /// Accesses to data in a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+    DataTlbMisses64k = "data_tlb_misses_64k": Event Events,
+    /// Accesses to data in a page of 2 MiB to 16 MiB that missed the first-level translation buffer, whatever the next level had.
+    DataTlbMisses2m = "data_tlb_misses_2m": Event Events,
+    /// Accesses to data in a page of 1 GiB or more that missed the first-level translation buffer, whatever the next level had.
+    DataTlbMisses1g = "data_tlb_misses_1g": Event Events,
+    /// Accesses to data in a page of 4 KiB that missed every level of the translation buffers.
+    DataTlbL2Misses4k = "data_tlb_l2_misses_4k": Event Events,
+    /// Accesses to data in a page of 64 KiB that missed every level of the translation buffers.
+    DataTlbL2Misses64k = "data_tlb_l2_misses_64k": Event Events,
+    /// Accesses to data in a page of 2 MiB to 16 MiB that missed every level of the translation buffers.
+    DataTlbL2Misses2m = "data_tlb_l2_misses_2m": Event Events,
+    /// Accesses to data in a page of 1 GiB or more that missed every level of the translation buffers.
+    DataTlbL2Misses1g = "data_tlb_l2_misses_1g": Event Events,
+    /// Fetches from a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+    InstructionTlbMisses4k = "instruction_tlb_misses_4k": Event Events,
+    /// Fetches from a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+    InstructionTlbMisses64k = "instruction_tlb_misses_64k": Event Events,
+    /// Fetches from a page of 2 MiB or more that missed the first-level translation buffer, whatever the next level had.
+    InstructionTlbMisses2m = "instruction_tlb_misses_2m": Event Events,
+
+    // Places of page-table entries
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from the package's own memory.
+    DataWalkLeavesFromLocalMemory = "data_walk_leaves_from_local_memory": Event Events,
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's memory.
+    DataWalkLeavesFromRemoteMemory = "data_walk_leaves_from_remote_memory": Event Events,
+    /// Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's cache, modified there.
+    DataWalkLeavesFromOtherPackageModified = "data_walk_leaves_from_other_package_modified": Event Events,
+    /// Page-table entries for instructions read from the package's own memory.
+    InstructionWalksFromLocalMemory = "instruction_walks_from_local_memory": Event Events,
+    /// Page-table entries for instructions read from another package's memory.
+    InstructionWalksFromRemoteMemory = "instruction_walks_from_remote_memory": Event Events,
+    /// Page-table entries for instructions read from another package's cache, modified there.
+    InstructionWalksFromOtherPackageModified = "instruction_walks_from_other_package_modified": Event Events,
+
+    // Levels of the walk cache
+    /// Walks that began below an entry of the first level, counted from the root, because the walk cache had that entry.
+    WalkCacheHitsLevel1 = "walk_cache_hits_level1": Event Events,
+    /// Walks that began below an entry of the second level, counted from the root, because the walk cache had that entry.
+    WalkCacheHitsLevel2 = "walk_cache_hits_level2": Event Events,
+    /// Walks that began below an entry of the third level, counted from the root, because the walk cache had that entry.
+    WalkCacheHitsLevel3 = "walk_cache_hits_level3": Event Events,
+    /// Entries of the first level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+    WalkDirectoriesLevel1FromL2 = "walk_directories_level1_from_l2": Event Events,
+    /// Entries of the first level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+    WalkDirectoriesLevel1FromL3 = "walk_directories_level1_from_l3": Event Events,
+    /// Entries of the first level of page tables, counted from the root, that lead to a further level, read from beyond the caches of the core.
+    WalkDirectoriesLevel1FromBeyond = "walk_directories_level1_from_beyond": Event Events,
+    /// Entries of the second level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+    WalkDirectoriesLevel2FromL2 = "walk_directories_level2_from_l2": Event Events,
+    /// Entries of the second level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+    WalkDirectoriesLevel2FromL3 = "walk_directories_level2_from_l3": Event Events,
+    /// Entries of the third level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+    WalkDirectoriesLevel3FromL2 = "walk_directories_level3_from_l2": Event Events,
+    /// Entries of the third level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+    WalkDirectoriesLevel3FromL3 = "walk_directories_level3_from_l3": Event Events,
+    /// Entries of the second level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+    WalkLeavesLevel2FromL2 = "walk_leaves_level2_from_l2": Event Events,
+    /// Entries of the second level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+    WalkLeavesLevel2FromL3 = "walk_leaves_level2_from_l3": Event Events,
+    /// Entries of the second level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+    WalkLeavesLevel2FromBeyond = "walk_leaves_level2_from_beyond": Event Events,
+    /// Entries of the third level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+    WalkLeavesLevel3FromL2 = "walk_leaves_level3_from_l2": Event Events,
+    /// Entries of the third level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+    WalkLeavesLevel3FromL3 = "walk_leaves_level3_from_l3": Event Events,
+    /// Entries of the third level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+    WalkLeavesLevel3FromBeyond = "walk_leaves_level3_from_beyond": Event Events,
+    /// Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+    WalkLeavesLevel4FromL2 = "walk_leaves_level4_from_l2": Event Events,
+    /// Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+    WalkLeavesLevel4FromL3 = "walk_leaves_level4_from_l3": Event Events,
+    /// Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+    WalkLeavesLevel4FromBeyond = "walk_leaves_level4_from_beyond": Event Events,
+
+    // Lines of the prefetcher
+    /// Lines of data that the prefetcher asked for and that the second-level cache did not have, the third-level cache already had.
+    DataPrefetchesFromL3 = "data_prefetches_from_l3": Event Events,
+    /// Lines of data that the prefetcher asked for and that the second-level cache did not have, another core of the package answered.
+    DataPrefetchesFromOtherCore = "data_prefetches_from_other_core": Event Events,
+    /// Lines of data that the prefetcher asked for and that the second-level cache did not have, a cache of another package answered.
+    DataPrefetchesFromOtherPackage = "data_prefetches_from_other_package": Event Events,
+    /// Lines of data that the prefetcher asked for and that the second-level cache did not have, the package's own memory answered.
+    DataPrefetchesFromLocalMemory = "data_prefetches_from_local_memory": Event Events,
+    /// Lines of data that the prefetcher asked for and that the second-level cache did not have, another package's memory answered.
+    DataPrefetchesFromRemoteMemory = "data_prefetches_from_remote_memory": Event Events,
+
+    // Transactions inside transactions
+    /// Instructions completed that begin a transaction inside another.
+    NestedTransactionBegins = "nested_transaction_begins": Event Events,
+    /// Instructions completed that end a transaction inside another.
+    NestedTransactionEnds = "nested_transaction_ends": Event Events,
+    /// Instructions completed that suspend a transaction.
+    TransactionsSuspended = "transactions_suspended": Event Events,
+    /// Instructions completed that resume a suspended transaction.
+    TransactionsResumed = "transactions_resumed": Event Events,
 }

@@ -246,15 +246,7 @@ fn reload_source(record: &Record) -> Option<u8> {
     if let Some(code) = record.sample.reload_source {
         return Some(code & 0x1F);
     }
-    match memory.source {
-        DataSource::Cache(2) => Some(0x00),
-        DataSource::Cache(3) => Some(0x04),
-        DataSource::OtherPackage { modified } => Some(0x14 | u8::from(modified)),
-        DataSource::OtherCore { modified } => Some(0x18 | u8::from(modified)),
-        DataSource::LocalMemory => Some(0x1B),
-        DataSource::RemoteMemory => Some(0x1D),
-        DataSource::Unknown | DataSource::StoreForward | DataSource::Cache(_) | DataSource::Device => None,
-    }
+    memory.source.reload_code()
 }
 
 /// Whether `code` is one of `codes`, one bit each.

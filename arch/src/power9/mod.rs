@@ -577,7 +577,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thread_takes_less_than_two_kibibytes() {
-        assert!(size_of::<Power9>() < 2048, "{} bytes", size_of::<Power9>());
+    fn one_thread_takes_little_more_than_two_kibibytes() {
+        assert!(size_of::<Power9>() < 2304, "{} bytes", size_of::<Power9>());
     }
 }

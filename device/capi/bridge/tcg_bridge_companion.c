@@ -32,6 +32,9 @@ static void fill_in_access(const TcgBridgeCpu *cpu, const VmPmuOutcome *outcome,
   record->data = outcome->data;
   record->data_level = outcome->data_level;
   record->memory_translation = outcome->translation;
+  record->page_bits = outcome->page_bits;
+  record->walk_source = outcome->walk_source;
+  record->flags |= (outcome->flags & VM_PMU_OUTCOME_WALK_SOURCE) != 0 ? VM_PMU_RECORD_WALK_SOURCE : 0;
   for (number = 0; number < cpu->instruction.access_count; number++) {
     record->flags |= cpu->accesses[number].kind == VM_PMU_ACCESS_KIND_STORE ? VM_PMU_RECORD_STORE : VM_PMU_RECORD_LOAD;
   }
@@ -46,6 +49,7 @@ static void delivered(void *user, const VmPmuOutcome *outcome) {
   record.branch = cpu->instruction.branch;
   record.branch_target = cpu->instruction.target;
   record.prediction = outcome->prediction;
+  record.fetch_source = outcome->fetch_source;
   if ((cpu->instruction.flags & VM_PMU_INSTRUCTION_TAKEN) != 0) record.flags |= VM_PMU_RECORD_TAKEN;
   fill_in_access(cpu, outcome, &record);
   if ((outcome->flags & VM_PMU_OUTCOME_FETCH) != 0) {

@@ -15,7 +15,7 @@ use crate::instruction::{
 use crate::machine::{VmPmuMachine, signal, thread};
 use crate::pointer::{borrow, list, offer, put, take, writable};
 use crate::status::{Failure, VmPmuStatus, argument, guarded};
-use crate::vocabulary::{BRANCHES, DATA, PREDICTIONS, TRANSLATIONS, number, pick};
+use crate::vocabulary::{BRANCHES, DATA, FETCH_SOURCES, PREDICTIONS, TRANSLATIONS, number, pick};
 
 /// Thread `thread` of the guest executed `instruction`. While its follower is not active, nothing needs to be reported, and reports are
 /// ignored. Call vm_pmu_follow_deliver() next.
@@ -124,6 +124,8 @@ pub const VM_PMU_OUTCOME_FETCH_PENDING: u32 = 1 << 2;
 pub const VM_PMU_OUTCOME_FETCH_PREFETCH: u32 = 1 << 3;
 /// In VmPmuOutcome::flags: the companion keeps time, and `cycles` is known.
 pub const VM_PMU_OUTCOME_CYCLES: u32 = 1 << 4;
+/// In VmPmuOutcome::flags: `walk_source` is known.
+pub const VM_PMU_OUTCOME_WALK_SOURCE: u32 = 1 << 5;
 
 /// The outcome of the last instruction: the fields of a VmPmuRecord other than addresses.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +153,13 @@ pub struct VmPmuOutcome {
     pub translation: u8,
     /// VmPmuTranslation of its fetch.
     pub fetch_translation: u8,
+    /// VmPmuFetchSource: where its code came from.
+    pub fetch_source: u8,
+    /// With VM_PMU_OUTCOME_WALK_SOURCE the code that POWER9 has for where the last page-table entry of its first access was read.
+    pub walk_source: u8,
+    /// The binary logarithm of the size of that access's page in bytes, if the first level of the translation buffers did not have it;
+    /// else 0.
+    pub page_bits: u8,
 }
 
 fn translation(value: Translation) -> u8 {
@@ -166,6 +175,7 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         DataSource::Cache(level) => (number(&DATA, &DataSource::Cache(1)), level),
         other => (number(&DATA, &other), 0),
     };
+    let walk_source = outcome.walk_source.reload_code();
     VmPmuOutcome {
         size: size_of::<VmPmuOutcome>(),
         fetch_address: fetch.address,
@@ -173,7 +183,8 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
             | flag(fetch.cache_miss, VM_PMU_OUTCOME_FETCH_MISS)
             | flag(fetch.pending, VM_PMU_OUTCOME_FETCH_PENDING)
             | flag(fetch.prefetch, VM_PMU_OUTCOME_FETCH_PREFETCH)
-            | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES),
+            | flag(outcome.cycles.is_some(), VM_PMU_OUTCOME_CYCLES)
+            | flag(walk_source.is_some(), VM_PMU_OUTCOME_WALK_SOURCE),
         latency: outcome.latency,
         fetch_latency: fetch.latency,
         cycles: outcome.cycles.unwrap_or(0),
@@ -182,6 +193,9 @@ fn told(outcome: &Outcome) -> VmPmuOutcome {
         data_level,
         translation: translation(outcome.translation),
         fetch_translation: translation(fetch.translation),
+        fetch_source: number(&FETCH_SOURCES, &outcome.fetch_source),
+        walk_source: walk_source.unwrap_or(0),
+        page_bits: outcome.page_bits,
     }
 }
 

@@ -7,6 +7,7 @@ use super::cluster::{Ask, Level};
 use super::follower::{Answer, Follower, SMALLEST_PAGE};
 use super::instruction::{Access, AccessKind};
 use super::profile::WritePolicy;
+use super::signals;
 use super::streams::Written;
 use super::translation::{DATA, PageTables};
 
@@ -53,6 +54,9 @@ impl Follower<'_> {
             return self.accessed(access, ask, first, Translation::Hit(1), answer);
         }
         let (translation, cost) = self.translate(DATA, access.address, tables);
+        if !self.outcome.accessed {
+            (self.outcome.page_bits, self.outcome.walk_source) = (self.page.bits, self.page.source);
+        }
         self.translated(ask, translation, cost);
         let end = access.address.wrapping_add(size - 1);
         if access.address >> SMALLEST_PAGE != end >> SMALLEST_PAGE {
@@ -156,7 +160,10 @@ impl Follower<'_> {
             && followed
             && let Some(target) = self.streams.missed(prefetcher, line, profile.caches.line_bits)
         {
-            self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
+            let (level, source, _) = self.ask(if ask == Ask::Store { Ask::HardwareStore } else { Ask::Hardware }, target);
+            if !matches!(level, Some(Level::First | Level::Second | Level::Sibling)) {
+                signals::count_prefetch(source, &mut self.tally);
+            }
         }
     }
 

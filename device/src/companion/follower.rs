@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use vm_pmu_arch::feed::{DataSource, Demand, Fetch, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
+use vm_pmu_arch::feed::{DataSource, Demand, Fetch, FetchSource, Prediction, Request, RequestKind, Signal, Snoop, Supplier, Translation};
 
 use super::branches;
 use super::bytes::{Damaged, Reader, Writer};
@@ -17,7 +17,7 @@ use super::streams::{Combining, Streams};
 use super::system::{Response, System};
 use super::tally::Tally;
 use super::timing::{Clock, Timing};
-use super::translation::{CODE, Found, Invalidation, PageTables};
+use super::translation::{CODE, Found, Invalidation, Page, PageTables};
 
 /// The outcome of the last instruction: the fields of a [`Record`](crate::Record) other than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -30,6 +30,13 @@ pub struct Outcome {
     pub source: DataSource,
     /// What the translation of its first access cost.
     pub translation: Translation,
+    /// The binary logarithm of the size of that page in bytes, if the first level of the translation buffers did not have it; else 0. Of a
+    /// page that the second level holds in pieces it is 21, 24, 30 or 34, whichever is nearest.
+    pub page_bits: u8,
+    /// Where the last page-table entry for it was read; [`DataSource::Unknown`] if none was.
+    pub walk_source: DataSource,
+    /// Where its code came from; of two lines the first that the first level did not have.
+    pub fetch_source: FetchSource,
     /// Its fetch, if it missed the first-level instruction cache or translation buffer; of two lines the first that did. The latency is
     /// that of translation and line together, in cycles.
     pub fetch: Option<Fetch>,
@@ -78,6 +85,8 @@ pub struct Follower<'a> {
     pub(super) pipelined: bool,
     pub(super) streams: Streams,
     pub(super) combining: Combining,
+    /// The page of the last translation, and where its entry was read.
+    pub(super) page: Page,
     /// The line of code that is being executed, and the number of its virtual page.
     line: Option<(u64, u64)>,
     /// The piece of code that the fetcher read last, unless a transfer discarded it.
@@ -115,6 +124,7 @@ impl<'a> Follower<'a> {
             pipelined: false,
             streams: Streams::new(),
             combining: Combining::new(profile.write_combining),
+            page: Page::default(),
             line: None,
             piece: None,
             outcome: Outcome::default(),
@@ -369,6 +379,14 @@ impl<'a> Follower<'a> {
             _ => Cause::FetchMemory,
         };
         let missed = level != Some(Level::First);
+        if matches!(self.outcome.fetch_source, FetchSource::Unknown | FetchSource::L1) {
+            self.outcome.fetch_source = match level {
+                Some(Level::First) => FetchSource::L1,
+                Some(Level::Third) => FetchSource::L3,
+                Some(Level::Second | Level::Sibling) => FetchSource::L2,
+                None => FetchSource::Beyond,
+            };
+        }
         if self.outcome.fetch.is_none() && (missed || translation != Translation::Hit(1)) {
             let latency = cost.saturating_add(latency);
             self.outcome.fetch = Some(Fetch { address, cache_miss: missed, pending: false, prefetch: false, latency, translation });
@@ -389,14 +407,17 @@ impl<'a> Follower<'a> {
             let mut cluster = cluster.lock();
             let Some(caches) = cluster.cores.get_mut(self.core) else { return (Translation::Unknown, 0) };
             let found = caches.translations.find(side, address, self.thread);
-            if let Found::Second(walk) = found {
+            if let Found::Second(walk, _) = found {
                 caches.translations.fill_first(side, address, self.thread, &walk);
             }
             found
         };
+        self.page = Page::default();
         match found {
             Found::First => (Translation::Hit(1), 0),
-            Found::Second(_) => {
+            Found::Second(_, bits) => {
+                self.page.bits = bits;
+                signals::count_page(side == CODE, bits, false, &mut self.tally);
                 self.tally.add(if side == CODE { Signal::InstructionTlbL1Misses } else { Signal::DataTlbL1Misses }, 1);
                 self.tally.add(if side == CODE { Signal::InstructionTlbMissesAll } else { Signal::DataTlbMissesAll }, 1);
                 self.tally.add(Signal::TranslationL2Hits, 1);
@@ -414,12 +435,17 @@ impl<'a> Follower<'a> {
         };
         counted.into_iter().for_each(|signal| self.tally.add(signal, 1));
         let walk = tables.walk(address);
+        self.page.bits = walk.page_bits;
+        signals::count_page(side == CODE, walk.page_bits, true, &mut self.tally);
         let line_bits = self.system.profile.caches.line_bits.min(63);
         let begin = self.system.clusters.get(self.cluster).map_or(0, |cluster| {
             let mut cluster = cluster.lock();
             cluster.cores.get_mut(self.core).map_or(0, |caches| caches.translations.shorten(&walk))
         });
         self.tally.add(Signal::WalkCacheMisses, u64::from(begin == 0 && walk.levels > 1));
+        if let Some(hit) = begin.checked_sub(1).and_then(|level| signals::WALK_CACHE_HITS.get(level)) {
+            self.tally.add(*hit, 1);
+        }
         let mut cost = u32::from(self.system.profile.costs.walk);
         let last = walk.entries().len().saturating_sub(1);
         for (depth, entry) in walk.entries().iter().enumerate().skip(begin) {
@@ -435,6 +461,9 @@ impl<'a> Follower<'a> {
                 (_, None, _) => (Signal::DataWalksFromMemory, Some(Signal::DataWalkLeavesFromMemory)),
             };
             self.tally.add(signal, 1);
+            let source = if level == Some(Level::Sibling) { DataSource::Cache(2) } else { source };
+            signals::count_entry(side == CODE, depth, depth == last, source, &mut self.tally);
+            self.page.source = source;
             match leaf {
                 Some(leaf) if depth == last => self.tally.add(leaf, 1),
                 None if depth < last => self.tally.add(Signal::InstructionWalkDirectories, 1),

@@ -1,6 +1,6 @@
 //! Which signals the companion supplies.
 
-use vm_pmu_arch::feed::{Signal, SignalSet};
+use vm_pmu_arch::feed::{DataSource, Signal, SignalSet};
 
 use super::branches;
 use super::cause::Cause;
@@ -188,8 +188,57 @@ const THIRD_OF_VICTIMS: &[Signal] = &[Signal::L3CastinsMiss];
 const THIRD_INCLUSIVE: &[Signal] = &[Signal::L3WritebackHits];
 const UNIFIED_SECOND: &[Signal] = &[Signal::SelfModifyingCodeRestarts];
 const SPLIT_SECOND: &[Signal] = &[Signal::L2InstructionEvictions];
-const PREFETCHER: &[Signal] = &[Signal::DataPrefetchAttempts, Signal::DataPrefetchesCancelled];
+const PREFETCHER: &[Signal] = &[
+    Signal::DataPrefetchAttempts,
+    Signal::DataPrefetchesCancelled,
+    Signal::DataPrefetchesFromOtherCore,
+    Signal::DataPrefetchesFromOtherPackage,
+    Signal::DataPrefetchesFromLocalMemory,
+    Signal::DataPrefetchesFromRemoteMemory,
+];
+/// With a prefetcher and a third level.
+const PREFETCHER_OF_THIRD: &[Signal] = &[Signal::DataPrefetchesFromL3];
 const WALK_CACHE: &[Signal] = &[Signal::WalkCacheMisses];
+
+/// With pages of 64 KiB in the first level and a page-walk cache: radix tables as POWER has them.
+const RADIX: &[Signal] = &[
+    Signal::WalkCacheHitsLevel1,
+    Signal::WalkCacheHitsLevel2,
+    Signal::WalkCacheHitsLevel3,
+    Signal::WalkDirectoriesLevel1FromL2,
+    Signal::WalkDirectoriesLevel1FromBeyond,
+    Signal::WalkDirectoriesLevel2FromL2,
+    Signal::WalkDirectoriesLevel3FromL2,
+    Signal::WalkLeavesLevel2FromL2,
+    Signal::WalkLeavesLevel2FromBeyond,
+    Signal::WalkLeavesLevel3FromL2,
+    Signal::WalkLeavesLevel3FromBeyond,
+    Signal::WalkLeavesLevel4FromL2,
+    Signal::WalkLeavesLevel4FromBeyond,
+    Signal::DataTlbMisses4k,
+    Signal::DataTlbMisses64k,
+    Signal::DataTlbMisses2m,
+    Signal::DataTlbMisses1g,
+    Signal::DataTlbL2Misses4k,
+    Signal::DataTlbL2Misses64k,
+    Signal::DataTlbL2Misses2m,
+    Signal::DataTlbL2Misses1g,
+    Signal::InstructionTlbMisses4k,
+    Signal::InstructionTlbMisses64k,
+    Signal::InstructionTlbMisses2m,
+    Signal::DataWalkLeavesFromLocalMemory,
+    Signal::DataWalkLeavesFromRemoteMemory,
+    Signal::DataWalkLeavesFromOtherPackageModified,
+    Signal::InstructionWalksFromLocalMemory,
+    Signal::InstructionWalksFromRemoteMemory,
+    Signal::InstructionWalksFromOtherPackageModified,
+    Signal::WalkDirectoriesLevel1FromL3,
+    Signal::WalkDirectoriesLevel2FromL3,
+    Signal::WalkDirectoriesLevel3FromL3,
+    Signal::WalkLeavesLevel2FromL3,
+    Signal::WalkLeavesLevel3FromL3,
+    Signal::WalkLeavesLevel4FromL3,
+];
 const PAGE_TABLE: &[Signal] = &[Signal::DramPageTableOverflows];
 
 const NEAR_MEMORY: &[Signal] = &[
@@ -260,7 +309,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 17] = [
+    let parts: [(bool, &[Signal]); 19] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
@@ -275,7 +324,9 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
         (matches!(caches.second, SecondLevel::Split { .. }), SPLIT_SECOND),
         (matches!(caches.second, SecondLevel::Unified(_)), UNIFIED_SECOND),
         (profile.prefetcher.is_some(), PREFETCHER),
-        (profile.translation.walk_entries > 0, WALK_CACHE),
+        (profile.prefetcher.is_some() && third.is_some(), PREFETCHER_OF_THIRD),
+        (translation.walk_entries > 0, WALK_CACHE),
+        (translation.walk_entries > 0 && translation.data[0].iter().any(|buffer| buffer.page_bits.contains(&16)), RADIX),
         (u32::from(profile.memory.open_pages) < banks, PAGE_TABLE),
         (profile.memory.near_bytes > 0, NEAR_MEMORY),
     ];
@@ -295,4 +346,72 @@ pub(super) fn supplied(profile: &Profile, clock: Clock) -> SignalSet {
     // The other signals of devices come from memory, which supplies them for threads too.
     let of_devices = [Signal::UpstreamReads, Signal::UpstreamWrites];
     Signal::all().filter(|signal| supplies(profile, clock, *signal)).chain(of_devices).collect()
+}
+
+/// Walks that began below an entry of the walk cache, by its level.
+pub(super) const WALK_CACHE_HITS: [Signal; 3] = [Signal::WalkCacheHitsLevel1, Signal::WalkCacheHitsLevel2, Signal::WalkCacheHitsLevel3];
+
+/// Counts a miss of the first level of translations, and of the second if the tables were `walked`, by the size of the page.
+pub(super) fn count_page(code: bool, page_bits: u8, walked: bool, tally: &mut Tally) {
+    let (first, second) = match (page_bits, code) {
+        (..16, true) => (Signal::InstructionTlbMisses4k, None),
+        (16..21, true) => (Signal::InstructionTlbMisses64k, None),
+        (21.., true) => (Signal::InstructionTlbMisses2m, None),
+        (..16, false) => (Signal::DataTlbMisses4k, Some(Signal::DataTlbL2Misses4k)),
+        (16..21, false) => (Signal::DataTlbMisses64k, Some(Signal::DataTlbL2Misses64k)),
+        (21..30, false) => (Signal::DataTlbMisses2m, Some(Signal::DataTlbL2Misses2m)),
+        (30.., false) => (Signal::DataTlbMisses1g, Some(Signal::DataTlbL2Misses1g)),
+    };
+    tally.add(first, 1);
+    if let Some(second) = second.filter(|_| walked) {
+        tally.add(second, 1);
+    }
+}
+
+/// Counts an entry of page tables that a walk for code or for data read, `depth` entries below the root, from `source`.
+pub(super) fn count_entry(code: bool, depth: usize, last: bool, source: DataSource, tally: &mut Tally) {
+    let place = match (code, source) {
+        (true, DataSource::LocalMemory) => Some(Signal::InstructionWalksFromLocalMemory),
+        (true, DataSource::RemoteMemory) => Some(Signal::InstructionWalksFromRemoteMemory),
+        (true, DataSource::OtherPackage { modified: true }) => Some(Signal::InstructionWalksFromOtherPackageModified),
+        (false, DataSource::LocalMemory) if last => Some(Signal::DataWalkLeavesFromLocalMemory),
+        (false, DataSource::RemoteMemory) if last => Some(Signal::DataWalkLeavesFromRemoteMemory),
+        (false, DataSource::OtherPackage { modified: true }) if last => Some(Signal::DataWalkLeavesFromOtherPackageModified),
+        _ => None,
+    };
+    // What the manuals tell apart: which levels, and which places of each.
+    let level = match (depth, last, source) {
+        (0, false, DataSource::Cache(2)) => Some(Signal::WalkDirectoriesLevel1FromL2),
+        (0, false, DataSource::Cache(3)) => Some(Signal::WalkDirectoriesLevel1FromL3),
+        (0, false, _) => Some(Signal::WalkDirectoriesLevel1FromBeyond),
+        (1, false, DataSource::Cache(2)) => Some(Signal::WalkDirectoriesLevel2FromL2),
+        (1, false, DataSource::Cache(3)) => Some(Signal::WalkDirectoriesLevel2FromL3),
+        (2, false, DataSource::Cache(2)) => Some(Signal::WalkDirectoriesLevel3FromL2),
+        (2, false, DataSource::Cache(3)) => Some(Signal::WalkDirectoriesLevel3FromL3),
+        (1, true, DataSource::Cache(2)) => Some(Signal::WalkLeavesLevel2FromL2),
+        (1, true, DataSource::Cache(3)) => Some(Signal::WalkLeavesLevel2FromL3),
+        (1, true, _) => Some(Signal::WalkLeavesLevel2FromBeyond),
+        (2, true, DataSource::Cache(2)) => Some(Signal::WalkLeavesLevel3FromL2),
+        (2, true, DataSource::Cache(3)) => Some(Signal::WalkLeavesLevel3FromL3),
+        (2, true, _) => Some(Signal::WalkLeavesLevel3FromBeyond),
+        (3, true, DataSource::Cache(2)) => Some(Signal::WalkLeavesLevel4FromL2),
+        (3, true, DataSource::Cache(3)) => Some(Signal::WalkLeavesLevel4FromL3),
+        (3, true, _) => Some(Signal::WalkLeavesLevel4FromBeyond),
+        _ => None,
+    };
+    for signal in [place, level].into_iter().flatten() {
+        tally.add(signal, 1);
+    }
+}
+
+/// Counts a line that the prefetcher of data asked for and that the second level did not have.
+pub(super) fn count_prefetch(source: DataSource, tally: &mut Tally) {
+    let signal = match source {
+        DataSource::Cache(_) => Signal::DataPrefetchesFromL3,
+        DataSource::OtherCore { .. } => Signal::DataPrefetchesFromOtherCore,
+        DataSource::OtherPackage { .. } => Signal::DataPrefetchesFromOtherPackage,
+        DataSource::RemoteMemory => Signal::DataPrefetchesFromRemoteMemory,
+        _ => Signal::DataPrefetchesFromLocalMemory,
+    };
+    tally.add(signal, 1);
 }

@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use vm_pmu_arch::feed::DataSource;
+
 use super::bytes::{Damaged, Reader, Writer};
 use super::profile::{BufferGeometry, Replacement, Translation as Geometry};
 use super::sets::Sets;
@@ -63,20 +65,50 @@ pub enum Invalidation {
 
 /// Flags of an entry.
 const PRESENT: u64 = 1;
-/// It is a piece of a larger page.
-const PIECE: u64 = 2;
+/// It is a piece of a larger page: of less than 1 GiB, of less than 16 GiB, or of more.
+const PIECE: u64 = 6;
+const PIECE_BELOW_1G: u64 = 2;
+const PIECE_BELOW_16G: u64 = 4;
+const PIECE_OF_16G: u64 = 6;
 const GLOBAL: u64 = 8;
 
 /// Bits of an address within the largest page that is held in pieces: forgetting a page forgets all pieces within this distance.
 const LARGEST_CUT: u32 = 30;
 
+/// The page of a translation that the first level did not have: the binary logarithm of its size, or 0, and where its entry was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Page {
+    pub(super) bits: u8,
+    pub(super) source: DataSource,
+}
+
 /// Where a translation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     First,
-    /// In the second level, with the translation for the first to take in.
-    Second(Walk),
+    /// In the second level, with the translation for the first to take in, and the binary logarithm of the size of the whole page.
+    Second(Walk, u8),
     Nowhere,
+}
+
+/// The flags of a piece of a page of this size.
+fn piece_of(page_bits: u8) -> u64 {
+    match page_bits {
+        ..30 => PIECE_BELOW_1G,
+        30..34 => PIECE_BELOW_16G,
+        34.. => PIECE_OF_16G,
+    }
+}
+
+/// The size of the page whose translation is held in `word` with pages of `bits`.
+fn whole(word: u64, bits: u8) -> u8 {
+    match word & PIECE {
+        PIECE_BELOW_1G if bits < 21 => 21,
+        PIECE_BELOW_1G => 24,
+        PIECE_BELOW_16G => 30,
+        PIECE_OF_16G => 34,
+        _ => bits,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -99,10 +131,10 @@ impl Buffer {
     }
 
     #[inline]
-    fn touch(&mut self, address: u64, thread: u8) -> Option<Walk> {
+    fn touch(&mut self, address: u64, thread: u8) -> Option<(Walk, u8)> {
         self.page_bits.iter().enumerate().find_map(|(size, bits)| {
             let (index, key) = Buffer::place(address, *bits, size, thread);
-            self.sets.touch(index, key).map(|word| Walk { global: word & GLOBAL != 0, ..Walk::direct(*bits) })
+            self.sets.touch(index, key).map(|word| (Walk { global: word & GLOBAL != 0, ..Walk::direct(*bits) }, whole(word, *bits)))
         })
     }
 
@@ -117,7 +149,7 @@ impl Buffer {
         if let Some((size, bits)) = self.fitting(walk.page_bits) {
             let (index, key) = Buffer::place(address, bits, size, thread);
             let global = if walk.global { GLOBAL } else { 0 };
-            let piece = if bits < walk.page_bits { PIECE } else { 0 };
+            let piece = if bits < walk.page_bits { piece_of(walk.page_bits) } else { 0 };
             self.sets.put(index, key << 4 | PRESENT | piece | global);
         }
     }
@@ -158,7 +190,7 @@ impl Level {
     }
 
     #[inline]
-    fn touch(&mut self, address: u64, thread: u8) -> Option<Walk> {
+    fn touch(&mut self, address: u64, thread: u8) -> Option<(Walk, u8)> {
         if let Some(walk) = self.buffers.get_mut(self.last).and_then(|buffer| buffer.touch(address, thread)) {
             return Some(walk);
         }
@@ -222,7 +254,7 @@ impl Translations {
             return Found::First;
         }
         match self.second(side).and_then(|level| level.touch(address, thread)) {
-            Some(walk) => Found::Second(walk),
+            Some((walk, bits)) => Found::Second(walk, bits),
             None => Found::Nowhere,
         }
     }

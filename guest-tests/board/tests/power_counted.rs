@@ -125,6 +125,38 @@ fn instructions_that_abort_are_counted_whatever_comes_of_them() {
     assert_eq!(counts[0][0], 2);
 }
 
+/// PMC1 of the CPU that runs the program, which counts the event of the bus of unit 2 at this selector.
+fn of_transactions(selector: u8, comb: u8, build: impl FnOnce(&mut Assembler)) -> u64 {
+    let select = |mmcr1: &mut Mmcr1| {
+        mmcr1.set_pmc1unit(2);
+        mmcr1.set_pmc1comb(comb);
+        mmcr1.set_pmc1sel(selector);
+    };
+    counted(select, build)[0][0]
+}
+
+#[test]
+fn transactions_inside_others_and_suspensions_are_counted() {
+    /// tend. and tsr. with L = 0 and 1, by their words: tend. 0, tsuspend., tresume.
+    const TEND: u32 = 31 << 26 | 686 << 1 | 1;
+    const SUSPEND: u32 = 31 << 26 | 750 << 1 | 1;
+    const RESUME: u32 = SUSPEND | 1 << 21;
+    let nested = |a: &mut Assembler| {
+        let failed = a.label();
+        a.tbegin_dot();
+        a.beq(failed);
+        // Three inside the first, and two suspensions; the last tresume. finds nothing suspended.
+        (0..3).for_each(|_| a.tbegin_dot());
+        for word in [SUSPEND, RESUME, SUSPEND, RESUME, RESUME, TEND, TEND, TEND, TEND] {
+            a.word(word);
+        }
+        a.here(failed);
+    };
+    // 20A0h, PM_TM_NESTED_TBEGIN; 2098h, PM_TM_NESTED_TEND; 28A0h, PM_TM_TSUSPEND; 20A4h, PM_TM_TRESUME.
+    let counts = [(0xA0, 0b00), (0x98, 0b00), (0xA0, 0b10), (0xA4, 0b00)].map(|(selector, comb)| of_transactions(selector, comb, nested));
+    assert_eq!(counts, [3, 3, 2, 2]);
+}
+
 #[test]
 fn a_store_that_outgrows_its_transaction_is_counted_as_an_abort() {
     // 20A8h, PM_TM_FAIL_FOOTPRINT_OVERFLOW; 4608Eh, PM_TM_CAP_OVERFLOW; 30056h, PM_TM_ABORTS.

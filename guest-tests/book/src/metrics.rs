@@ -25,11 +25,13 @@ pub(super) fn pages() -> impl Iterator<Item = (PathBuf, String)> {
 fn of_power9() -> String {
     let nest = POWER9_METRICS.iter().filter(|metric| metric.table.starts_with("6-")).count();
     let lacking = POWER9_METRICS.iter().filter(|metric| !metric.missing.is_empty()).count();
+    let replacing = POWER9_METRICS.iter().filter(|metric| metric.missing.is_empty() && !metric.replaced.is_empty()).count();
     format!(
         "# Metrics of POWER9\n\nThe {} metrics of the User's Guide, section 5.14, and the {nest} of its nest, tables 6-2 to 6-9 with one for each \
          unit: each with its formula and the table that lists it. \
          Names in a formula are events, other metrics, or *given*: numbers that you supply. {lacking} formulas name events that the \
-         part does not have, left over from an earlier one; they have no value, and the events are named.\n\n\
+         part does not have, left over from an earlier one; they have no value, and the events are named. In {replacing} more such a name \
+         is read as its successor; the row says so, and why.\n\n\
          [`pmulab metrics`](pmulab.md#metrics) computes them from counts, and shows which events to count together. Those of the nest are \
          computed from what is [posted into memory](power9-nest-events.md), each count multiplied by the unit in which it is posted, and from \
          given frequencies in hertz; bandwidths are in bytes per second.\n",
@@ -87,6 +89,12 @@ fn rows<'a>(metrics: impl Iterator<Item = &'a Metric>, page: &mut String) {
         let mut summary = cell(metric.summary);
         if !metric.missing.is_empty() {
             let _ = write!(summary, " **No value**: the part has no {}.", names(metric.missing));
+        }
+        for replaced in metric.replaced {
+            let _ = match replaced.formula {
+                "0" => write!(summary, " `{}` is left out: {}", replaced.name, cell(replaced.evidence)),
+                formula => write!(summary, " `{}` is read as `{}`: {}", replaced.name, cell(formula), cell(replaced.evidence)),
+            };
         }
         if !metric.given.is_empty() {
             let _ = write!(summary, " Given: {}.", names(metric.given));

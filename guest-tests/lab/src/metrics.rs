@@ -8,11 +8,11 @@ mod formula;
 mod placed;
 mod plan;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
-use vm_pmu::arch::event::Metric;
+use vm_pmu::arch::event::{Metric, Replacement};
 
 use crate::error::Error;
 use crate::output::Output;
@@ -56,8 +56,37 @@ pub struct Computed {
     pub unit: &'static str,
     /// Why it has no value.
     pub no_value: Option<String>,
+    /// Names of an earlier part in its formula, and those of metrics that it names, that are read as something else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replaced>,
     /// What it says.
     pub summary: &'static str,
+}
+
+/// A name that is read as something else, in the form that programs read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Replaced {
+    /// The name that the manual prints.
+    pub name: &'static str,
+    /// What it is read as.
+    pub read_as: &'static str,
+    /// Why it may be.
+    pub evidence: &'static str,
+}
+
+impl Replaced {
+    pub(crate) fn of(replacement: &Replacement) -> Replaced {
+        Replaced { name: replacement.name, read_as: replacement.formula, evidence: replacement.evidence }
+    }
+}
+
+impl std::fmt::Display for Replaced {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.read_as {
+            "0" => write!(formatter, "{} left out", self.name),
+            read_as => write!(formatter, "{} read as {read_as}", self.name),
+        }
+    }
 }
 
 /// The names that computing a metric comes down to, through the metrics that its formula names.
@@ -69,6 +98,8 @@ pub struct Leaves {
     pub missing: BTreeSet<&'static str>,
     /// What is no event and has to be known.
     pub given: BTreeSet<&'static str>,
+    /// Names that are read as something else, and as what.
+    pub replaced: BTreeMap<&'static str, &'static Replacement>,
 }
 
 impl Leaves {
@@ -85,7 +116,10 @@ impl Leaves {
             return;
         }
         for name in metric.names() {
-            if metric.missing.contains(&name) {
+            if let Some(replacement) = replacement(metric, name) {
+                self.replaced.insert(name, replacement);
+                self.events.extend(replacement.names());
+            } else if metric.missing.contains(&name) {
                 self.missing.insert(name);
             } else if metric.given.contains(&name) {
                 self.given.insert(name);
@@ -96,6 +130,11 @@ impl Leaves {
             }
         }
     }
+}
+
+/// What `name` is read as in the formula of `metric`.
+fn replacement(metric: &Metric, name: &str) -> Option<&'static Replacement> {
+    metric.replaced.iter().find(|replacement| replacement.name == name)
 }
 
 /// The metrics of `table` that a word names: a metric or a category, whatever the case, or `all` for every one without a missing event.
@@ -139,9 +178,11 @@ pub fn evaluate(metric: &Metric, table: &[Metric], known: Known<'_>) -> Result<f
 
 /// The value of `metric`, of which everything is known; not a number where a formula divides by zero.
 fn value(metric: &Metric, table: &[Metric], known: Known<'_>) -> f64 {
-    formula::value(metric.formula, |name| match table.iter().find(|other| other.name == name) {
-        Some(other) => value(other, table, known),
-        None => known(name).unwrap_or(f64::NAN),
+    let counted = |name: &str| known(name).unwrap_or(f64::NAN);
+    formula::value(metric.formula, |name| match (replacement(metric, name), table.iter().find(|other| other.name == name)) {
+        (Some(replacement), _) => formula::value(replacement.formula, counted),
+        (None, Some(other)) => value(other, table, known),
+        (None, None) => counted(name),
     })
 }
 
@@ -155,6 +196,7 @@ pub fn compute(metrics: &[&Metric], table: &[Metric], known: Known<'_>) -> Vec<C
             value: value.as_ref().ok().copied(),
             unit: metric.unit,
             no_value: value.err().map(|reason| reason.to_string()),
+            replaced: Leaves::of(metric, table).replaced.into_values().map(Replaced::of).collect(),
             summary: metric.summary,
         }
     };
@@ -181,7 +223,12 @@ pub fn table(computed: &[Computed], output: &mut Output<'_>) -> Result<(), Error
     writeln!(output, "\n{}", head.trim_end())?;
     for (one, value_text) in computed.iter().zip(&values) {
         let lead = format!("{value_text:>value$}  {:<unit$}  {:<name$}", one.unit, one.name);
-        for line in text::hanging(&lead, indent, one.no_value.as_deref().unwrap_or(one.summary), output.width) {
+        let mut says = one.no_value.as_deref().unwrap_or(one.summary).to_owned();
+        if !one.replaced.is_empty() {
+            let replaced: Vec<String> = one.replaced.iter().map(Replaced::to_string).collect();
+            says = format!("{says} ({})", replaced.join("; "));
+        }
+        for line in text::hanging(&lead, indent, &says, output.width) {
             writeln!(output, "{line}")?;
         }
     }

@@ -55,9 +55,25 @@ fn an_event_that_the_part_lacks_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("counts.csv");
     fs::write(&file, "PM_RUN_INST_CMPL,7\n").unwrap();
-    let (status, text, _) = pmulab(&NoGuests, &["metrics", "--counts", file.to_str().unwrap(), "IERAT_Miss_Rate"]);
+    let (status, text, _) = pmulab(&NoGuests, &["metrics", "--counts", file.to_str().unwrap(), "RC_LD_Busy"]);
     assert_eq!(status, 0);
-    assert!(text.contains("the part has no PM_IERAT_MISS"), "{text}");
+    assert!(text.contains("the part has no PM_L2_RCLD_BUSY_RC_FULL"), "{text}");
+}
+
+#[test]
+fn a_name_that_is_read_as_another_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts.csv");
+    fs::write(&file, "PM_RUN_INST_CMPL,200\nPM_IERAT_RELOAD,3\n").unwrap();
+    let with_counts = ["metrics", "--counts", file.to_str().unwrap(), "IERAT_Miss_Rate"];
+    let (_, text, _) = pmulab(&NoGuests, &with_counts);
+    assert!(text.contains("1.500") && text.contains("PM_IERAT_MISS read as PM_IERAT_RELOAD"), "{text}");
+    let computed = json(&NoGuests, &[&with_counts[..], &["--format", "json"]].concat());
+    assert_eq!(computed[0]["replaced"][0]["read_as"], "PM_IERAT_RELOAD");
+    let planned = json(&NoGuests, &["metrics", "--format", "json", "IERAT_Miss_Rate"]);
+    assert_eq!(planned["replaced"][0]["name"], "PM_IERAT_MISS");
+    let (_, text, _) = pmulab(&NoGuests, &["metrics", "IERAT_Miss_Rate"]);
+    assert!(text.contains("PM_IERAT_MISS read as PM_IERAT_RELOAD:"), "{text}");
 }
 
 #[test]

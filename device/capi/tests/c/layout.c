@@ -184,6 +184,9 @@ AT(VmPmuOutcome, data, 33);
 AT(VmPmuOutcome, data_level, 34);
 AT(VmPmuOutcome, translation, 35);
 AT(VmPmuOutcome, fetch_translation, 36);
+AT(VmPmuOutcome, fetch_source, 37);
+AT(VmPmuOutcome, walk_source, 38);
+AT(VmPmuOutcome, page_bits, 39);
 
 AT(VmPmuPlace, amount, 8);
 AT(VmPmuPlace, signal, 16);

@@ -51,6 +51,9 @@ pub(super) fn record(step: &Step, outcome: Option<&Outcome>) -> Record {
         sample: Sample {
             unit: unit(step),
             traits: traits(step),
+            fetch_source: outcome.fetch_source,
+            walk_source: outcome.walk_source.reload_code(),
+            page_bits: outcome.page_bits,
             real_address: step.access.map_or(0, |access| access.real),
             ..Sample::default()
         },

@@ -79,6 +79,10 @@ const SUPPLIED: &[Signal] = &[
     Signal::TransactionsAborted,
     Signal::TransactionsAbortedCapacity,
     Signal::TransactionAbortInstructions,
+    Signal::NestedTransactionBegins,
+    Signal::NestedTransactionEnds,
+    Signal::TransactionsSuspended,
+    Signal::TransactionsResumed,
 ];
 
 /// Where signals go, as far as they are wanted.
@@ -140,7 +144,11 @@ fn transaction(what: Transaction, outgrown: bool, sink: &Sink<'_>) {
             sink.add(Signal::TransactionsAborted, 1);
             sink.add(Signal::TransactionsAbortedCapacity, u64::from(outgrown));
         }
-        _ => {}
+        Transaction::NestedBegin => sink.add(Signal::NestedTransactionBegins, 1),
+        Transaction::NestedEnd => sink.add(Signal::NestedTransactionEnds, 1),
+        Transaction::Suspend => sink.add(Signal::TransactionsSuspended, 1),
+        Transaction::Resume => sink.add(Signal::TransactionsResumed, 1),
+        Transaction::Other => {}
     }
 }
 

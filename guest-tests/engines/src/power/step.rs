@@ -152,7 +152,11 @@ pub enum Transaction {
     Suspend,
     /// `tsr.` resumed one.
     Resume,
-    /// Something else, such as a nested begin or end.
+    /// A transaction began inside another.
+    NestedBegin,
+    /// A transaction inside another ended.
+    NestedEnd,
+    /// Something else, such as a suspension of what is suspended.
     Other,
 }
 

@@ -1,5 +1,6 @@
 //! `pmulab metrics`, and the metrics of `pmulab run`.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use serde::Serialize;
@@ -13,7 +14,7 @@ use crate::commands::{FAILED, PASSED};
 use crate::dialect::codes_of;
 use crate::dialect::select;
 use crate::error::Error;
-use crate::metrics::{Computed, Counted, Counts, Placed, Placement, Plan, Run, chosen, compute, place, plan, table};
+use crate::metrics::{Computed, Counted, Counts, Leaves, Placed, Placement, Plan, Replaced, Run, chosen, compute, place, plan, table};
 use crate::number::counted;
 use crate::output::Output;
 use crate::report::Report;
@@ -90,6 +91,9 @@ struct Planned {
     posted: Vec<PostedEvent>,
     /// Events that no run can count.
     uncounted: Vec<&'static str>,
+    /// Names of an earlier part that are read as something else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    replaced: Vec<Replaced>,
 }
 
 /// An event that is posted into memory.
@@ -127,7 +131,7 @@ impl Planned {
             }
         });
         let posted = posted.iter().filter_map(|name| PostedEvent::of(name, catalogue)).collect();
-        Planned { runs: runs.collect(), posted, uncounted }
+        Planned { runs: runs.collect(), posted, uncounted, replaced: Vec::new() }
     }
 
     fn placed(placement: &Placement, catalogue: &Catalogue) -> Planned {
@@ -141,7 +145,20 @@ impl Planned {
             counter: Some(placed.counter),
         };
         let run = |run: &Vec<Placed>| PlannedRun { events: run.iter().map(event).collect(), mmcr1: None, mmcra: None };
-        Planned { runs: placement.runs.iter().map(run).collect(), posted: Vec::new(), uncounted: placement.uncounted.clone() }
+        Planned {
+            runs: placement.runs.iter().map(run).collect(),
+            posted: Vec::new(),
+            uncounted: placement.uncounted.clone(),
+            replaced: Vec::new(),
+        }
+    }
+
+    /// The same with what the names in `metrics`, whose formulas name metrics of `table`, are read as.
+    fn replacing(mut self, metrics: &[&Metric], table: &[Metric]) -> Planned {
+        let leaves = metrics.iter().map(|metric| Leaves::of(metric, table)).filter(|leaves| leaves.missing.is_empty());
+        let replaced: BTreeMap<_, _> = leaves.flat_map(|leaves| leaves.replaced).collect();
+        self.replaced = replaced.into_values().map(Replaced::of).collect();
+        self
     }
 
     fn show(&self, output: &mut Output<'_>) -> Result<(), Error> {
@@ -169,6 +186,11 @@ impl Planned {
                 writeln!(output, "{line}")?;
             }
         }
+        for replaced in &self.replaced {
+            for line in text::hanging(&format!("{replaced}:"), 2, replaced.evidence, output.width) {
+                writeln!(output, "{line}")?;
+            }
+        }
         writeln!(output, "\n{}", counted(self.runs.len(), "run"))?;
         Ok(())
     }
@@ -186,7 +208,8 @@ pub fn metrics(arguments: &MetricsArguments, output: &mut Output<'_>) -> Result<
         let planned = match plan_of(part, &chosen, all) {
             Counting::Planned(plan) => Planned::new(&plan, part.catalogue()),
             Counting::Placed(placement) => Planned::placed(&placement, part.catalogue()),
-        };
+        }
+        .replacing(&chosen, all);
         match arguments.format {
             Format::Json => output.json(&planned)?,
             Format::Table => planned.show(output)?,

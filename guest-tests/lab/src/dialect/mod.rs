@@ -15,7 +15,7 @@ pub mod select;
 mod x86;
 
 pub use numbering::Numbering;
-pub use power9::codes_of;
+pub use power9::{EDGES, FALLS, codes_of};
 
 use vm_pmu::arch::event::{Entry, Fidelity};
 use vm_pmu::arch::layout::Field;

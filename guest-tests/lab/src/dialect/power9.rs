@@ -130,9 +130,16 @@ fn matched(value: u64) -> String {
     }
 }
 
-/// The codes of the event called `name`, any of which counts it; none where it is posted into memory.
+/// What follows the name of an event for its falling edges, in formulas of metrics.
+pub const EDGES: &str = ".EDGES";
+/// The bit of a code that counts falling edges.
+pub const FALLS: u64 = 1;
+
+/// The codes of the event called `name`, any of which counts it; none where it is posted into memory. A name followed by [`EDGES`] has the
+/// codes of the event's falling edges.
 #[must_use]
 pub fn codes_of(catalogue: &Catalogue, name: &str) -> Vec<EventCode> {
+    let (name, falls) = name.strip_suffix(EDGES).map_or((name, 0), |name| (name, FALLS));
     let coded = catalogue.events().filter(|event| event.offset.is_none() && event.is_called(name));
-    coded.map(|event| EventCode::from_bits(event.select.into())).collect()
+    coded.map(|event| EventCode::from_bits(u64::from(event.select) | falls)).collect()
 }

@@ -7,7 +7,7 @@ use vm_pmu::arch::event::{Catalogue, Entry, POWER9};
 use vm_pmu::arch::power9::encode::EventCode;
 use vm_pmu::arch::registry::Part;
 
-use crate::dialect::names;
+use crate::dialect::{EDGES, FALLS, names};
 use crate::error::Error;
 use crate::number;
 
@@ -83,10 +83,13 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
     if catalogue.pmu != POWER9.pmu {
         return name.to_ascii_uppercase();
     }
+    if let Some(event) = name.to_ascii_uppercase().strip_suffix(EDGES) {
+        return format!("{}{EDGES}", plain(event, catalogue));
+    }
     let taken = part.and_then(|part| names::taken(part, name).ok()).map(|taken| taken.text);
     let name = taken.as_deref().unwrap_or(name);
     let code = name.strip_prefix('r').map_or_else(|| number::parse(name), |code| u64::from_str_radix(code, 16).ok());
-    let by_code = code.and_then(|code| {
+    let of_code = |code: u64| {
         // A code may say more than which event it is.
         let asked = EventCode::from_bits(code).selection();
         let is_asked = |select: u32| {
@@ -94,7 +97,12 @@ fn plain(name: &str, catalogue: &Catalogue) -> String {
             selection == asked || selection == asked.on_any_counter()
         };
         catalogue.events().find(|event| event.offset.is_none() && is_asked(event.select))
-    });
+    };
+    let by_code = code.and_then(of_code);
+    let falling = code.filter(|code| by_code.is_none() && code & FALLS != 0);
+    if let Some(event) = falling.and_then(|code| of_code(code & !FALLS)) {
+        return format!("{}{EDGES}", event.name);
+    }
     let fixed = match code {
         Some(0x5_00FA) => catalogue.event_named("PM_RUN_INST_CMPL"),
         Some(0x6_00F4) => catalogue.event_named("PM_RUN_CYC"),
@@ -135,6 +143,16 @@ mod tests {
         let counts = read("event,count\n# measured twice\nPM_CYC,10\n0x2001e,5\nr500fa,7\n").unwrap();
         assert_eq!(counts.of("PM_CYC", &POWER9), Some(15.0));
         assert_eq!(counts.of("PM_RUN_INST_CMPL", &POWER9), Some(7.0));
+    }
+
+    #[test]
+    fn falling_edges_are_named_or_have_the_lowest_bit_of_a_code() {
+        let counts = read("r1013f,3\nPM_LSU0_LMQ_S0_VALID.edges,2\n0x1013e,70\n").unwrap();
+        let of = |name: &str| counts.of(name, &POWER9);
+        assert_eq!((of("PM_MRK_LD_MISS_EXPOSED_CYC.EDGES"), of("PM_MRK_LD_MISS_EXPOSED_CYC")), (Some(3.0), Some(70.0)));
+        assert_eq!((of("PM_LSU0_LMQ_S0_VALID.EDGES"), of("PM_LSU0_LMQ_S0_VALID")), (Some(2.0), None));
+        // An event whose own code has the bit is not another's edges.
+        assert_eq!(read("0x200fd,5\n").unwrap().of("PM_L1_ICACHE_MISS", &POWER9), Some(5.0));
     }
 
     #[test]

@@ -85,7 +85,11 @@ fn of_power() -> Image {
     let failed = k.a.label();
     k.a.tbegin_dot();
     k.a.beq(failed);
+    k.a.tbegin_dot();
     k.a.ld(R8, 0, R7);
+    k.a.tsuspend_dot();
+    k.a.tresume_dot();
+    k.a.tend_dot();
     k.a.tend_dot();
     k.a.here(failed);
     k.end_main();

@@ -58,10 +58,18 @@ impl Groups {
     }
 }
 
+/// The pages of the engine, which has no tables: other sizes, and the places of page-table entries, have tests of the companion.
+const PAGE_BITS: u8 = 16;
+
 /// What is shown here: every sampled event, and events of signals that the engine supplies, whatever state they depend on.
 fn is_of_the_engine(entry: &Entry, known: &Known) -> bool {
     match entry.drive {
-        Drive::Sampled { tests, .. } => !tests.iter().any(|test| matches!(test, Test::Source(codes) if codes & !FAR & near() == 0)),
+        Drive::Sampled { tests, .. } => !tests.iter().any(|test| match test {
+            Test::Source(codes) => codes & !FAR & near() == 0,
+            Test::WalkSource(_) => true,
+            Test::Page(bits) => *bits != PAGE_BITS,
+            _ => false,
+        }),
         Drive::Signals => driven::sources(entry).iter().any(|signal| known.engine_supplies(*signal)),
         Drive::Internal(_) => false,
     }

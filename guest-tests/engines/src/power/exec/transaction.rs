@@ -58,7 +58,10 @@ impl Core {
                         self.set_state(msr::TS_TRANSACTIONAL);
                         self.step.transaction = Some(Transaction::Begin);
                     }
-                    (Some(checkpoint), msr::TS_TRANSACTIONAL) => checkpoint.depth = checkpoint.depth.saturating_add(1),
+                    (Some(checkpoint), msr::TS_TRANSACTIONAL) => {
+                        checkpoint.depth = checkpoint.depth.saturating_add(1);
+                        self.step.transaction = Some(Transaction::NestedBegin);
+                    }
                     _ => {}
                 }
             }
@@ -72,6 +75,7 @@ impl Core {
                         self.step.transaction = Some(Transaction::Commit);
                     } else {
                         checkpoint.depth -= 1;
+                        self.step.transaction = Some(Transaction::NestedEnd);
                     }
                 }
             }

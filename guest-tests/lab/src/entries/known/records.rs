@@ -7,6 +7,9 @@ use vm_pmu::arch::feed::{Stage, Traits};
 /// third level, modified data of another chip, clean and modified data of another core, the chip's memory and another's.
 const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
 
+/// The same for page-table entries: the companion's walks get lines from other cores and chips only where they are modified.
+const WALK_SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x19 | 1 << 0x1B | 1 << 0x1D;
+
 /// The best word for an event of the sampled instruction that counts `amount` where every test holds: exact where the engine alone
 /// reports it, approximate where the companion does or the stages follow from the rest of the record, else an embedder's.
 ///
@@ -16,7 +19,7 @@ const SOURCES: u32 = 1 << 0x00 | 1 << 0x04 | 1 << 0x15 | 1 << 0x18 | 1 << 0x19 |
 ///
 /// assert_eq!(fidelity(&[Test::Branch, Test::Taken], Amount::One), Fidelity::Exact);
 /// assert_eq!(fidelity(&[Test::Branch, Test::Mispredicted], Amount::One), Fidelity::Approximate);
-/// assert_eq!(fidelity(&[Test::FetchMiss], Amount::One), Fidelity::Embedder);
+/// assert_eq!(fidelity(&[Test::StoreForwarded], Amount::One), Fidelity::Embedder);
 /// ```
 #[must_use]
 pub fn fidelity(tests: &[Test], amount: Amount) -> Fidelity {
@@ -58,13 +61,17 @@ fn of_test(test: Test) -> Fidelity {
         | Test::Reached(Stage::Completed) => Fidelity::Exact,
         Test::Is(traits) if traits.intersects(Traits::DECIMAL) => Fidelity::Embedder,
         Test::Is(_) => Fidelity::Exact,
-        Test::Reached(_) | Test::Mispredicted | Test::FirstTranslationMiss | Test::TranslationMiss => Fidelity::Approximate,
+        Test::Reached(_)
+        | Test::Mispredicted
+        | Test::FirstTranslationMiss
+        | Test::TranslationMiss
+        | Test::Page(_)
+        | Test::FetchMiss
+        | Test::FetchBeyond => Fidelity::Approximate,
+        Test::WalkSource(codes) if codes & WALK_SOURCES != 0 => Fidelity::Approximate,
         Test::Source(codes) if codes & SOURCES != 0 => Fidelity::Approximate,
         Test::Source(_)
         | Test::WalkSource(_)
-        | Test::Page(_)
-        | Test::FetchMiss
-        | Test::FetchBeyond
         | Test::StoreForwarded
         | Test::StoreIntervention
         | Test::Fabric(_)
