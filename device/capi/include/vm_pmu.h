@@ -366,6 +366,11 @@
 #define VM_PMU_OUTCOME_CYCLES (1 << 4)
 
 /**
+ * In VmPmuOutcome::flags: `walk_source` is known.
+ */
+#define VM_PMU_OUTCOME_WALK_SOURCE (1 << 5)
+
+/**
  * The most states that can hold in a delivery.
  */
 #define VM_PMU_MOST_HELD 48
@@ -2461,6 +2466,19 @@ typedef struct {
    * VmPmuTranslation of its fetch.
    */
   uint8_t fetch_translation;
+  /**
+   * VmPmuFetchSource: where its code came from.
+   */
+  uint8_t fetch_source;
+  /**
+   * With VM_PMU_OUTCOME_WALK_SOURCE the code that POWER9 has for where the last page-table entry of its first access was read.
+   */
+  uint8_t walk_source;
+  /**
+   * The binary logarithm of the size of that access's page in bytes, if the first level of the translation buffers did not have it;
+   * else 0.
+   */
+  uint8_t page_bits;
 } VmPmuOutcome;
 
 /**
@@ -5604,6 +5622,186 @@ typedef enum VmPmuSignal {
    * Returns completed, taken and predicted so, that restored another function state than the call had saved.
    */
   VM_PMU_SIGNAL_RETURN_FRAMES_MISPREDICTED = 453,
+  /**
+   * Accesses to data in a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_4K = 454,
+  /**
+   * Accesses to data in a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_64K = 455,
+  /**
+   * Accesses to data in a page of 2 MiB to 16 MiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_2M = 456,
+  /**
+   * Accesses to data in a page of 1 GiB or more that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_MISSES_1G = 457,
+  /**
+   * Accesses to data in a page of 4 KiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_4K = 458,
+  /**
+   * Accesses to data in a page of 64 KiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_64K = 459,
+  /**
+   * Accesses to data in a page of 2 MiB to 16 MiB that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_2M = 460,
+  /**
+   * Accesses to data in a page of 1 GiB or more that missed every level of the translation buffers.
+   */
+  VM_PMU_SIGNAL_DATA_TLB_L2_MISSES_1G = 461,
+  /**
+   * Fetches from a page of 4 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_4K = 462,
+  /**
+   * Fetches from a page of 64 KiB that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_64K = 463,
+  /**
+   * Fetches from a page of 2 MiB or more that missed the first-level translation buffer, whatever the next level had.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_TLB_MISSES_2M = 464,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from the package's own memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_LOCAL_MEMORY = 465,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's memory.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_REMOTE_MEMORY = 466,
+  /**
+   * Page-table entries for data that a walk ends on, those of upper levels left out, read from another package's cache, modified there.
+   */
+  VM_PMU_SIGNAL_DATA_WALK_LEAVES_FROM_OTHER_PACKAGE_MODIFIED = 467,
+  /**
+   * Page-table entries for instructions read from the package's own memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_LOCAL_MEMORY = 468,
+  /**
+   * Page-table entries for instructions read from another package's memory.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_REMOTE_MEMORY = 469,
+  /**
+   * Page-table entries for instructions read from another package's cache, modified there.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_WALKS_FROM_OTHER_PACKAGE_MODIFIED = 470,
+  /**
+   * Walks that began below an entry of the first level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL1 = 471,
+  /**
+   * Walks that began below an entry of the second level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL2 = 472,
+  /**
+   * Walks that began below an entry of the third level, counted from the root, because the walk cache had that entry.
+   */
+  VM_PMU_SIGNAL_WALK_CACHE_HITS_LEVEL3 = 473,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_L2 = 474,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_L3 = 475,
+  /**
+   * Entries of the first level of page tables, counted from the root, that lead to a further level, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL1_FROM_BEYOND = 476,
+  /**
+   * Entries of the second level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL2_FROM_L2 = 477,
+  /**
+   * Entries of the second level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL2_FROM_L3 = 478,
+  /**
+   * Entries of the third level of page tables, counted from the root, that lead to a further level, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL3_FROM_L2 = 479,
+  /**
+   * Entries of the third level of page tables, counted from the root, that lead to a further level, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_DIRECTORIES_LEVEL3_FROM_L3 = 480,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_L2 = 481,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_L3 = 482,
+  /**
+   * Entries of the second level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL2_FROM_BEYOND = 483,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_L2 = 484,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_L3 = 485,
+  /**
+   * Entries of the third level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL3_FROM_BEYOND = 486,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the second-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_L2 = 487,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from the third-level cache.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_L3 = 488,
+  /**
+   * Entries of the fourth level of page tables, counted from the root, that a walk ends on, read from beyond the caches of the core.
+   */
+  VM_PMU_SIGNAL_WALK_LEAVES_LEVEL4_FROM_BEYOND = 489,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, the third-level cache already had.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_L3 = 490,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, another core of the package answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_OTHER_CORE = 491,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, a cache of another package answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_OTHER_PACKAGE = 492,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, the package's own memory answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_LOCAL_MEMORY = 493,
+  /**
+   * Lines of data that the prefetcher asked for and that the second-level cache did not have, another package's memory answered.
+   */
+  VM_PMU_SIGNAL_DATA_PREFETCHES_FROM_REMOTE_MEMORY = 494,
+  /**
+   * Instructions completed that begin a transaction inside another.
+   */
+  VM_PMU_SIGNAL_NESTED_TRANSACTION_BEGINS = 495,
+  /**
+   * Instructions completed that end a transaction inside another.
+   */
+  VM_PMU_SIGNAL_NESTED_TRANSACTION_ENDS = 496,
+  /**
+   * Instructions completed that suspend a transaction.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_SUSPENDED = 497,
+  /**
+   * Instructions completed that resume a suspended transaction.
+   */
+  VM_PMU_SIGNAL_TRANSACTIONS_RESUMED = 498,
 } VmPmuSignal;
 
 /*

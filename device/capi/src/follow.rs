@@ -77,7 +77,6 @@ impl VmPmuCompanion {
                 slot: given.slot,
                 function_state: (given.flags & VM_PMU_INSTRUCTION_FUNCTION_STATE != 0).then_some(given.function_state),
             }),
-            ..Instruction::default()
         };
         self.follower(thread)?.execute(&executed, &mut self.tables(thread));
         Ok(())

@@ -6,6 +6,7 @@ use super::branches;
 use super::cause::Cause;
 use super::pipeline::Pipeline;
 use super::profile::{Fill, Profile, Protocol, SecondLevel, WritePolicy};
+use super::tally::Tally;
 use super::timing::Clock;
 
 /// What every profile supplies from fetches and accesses.

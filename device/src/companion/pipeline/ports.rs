@@ -52,7 +52,7 @@ impl<const COUNT: usize> Ports<COUNT> {
                 at += u64::from(word.trailing_ones()).min(64 - at % 64);
                 begin = at;
             } else {
-                at += u64::from(word.trailing_zeros()).min(64 - at % 64) as u64;
+                at += u64::from(word.trailing_zeros()).min(64 - at % 64);
             }
         }
         begin
