@@ -535,8 +535,12 @@ fn followed(part: &str, packages: usize) {
     companion.restore(&saved, &mut followers.iter_mut().collect::<Vec<_>>()).unwrap();
     for cpu in (0..VCPUS).filter_map(|number| machine.thread(number)) {
         let of = |signal| cpu.totals().get(signal);
-        let causes = of(Signal::RetirementCycles) + of(Signal::StallCycles) + of(Signal::FrontEndEmptyCycles);
-        assert_eq!((of(Signal::Cycles), of(Signal::Cycles) >= STEPS as u64 / 4), (causes, true), "{part}: thread {}", cpu.number());
+        let cycles = of(Signal::Cycles);
+        assert!(cycles >= STEPS as u64 / 4, "{part}: thread {}", cpu.number());
+        if companion.profile().pipeline.is_none() {
+            let causes = of(Signal::RetirementCycles) + of(Signal::StallCycles) + of(Signal::FrontEndEmptyCycles);
+            assert_eq!(cycles, causes, "{part}: thread {}", cpu.number());
+        }
     }
 }
 

@@ -60,6 +60,11 @@ fn an_event_that_the_part_lacks_is_named() {
     assert!(text.contains("the part has no PM_L2_RCLD_BUSY_RC_FULL"), "{text}");
 }
 
+/// The text of a table whose cells have been broken into lines.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_name_that_is_read_as_another_is_shown() {
     let folder = tempfile::tempdir().unwrap();
@@ -67,7 +72,7 @@ fn a_name_that_is_read_as_another_is_shown() {
     fs::write(&file, "PM_RUN_INST_CMPL,200\nPM_IERAT_RELOAD,3\n").unwrap();
     let with_counts = ["metrics", "--counts", file.to_str().unwrap(), "IERAT_Miss_Rate"];
     let (_, text, _) = pmulab(&NoGuests, &with_counts);
-    assert!(text.contains("1.500") && text.contains("PM_IERAT_MISS read as PM_IERAT_RELOAD"), "{text}");
+    assert!(text.contains("1.500") && unwrapped(&text).contains("PM_IERAT_MISS read as PM_IERAT_RELOAD"), "{text}");
     let computed = json(&NoGuests, &[&with_counts[..], &["--format", "json"]].concat());
     assert_eq!(computed[0]["replaced"][0]["read_as"], "PM_IERAT_RELOAD");
     let planned = json(&NoGuests, &["metrics", "--format", "json", "IERAT_Miss_Rate"]);

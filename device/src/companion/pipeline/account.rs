@@ -15,11 +15,15 @@ pub(super) struct Account<const STATES: usize> {
     coming: [u64; STATES],
     /// The states that have any of either, one bit each.
     some: [u64; 2],
+    /// Cycles that passed since everything was reported.
+    total: u64,
+    /// The states of the last cycle that was reported, whether anyone wanted them or not.
+    pub(super) last: Option<u64>,
 }
 
 impl<const STATES: usize> Account<STATES> {
     pub(super) const fn new() -> Self {
-        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some: [0; 2] }
+        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some: [0; 2], total: 0, last: None }
     }
 
     /// `state` holds for `cycles`, from the next on that pass.
@@ -40,6 +44,7 @@ impl<const STATES: usize> Account<STATES> {
             return;
         }
         self.passed += cycles;
+        self.total += cycles;
         for state in bits(self.some[1]) {
             if let (Some(held), Some(coming)) = (self.held.get_mut(state), self.coming.get_mut(state)) {
                 let now = cycles.min(*coming);
@@ -75,6 +80,9 @@ impl<const STATES: usize> Account<STATES> {
         }
         self.passed -= cycles;
         if self.passed == 0 {
+            // Of the others, those that held all the time.
+            let whole = |state: &usize| self.held.get(*state).is_some_and(|held| *held == self.total);
+            self.last = Some(bits(self.some[0] & !wanted).filter(whole).fold(states, |last, state| last | 1 << state));
             self.clear();
         }
         Some((cycles, states))
@@ -84,6 +92,7 @@ impl<const STATES: usize> Account<STATES> {
     #[inline]
     pub(super) fn clear(&mut self) {
         self.passed = 0;
+        self.total = 0;
         for state in bits(self.some[0]) {
             if let Some(held) = self.held.get_mut(state) {
                 *held = 0;
@@ -95,11 +104,14 @@ impl<const STATES: usize> Account<STATES> {
     /// What is to come; what has passed is reported before.
     pub(super) fn save(&self, writer: &mut Writer) {
         writer.words(&self.coming);
+        writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.clear();
         reader.words(&mut self.coming)?;
+        let (there, last) = (reader.word()?, reader.word()?);
+        self.last = (there & 1 == 1).then_some(last);
         self.some[1] = self.coming.iter().enumerate().fold(0, |some, (state, coming)| some | u64::from(*coming != 0) << state);
         if self.coming.iter().any(|coming| *coming > 1 << 40) { Err(Damaged) } else { Ok(()) }
     }
@@ -127,6 +139,17 @@ mod tests {
         assert_eq!(account.next(7), Some((4, 0b011)));
         assert_eq!(account.next(7), Some((6, 0b001)));
         assert_eq!(account.next(7), None);
+    }
+
+    #[test]
+    fn the_last_cycle_has_the_states_that_nobody_wants_too() {
+        let mut account = Account::<3>::new();
+        account.hold(0, 10);
+        account.hold(1, 4);
+        account.hold(2, 10);
+        account.pass(10);
+        while account.next(0b011).is_some() {}
+        assert_eq!(account.last, Some(0b101));
     }
 
     #[test]

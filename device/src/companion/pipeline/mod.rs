@@ -127,15 +127,13 @@ pub(super) struct Pipeline {
     found: Found,
     /// The states that are demanded, one bit each.
     wanted: u64,
-    /// Those of the last cycle.
-    last: Option<u64>,
 }
 
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         match model {
-            Microarchitecture::K8 => Pipeline { core: k8::Core::new(), found: Found::NONE, wanted: 0, last: None },
+            Microarchitecture::K8 => Pipeline { core: k8::Core::new(), found: Found::NONE, wanted: 0 },
         }
     }
 
@@ -151,7 +149,7 @@ impl Pipeline {
         self.wanted = k8::STATES.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.core.account.clear();
         if !runs {
-            self.last = None;
+            self.core.account.last = None;
         }
     }
 
@@ -206,11 +204,7 @@ impl Pipeline {
 
     /// Removes cycles in which the same states hold: how many, and these states, for [`states`](Pipeline::states).
     pub(super) fn next(&mut self) -> Option<(u64, u64)> {
-        let next = self.core.account.next(self.wanted);
-        if let Some((_, states)) = next {
-            self.last = Some(states);
-        }
-        next
+        self.core.account.next(self.wanted)
     }
 
     /// The signals of `states`.
@@ -220,19 +214,16 @@ impl Pipeline {
 
     /// Whether `state` held in the last cycle, if one has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = self.last?;
+        let states = self.core.account.last?;
         Some(Pipeline::states(states).any(|held| held == state))
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
         self.core.save(writer);
-        writer.words(&[u64::from(self.last.is_some()), self.last.unwrap_or(0)]);
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
         self.core.load(reader)?;
-        let (there, last) = (reader.word()?, reader.word()?);
-        self.last = (there & 1 == 1).then_some(last);
         self.found = Found::NONE;
         Ok(())
     }

@@ -90,11 +90,13 @@ struct Noise {
     calls: Vec<u64>,
     /// Divisions that are still to come, each of which needs the one before.
     divisions: u64,
+    /// Stores that are still to come, each of which misses.
+    stores: u64,
 }
 
 impl Noise {
     fn new(seed: u64) -> Noise {
-        Noise { state: seed, address: 0x40_0000, calls: Vec::new(), divisions: 0 }
+        Noise { state: seed, address: 0x40_0000, calls: Vec::new(), divisions: 0, stores: 0 }
     }
 
     fn draw(&mut self, below: u64) -> u64 {
@@ -145,6 +147,10 @@ impl Noise {
             let first = 0x5000_0000 + self.draw(1 << 10) * 0x1_0000;
             accesses = (0..80).map(|number| store(first + number * 256)).collect();
         }
+        self.stores = if self.draw(256) == 0 { 64 } else { self.stores.saturating_sub(1) };
+        if self.stores != 0 {
+            accesses = [store(0x6000_0000 + self.draw(1 << 16) * 256)].into();
+        }
         let length = 1 + self.draw(8) as u8;
         let next = self.address + u64::from(length);
         // Hot code, code that thrashes a set of every cache, and code on more pages than the first level of translation has.
@@ -163,7 +169,7 @@ impl Noise {
             13 => (BranchKind::Far, true, 0x40_0000),
             _ => (BranchKind::Conditional, false, 0),
         };
-        let branches = target != 0;
+        let branches = target != 0 && self.divisions == 0 && self.stores == 0;
         if matches!(kind, BranchKind::DirectCall | BranchKind::IndirectCall) && self.calls.len() < 40 {
             self.calls.push(next);
         }
@@ -176,7 +182,11 @@ impl Noise {
             _ => Class::Simple,
         };
         self.divisions = if self.draw(256) == 0 { 48 } else { self.divisions.saturating_sub(1) };
-        let class = if self.divisions != 0 { Class::FloatDivide } else { class };
+        let class = match (self.stores, self.divisions) {
+            (1.., _) => Class::Store,
+            (0, 1..) => Class::FloatDivide,
+            _ => class,
+        };
         let registers: Vec<Register> = (0..4).map(|_| Register(self.draw(24) as u16)).collect();
         let (first, second, third, fourth) = (&registers[..1], &registers[1..2], &registers[2..3], &registers[3..]);
         let operation = Operation { width: 1 << self.draw(5), packed: self.draw(2) == 0, addresses: first, reads: second, writes: third };

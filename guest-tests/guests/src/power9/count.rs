@@ -268,7 +268,7 @@ mod tests {
 
     /// What the tests of the engine read from counters (`tests/power/counted.rs`): vector instructions, invalidations by another thread and
     /// aborts, which the guest does not execute.
-    const READ_BY_TESTS: [&str; 7] = [
+    const READ_BY_TESTS: [&str; 11] = [
         "PM_TM_TABORT_TRECLAIM",
         "PM_VECTOR_LD_CMPL",
         "PM_VECTOR_ST_CMPL",
@@ -276,6 +276,10 @@ mod tests {
         "PM_VECTOR_FLOP_CMPL",
         "PM_NON_MATH_FLOP_CMPL",
         "PM_SNOOP_TLBIE",
+        "PM_TM_NESTED_TBEGIN",
+        "PM_TM_NESTED_TEND",
+        "PM_TM_TSUSPEND",
+        "PM_TM_TRESUME",
     ];
 
     #[test]

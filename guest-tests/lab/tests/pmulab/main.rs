@@ -163,7 +163,7 @@ mod list {
         let long = |text: &str| shown(&["list", "--long", "--search", text]);
         assert!(long("DATA_CACHE_MISSES").contains("reported by companion. Work begun on a wrong path"));
         assert!(long("CPU_CLK_UNHALTED").contains("reported by engine or companion."));
-        assert!(long("dispatch_stall_branch_abort_cycles").contains("reported by embedder."));
+        assert!(long("data_cache_refills_system_invalid").contains("reported by embedder."));
     }
 
     #[test]
