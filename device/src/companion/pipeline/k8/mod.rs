@@ -276,6 +276,8 @@ pub(super) struct Core {
     written: (u64, u8),
     /// When another segment register can be loaded.
     segment: u64,
+    /// When it was the turn of the last locked operation.
+    locked: u64,
 }
 
 /// The next cycle, `earliest` or later, in a sequence of at most `width` a cycle in order.
@@ -324,6 +326,7 @@ impl Core {
             completed: (0, 0),
             written: (0, 0),
             segment: 0,
+            locked: 0,
         }
     }
 
@@ -643,7 +646,9 @@ impl Core {
         }
         if locked {
             let turn = data.max(self.completed.0);
-            self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address));
+            // Cycles in which several wait count once.
+            self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
+            self.locked = turn;
             self.account.hold(State::LockedFinal as usize, LOCKED);
             finished = turn + LOCKED;
             ready = finished;

@@ -151,7 +151,7 @@ impl Core {
         self.floating_completions.save(writer);
         self.stores.save(writer);
         self.misses.save(writer);
-        writer.words(&[self.walker, self.segment]);
+        writer.words(&[self.walker, self.segment, self.locked]);
         [self.access, self.completed, self.written].iter().for_each(|(at, count)| writer.words(&[*at, u64::from(*count)]));
     }
 
@@ -196,6 +196,7 @@ impl Core {
         self.misses.load(reader, now)?;
         self.walker = time(reader, now)?;
         self.segment = time(reader, now)?;
+        self.locked = time(reader, now)?;
         self.access = cycle(reader, now)?;
         self.completed = cycle(reader, now)?;
         self.written = cycle(reader, now)?;

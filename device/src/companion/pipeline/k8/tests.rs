@@ -341,20 +341,33 @@ fn an_instruction_without_registers_needs_the_one_before() {
     assert_eq!(bench.cycles(), 14);
 }
 
+/// Runs locked additions to one place.
+fn locked(count: usize) -> Bench {
+    let mut bench = Bench::new();
+    for _ in 0..count {
+        let load = bench.touch_at(0x8000, AccessKind::Load, 8, false);
+        let store = bench.touch_at(0x8000, AccessKind::Store, 8, false);
+        bench.found.touches.iter_mut().for_each(|touch| touch.locked = true);
+        let accesses = [load, store].map(|access| Access { locked: true, ..access });
+        let operation = Operation { width: 8, reads: &[Register(1)], writes: &[FLAGS], ..Operation::default() };
+        bench.run(&Instruction { accesses: &accesses, ..instruction(Class::Simple, operation) });
+    }
+    bench
+}
+
 #[test]
 fn a_chain_of_locked_additions_takes_eighteen_cycles_each() {
-    let cycles = |count: usize| {
-        let mut bench = Bench::new();
-        for _ in 0..count {
-            let load = bench.touch_at(0x8000, AccessKind::Load, 8, false);
-            let store = bench.touch_at(0x8000, AccessKind::Store, 8, false);
-            bench.found.touches.iter_mut().for_each(|touch| touch.locked = true);
-            let accesses = [load, store].map(|access| Access { locked: true, ..access });
-            let operation = Operation { width: 8, reads: &[Register(1)], writes: &[FLAGS], ..Operation::default() };
-            bench.run(&Instruction { accesses: &accesses, ..instruction(Class::Simple, operation) });
-        }
-        bench.cycles()
-    };
     // InstLatX64, test 84.
-    assert_eq!(cycles(9) - cycles(1), 8 * 18);
+    assert_eq!(locked(9).cycles() - locked(1).cycles(), 8 * 18);
+}
+
+#[test]
+fn a_cycle_in_which_several_locked_additions_wait_counts_once() {
+    let mut bench = locked(400);
+    let cycles = bench.cycles();
+    let states = bench.states();
+    // The first one waits for its data from 1 to 4, each other one 18 cycles from the turn of the one before.
+    assert_eq!(states.iter().find(|(state, _)| *state == "24h 02h"), Some(&("24h 02h", 3 + 399 * 18)));
+    assert_eq!(states.iter().find(|(state, _)| *state == "24h 04h"), Some(&("24h 04h", 400 * 12)));
+    assert_eq!(cycles, 4 + 399 * 18 + 12 + 1);
 }
