@@ -15,7 +15,9 @@ impl Follower<'_> {
     /// Adds everything since the last call to the thread's totals, servicing the PMU at each deadline on the way. Returns the cycles that
     /// elapsed: 0 unless the companion [keeps time](Follower::keeps_time).
     ///
-    /// The order is: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. `events` is
+    /// The order is: the cycles before the first instruction begins (waits of the fetcher), its events, the cycles after. With a
+    /// [pipeline](super::Profile::pipeline) all cycles come first. They are those that dispatch took since the last call, often 0, since
+    /// several instructions are dispatched together. `events` is
     /// called after the companion's events have been added, with the outcome of the last instruction. There an embedder adds the events
     /// that it knows itself, reports the instruction's record where one is wanted, and compares the deadlines of its events. Deadlines of
     /// the companion's events and of the cycles after are served later, so the record is reported before them. Requests that left the

@@ -45,6 +45,7 @@ mod cause;
 mod cluster;
 mod deliver;
 mod exclusive;
+mod fetches;
 mod follower;
 mod inclusive;
 mod instruction;

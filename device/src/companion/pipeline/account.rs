@@ -13,8 +13,10 @@ pub(super) struct Account<const STATES: usize> {
     held: [u64; STATES],
     /// Cycles of each state to come.
     coming: [u64; STATES],
-    /// The states that have any of either, one bit each.
-    some: [u64; 2],
+    /// The states that have any of the former, one bit each.
+    some_held: u64,
+    /// The states that have any of the latter, one bit each.
+    some_coming: u64,
     /// Cycles that passed since everything was reported.
     total: u64,
     /// The states of the last cycle that was reported, whether anyone wanted them or not.
@@ -23,7 +25,7 @@ pub(super) struct Account<const STATES: usize> {
 
 impl<const STATES: usize> Account<STATES> {
     pub(super) const fn new() -> Self {
-        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some: [0; 2], total: 0, last: None }
+        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some_held: 0, some_coming: 0, total: 0, last: None }
     }
 
     /// `state` holds for `cycles`, from the next on that pass.
@@ -33,7 +35,7 @@ impl<const STATES: usize> Account<STATES> {
             && let Some(coming) = self.coming.get_mut(state)
         {
             *coming += cycles;
-            self.some[1] |= 1 << state;
+            self.some_coming |= 1 << state;
         }
     }
 
@@ -45,13 +47,13 @@ impl<const STATES: usize> Account<STATES> {
         }
         self.passed += cycles;
         self.total += cycles;
-        for state in bits(self.some[1]) {
+        for state in bits(self.some_coming) {
             if let (Some(held), Some(coming)) = (self.held.get_mut(state), self.coming.get_mut(state)) {
                 let now = cycles.min(*coming);
                 *coming -= now;
                 *held += now;
-                self.some[1] &= !(u64::from(*coming == 0) << state);
-                self.some[0] |= 1 << state;
+                self.some_coming &= !(u64::from(*coming == 0) << state);
+                self.some_held |= 1 << state;
             }
         }
     }
@@ -67,7 +69,7 @@ impl<const STATES: usize> Account<STATES> {
         if self.passed == 0 {
             return None;
         }
-        let states = self.some[0] & wanted;
+        let states = self.some_held & wanted;
         let mut cycles = self.passed;
         for held in bits(states).filter_map(|state| self.held.get(state)) {
             cycles = cycles.min(*held);
@@ -75,14 +77,14 @@ impl<const STATES: usize> Account<STATES> {
         for state in bits(states) {
             if let Some(held) = self.held.get_mut(state) {
                 *held -= cycles;
-                self.some[0] &= !(u64::from(*held == 0) << state);
+                self.some_held &= !(u64::from(*held == 0) << state);
             }
         }
         self.passed -= cycles;
         if self.passed == 0 {
             // Of the others, those that held all the time.
             let whole = |state: &usize| self.held.get(*state).is_some_and(|held| *held == self.total);
-            self.last = Some(bits(self.some[0] & !wanted).filter(whole).fold(states, |last, state| last | 1 << state));
+            self.last = Some(bits(self.some_held & !wanted).filter(whole).fold(states, |last, state| last | 1 << state));
             self.clear();
         }
         Some((cycles, states))
@@ -93,12 +95,12 @@ impl<const STATES: usize> Account<STATES> {
     pub(super) fn clear(&mut self) {
         self.passed = 0;
         self.total = 0;
-        for state in bits(self.some[0]) {
+        for state in bits(self.some_held) {
             if let Some(held) = self.held.get_mut(state) {
                 *held = 0;
             }
         }
-        self.some[0] = 0;
+        self.some_held = 0;
     }
 
     /// What is to come; what has passed is reported before.
@@ -112,7 +114,7 @@ impl<const STATES: usize> Account<STATES> {
         reader.words(&mut self.coming)?;
         let (there, last) = (reader.word()?, reader.word()?);
         self.last = (there & 1 == 1).then_some(last);
-        self.some[1] = self.coming.iter().enumerate().fold(0, |some, (state, coming)| some | u64::from(*coming != 0) << state);
+        self.some_coming = self.coming.iter().enumerate().fold(0, |some, (state, coming)| some | u64::from(*coming != 0) << state);
         if self.coming.iter().any(|coming| *coming > 1 << 40) { Err(Damaged) } else { Ok(()) }
     }
 }

@@ -23,10 +23,10 @@ pub(super) struct Store {
     pub(super) written: u64,
 }
 
-/// Bytes of a granule, by which stores are found.
-const GRANULE_BITS: u32 = 3;
-/// Granules of a page: only these bits of an address are compared.
-const GRANULES: usize = 512;
+/// Bits of an address within a granule, by which stores are found.
+const GRANULE_BITS: u32 = 2;
+/// Granules of a page: bits 11:2 of addresses are compared.
+const GRANULES: usize = 1024;
 
 /// The last stores of a thread.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Stores {
 fn granules(address: u64, size: u8) -> impl Iterator<Item = usize> {
     let first = address >> GRANULE_BITS;
     let last = address.wrapping_add(u64::from(size.max(1)) - 1) >> GRANULE_BITS;
-    (0..=last.wrapping_sub(first).min(32)).map(move |number| (first.wrapping_add(number) % GRANULES as u64) as usize)
+    (0..=last.wrapping_sub(first).min(64)).map(move |number| (first.wrapping_add(number) % GRANULES as u64) as usize)
 }
 
 impl Stores {
@@ -155,6 +155,14 @@ mod tests {
         assert!(stores.find(0x1014, 4, 49).is_some());
         assert!(stores.find(0x1014, 4, 50).is_none());
         assert!(stores.find(0x1018, 4, 49).is_none());
+    }
+
+    #[test]
+    fn a_store_beside_the_last_one_in_the_same_quadword_is_found() {
+        let mut stores = Stores::new();
+        stores.push(Store { address: 0x1000, size: 4, written: 50, ..Store::default() });
+        stores.push(Store { address: 0x1004, size: 4, written: 51, ..Store::default() });
+        assert_eq!(stores.find(0x1000, 4, 10).map(|store| store.address), Some(0x1000));
     }
 
     #[test]

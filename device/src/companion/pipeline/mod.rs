@@ -2,7 +2,7 @@
 //!
 //! A pipeline takes the executed instructions in one pass, without stepping through cycles: each of an instruction's times is the latest of
 //! those at which something that it needs becomes free. Time passes at dispatch. A cycle is reported when an instruction is dispatched
-//! after it, as nothing can be learnt about it any more then; instructions in flight are reported before they have completed.
+//! after it, since nothing can change it afterwards; instructions in flight are reported before they have completed.
 //! `docs/notes/pipelines.md` has the plan, and one note a part the rules.
 
 mod account;
@@ -144,7 +144,8 @@ impl Pipeline {
         }
     }
 
-    /// These signals are demanded, and it keeps time from now on or not. What has not been reported is dropped.
+    /// Sets the demanded signals and whether the pipeline keeps time. Cycles that have not been reported are dropped. While time stands
+    /// still, so does the pipeline: what is in flight goes on afterwards.
     pub(super) fn sync(&mut self, runs: bool, wants: impl Fn(Signal) -> bool) {
         self.wanted = k8::STATES.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.core.account.clear();
@@ -182,9 +183,9 @@ impl Pipeline {
         }
     }
 
-    /// Where execution goes on. A restart is not taken back.
+    /// Where execution goes on. A restart gives way to a far transfer alone.
     pub(super) fn continues(&mut self, continuation: Continuation) {
-        if self.found.continuation != Continuation::Restarted {
+        if self.found.continuation != Continuation::Restarted || continuation == Continuation::Far {
             self.found.continuation = continuation;
         }
     }

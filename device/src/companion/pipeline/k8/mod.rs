@@ -1,20 +1,27 @@
-//! The pipeline of the K8. Rules PK1 to PK47 and their sources are in `docs/notes/pipelines-x86.md`.
+//! The pipeline of the K8. Rules PK1 to PK46 and their sources are in `docs/notes/pipelines-x86.md`. Left
+//! out are long prefixes (PK5), the fourth branch of a piece (PK7), conflicts of banks (PK18) and probes (PK31, PK32).
 
+mod accesses;
+mod line;
 mod rows;
 mod saved;
+mod signals;
 #[cfg(test)]
 mod tests;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Instruction, Operation, Register};
+use super::super::instruction::{Class, Instruction, Register};
 use super::super::tally::Tally;
 use super::account::Account;
-use super::memory::{Misses, Store, Stores};
+use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
 use super::{Continuation, Found, MOST, Touch};
+use line::{Line, MacroOperation, Operands};
 use rows::{Path, Row, Unit};
+use signals::{DOUBLE_EVENTS, PIPE_EVENTS, STATE_COUNT, State};
+pub(super) use signals::{EVENTS, STATES};
 
 /// Macro-operations of a line.
 const WIDTH: usize = 3;
@@ -24,19 +31,11 @@ const MISPREDICTION: u64 = 10;
 const PIECE_BITS: u32 = 4;
 /// From dispatch to the first cycle in which an operation of the floating-point unit can issue (PK15).
 const FLOATING_DEPTH: u64 = 4;
-/// From an access to the use of its data (PK19).
-const ACCESS: u64 = 2;
-/// From a store's data to those of a load that takes them (PK22), by how the store came about.
-const FORWARD: u64 = 8;
-const FORWARD_MODIFIED: u64 = 6;
-const FORWARD_NARROW: u64 = 9;
-/// The same where the load cannot take them (PK23).
-const NO_FORWARD: u64 = 25;
 /// From the turn of a locked operation to its write (PK45).
 const LOCKED: u64 = 12;
 /// From a load of a segment register to the next (PK38).
 const SEGMENT: u64 = 8;
-/// A far transfer, an interrupt or an exception, once everything before it has completed. Chosen, as before.
+/// A far transfer, an interrupt or an exception, once everything before it has completed. Chosen.
 const FAR: u64 = 40;
 
 /// Ports: the address units of the three positions, their integer units, the multiplier, and the pipes of the floating-point unit.
@@ -47,189 +46,6 @@ const PIPES: usize = 7;
 /// Registers, and one through which instructions depend on each other that name none.
 const REGISTERS: usize = Register::COUNT + 1;
 const ANY: u16 = Register::COUNT as u16;
-
-/// States of a cycle, in the order of [`STATES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum State {
-    /// D0h: no line is ready.
-    Empty,
-    /// D1h: a line is ready and waits.
-    Stall,
-    /// D2h: a mispredicted branch has not completed.
-    BranchAbort,
-    /// D3h: a serialising instruction waits.
-    Serialization,
-    /// D4h: a load of a segment register waits.
-    SegmentLoad,
-    /// D5h: the reorder buffer is full.
-    ReorderBuffer,
-    /// D6h: the scheduler of a position is full.
-    Scheduler,
-    /// D7h: the floating-point scheduler is full.
-    FloatingScheduler,
-    /// D8h: LS1 is full.
-    LoadStore,
-    /// D9h: stores have not been written.
-    AllQuiet,
-    /// DAh: a far transfer waits, or takes its time.
-    Far,
-    /// 23h: LS2 is full.
-    LoadStoreBuffer,
-    /// 24h, 02h: a locked operation waits for its turn.
-    LockedSpeculative,
-    /// 24h, 04h: a locked operation is sure to complete.
-    LockedFinal,
-    /// 87h: the fetcher waits.
-    Fetch,
-    /// 01h: no operation of the floating-point unit completes.
-    FloatingIdle,
-}
-
-const STATE_COUNT: usize = State::FloatingIdle as usize + 1;
-
-/// The signals of the states, in their order.
-pub(super) const STATES: [Signal; STATE_COUNT] = [
-    Signal::DecoderEmptyCycles,
-    Signal::DispatchStallCycles,
-    Signal::DispatchStallBranchAbortCycles,
-    Signal::DispatchStallSerializationCycles,
-    Signal::DispatchStallSegmentLoadCycles,
-    Signal::DispatchStallReorderBufferCycles,
-    Signal::DispatchStallReservationStationCycles,
-    Signal::DispatchStallFloatingPointCycles,
-    Signal::DispatchStallLoadStoreCycles,
-    Signal::DispatchStallAllQuietCycles,
-    Signal::DispatchStallFarTransferCycles,
-    Signal::LoadStoreBufferFullCycles,
-    Signal::LockedSpeculativeCycles,
-    Signal::LockedFinalCycles,
-    Signal::InstructionFetchStallCycles,
-    Signal::FloatingPointIdleCycles,
-];
-
-/// Operations by pipe, without and with a memory source: FADD, FMUL, FSTORE.
-const PIPE_EVENTS: [[Signal; 3]; 2] = [
-    [Signal::FloatingPointAddOps, Signal::FloatingPointMultiplyOps, Signal::FloatingPointStoreOps],
-    [Signal::FloatingPointAddLoads, Signal::FloatingPointMultiplyLoads, Signal::FloatingPointStoreLoads],
-];
-
-/// Instructions of two macro-operations, by the position of the first.
-const DOUBLE_EVENTS: [Signal; WIDTH] =
-    [Signal::DoubleOperationsPosition0, Signal::DoubleOperationsPosition1, Signal::DoubleOperationsPosition2];
-
-/// The events that the pipeline counts.
-pub(super) const EVENTS: [Signal; 10] = [
-    Signal::FloatingPointAddOps,
-    Signal::FloatingPointMultiplyOps,
-    Signal::FloatingPointStoreOps,
-    Signal::FloatingPointAddLoads,
-    Signal::FloatingPointMultiplyLoads,
-    Signal::FloatingPointStoreLoads,
-    Signal::FloatingPointFlagOps,
-    Signal::DoubleOperationsPosition0,
-    Signal::DoubleOperationsPosition1,
-    Signal::DoubleOperationsPosition2,
-];
-
-/// The registers of a macro-operation. More than there is place for are left out.
-#[derive(Clone, Copy, Debug)]
-struct Operands {
-    addresses: [u16; 3],
-    reads: [u16; 5],
-    writes: [u16; 4],
-    address_count: u8,
-    read_count: u8,
-    write_count: u8,
-}
-
-/// Copies as many registers as there is place for; returns how many.
-fn copy(to: &mut [u16], from: &[Register]) -> u8 {
-    let mut count = 0;
-    for (place, register) in to.iter_mut().zip(from) {
-        *place = register.0 % ANY;
-        count += 1;
-    }
-    count
-}
-
-impl Operands {
-    const NONE: Operands = Operands { addresses: [0; 3], reads: [0; 5], writes: [0; 4], address_count: 0, read_count: 0, write_count: 0 };
-
-    /// Those of an instruction without any: the result before, and one for the next.
-    const UNKNOWN: Operands =
-        Operands { addresses: [ANY; 3], reads: [ANY; 5], writes: [ANY; 4], address_count: 1, read_count: 1, write_count: 1 };
-
-    fn of(operation: Option<&Operation<'_>>) -> Operands {
-        let Some(operation) = operation else { return Operands::UNKNOWN };
-        let mut operands = Operands::NONE;
-        operands.address_count = copy(&mut operands.addresses, operation.addresses);
-        operands.read_count = copy(&mut operands.reads, operation.reads);
-        operands.write_count = copy(&mut operands.writes, operation.writes);
-        operands
-    }
-
-    fn addresses(&self) -> &[u16] {
-        self.addresses.get(..usize::from(self.address_count)).unwrap_or(&[])
-    }
-
-    fn reads(&self) -> &[u16] {
-        self.reads.get(..usize::from(self.read_count)).unwrap_or(&[])
-    }
-
-    fn writes(&self) -> &[u16] {
-        self.writes.get(..usize::from(self.write_count)).unwrap_or(&[])
-    }
-}
-
-/// A macro-operation that waits for its line to be dispatched.
-#[derive(Clone, Copy, Debug)]
-struct MacroOperation {
-    row: Row,
-    class: Class,
-    operands: Operands,
-    /// Its accesses among those of the line.
-    touches: (u8, u8),
-    /// The second of two.
-    second: bool,
-    /// Whether its instruction reads memory.
-    loads: bool,
-    /// How the instruction continues, if this is its last.
-    continuation: Continuation,
-    segment_loads: u8,
-}
-
-impl MacroOperation {
-    const NONE: MacroOperation = MacroOperation {
-        row: Row { path: Path::Direct, unit: Unit::None, latency: 0, every: 1 },
-        class: Class::Nop,
-        operands: Operands::NONE,
-        touches: (0, 0),
-        second: false,
-        loads: false,
-        continuation: Continuation::Sequential,
-        segment_loads: 0,
-    };
-}
-
-/// Macro-operations that are dispatched together.
-#[derive(Clone, Debug)]
-struct Line {
-    operations: [MacroOperation; WIDTH],
-    count: usize,
-    touches: [Touch; MOST],
-    touch_count: usize,
-    /// When its last byte has been fetched.
-    ready: u64,
-    /// The piece of code with its first byte.
-    piece: u64,
-}
-
-impl Line {
-    fn operations(&self) -> impl Iterator<Item = &MacroOperation> {
-        self.operations.iter().take(self.count)
-    }
-}
 
 /// What a mispredicted branch or a restart leaves to the next line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -252,8 +68,8 @@ pub(super) struct Core {
     piece: Option<u64>,
     window: u64,
     redirect: Option<Redirect>,
-    /// When the first macro-operation of two has its result, and its data.
-    half: (u64, u64),
+    /// When the first macro-operation of two has its result, its data and its sources.
+    half: (u64, u64, u64),
     /// When registers are ready.
     registers: [u64; REGISTERS],
     ports: Ports<{ PIPES + 3 }>,
@@ -309,7 +125,7 @@ impl Core {
             piece: None,
             window: 0,
             redirect: None,
-            half: (0, 0),
+            half: (0, 0, 0),
             registers: [0; REGISTERS],
             ports: Ports::new(),
             reorder: Ring::new(),
@@ -348,18 +164,12 @@ impl Core {
             self.line.piece = first;
         }
         self.line.ready = self.line.ready.max(if instruction.length == 0 { 0 } else { self.fetched + 1 });
-        let begin = self.line.touch_count;
-        for touch in found.touches() {
-            if let Some(place) = self.line.touches.get_mut(self.line.touch_count) {
-                *place = *touch;
-                self.line.touch_count += 1;
-            }
-        }
+        let touches = self.take_touches(found.touches());
         let operation = MacroOperation {
             row,
             class: instruction.class,
             operands: Operands::of(instruction.operation.as_ref()),
-            touches: (begin as u8, self.line.touch_count as u8),
+            touches,
             second: false,
             loads: found.touches().iter().any(Touch::loads),
             continuation: found.continuation,
@@ -371,10 +181,18 @@ impl Core {
             if let Some(signal) = DOUBLE_EVENTS.get(self.line.count) {
                 tally.add(*signal, 1);
             }
-            // Both halves are read at once; both are needed for a write.
-            let (first, second) = if operation.loads { (operation.touches, (0, 0)) } else { ((0, 0), operation.touches) };
-            self.push(MacroOperation { touches: first, continuation: Continuation::Sequential, ..operation }, tally);
-            self.push(MacroOperation { touches: second, second: true, ..operation }, tally);
+            // The first reads memory, for both; a write needs both.
+            let loads = found.touches().iter().take_while(|touch| operation.loads && !touch.stores()).count();
+            let (begin, end) = operation.touches;
+            let between = begin + loads as u8;
+            self.push(MacroOperation { touches: (begin, between), continuation: Continuation::Sequential, ..operation }, tally);
+            let mut touches = (between, end);
+            if self.line.count == 0 {
+                // The first filled its line.
+                self.line.piece = last;
+                touches = self.take_touches(found.touches().get(loads..).unwrap_or(&[]));
+            }
+            self.push(MacroOperation { touches, second: true, ..operation }, tally);
         } else {
             self.push(operation, tally);
         }
@@ -382,6 +200,16 @@ impl Core {
             self.dispatch(tally);
         }
         self.turn(found.continuation);
+    }
+
+    /// Puts accesses into the line, and returns where they are.
+    fn take_touches(&mut self, touches: &[Touch]) -> (u8, u8) {
+        let begin = self.line.touch_count;
+        for (place, touch) in self.line.touches.iter_mut().skip(begin).zip(touches) {
+            *place = *touch;
+            self.line.touch_count += 1;
+        }
+        (begin as u8, self.line.touch_count as u8)
     }
 
     /// Puts a macro-operation into the line, which goes when it is full.
@@ -444,12 +272,14 @@ impl Core {
             self.wrong_path(begin, redirect.resolved);
             self.hold(State::Empty, begin.max(redirect.resolved + 1), ready);
             room = redirect.completed + 1;
-            self.hold(State::BranchAbort, ready, room);
+            if !far {
+                self.hold(State::BranchAbort, ready, room);
+            }
         } else {
             self.hold(State::Empty, begin, ready);
         }
         let lines = self.line.operations().next().map_or(1, |operation| match operation.row.path {
-            Path::Vector(lines) => u64::from(lines.max(1)),
+            Path::Vector(lines) if !far => u64::from(lines.max(1)),
             _ => 1,
         });
         let at;
@@ -476,6 +306,12 @@ impl Core {
         self.account.pass(next - begin);
         self.next = next;
         self.ports.forget(next);
+        if far {
+            // The fetcher begins anew: the next line is ready two cycles after its piece was requested.
+            self.fetched = self.fetched.max(next - 2);
+            self.window = 0;
+            self.piece = None;
+        }
         self.line.count = 0;
         self.line.touch_count = 0;
         self.line.ready = 0;
@@ -585,13 +421,13 @@ impl Core {
         let mut data = 0;
         if operation.second {
             data = self.half.1;
-            if row.path == Path::Chained {
-                sources = sources.max(self.half.0);
-            }
+            // Halves of a vector need the same sources; the second part of a chain needs the first.
+            sources = if row.path == Path::Chained { sources.max(self.half.0) } else { self.half.2 };
         }
+        self.half.2 = sources;
         let (mut issued, mut address, mut locked) = (at + 1, at + 1, false);
         let mut integer_until = None;
-        let mut stores = false;
+        let (mut stores, mut stored) = (false, 0);
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied() else { break };
             if number == operation.touches.0 || !touch.stores() {
@@ -599,7 +435,11 @@ impl Core {
                 address = self.ports.take(position, ready, 1);
             }
             let here = self.load_store(&touch, address);
-            data = data.max(here);
+            if touch.loads() {
+                data = data.max(here);
+            } else {
+                stored = here.max(stored);
+            }
             stores |= touch.stores();
             locked |= touch.locked;
             integer_until = Some(address + 1);
@@ -642,18 +482,18 @@ impl Core {
         let mut finished = result.max(at + 2);
         if stores {
             // The data are put into the queue in the cycle after they are there.
-            finished = finished.max(ready + 1).max(data + 1);
+            finished = finished.max(ready + 1).max(stored + 1);
         }
         if locked {
             let turn = data.max(self.completed.0);
             // Cycles in which several wait count once.
             self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
             self.locked = turn;
-            self.account.hold(State::LockedFinal as usize, LOCKED);
-            finished = turn + LOCKED;
+            finished = self.permission(operation, turn) + LOCKED;
+            self.account.hold(State::LockedFinal as usize, finished - turn);
             ready = finished;
         }
-        self.half = (result, data);
+        (self.half.0, self.half.1) = (result, data);
         self.write_registers(operation, result, address, at);
         Issued { last: issued, finished, ready }
     }
@@ -664,7 +504,7 @@ impl Core {
         let moves_stack = matches!(operation.class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String);
         for register in operands.writes() {
             let ready = match *register {
-                // The shortest operation: its own latency is not known to matter.
+                // Through the shortest operation, whatever this one is.
                 ANY => self.ready(&[ANY]).max(at + 1) + 1,
                 // PUSH and POP change the stack pointer beside their access.
                 register if moves_stack && operands.addresses().contains(&register) => address + 1,
@@ -686,103 +526,6 @@ impl Core {
             _ => 0,
         };
         (pipe, self.ports.take(PIPES + pipe, earliest, cycles))
-    }
-
-    /// An access goes through LS1 and, if it stores or misses, LS2; returns when a load has its data.
-    fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
-        let mut at = 0;
-        let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
-        for _ in 0..places {
-            // PK17: in the order of the program.
-            at = in_order(&mut self.access, address + 1, 2);
-        }
-        let translation = u64::from(touch.translation);
-        let translated = if touch.walked {
-            let begin = self.walker.max(at);
-            self.walker = begin + translation;
-            begin - at + translation
-        } else {
-            translation
-        };
-        let held = touch.stores() || touch.missed || touch.uncached;
-        if held && self.second_queue.room() > at {
-            // PK20: LS2 is full, and everything behind waits.
-            at = self.second_queue.room();
-            self.access = (at, 1);
-        }
-        for _ in 0..touch.size.div_ceil(8).clamp(1, 2) {
-            self.first_queue.take(at + 1);
-        }
-        if touch.stores() {
-            return at;
-        }
-        let mut here = at + ACCESS + translated;
-        if touch.uncached {
-            here = at.max(self.stores.written) + u64::from(touch.latency) + translated;
-        } else if touch.missed {
-            let from = at + translated;
-            here = match self.misses.pending(touch.line, from) {
-                Some(until) => until.max(here),
-                None => self.misses.request(touch.line, from, u64::from(touch.latency).saturating_sub(1)),
-            };
-        }
-        if touch.loads() {
-            here = self.forwarded(touch, at, here);
-        }
-        if held {
-            self.hold_second(at, here);
-        }
-        if touch.loads() { here } else { at + 1 }
-    }
-
-    /// An access stays in LS2 from `at` to `until`.
-    fn hold_second(&mut self, at: u64, until: u64) {
-        self.second_queue.take(until);
-        self.second_full.add(at, self.second_queue.room());
-    }
-
-    /// PK22, PK23: a load of bytes that a store before it has not written.
-    fn forwarded(&self, load: &Touch, at: u64, here: u64) -> u64 {
-        let Some(store) = self.stores.find(load.address, load.size, at) else { return here };
-        // Only bits 11:2 are compared.
-        let within = |address: u64| address >> 2 & 0x3FF;
-        let words = |address: u64, size: u8| u64::from(size).saturating_add(address & 3).div_ceil(4);
-        let apart = within(load.address).wrapping_sub(within(store.address)) & 0x3FF;
-        let behind = within(store.address).wrapping_sub(within(load.address)) & 0x3FF;
-        if apart >= words(store.address, store.size) && behind >= words(load.address, load.size) {
-            return here;
-        }
-        if load.address == store.address && load.size <= store.size && !load.misaligned && !store.misaligned {
-            let delay = match load.size {
-                1 | 2 => FORWARD_NARROW,
-                _ if store.modifies => FORWARD_MODIFIED,
-                _ => FORWARD,
-            };
-            return here.max(store.ready + delay);
-        }
-        (store.written + 3).max(store.ready + NO_FORWARD).max(here)
-    }
-
-    /// PK21: the stores of an operation that completes in cycle `completed` are written behind it.
-    fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
-        for number in operation.touches.0..operation.touches.1 {
-            let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
-            let at = self.access.0;
-            let mut earliest = completed + 1;
-            if touch.missed || touch.uncached {
-                let line = match self.misses.pending(touch.line, at) {
-                    Some(until) => until,
-                    None => self.misses.request(touch.line, at, u64::from(touch.latency).saturating_sub(1)),
-                };
-                earliest = earliest.max(line);
-            }
-            // A locked operation completes when it has written.
-            let earliest = if touch.locked { completed } else { earliest };
-            let written = in_order(&mut self.written, earliest, 2);
-            self.hold_second(at, written + 1);
-            let Touch { address, size, misaligned, .. } = touch;
-            self.stores.push(Store { address, size, misaligned, modifies: operation.loads, ready: issued.ready, written });
-        }
     }
 }
 

@@ -3,8 +3,9 @@
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::{AccessKind, Class};
 use super::super::{Continuation, Touch, time};
+use super::line::{MacroOperation, Operands};
 use super::rows::{Path, Row, Unit};
-use super::{Core, MacroOperation, Operands, Redirect};
+use super::{Core, Redirect};
 
 /// A choice among a few, by number.
 fn pick<T: Copy>(all: &[T], reader: &mut Reader<'_>) -> Result<T, Damaged> {
@@ -71,7 +72,14 @@ impl MacroOperation {
         self.operands.save(writer);
         let flags = u64::from(self.second) | u64::from(self.loads) << 1;
         writer.words(&[self.class as u64, u64::from(self.touches.0), u64::from(self.touches.1), flags, u64::from(self.segment_loads)]);
-        writer.word(number(&CONTINUATIONS, &self.continuation));
+        writer.word(match self.continuation {
+            Continuation::Sequential => 0,
+            // A line goes at once behind either; the fetcher has its time already.
+            Continuation::Taken | Continuation::Resteered(_) => 1,
+            Continuation::Mispredicted => 2,
+            Continuation::Restarted => 3,
+            Continuation::Far => 4,
+        });
     }
 
     fn load(reader: &mut Reader<'_>) -> Result<MacroOperation, Damaged> {
@@ -139,7 +147,8 @@ impl Core {
         line.touches.iter().for_each(|touch| touch.save(writer));
         writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.window]);
         let redirect = self.redirect.unwrap_or_default();
-        writer.words(&[u64::from(self.redirect.is_some()), redirect.resolved, redirect.completed, self.half.0, self.half.1]);
+        writer.words(&[u64::from(self.redirect.is_some()), redirect.resolved, redirect.completed]);
+        writer.words(&[self.half.0, self.half.1, self.half.2]);
         writer.words(&self.registers);
         self.ports.save(writer);
         self.reorder.save(writer);
@@ -178,7 +187,7 @@ impl Core {
         self.window = time(reader, now)?;
         let (there, resolved, completed) = (reader.word()?, time(reader, now)?, time(reader, now)?);
         self.redirect = (there & 1 == 1).then_some(Redirect { resolved, completed });
-        self.half = (time(reader, now)?, time(reader, now)?);
+        self.half = (time(reader, now)?, time(reader, now)?, time(reader, now)?);
         for register in &mut self.registers {
             *register = time(reader, now)?;
         }

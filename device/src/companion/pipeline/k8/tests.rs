@@ -197,7 +197,7 @@ fn a9_additions_to_one_place_in_memory_take_seven_cycles_each() {
     assert_eq!(bench.cycles(), 28);
 }
 
-/// A store of `stored` bytes and a load of `loaded` from the same address.
+/// A store of `stored` bytes, and a load of `loaded` so many bytes further on.
 fn store_and_load(stored: u8, loaded: u8, apart: u64) -> u64 {
     let mut bench = Bench::new();
     let access = bench.touch_at(0x8000, AccessKind::Store, stored, false);
@@ -245,8 +245,6 @@ fn a13_the_right_path_waits_for_the_branch_to_complete() {
     let mut bench = Bench::new();
     bench.load(1, true);
     bench.add(2, 2);
-    // The addition before it wrote the flags.
-    bench.core.registers[usize::from(FLAGS.0)] = 0;
     let operation = Operation { reads: &[Register(101)], ..Operation::default() };
     bench.found.continuation = Continuation::Mispredicted;
     bench.run(&instruction(Class::Branch, operation));
@@ -339,6 +337,83 @@ fn an_instruction_without_registers_needs_the_one_before() {
     let mut bench = Bench::new();
     (0..12).for_each(|_| bench.run(&Instruction::default()));
     assert_eq!(bench.cycles(), 14);
+}
+
+#[test]
+fn halves_of_a_vector_do_not_wait_for_each_other() {
+    let mut bench = Bench::new();
+    let operation =
+        Operation { width: 16, packed: true, reads: &[Register(40), Register(41)], writes: &[Register(40)], ..Operation::default() };
+    (0..10).for_each(|_| bench.run(&Instruction { floating_point: true, ..instruction(Class::FloatAdd, operation) }));
+    // The halves of the first issue at 4 and 5. Each pair needs the later half of the one before, 4 cycles on: 5, 10, ... 50, and the last
+    // second half one cycle later, at 4 + 9 * 5 + 1. It takes 4.
+    assert_eq!(bench.cycles(), 4 + 9 * 5 + 1 + 4 + 1);
+}
+
+#[test]
+fn a_store_of_sixteen_bytes_that_begins_at_the_last_position_is_made_once() {
+    let mut bench = Bench::new();
+    (0..2).for_each(|number| bench.add(number, number));
+    let access = bench.touch_at(0x8000, AccessKind::Store, 16, false);
+    let operation = Operation { width: 16, packed: true, reads: &[Register(40)], ..Operation::default() };
+    bench.run(&Instruction { floating_point: true, accesses: &[access], ..instruction(Class::Store, operation) });
+    bench.load(1, false);
+    bench.cycles();
+    assert!(bench.core.stores.find(0x8000, 16, 0).is_some());
+    assert!(bench.core.stores.find(0x1_0040, 8, 0).is_none());
+}
+
+#[test]
+fn stores_that_walk_wait_for_the_walker() {
+    let mut bench = Bench::new();
+    for _ in 0..100 {
+        let access = bench.touch(AccessKind::Store, 8, false);
+        bench.found.touches[0].translation = 13;
+        bench.found.touches[0].walked = true;
+        bench.store_of(1, access);
+    }
+    // The first accesses in cycle 2. Each walk takes 13 and begins when the one before has ended; the last store completes a cycle later.
+    assert_eq!(bench.cycles(), 2 + 100 * 13 + 1 + 1);
+}
+
+/// Instructions of four bytes from one address on, with everything in the first level.
+fn code<'a>(address: u64, operation: Operation<'a>) -> Instruction<'a> {
+    Instruction { address, physical: address, length: 4, ..instruction(Class::Simple, operation) }
+}
+
+#[test]
+fn a_loop_of_one_line_takes_two_cycles() {
+    let mut bench = Bench::new();
+    for _ in 0..100 {
+        bench.run(&code(0x1000, Operation::default()));
+        bench.found.continuation = Continuation::Taken;
+        bench.run(&Instruction { class: Class::Branch, ..code(0x1004, Operation::default()) });
+    }
+    // The first line is ready in cycle 2, the last one 198 cycles later; it completes two cycles after dispatch.
+    assert_eq!(bench.cycles(), 2 + 198 + 2 + 1);
+    // A cycle of each pair is empty, and the fetcher waits in it.
+    assert_eq!(bench.states(), [("D0h", 2 + 99), ("87h", 100)]);
+}
+
+#[test]
+fn a_miss_of_code_empties_the_decoder_for_its_latency() {
+    let mut bench = Bench::new();
+    bench.run(&code(0x1000, Operation::default()));
+    bench.found.fetch = 50;
+    bench.run(&code(0x1010, Operation::default()));
+    bench.cycles();
+    // The first line has bytes of both pieces, which are read in cycles 1 and 2 + 50.
+    assert_eq!(bench.states(), [("D0h", 53), ("87h", 50)]);
+}
+
+#[test]
+fn the_target_of_a_far_transfer_is_fetched_after_it() {
+    let mut bench = Bench::new();
+    bench.run(&Instruction { class: Class::Exception, ..Instruction::default() });
+    bench.found.fetch = 50;
+    bench.run(&code(0x1000, Operation::default()));
+    bench.cycles();
+    assert_eq!(bench.states(), [("D0h", 50), ("D1h", 41), ("DAh", 41), ("87h", 50)]);
 }
 
 /// Runs locked additions to one place.

@@ -1,0 +1,117 @@
+//! How loads and stores go through the queues of the K8.
+
+use super::super::Touch;
+use super::super::memory::Store;
+use super::{Core, Issued, MacroOperation, in_order};
+
+/// From an access to the use of its data (PK19).
+const ACCESS: u64 = 2;
+/// From a store's data to those of a load that takes them (PK22), by how the store came about.
+const FORWARD: u64 = 8;
+const FORWARD_MODIFIED: u64 = 6;
+const FORWARD_NARROW: u64 = 9;
+/// The same where the load cannot take them (PK23).
+const NO_FORWARD: u64 = 25;
+
+impl Core {
+    /// An access goes through LS1 and, if it stores or misses, LS2; returns when a load has its data.
+    pub(super) fn load_store(&mut self, touch: &Touch, address: u64) -> u64 {
+        let mut at = 0;
+        let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
+        for _ in 0..places {
+            // PK17: in the order of the program.
+            at = in_order(&mut self.access, address + 1, 2);
+        }
+        let held = touch.stores() || touch.missed || touch.uncached || touch.walked;
+        if held && self.second_queue.room() > at {
+            // PK20: LS2 is full, and everything behind waits.
+            at = self.second_queue.room();
+            self.access = (at, 1);
+        }
+        let translation = u64::from(touch.translation);
+        let translated = if touch.walked {
+            let begin = self.walker.max(at);
+            self.walker = begin + translation;
+            begin - at + translation
+        } else {
+            translation
+        };
+        for _ in 0..touch.size.div_ceil(8).clamp(1, 2) {
+            self.first_queue.take(at + 1);
+        }
+        if touch.stores() {
+            return at + translated;
+        }
+        let mut here = at + ACCESS + translated;
+        if touch.uncached {
+            here = at.max(self.stores.written) + u64::from(touch.latency) + translated;
+        } else if touch.missed {
+            let from = at + translated;
+            here = match self.misses.pending(touch.line, from) {
+                Some(until) => until.max(here),
+                None => self.misses.request(touch.line, from, u64::from(touch.latency).saturating_sub(1)),
+            };
+        }
+        if touch.loads() {
+            here = self.forwarded(touch, at, here);
+        }
+        if held {
+            self.hold_second(at, here);
+        }
+        if touch.loads() { here } else { at + 1 }
+    }
+
+    /// An access stays in LS2 from `at` to `until`.
+    fn hold_second(&mut self, at: u64, until: u64) {
+        self.second_queue.take(until);
+        self.second_full.add(at, self.second_queue.room());
+    }
+
+    /// PK22, PK23: a load of bytes that a store before it has not written.
+    fn forwarded(&self, load: &Touch, at: u64, here: u64) -> u64 {
+        let Some(store) = self.stores.find(load.address, load.size, at) else { return here };
+        if load.address == store.address && load.size <= store.size && !load.misaligned && !store.misaligned {
+            let delay = match load.size {
+                1 | 2 => FORWARD_NARROW,
+                _ if store.modifies => FORWARD_MODIFIED,
+                _ => FORWARD,
+            };
+            return here.max(store.ready + delay);
+        }
+        (store.written + 3).max(store.ready + NO_FORWARD).max(here)
+    }
+
+    /// When the line of a store is here: now, if it hits.
+    fn line_of(&mut self, touch: &Touch, at: u64) -> u64 {
+        if !touch.missed && !touch.uncached {
+            return at;
+        }
+        let at = at + u64::from(touch.translation);
+        let pending = self.misses.pending(touch.line, at);
+        pending.unwrap_or_else(|| self.misses.request(touch.line, at, u64::from(touch.latency).saturating_sub(1)))
+    }
+
+    /// When a locked operation, whose turn it is, may write its line.
+    pub(super) fn permission(&mut self, operation: &MacroOperation, turn: u64) -> u64 {
+        let mut from = turn;
+        for number in operation.touches.0..operation.touches.1 {
+            let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
+            from = from.max(self.line_of(&touch, self.access.0));
+        }
+        from
+    }
+
+    /// PK21: the stores of an operation that completes in cycle `completed` are written behind it.
+    pub(super) fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
+        for number in operation.touches.0..operation.touches.1 {
+            let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
+            let at = self.access.0;
+            // A locked operation completes when it has written.
+            let earliest = if touch.locked { completed } else { self.line_of(&touch, at).max(completed + 1) };
+            let written = in_order(&mut self.written, earliest, 2);
+            self.hold_second(at, written + 1);
+            let Touch { address, size, misaligned, .. } = touch;
+            self.stores.push(Store { address, size, misaligned, modifies: operation.loads, ready: issued.ready, written });
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Lines: the macro-operations that are dispatched together.
+
+use super::super::super::instruction::{Class, Operation, Register};
+use super::super::{Continuation, MOST, Touch};
+use super::rows::{Path, Row, Unit};
+use super::{ANY, WIDTH};
+
+/// The registers of a macro-operation. More than there is place for are left out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operands {
+    pub(super) addresses: [u16; 3],
+    pub(super) reads: [u16; 5],
+    pub(super) writes: [u16; 4],
+    pub(super) address_count: u8,
+    pub(super) read_count: u8,
+    pub(super) write_count: u8,
+}
+
+/// Copies as many registers as there is place for; returns how many.
+fn copy(to: &mut [u16], from: &[Register]) -> u8 {
+    let mut count = 0;
+    for (place, register) in to.iter_mut().zip(from) {
+        *place = register.0 % ANY;
+        count += 1;
+    }
+    count
+}
+
+impl Operands {
+    pub(super) const NONE: Operands =
+        Operands { addresses: [0; 3], reads: [0; 5], writes: [0; 4], address_count: 0, read_count: 0, write_count: 0 };
+
+    /// Those of an instruction without any: the result before, and one for the next.
+    pub(super) const UNKNOWN: Operands =
+        Operands { addresses: [ANY; 3], reads: [ANY; 5], writes: [ANY; 4], address_count: 1, read_count: 1, write_count: 1 };
+
+    pub(super) fn of(operation: Option<&Operation<'_>>) -> Operands {
+        let Some(operation) = operation else { return Operands::UNKNOWN };
+        let mut operands = Operands::NONE;
+        operands.address_count = copy(&mut operands.addresses, operation.addresses);
+        operands.read_count = copy(&mut operands.reads, operation.reads);
+        operands.write_count = copy(&mut operands.writes, operation.writes);
+        operands
+    }
+
+    pub(super) fn addresses(&self) -> &[u16] {
+        self.addresses.get(..usize::from(self.address_count)).unwrap_or(&[])
+    }
+
+    pub(super) fn reads(&self) -> &[u16] {
+        self.reads.get(..usize::from(self.read_count)).unwrap_or(&[])
+    }
+
+    pub(super) fn writes(&self) -> &[u16] {
+        self.writes.get(..usize::from(self.write_count)).unwrap_or(&[])
+    }
+}
+
+/// A macro-operation that waits for its line to be dispatched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MacroOperation {
+    pub(super) row: Row,
+    pub(super) class: Class,
+    pub(super) operands: Operands,
+    /// Its accesses among those of the line.
+    pub(super) touches: (u8, u8),
+    /// The second of two.
+    pub(super) second: bool,
+    /// Whether its instruction reads memory.
+    pub(super) loads: bool,
+    /// How the instruction continues, if this is its last.
+    pub(super) continuation: Continuation,
+    pub(super) segment_loads: u8,
+}
+
+impl MacroOperation {
+    pub(super) const NONE: MacroOperation = MacroOperation {
+        row: Row { path: Path::Direct, unit: Unit::None, latency: 0, every: 1 },
+        class: Class::Nop,
+        operands: Operands::NONE,
+        touches: (0, 0),
+        second: false,
+        loads: false,
+        continuation: Continuation::Sequential,
+        segment_loads: 0,
+    };
+}
+
+/// Macro-operations that are dispatched together.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) operations: [MacroOperation; WIDTH],
+    pub(super) count: usize,
+    pub(super) touches: [Touch; MOST],
+    pub(super) touch_count: usize,
+    /// When its last byte has been fetched.
+    pub(super) ready: u64,
+    /// The piece of code with its first byte.
+    pub(super) piece: u64,
+}
+
+impl Line {
+    pub(super) fn operations(&self) -> impl Iterator<Item = &MacroOperation> {
+        self.operations.iter().take(self.count)
+    }
+}
