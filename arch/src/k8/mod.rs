@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_takes_less_than_a_kibibyte() {
-        assert!(size_of::<K8>() < 1024, "{} bytes", size_of::<K8>());
+    fn one_thread_takes_a_kibibyte_and_a_quarter_at_most() {
+        assert!(size_of::<K8>() <= 1280, "{} bytes", size_of::<K8>());
     }
 }

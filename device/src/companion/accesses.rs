@@ -6,6 +6,7 @@ use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Answer, Follower, SMALLEST_PAGE};
 use super::instruction::{Access, AccessKind};
+use super::pipeline::Source;
 use super::profile::WritePolicy;
 use super::signals;
 use super::streams::Written;
@@ -78,7 +79,7 @@ impl Follower<'_> {
                 self.timing.load(Cause::LoadMemory, Cause::FullMemory, u32::from(costs.memory), costs.reorder, &mut self.tally);
             }
             if let Some(pipeline) = self.pipeline() {
-                pipeline.missed(u32::from(costs.memory));
+                pipeline.missed(u32::from(costs.memory), Source::Memory);
             }
             self.note(u32::from(costs.memory), DataSource::Device, translation);
             return;
@@ -115,7 +116,7 @@ impl Follower<'_> {
     fn accessed(&mut self, access: &Access, ask: Ask, line: u64, translation: Translation, (level, source, latency): Answer) {
         if level != Some(Level::First) {
             if let Some(pipeline) = self.pipeline() {
-                pipeline.missed(latency);
+                pipeline.missed(latency, Source::of(level, source));
             }
             self.missed(access, ask, line, (level, source, latency));
         } else if ask == Ask::Store {
@@ -195,7 +196,7 @@ impl Follower<'_> {
         let latency = u32::from(self.system.profile.costs.memory);
         self.timing.store(latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
-            pipeline.missed(latency);
+            pipeline.missed(latency, Source::Memory);
         }
     }
 

@@ -6,6 +6,7 @@ use super::cause::Cause;
 use super::cluster::{Ask, Level};
 use super::follower::{Follower, SMALLEST_PAGE};
 use super::instruction::Instruction;
+use super::pipeline::Source;
 use super::signals;
 use super::translation::{CODE, Found, Page, PageTables};
 
@@ -74,7 +75,7 @@ impl Follower<'_> {
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
-            pipeline.fetched(cost.saturating_add(latency));
+            pipeline.fetched(cost.saturating_add(latency), missed.then(|| Source::of(level, source)));
         }
         self.line = Some((line, page));
     }

@@ -187,6 +187,9 @@ pub struct PredictorGeometry {
 pub enum Microarchitecture {
     /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
     K8,
+    /// IBM POWER9: six internal operations a cycle to four slices, out of order. Threads of a core do not compete yet; each has the core to
+    /// itself.
+    Power9,
 }
 
 /// Costs in cycles.

@@ -66,11 +66,17 @@ impl<const STATES: usize> Account<STATES> {
     /// Removes cycles in which the same states hold, of those in `wanted`, one bit each: how many cycles, and these states.
     #[inline]
     pub(super) fn next(&mut self, wanted: u64) -> Option<(u64, u64)> {
+        self.next_within(wanted, u64::MAX)
+    }
+
+    /// The same, `most` cycles at most.
+    #[inline]
+    pub(super) fn next_within(&mut self, wanted: u64, most: u64) -> Option<(u64, u64)> {
         if self.passed == 0 {
             return None;
         }
         let states = self.some_held & wanted;
-        let mut cycles = self.passed;
+        let mut cycles = self.passed.min(most);
         for held in bits(states).filter_map(|state| self.held.get(state)) {
             cycles = cycles.min(*held);
         }

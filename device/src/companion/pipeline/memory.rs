@@ -125,6 +125,11 @@ impl<const COUNT: usize> Misses<COUNT> {
         self.lines.iter().find(|(of, until)| *of == line && *until > now).map(|(_, until)| *until)
     }
 
+    /// When a buffer is free.
+    pub(super) fn room(&self) -> u64 {
+        self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
+    }
+
     /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
         let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) else { return now + latency };

@@ -9,12 +9,19 @@ mod account;
 mod k8;
 mod memory;
 mod ports;
+mod power9;
 mod queue;
+mod reasons;
+mod saving;
+mod touch;
 
 use super::bytes::{Damaged, Reader, Writer};
-use super::instruction::{Access, AccessKind, Instruction};
+use super::instruction::{Access, Instruction};
 use super::profile::Microarchitecture;
 use super::tally::Tally;
+use saving::time;
+pub(super) use touch::Source;
+use touch::Touch;
 use vm_pmu_arch::feed::Signal;
 
 /// The accesses of one instruction that are distinguished. Those beyond lengthen the last.
@@ -38,53 +45,6 @@ pub(super) enum Continuation {
     Far,
 }
 
-/// What an access found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Touch {
-    address: u64,
-    /// The number of its line.
-    line: u64,
-    size: u8,
-    kind: AccessKind,
-    locked: bool,
-    uncached: bool,
-    /// It crosses the width of a cache access.
-    misaligned: bool,
-    /// Whether the first level had no line to serve it from.
-    missed: bool,
-    /// Whether tables were walked.
-    walked: bool,
-    /// What its translation takes, in cycles, beyond one from the first buffer.
-    translation: u32,
-    /// From issue to data, in cycles, if it missed.
-    latency: u32,
-}
-
-impl Touch {
-    fn new(access: &Access, line: u64) -> Touch {
-        let size = access.size.max(1);
-        let pieces = ((access.address & 7) + u64::from(size)).div_ceil(8);
-        Touch {
-            address: access.address,
-            line,
-            size,
-            kind: access.kind,
-            locked: access.locked,
-            uncached: access.uncached,
-            misaligned: pieces > u64::from(size).div_ceil(8),
-            ..Touch::default()
-        }
-    }
-
-    fn stores(&self) -> bool {
-        matches!(self.kind, AccessKind::Store | AccessKind::StreamingStore | AccessKind::RegisterStackStore)
-    }
-
-    fn loads(&self) -> bool {
-        matches!(self.kind, AccessKind::Load | AccessKind::RegisterStackLoad)
-    }
-}
-
 /// What the companion found out about the instruction that is being executed.
 #[derive(Clone, Debug)]
 struct Found {
@@ -92,28 +52,13 @@ struct Found {
     count: usize,
     /// Cycles until its code is here, beyond a hit of the first level.
     fetch: u32,
+    /// Where its code comes from, if the first level did not have it.
+    code: Option<Source>,
     continuation: Continuation,
 }
 
 impl Found {
-    const NONE: Found = Found {
-        touches: [Touch {
-            address: 0,
-            line: 0,
-            size: 0,
-            kind: AccessKind::Load,
-            locked: false,
-            uncached: false,
-            misaligned: false,
-            missed: false,
-            walked: false,
-            translation: 0,
-            latency: 0,
-        }; MOST],
-        count: 0,
-        fetch: 0,
-        continuation: Continuation::Sequential,
-    };
+    const NONE: Found = Found { touches: [Touch::NONE; MOST], count: 0, fetch: 0, code: None, continuation: Continuation::Sequential };
 
     fn touches(&self) -> &[Touch] {
         self.touches.get(..self.count).unwrap_or(&[])
@@ -123,40 +68,103 @@ impl Found {
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
-    core: k8::Core,
+    core: Core,
     found: Found,
     /// The states that are demanded, one bit each.
     wanted: u64,
+    /// Whether any reason of a cycle is demanded.
+    reasons_wanted: bool,
+    /// The reason of the last cycle that was reported.
+    last_reason: Option<u8>,
+}
+
+/// A part's own model.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // There is one a thread, in a box of its own.
+enum Core {
+    K8(k8::Core),
+    Power9(power9::Core),
+}
+
+/// Runs an expression with the core of either part.
+macro_rules! each {
+    ($pipeline:expr, $core:ident => $what:expr) => {
+        match $pipeline {
+            Core::K8($core) => $what,
+            Core::Power9($core) => $what,
+        }
+    };
+}
+
+/// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    states: u64,
+    reason: Option<u8>,
+    of: &'static [Signal],
+}
+
+impl Held {
+    /// The signals that hold.
+    pub(super) fn signals(self) -> impl Iterator<Item = Signal> {
+        let reason = self.reason.map_or(&[] as &[Signal], power9::signals_of);
+        let states = self.of.iter().enumerate().filter(move |(number, _)| self.states >> number & 1 == 1);
+        states.map(|(_, state)| *state).chain(reason.iter().copied())
+    }
 }
 
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
-        match model {
-            Microarchitecture::K8 => Pipeline { core: k8::Core::new(), found: Found::NONE, wanted: 0 },
-        }
+        let core = match model {
+            Microarchitecture::K8 => Core::K8(k8::Core::new()),
+            Microarchitecture::Power9 => Core::Power9(power9::Core::new()),
+        };
+        Pipeline { core, found: Found::NONE, wanted: 0, reasons_wanted: false, last_reason: None }
     }
 
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
-        match model {
-            Microarchitecture::K8 => signal == Signal::Cycles || k8::STATES.contains(&signal) || k8::EVENTS.contains(&signal),
+        let own = match model {
+            Microarchitecture::K8 => k8::STATES.contains(&signal) || k8::EVENTS.contains(&signal),
+            Microarchitecture::Power9 => {
+                power9::STATES.contains(&signal) || power9::EVENTS.contains(&signal) || power9::has_reason_of(signal)
+            }
+        };
+        own || signal == Signal::Cycles
+    }
+
+    /// The signals of the states that overlap.
+    fn states(&self) -> &'static [Signal] {
+        match &self.core {
+            Core::K8(_) => &k8::STATES,
+            Core::Power9(_) => &power9::STATES,
         }
     }
 
     /// Sets the demanded signals and whether the pipeline keeps time. Cycles that have not been reported are dropped. While time stands
     /// still, so does the pipeline: what is in flight goes on afterwards.
     pub(super) fn sync(&mut self, runs: bool, wants: impl Fn(Signal) -> bool) {
-        self.wanted = k8::STATES.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
-        self.core.account.clear();
+        self.wanted = self.states().iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
+        self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
+        if let Core::Power9(core) = &mut self.core {
+            core.reasons.take(core.account.passed());
+        }
+        each!(&mut self.core, core => {
+            core.account.clear();
+            if !runs {
+                core.account.last = None;
+            }
+        });
         if !runs {
-            self.core.account.last = None;
+            self.last_reason = None;
         }
     }
 
-    /// The code of the instruction is here `cycles` later.
-    pub(super) fn fetched(&mut self, cycles: u32) {
+    /// The code of the instruction is here `cycles` later, from beyond the first level if a source is named.
+    pub(super) fn fetched(&mut self, cycles: u32, source: Option<Source>) {
         self.found.fetch = self.found.fetch.saturating_add(cycles);
+        self.found.code = source.or(self.found.code);
     }
 
     /// The instruction makes an access, to the line with this number.
@@ -176,8 +184,11 @@ impl Pipeline {
     }
 
     /// The data of the present access, or the permission to write them, come from beyond the first level after `latency` cycles.
-    pub(super) fn missed(&mut self, latency: u32) {
+    pub(super) fn missed(&mut self, latency: u32, source: Source) {
         if let Some(touch) = self.found.touches.get_mut(self.found.count.wrapping_sub(1)) {
+            if !touch.missed || latency > touch.latency {
+                touch.source = source;
+            }
             touch.missed = true;
             touch.latency = touch.latency.max(latency);
         }
@@ -192,45 +203,56 @@ impl Pipeline {
 
     /// The instruction has been executed.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        self.core.execute(instruction, &self.found, tally);
+        each!(&mut self.core, core => core.execute(instruction, &self.found, tally));
         self.found.count = 0;
         self.found.fetch = 0;
+        self.found.code = None;
         self.found.continuation = Continuation::Sequential;
     }
 
     /// How many cycles have not been reported.
     pub(super) fn unreported(&self) -> u64 {
-        self.core.account.passed()
+        each!(&self.core, core => core.account.passed())
     }
 
-    /// Removes cycles in which the same states hold: how many, and these states, for [`states`](Pipeline::states).
-    pub(super) fn next(&mut self) -> Option<(u64, u64)> {
-        self.core.account.next(self.wanted)
-    }
-
-    /// The signals of `states`.
-    pub(super) fn states(states: u64) -> impl Iterator<Item = Signal> {
-        k8::STATES.iter().enumerate().filter(move |(number, _)| states >> number & 1 == 1).map(|(_, state)| *state)
+    /// Removes cycles in which the same holds: how many, and what.
+    pub(super) fn next(&mut self) -> Option<(u64, Held)> {
+        let of = self.states();
+        match &mut self.core {
+            Core::K8(core) => {
+                let (cycles, states) = core.account.next(self.wanted)?;
+                Some((cycles, Held { states, reason: None, of }))
+            }
+            Core::Power9(core) => {
+                let (reason, most) = core.reasons.peek().unwrap_or((0, u64::MAX));
+                let most = if self.reasons_wanted { most } else { u64::MAX };
+                let (cycles, states) = core.account.next_within(self.wanted, most)?;
+                core.reasons.take(cycles);
+                self.last_reason = Some(reason);
+                Some((cycles, Held { states, reason: self.reasons_wanted.then_some(reason), of }))
+            }
+        }
     }
 
     /// Whether `state` held in the last cycle, if one has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = self.core.account.last?;
-        Some(Pipeline::states(states).any(|held| held == state))
+        let states = each!(&self.core, core => core.account.last)?;
+        Some(Held { states, reason: self.last_reason, of: self.states() }.signals().any(|held| held == state))
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        self.core.save(writer);
+        each!(&self.core, core => core.save(writer));
+        writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.core.load(reader)?;
+        each!(&mut self.core, core => core.load(reader))?;
+        self.last_reason = match reader.word()? {
+            0 => None,
+            reason if reason <= power9::REASONS as u64 => Some((reason - 1) as u8),
+            _ => return Err(Damaged),
+        };
         self.found = Found::NONE;
         Ok(())
     }
-}
-
-/// Reads a cycle: not much later than `now`.
-fn time(reader: &mut Reader<'_>, now: u64) -> Result<u64, Damaged> {
-    Some(reader.word()?).filter(|time| *time <= now.saturating_add(1 << 40)).ok_or(Damaged)
 }

@@ -188,3 +188,65 @@ fn the_bandwidth_of_mcdram_is_what_cores_read_and_write() {
     let merged = written - given_up;
     assert!(merged <= rig.sum(&[Signal::StreamingStoreFlushes]), "only a partial buffer can write a line back before itself");
 }
+
+#[test]
+fn the_stack_of_the_pipeline_of_power9_adds_up() {
+    // Section 5.9, tables 5-11, 5-12 and 5-23: every cycle is in one class, and each parent is the sum of its children.
+    let profile = super::super::Profile { pipeline: Some(super::super::Microarchitecture::Power9), ..*parts::named("power9").unwrap() };
+    let rig = noisy(&profile, 1_000);
+    for thread in 0..rig.machine.threads() {
+        let sum = |signals: &[Signal]| signals.iter().map(|signal| rig.get(thread, *signal)).sum::<u64>();
+        let classes = [
+            Signal::RetirementCycles,
+            Signal::FrontEndEmptyCycles,
+            Signal::ThreadBlockedCycles,
+            Signal::AllFinishedCycles,
+            Signal::IssueHeldCycles,
+            Signal::StallCycles,
+        ];
+        assert!(rig.get(thread, Signal::Cycles) > 1_000);
+        assert_eq!(rig.get(thread, Signal::Cycles), sum(&classes));
+        let held = [Signal::IssueHeldArbitrationCycles, Signal::IssueHeldOtherCycles];
+        assert_eq!(rig.get(thread, Signal::IssueHeldCycles), sum(&held));
+        let stalls =
+            [Signal::StallExecutionCycles, Signal::StallMemoryCycles, Signal::StallBranchCycles, Signal::StallDispatchFinishCycles];
+        assert_eq!(rig.get(thread, Signal::StallCycles), sum(&stalls));
+        let units = [
+            Signal::StallFixedCycles,
+            Signal::StallFloatScalarCycles,
+            Signal::StallDecimalCycles,
+            Signal::StallPermuteCycles,
+            Signal::StallCryptoCycles,
+            Signal::StallVectorFixedCycles,
+            Signal::StallFloatVectorCycles,
+        ];
+        assert_eq!(rig.get(thread, Signal::StallExecutionCycles), sum(&units));
+        let misses = [
+            Signal::StallLoadL2Cycles,
+            Signal::StallLoadL3Cycles,
+            Signal::StallLoadOtherCoreCycles,
+            Signal::StallLoadLocalMemoryCycles,
+            Signal::StallLoadRemoteCycles,
+        ];
+        assert_eq!(rig.get(thread, Signal::StallLoadMissCycles), sum(&misses));
+        let memory = [
+            Signal::StallLoadMissCycles,
+            Signal::StallAddressArbitrationCycles,
+            Signal::StallTranslationQueueFullCycles,
+            Signal::StallTranslationCycles,
+            Signal::StallMissQueueFullCycles,
+            Signal::StallStoreDataWaitCycles,
+            Signal::StallStoreForwardCycles,
+            Signal::StallLoadFinishCycles,
+            Signal::StallSplitLoadCycles,
+            Signal::StallLoadReserveCycles,
+            Signal::StallStoreBufferCycles,
+            Signal::StallStoreDataCycles,
+            Signal::StallStoreFinishCycles,
+            Signal::StallLockedCycles,
+            Signal::StallLoadStoreOtherCycles,
+        ];
+        assert_eq!(rig.get(thread, Signal::StallMemoryCycles), sum(&memory));
+        assert!(sum(&[Signal::StallMemoryCycles]) > 0 && sum(&[Signal::StallExecutionCycles]) > 0);
+    }
+}

@@ -1,21 +1,12 @@
 //! Save and restore of the pipeline.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::super::instruction::{AccessKind, Class};
+use super::super::super::instruction::Class;
+use super::super::saving::{number, pick, small};
 use super::super::{Continuation, Touch, time};
 use super::line::{MacroOperation, Operands};
 use super::rows::{Path, Row, Unit};
 use super::{Core, Redirect};
-
-/// A choice among a few, by number.
-fn pick<T: Copy>(all: &[T], reader: &mut Reader<'_>) -> Result<T, Damaged> {
-    let number = usize::try_from(reader.word()?).map_err(|_| Damaged)?;
-    all.get(number).copied().ok_or(Damaged)
-}
-
-fn number<T: PartialEq>(all: &[T], value: &T) -> u64 {
-    all.iter().position(|each| each == value).unwrap_or(0) as u64
-}
 
 const UNITS: [Unit; 8] = [Unit::None, Unit::Integer, Unit::Address, Unit::Multiplier, Unit::Add, Unit::Multiply, Unit::Store, Unit::Either];
 
@@ -23,10 +14,6 @@ const CONTINUATIONS: [Continuation; 5] =
     [Continuation::Sequential, Continuation::Taken, Continuation::Mispredicted, Continuation::Restarted, Continuation::Far];
 
 const PATHS: [Path; 3] = [Path::Direct, Path::Double, Path::Chained];
-
-fn small(reader: &mut Reader<'_>, limit: usize) -> Result<u8, Damaged> {
-    u8::try_from(reader.word()?).ok().filter(|value| usize::from(*value) <= limit).ok_or(Damaged)
-}
 
 impl Row {
     fn save(&self, writer: &mut Writer) {
@@ -98,36 +85,6 @@ impl MacroOperation {
             loads: flags >> 1 & 1 == 1,
             continuation,
             segment_loads,
-        })
-    }
-}
-
-impl Touch {
-    fn save(&self, writer: &mut Writer) {
-        let flags = [self.locked, self.uncached, self.misaligned, self.missed, self.walked];
-        let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
-        writer.words(&[self.address, self.line, u64::from(self.size), number(&AccessKind::ALL, &self.kind), flags]);
-        writer.words(&[u64::from(self.translation), u64::from(self.latency)]);
-    }
-
-    fn load(reader: &mut Reader<'_>) -> Result<Touch, Damaged> {
-        let (address, line, size, kind) = (reader.word()?, reader.word()?, small(reader, 255)?, pick(&AccessKind::ALL, reader)?);
-        let flags = reader.word()?;
-        let flag = |bit: u32| flags >> bit & 1 == 1;
-        let translation = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
-        let latency = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
-        Ok(Touch {
-            address,
-            line,
-            size,
-            kind,
-            locked: flag(0),
-            uncached: flag(1),
-            misaligned: flag(2),
-            missed: flag(3),
-            walked: flag(4),
-            translation,
-            latency,
         })
     }
 }

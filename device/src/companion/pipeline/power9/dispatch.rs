@@ -1,0 +1,154 @@
+//! Dispatch: six internal operations a cycle, in order, by the places of two superslices.
+
+use super::super::super::instruction::Operation;
+use super::rows::{Place, Row, Unit};
+use super::{Core, SCOREBOARD, SLICES, State, Times};
+
+/// Internal operations of a cycle, and branches among them (PP9).
+const WIDTH: u8 = 6;
+const BRANCHES: u8 = 2;
+/// Places of a superslice, and those where one operation goes to each slice (PP10).
+const PLACES: u8 = 3;
+const RESTRICTED: u8 = 2;
+
+/// What has been dispatched in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) at: u64,
+    pub(super) count: u8,
+    pub(super) branches: u8,
+    /// Places that are taken in each superslice, and whether it takes one operation for each slice.
+    pub(super) used: [u8; 2],
+    pub(super) restricted: [bool; 2],
+    /// The slice of each superslice whose turn it is.
+    pub(super) turn: [u8; 2],
+}
+
+impl Group {
+    pub(super) fn new(at: u64) -> Group {
+        Group { at, count: 0, branches: 0, used: [0; 2], restricted: [false; 2], turn: [0; 2] }
+    }
+
+    /// The next dispatch cycle, with nothing in it.
+    fn begin(&mut self, at: u64) {
+        *self = Group { turn: self.turn, ..Group::new(at) };
+    }
+
+    /// Whether a superslice has the place for an operation.
+    fn fits(&self, superslice: usize, place: Place) -> bool {
+        let used = self.used.get(superslice).copied().unwrap_or(PLACES);
+        let most = if self.restricted.get(superslice) == Some(&true) { RESTRICTED } else { PLACES };
+        match place {
+            Place::Plain => used < most,
+            Place::Restricted => used < RESTRICTED,
+            Place::Even => used == 0,
+            Place::Branch => true,
+        }
+    }
+
+    /// The superslice that an operation goes to: of those with a place, the one with more.
+    fn superslice(&self, place: Place) -> Option<usize> {
+        let [first, second] = self.used;
+        let order = if second < first { [1, 0] } else { [0, 1] };
+        order.into_iter().find(|superslice| self.fits(*superslice, place))
+    }
+
+    /// Whether an instruction of so many operations has its places.
+    fn has_room(&self, row: &Row) -> bool {
+        if row.operations > 2 {
+            return self.count == 0;
+        }
+        let places = self.count + row.operations <= WIDTH;
+        match row.place {
+            Place::Branch => places && self.branches < BRANCHES,
+            place => places && self.superslice(place).is_some(),
+        }
+    }
+
+    /// Takes the places of an operation; returns the slice that it goes to.
+    fn take(&mut self, place: Place, operations: u8) -> usize {
+        // One of three takes the cycle for itself (PP11).
+        self.count = if operations > 2 { WIDTH } else { self.count + operations };
+        if place == Place::Branch {
+            self.branches += 1;
+            return 0;
+        }
+        let superslice = self.superslice(place).unwrap_or(0);
+        if let (Some(used), Some(restricted)) = (self.used.get_mut(superslice), self.restricted.get_mut(superslice)) {
+            *used += if place == Place::Even { PLACES } else { 1 };
+            *restricted |= place == Place::Restricted;
+        }
+        for _ in 1..operations {
+            // The other operations of the same instruction, where there is a place.
+            if let Some(used) = self.superslice(Place::Plain).and_then(|other| self.used.get_mut(other)) {
+                *used += 1;
+            }
+        }
+        let turn = self.turn.get_mut(superslice);
+        let slice = turn.map_or(0, |turn| {
+            *turn ^= 1;
+            usize::from(*turn ^ 1)
+        });
+        2 * superslice + slice
+    }
+}
+
+impl Core {
+    /// PP9 to PP18: when the instruction could be dispatched, when it is, and the slice that its operation goes to. It has not been issued.
+    pub(super) fn dispatch(&mut self, row: &Row, operation: &Operation<'_>, serializes: bool) -> Times {
+        let before = self.group;
+        let mut ready = self.fetched.max(self.restart);
+        if !self.group.has_room(row) || ready > self.group.at {
+            ready = ready.max(self.group.at + u64::from(self.group.count != 0));
+        } else {
+            ready = self.group.at;
+        }
+        // PP5: decode waits for an entry of the effective address table.
+        if row.place == Place::Branch {
+            let room = self.targets.room(1);
+            self.hold(State::TargetsFull, ready, room);
+            ready = ready.max(room);
+        }
+        // A cycle in which anything was dispatched is no cycle of a hold.
+        let from = if ready == before.at && before.count != 0 { ready + 1 } else { ready };
+        let mut at = ready;
+        let mut held = from;
+        let window = self.window.room(usize::from(row.operations));
+        self.hold(State::WindowFull, held, window);
+        held = held.max(window);
+        at = at.max(window);
+        let history = self.history.room(operation.writes.len());
+        self.hold(State::HeldHistory, held, history);
+        held = held.max(history);
+        at = at.max(history);
+        let synchronized = if serializes && self.completed != 0 { self.completed + SCOREBOARD } else { 0 };
+        self.hold(State::HeldSynchronization, held, synchronized);
+        held = held.max(synchronized);
+        at = at.max(synchronized);
+        let queue = match row.unit {
+            Unit::None => 0,
+            Unit::Branch => self.branches.room(),
+            _ => self.queues.iter().map(|queue| queue.room()).min().unwrap_or(0),
+        };
+        self.hold(State::HeldIssueQueue, held, queue);
+        at = at.max(queue);
+        self.hold(State::DispatchHeld, from.max(window), at);
+        if at > self.group.at {
+            self.pass(at);
+        }
+        let mut slice = self.group.take(row.place, row.operations);
+        let full = |slice: usize| self.queues.get(slice).is_none_or(|queue| queue.room() > at);
+        if !matches!(row.unit, Unit::None | Unit::Branch) && full(slice) {
+            // The other slice of the superslice, or any.
+            slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
+        }
+        Times { ready, dispatched: at, slice, sourced: at + 1, issued: at, finished: at + 1 }
+    }
+
+    /// Time passes up to the dispatch cycle `at`.
+    fn pass(&mut self, at: u64) {
+        self.account.pass(at - self.group.at);
+        self.group.begin(at);
+        self.ports.forget(at);
+    }
+}

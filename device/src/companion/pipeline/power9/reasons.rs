@@ -1,0 +1,301 @@
+//! The reason that each cycle has (PP42), and what it counts as.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::instruction::AccessKind;
+use super::super::{Source, Touch};
+
+/// Why the oldest unfinished instruction has not finished, or what else a cycle has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Reason {
+    /// It finishes in this cycle.
+    Finish,
+    /// All that is in the completion table has finished.
+    AllFinished,
+    /// The same, and an exception keeps the oldest from completing.
+    BlockedException,
+    /// The same, and a barrier waits for its answer.
+    BlockedBarrier,
+    /// The completion table is empty.
+    Empty,
+    /// The same, after a mispredicted branch.
+    EmptyMisprediction,
+    /// The same, and its target had to be fetched from beyond the first level.
+    EmptyMispredictionMiss,
+    /// The completion table is empty, and code comes from the second level,
+    EmptySecond,
+    /// from the third,
+    EmptyThird,
+    /// from beyond,
+    EmptyMemory,
+    /// or is being translated.
+    EmptyTranslation,
+    /// The completion table is empty, and an instruction waits until all before it have completed.
+    EmptyHeldSynchronization,
+    /// It has not been issued: another operation took its port.
+    HeldArbitration,
+    /// It has not been issued, for another reason.
+    HeldOther,
+    /// Operations of the fixed-point unit,
+    Fixed,
+    /// and those of many cycles.
+    FixedLong,
+    /// Scalar floating-point operations,
+    Float,
+    /// and those of many cycles.
+    FloatLong,
+    /// Decimal and quad-precision operations,
+    Decimal,
+    /// and those of many cycles.
+    DecimalLong,
+    /// Permutations.
+    Permute,
+    /// Cryptography.
+    Crypto,
+    /// Vectors of integers,
+    VectorFixed,
+    /// and those of many cycles.
+    VectorFixedLong,
+    /// Vectors of floating-point numbers,
+    VectorFloat,
+    /// and those of many cycles.
+    VectorFloatLong,
+    /// Branches.
+    Branch,
+    /// What no unit executes.
+    DispatchFinish,
+    /// An access found its slice taken.
+    AddressArbitration,
+    /// No entry is free for another access that waits for its translation.
+    TranslationQueueFull,
+    /// A translation.
+    Translation,
+    /// No entry is free for another line that is missing.
+    MissQueueFull,
+    /// A load waits for the data of a store,
+    StoreDataWait,
+    /// and takes them.
+    Forward,
+    /// Data come from the second level,
+    MissSecond,
+    /// the third,
+    MissThird,
+    /// another core,
+    MissOtherCore,
+    /// memory,
+    MissMemory,
+    /// or another package.
+    MissRemote,
+    /// A load passes through the pipeline.
+    LoadFinish,
+    /// The second part of a load that lies in two slices.
+    SplitLoad,
+    /// A load that reserves.
+    LoadReserve,
+    /// The queue of stores is full.
+    StoreQueueFull,
+    /// A store waits for its data.
+    StoreData,
+    /// A store passes through the pipeline.
+    StoreFinish,
+    /// A store-conditional.
+    StoreConditional,
+    /// What else the load/store unit executes.
+    LoadStoreOther,
+}
+
+/// How many reasons there are.
+pub(in super::super) const REASONS: usize = Reason::LoadStoreOther as usize + 1;
+
+impl Reason {
+    /// All, in their order.
+    pub(super) const ALL: [Reason; REASONS] = [
+        Reason::Finish,
+        Reason::AllFinished,
+        Reason::BlockedException,
+        Reason::BlockedBarrier,
+        Reason::Empty,
+        Reason::EmptyMisprediction,
+        Reason::EmptyMispredictionMiss,
+        Reason::EmptySecond,
+        Reason::EmptyThird,
+        Reason::EmptyMemory,
+        Reason::EmptyTranslation,
+        Reason::EmptyHeldSynchronization,
+        Reason::HeldArbitration,
+        Reason::HeldOther,
+        Reason::Fixed,
+        Reason::FixedLong,
+        Reason::Float,
+        Reason::FloatLong,
+        Reason::Decimal,
+        Reason::DecimalLong,
+        Reason::Permute,
+        Reason::Crypto,
+        Reason::VectorFixed,
+        Reason::VectorFixedLong,
+        Reason::VectorFloat,
+        Reason::VectorFloatLong,
+        Reason::Branch,
+        Reason::DispatchFinish,
+        Reason::AddressArbitration,
+        Reason::TranslationQueueFull,
+        Reason::Translation,
+        Reason::MissQueueFull,
+        Reason::StoreDataWait,
+        Reason::Forward,
+        Reason::MissSecond,
+        Reason::MissThird,
+        Reason::MissOtherCore,
+        Reason::MissMemory,
+        Reason::MissRemote,
+        Reason::LoadFinish,
+        Reason::SplitLoad,
+        Reason::LoadReserve,
+        Reason::StoreQueueFull,
+        Reason::StoreData,
+        Reason::StoreFinish,
+        Reason::StoreConditional,
+        Reason::LoadStoreOther,
+    ];
+
+    /// What a cycle with this reason counts as: tables 5-11 and 5-12, from the first level of the tree to the last.
+    pub(super) fn signals(self) -> &'static [Signal] {
+        use Signal as S;
+        match self {
+            Reason::Finish => &[S::RetirementCycles],
+            Reason::AllFinished => &[S::AllFinishedCycles],
+            Reason::BlockedException => &[S::ThreadBlockedCycles, S::BlockedExceptionCycles],
+            Reason::BlockedBarrier => &[S::ThreadBlockedCycles, S::StallSerializationCycles],
+            Reason::Empty => &[S::FrontEndEmptyCycles],
+            Reason::EmptyMisprediction => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMispredictionCycles],
+            Reason::EmptyMispredictionMiss => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMispredictionMissCycles],
+            Reason::EmptySecond => &[S::FrontEndEmptyCycles, S::FrontEndEmptyL2Cycles],
+            Reason::EmptyThird => &[S::FrontEndEmptyCycles, S::FrontEndEmptyL3Cycles],
+            Reason::EmptyMemory => &[S::FrontEndEmptyCycles, S::FrontEndEmptyMemoryCycles],
+            Reason::EmptyTranslation => &[S::FrontEndEmptyCycles, S::FrontEndEmptyTranslationCycles],
+            Reason::EmptyHeldSynchronization => &[S::FrontEndEmptyCycles, S::EmptyHeldCycles, S::EmptyHeldSynchronizationCycles],
+            Reason::HeldArbitration => &[S::IssueHeldCycles, S::IssueHeldArbitrationCycles],
+            Reason::HeldOther => &[S::IssueHeldCycles, S::IssueHeldOtherCycles],
+            Reason::Fixed => &[S::StallCycles, S::StallExecutionCycles, S::StallFixedCycles],
+            Reason::FixedLong => &[S::StallCycles, S::StallExecutionCycles, S::StallFixedCycles, S::StallFixedLongCycles],
+            Reason::Float => &[S::StallCycles, S::StallExecutionCycles, S::StallFloatScalarCycles],
+            Reason::FloatLong => &[S::StallCycles, S::StallExecutionCycles, S::StallFloatScalarCycles, S::StallFloatScalarLongCycles],
+            Reason::Decimal => &[S::StallCycles, S::StallExecutionCycles, S::StallDecimalCycles],
+            Reason::DecimalLong => &[S::StallCycles, S::StallExecutionCycles, S::StallDecimalCycles, S::StallDecimalLongCycles],
+            Reason::Permute => &[S::StallCycles, S::StallExecutionCycles, S::StallPermuteCycles],
+            Reason::Crypto => &[S::StallCycles, S::StallExecutionCycles, S::StallCryptoCycles],
+            Reason::VectorFixed => &[S::StallCycles, S::StallExecutionCycles, S::StallVectorFixedCycles],
+            Reason::VectorFixedLong => &[S::StallCycles, S::StallExecutionCycles, S::StallVectorFixedCycles, S::StallVectorFixedLongCycles],
+            Reason::VectorFloat => &[S::StallCycles, S::StallExecutionCycles, S::StallFloatVectorCycles],
+            Reason::VectorFloatLong => &[S::StallCycles, S::StallExecutionCycles, S::StallFloatVectorCycles, S::StallFloatVectorLongCycles],
+            Reason::Branch => &[S::StallCycles, S::StallBranchCycles],
+            Reason::DispatchFinish => &[S::StallCycles, S::StallDispatchFinishCycles],
+            Reason::AddressArbitration => &[S::StallCycles, S::StallMemoryCycles, S::StallAddressArbitrationCycles],
+            Reason::TranslationQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallTranslationQueueFullCycles],
+            Reason::Translation => &[S::StallCycles, S::StallMemoryCycles, S::StallTranslationCycles],
+            Reason::MissQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallMissQueueFullCycles],
+            Reason::StoreDataWait => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreDataWaitCycles],
+            Reason::Forward => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreForwardCycles],
+            Reason::MissSecond => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadL2Cycles],
+            Reason::MissThird => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadL3Cycles],
+            Reason::MissOtherCore => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadOtherCoreCycles],
+            Reason::MissMemory => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadLocalMemoryCycles],
+            Reason::MissRemote => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadMissCycles, S::StallLoadRemoteCycles],
+            Reason::LoadFinish => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadFinishCycles],
+            Reason::SplitLoad => &[S::StallCycles, S::StallMemoryCycles, S::StallSplitLoadCycles],
+            Reason::LoadReserve => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadReserveCycles],
+            Reason::StoreQueueFull => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreBufferCycles],
+            Reason::StoreData => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreDataCycles],
+            Reason::StoreFinish => &[S::StallCycles, S::StallMemoryCycles, S::StallStoreFinishCycles],
+            Reason::StoreConditional => &[S::StallCycles, S::StallMemoryCycles, S::StallLockedCycles],
+            Reason::LoadStoreOther => &[S::StallCycles, S::StallMemoryCycles, S::StallLoadStoreOtherCycles],
+        }
+    }
+
+    /// Where the data of an access come from.
+    pub(super) fn of_miss(source: Source) -> Reason {
+        match source {
+            Source::Second => Reason::MissSecond,
+            Source::Third => Reason::MissThird,
+            Source::OtherCore => Reason::MissOtherCore,
+            Source::Memory => Reason::MissMemory,
+            Source::Remote => Reason::MissRemote,
+        }
+    }
+
+    /// Where code comes from.
+    pub(super) fn of_fetch(source: Source) -> Reason {
+        match source {
+            Source::Second => Reason::EmptySecond,
+            Source::Third => Reason::EmptyThird,
+            Source::OtherCore | Source::Memory | Source::Remote => Reason::EmptyMemory,
+        }
+    }
+
+    /// What an access that hits passes through.
+    pub(super) fn of_pass(touch: &Touch) -> Reason {
+        match touch.kind {
+            AccessKind::Load | AccessKind::RegisterStackLoad => Reason::LoadFinish,
+            _ if touch.stores() => Reason::StoreFinish,
+            _ => Reason::LoadStoreOther,
+        }
+    }
+}
+
+/// Reasons of the last phases of an instruction, each up to a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phases {
+    phases: [(Reason, u64); Phases::MOST],
+    count: usize,
+}
+
+impl Phases {
+    const MOST: usize = 24;
+
+    pub(super) const fn new() -> Phases {
+        Phases { phases: [(Reason::Finish, 0); Phases::MOST], count: 0 }
+    }
+
+    /// Up to cycle `until` the reason is `reason`. What there is no place for has the reason that follows.
+    #[inline]
+    pub(super) fn push(&mut self, reason: Reason, until: u64) {
+        if let Some(place) = self.phases.get_mut(self.count) {
+            *place = (reason, until);
+            self.count += 1;
+        }
+    }
+
+    pub(super) fn all(&self) -> &[(Reason, u64)] {
+        self.phases.get(..self.count).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_listed_at_its_number() {
+        for (number, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, number, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn every_cycle_counts_in_one_class_of_the_stack() {
+        // PP42: ICT_NOSLOT, NTC_FIN, THRD, NTC_ALL_FIN, ISSUE_HELD and CMPLU_STALL add up to all cycles.
+        let classes = [
+            Signal::FrontEndEmptyCycles,
+            Signal::RetirementCycles,
+            Signal::ThreadBlockedCycles,
+            Signal::AllFinishedCycles,
+            Signal::IssueHeldCycles,
+            Signal::StallCycles,
+        ];
+        for reason in Reason::ALL {
+            assert_eq!(reason.signals().iter().filter(|signal| classes.contains(signal)).count(), 1, "{reason:?}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The known answers KA1 to KA13 of `docs/notes/pipelines-power9.md`, section 3: each is worked out there by hand.
+
+use alloc::vec::Vec;
+
+use super::super::super::bytes::{Reader, Writer};
+use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
+use super::super::super::tally::Tally;
+use super::super::touch::{Source, Touch};
+use super::super::{Continuation, Found};
+use super::reasons::{REASONS, Reason};
+use super::{Core, STATES, State};
+
+/// What a load from memory takes, and one from the second level.
+const MEMORY: u32 = 340;
+const SECOND: u32 = 15;
+/// A register that is always ready.
+const FREE: u16 = 200;
+
+/// A core, with everything at hand and the first instruction dispatched in cycle 0.
+struct Bench {
+    core: Core,
+    tally: Tally,
+    found: Found,
+}
+
+fn instruction<'a>(class: Class, operation: Operation<'a>) -> Instruction<'a> {
+    Instruction { class, operation: Some(operation), ..Instruction::default() }
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { core: Core::new(), tally: Tally::new(), found: Found::NONE }
+    }
+
+    fn run(&mut self, instruction: &Instruction<'_>) {
+        self.core.execute(instruction, &self.found, &mut self.tally);
+        self.found = Found::NONE;
+    }
+
+    fn operate(&mut self, class: Class, to: u16, from: u16) {
+        self.run(&instruction(class, Operation { width: 8, reads: &[Register(from)], writes: &[Register(to)], ..Operation::default() }));
+    }
+
+    fn add(&mut self, to: u16, from: u16) {
+        self.operate(Class::Simple, to, from);
+    }
+
+    fn adds(&mut self, count: usize) {
+        (0..count).for_each(|_| self.add(100, FREE));
+    }
+
+    fn touch(&mut self, address: u64, kind: AccessKind) -> &mut Touch {
+        let access = Access { address, physical: address, size: 8, kind, ..Access::default() };
+        self.found.touches[0] = Touch::new(&access, address >> 7);
+        self.found.count = 1;
+        &mut self.found.touches[0]
+    }
+
+    fn load(&mut self, to: u16, address: u64, miss: Option<(u32, Source)>) {
+        let touch = self.touch(address, AccessKind::Load);
+        if let Some((latency, source)) = miss {
+            (touch.missed, touch.latency, touch.source) = (true, latency, source);
+        }
+        self.run(&instruction(
+            Class::Load,
+            Operation { width: 8, addresses: &[Register(FREE)], writes: &[Register(to)], ..Operation::default() },
+        ));
+    }
+
+    fn store(&mut self, from: u16, address: u64) {
+        self.touch(address, AccessKind::Store);
+        self.run(&instruction(
+            Class::Store,
+            Operation { width: 8, addresses: &[Register(FREE)], reads: &[Register(from)], ..Operation::default() },
+        ));
+    }
+
+    /// All has completed: how many cycles that took, how many have each reason, and the cycles of each state.
+    fn finish(mut self) -> Answer {
+        let core = &mut self.core;
+        let cycles = core.completed + 1;
+        core.own_until(core.blocked.reason, core.blocked.until);
+        core.own_until(Reason::AllFinished, cycles);
+        let mut reasons = [0; REASONS];
+        while let Some((reason, cycles)) = core.reasons.peek() {
+            reasons[usize::from(reason)] += cycles;
+            core.reasons.take(cycles);
+        }
+        core.account.pass(1 << 20);
+        let mut states = [0; STATES.len()];
+        while let Some((cycles, held)) = core.account.next(u64::MAX) {
+            states.iter_mut().enumerate().filter(|(state, _)| held >> state & 1 == 1).for_each(|(_, sum)| *sum += cycles);
+        }
+        assert_eq!(reasons.iter().sum::<u64>(), cycles, "PP42: every cycle has one reason");
+        Answer { cycles, reasons, states }
+    }
+}
+
+struct Answer {
+    cycles: u64,
+    reasons: [u64; REASONS],
+    states: [u64; STATES.len()],
+}
+
+impl Answer {
+    /// The cycles, and the reasons that any of them has.
+    fn expect(&self, cycles: u64, reasons: &[(Reason, u64)]) {
+        let found: Vec<_> = Reason::ALL.into_iter().zip(self.reasons).filter(|(_, cycles)| *cycles != 0).collect();
+        let mut reasons = reasons.to_vec();
+        reasons.sort_by_key(|(reason, _)| *reason as u8);
+        assert_eq!((self.cycles, found), (cycles, reasons));
+    }
+
+    fn state(&self, state: State) -> u64 {
+        self.states[state as usize]
+    }
+}
+
+use Reason::{AllFinished, Branch, Empty, EmptyMisprediction, Finish, Fixed, HeldOther};
+
+#[test]
+fn ka1_a_chain_of_adds() {
+    let mut bench = Bench::new();
+    (0..100).for_each(|_| bench.add(1, 1));
+    let answer = bench.finish();
+    answer.expect(204, &[(HeldOther, 1), (Fixed, 101), (Finish, 100), (AllFinished, 2)]);
+    assert_eq!(answer.state(State::HeldIssueQueue), 52);
+    assert_eq!(answer.state(State::DispatchHeld), 52);
+}
+
+#[test]
+fn ka2_independent_adds() {
+    let mut bench = Bench::new();
+    bench.adds(600);
+    let answer = bench.finish();
+    answer.expect(155, &[(HeldOther, 1), (Fixed, 2), (Finish, 150), (AllFinished, 2)]);
+    assert_eq!(answer.state(State::DispatchHeld), 0);
+}
+
+#[test]
+fn ka3_a_division_under_work() {
+    for work in [0, 40] {
+        let mut bench = Bench::new();
+        bench.operate(Class::SignedDivide, 1, 2);
+        bench.adds(work);
+        bench.add(3, 1);
+        let reasons = [(HeldOther, 1), (Reason::FixedLong, 24), (Fixed, 1), (Finish, 2), (AllFinished, 2)];
+        bench.finish().expect(30, &reasons);
+    }
+}
+
+#[test]
+fn ka4_a_load_from_memory_under_a_full_window() {
+    let mut bench = Bench::new();
+    bench.load(1, 0x1000, Some((MEMORY, Source::Memory)));
+    // Without results, so that the history buffer does not fill before the completion table.
+    let add = instruction(Class::Simple, Operation { width: 8, reads: &[Register(FREE)], ..Operation::default() });
+    (0..300).for_each(|_| bench.run(&add));
+    let answer = bench.finish();
+    answer.expect(361, &[(HeldOther, 2), (Reason::MissMemory, 340), (Fixed, 2), (Finish, 13), (AllFinished, 4)]);
+    assert_eq!(answer.state(State::WindowFull), 289);
+}
+
+#[test]
+fn ka4_with_results_fills_the_history_buffer_first() {
+    // The load and 127 adds have its 128 places at the end of cycle 22: 108 by cycle 17, then four a cycle. All complete at 343. The other
+    // 173 are dispatched from 344 on and issued four a cycle from 345 to 388.
+    let mut bench = Bench::new();
+    bench.load(1, 0x1000, Some((MEMORY, Source::Memory)));
+    bench.adds(300);
+    let answer = bench.finish();
+    assert_eq!((answer.cycles, answer.state(State::HeldHistory), answer.state(State::WindowFull)), (393, 321, 0));
+}
+
+#[test]
+fn ka6_a_store_is_forwarded_to_a_load() {
+    let mut bench = Bench::new();
+    bench.store(FREE, 0x1000);
+    bench.load(4, 0x1000, None);
+    let reasons =
+        [(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 2), (Reason::StoreDataWait, 3), (Reason::Forward, 4), (AllFinished, 2)];
+    bench.finish().expect(16, &reasons);
+}
+
+#[test]
+fn ka7_a_mispredicted_branch_on_a_load() {
+    let mut bench = Bench::new();
+    bench.load(1, 0x1000, Some((SECOND, Source::Second)));
+    bench.add(2, 1);
+    bench.found.continuation = Continuation::Mispredicted;
+    bench.run(&instruction(Class::Branch, Operation { reads: &[Register(2)], ..Operation::default() }));
+    bench.add(3, FREE);
+    let reasons =
+        [(HeldOther, 2), (Reason::MissSecond, 15), (Fixed, 3), (Branch, 1), (Finish, 4), (AllFinished, 4), (EmptyMisprediction, 10)];
+    bench.finish().expect(39, &reasons);
+}
+
+#[test]
+fn ka7_and_its_target_comes_from_the_second_level() {
+    let mut bench = Bench::new();
+    bench.load(1, 0x1000, Some((SECOND, Source::Second)));
+    bench.add(2, 1);
+    bench.found.continuation = Continuation::Mispredicted;
+    bench.run(&instruction(Class::Branch, Operation { reads: &[Register(2)], ..Operation::default() }));
+    (bench.found.fetch, bench.found.code) = (SECOND, Some(Source::Second));
+    let operation = Operation { width: 8, reads: &[Register(FREE)], writes: &[Register(3)], ..Operation::default() };
+    bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, operation) });
+    let answer = bench.finish();
+    assert_eq!(answer.cycles, 54);
+    assert_eq!(answer.reasons[Reason::EmptyMispredictionMiss as usize], 25);
+    assert_eq!(answer.reasons[EmptyMisprediction as usize], 0);
+}
+
+#[test]
+fn ka8_a_translation_under_work() {
+    for (translation, cycles) in [(13, 21), (35, 43)] {
+        let mut bench = Bench::new();
+        bench.touch(0x1000, AccessKind::Load).translation = translation;
+        bench.run(&instruction(
+            Class::Load,
+            Operation { width: 8, addresses: &[Register(FREE)], writes: &[Register(1)], ..Operation::default() },
+        ));
+        bench.adds(30);
+        let reasons =
+            [(HeldOther, 1), (Reason::Translation, u64::from(translation)), (Reason::LoadFinish, 4), (Finish, 1), (AllFinished, 2)];
+        bench.finish().expect(cycles, &reasons);
+    }
+}
+
+#[test]
+fn ka9_a_chain_of_floating_point_additions() {
+    let mut bench = Bench::new();
+    (0..10).for_each(|_| bench.operate(Class::FloatAdd, 40, 40));
+    bench.finish().expect(74, &[(HeldOther, 1), (Reason::Float, 61), (Finish, 10), (AllFinished, 2)]);
+}
+
+#[test]
+fn ka10_independent_floating_point_divisions() {
+    let mut bench = Bench::new();
+    (0..5).for_each(|_| bench.operate(Class::FloatDivide, 40, FREE));
+    bench.finish().expect(45, &[(HeldOther, 1), (Reason::FloatLong, 40), (Finish, 2), (AllFinished, 2)]);
+}
+
+#[test]
+fn ka11_a_synchronization_between_two_adds() {
+    let mut bench = Bench::new();
+    bench.add(1, FREE);
+    bench.run(&instruction(Class::Serializing, Operation::default()));
+    bench.add(2, FREE);
+    let reasons = [
+        (HeldOther, 3),
+        (Fixed, 4),
+        (Reason::LoadStoreOther, 4),
+        (Finish, 3),
+        (AllFinished, 6),
+        (Reason::EmptyHeldSynchronization, 2),
+        (Empty, 10),
+    ];
+    bench.finish().expect(32, &reasons);
+}
+
+#[test]
+fn a_move_to_a_register_that_is_not_renamed_waits_for_all_before_it() {
+    // The add completes at 5, so the move is dispatched at 8, issued at 9 and finishes at 21.
+    let mut bench = Bench::new();
+    bench.add(1, FREE);
+    bench.run(&instruction(Class::System, Operation { width: 8, reads: &[Register(1)], ..Operation::default() }));
+    let reasons = [(HeldOther, 2), (Fixed, 2 + 12), (Finish, 2), (AllFinished, 4), (Reason::EmptyHeldSynchronization, 2)];
+    bench.finish().expect(24, &reasons);
+}
+
+#[test]
+fn ka12_loads_from_the_second_level_fill_the_queue_of_misses() {
+    let mut bench = Bench::new();
+    (0..20).for_each(|number| bench.load(1, 0x1_0000 + 136 * number, Some((SECOND, Source::Second))));
+    bench.finish().expect(31, &[(HeldOther, 1), (Reason::MissSecond, 23), (Finish, 5), (AllFinished, 2)]);
+}
+
+#[test]
+fn ka13_stores_in_turn() {
+    let mut bench = Bench::new();
+    (0..40).for_each(|number| bench.store(FREE, 0x1_0000 + 136 * number));
+    assert_eq!((bench.core.sent, bench.core.taken), (56, 87));
+    bench.finish().expect(17, &[(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 10), (AllFinished, 2)]);
+}
+
+#[test]
+fn a_load_of_a_part_of_a_store_waits_for_the_second_level() {
+    // The store completes at 7, moves on at 8 and is taken at 9: the load finishes 4 later.
+    let mut bench = Bench::new();
+    bench.touch(0x1000, AccessKind::Store).size = 4;
+    bench.run(&instruction(Class::Store, Operation { width: 4, reads: &[Register(FREE)], ..Operation::default() }));
+    bench.load(4, 0x1000, None);
+    let reasons =
+        [(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 2), (Reason::StoreDataWait, 3), (Reason::LoadFinish, 4), (AllFinished, 2)];
+    bench.finish().expect(16, &reasons);
+}
+
+#[test]
+fn a_barrier_is_answered_by_the_second_level() {
+    // The store is taken at 9, so the barrier completes at 9 + 15 + 1; it has finished at 5 too.
+    let mut bench = Bench::new();
+    bench.store(FREE, 0x1000);
+    bench.run(&instruction(Class::Fence, Operation::default()));
+    let reasons = [(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 1), (Reason::BlockedBarrier, 18), (AllFinished, 2)];
+    bench.finish().expect(26, &reasons);
+}
+
+#[test]
+fn an_exception_keeps_the_oldest_from_completing() {
+    // Dispatched at 0 and finished at 1, it completes 30 + 2 later; the handler begins at 34, and completes at 34 + 5.
+    let mut bench = Bench::new();
+    bench.found.continuation = Continuation::Far;
+    bench.run(&instruction(Class::Exception, Operation::default()));
+    bench.add(1, FREE);
+    let reasons = [(Reason::DispatchFinish, 1), (Finish, 2), (Reason::BlockedException, 30), (AllFinished, 4), (HeldOther, 1), (Fixed, 2)];
+    bench.finish().expect(40, &reasons);
+}
+
+#[test]
+fn instructions_that_name_no_registers_follow_each_other() {
+    let mut bench = Bench::new();
+    (0..100).for_each(|_| bench.run(&Instruction::default()));
+    assert_eq!(bench.finish().cycles, 204);
+}
+
+#[test]
+fn a_pipeline_goes_on_where_it_was_saved() {
+    let run = |save_at: Option<usize>| {
+        let mut bench = Bench::new();
+        for number in 0..400u64 {
+            if save_at == Some(number as usize) {
+                while bench.core.account.next(0).is_some() {}
+                let mut writer = Writer::default();
+                bench.core.save(&mut writer);
+                bench.core = Core::new();
+                bench.core.load(&mut Reader(&writer.0)).expect("it was saved here");
+            }
+            match number % 7 {
+                0 => bench.load(1, 0x1000 + 72 * number, (number % 3 == 0).then_some((MEMORY, Source::Memory))),
+                1 => bench.store(1, 0x1000 + 72 * number - 72),
+                2 => bench.load(2, 0x1000 + 72 * number - 144, None),
+                3 => bench.operate(Class::FloatDivide, 40, 40),
+                4 if number % 5 == 0 => {
+                    bench.found.continuation = Continuation::Mispredicted;
+                    bench.run(&instruction(Class::Branch, Operation { reads: &[Register(2)], ..Operation::default() }));
+                }
+                _ => bench.add(3, 2),
+            }
+        }
+        (bench.core.completed, bench.core.unowned, bench.core.group.at)
+    };
+    assert_eq!(run(None), run(Some(203)));
+}

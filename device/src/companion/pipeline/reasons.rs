@@ -1,0 +1,106 @@
+//! The one reason that each cycle has, in the order of the cycles.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+
+/// Runs that are kept apart: several for each instruction in flight.
+const RUNS: usize = 1024;
+
+/// Runs of cycles with the same reason, which are not reported yet. More runs than are kept apart get the reason of the last.
+#[derive(Clone, Debug)]
+pub(super) struct Reasons {
+    /// The reason, and how many cycles have it.
+    runs: [(u8, u64); RUNS],
+    first: usize,
+    count: usize,
+}
+
+impl Reasons {
+    pub(super) const fn new() -> Reasons {
+        Reasons { runs: [(0, 0); RUNS], first: 0, count: 0 }
+    }
+
+    /// The next `cycles` have this reason.
+    #[inline]
+    pub(super) fn push(&mut self, reason: u8, cycles: u64) {
+        if cycles == 0 {
+            return;
+        }
+        let last = (self.first + self.count).wrapping_sub(1) % RUNS;
+        if let Some(run) = self.runs.get_mut(last).filter(|run| self.count != 0 && (run.0 == reason || self.count == RUNS)) {
+            run.1 += cycles;
+        } else if let Some(run) = self.runs.get_mut((self.first + self.count) % RUNS) {
+            *run = (reason, cycles);
+            self.count += 1;
+        }
+    }
+
+    /// The reason of the next cycle, and how many cycles have it.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<(u8, u64)> {
+        self.runs.get(self.first).filter(|_| self.count != 0).copied()
+    }
+
+    /// The next `cycles` have been reported.
+    #[inline]
+    pub(super) fn take(&mut self, mut cycles: u64) {
+        while cycles != 0
+            && self.count != 0
+            && let Some(run) = self.runs.get_mut(self.first)
+        {
+            let now = run.1.min(cycles);
+            run.1 -= now;
+            cycles -= now;
+            if run.1 == 0 {
+                self.first = (self.first + 1) % RUNS;
+                self.count -= 1;
+            }
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.word(self.count as u64);
+        for number in 0..RUNS {
+            let (reason, cycles) = self.runs.get((self.first + number) % RUNS).filter(|_| number < self.count).copied().unwrap_or((0, 0));
+            writer.words(&[u64::from(reason), cycles]);
+        }
+    }
+
+    /// Reads runs of reasons below `reasons`.
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, reasons: usize) -> Result<(), Damaged> {
+        self.first = 0;
+        self.count = usize::try_from(reader.word()?).ok().filter(|count| *count <= RUNS).ok_or(Damaged)?;
+        for run in &mut self.runs {
+            let reason = u8::try_from(reader.word()?).ok().filter(|reason| usize::from(*reason) < reasons).ok_or(Damaged)?;
+            *run = (reason, Some(reader.word()?).filter(|cycles| *cycles <= 1 << 40).ok_or(Damaged)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_have_their_reasons_in_order() {
+        let mut reasons = Reasons::new();
+        [(1, 3), (1, 2), (2, 0), (3, 4)].into_iter().for_each(|(reason, cycles)| reasons.push(reason, cycles));
+        assert_eq!(reasons.peek(), Some((1, 5)));
+        reasons.take(6);
+        assert_eq!(reasons.peek(), Some((3, 3)));
+        reasons.take(3);
+        assert_eq!(reasons.peek(), None);
+    }
+
+    #[test]
+    fn no_cycle_is_lost_when_there_are_too_many_runs() {
+        let mut reasons = Reasons::new();
+        (0..3000u32).for_each(|number| reasons.push((number % 2) as u8, 2));
+        let mut sum = 0;
+        while let Some((_, cycles)) = reasons.peek() {
+            sum += cycles;
+            reasons.take(cycles);
+        }
+        assert_eq!(sum, 6000);
+    }
+}

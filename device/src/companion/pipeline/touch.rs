@@ -1,0 +1,131 @@
+//! What an access of an instruction found.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::super::cluster::Level;
+use super::super::instruction::{Access, AccessKind};
+use super::saving::{number, pick, small};
+use vm_pmu_arch::feed::DataSource;
+
+/// Where a line comes from that the first level does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in super::super) enum Source {
+    /// The second level.
+    #[default]
+    Second,
+    /// The third level.
+    Third,
+    /// The caches of another core.
+    OtherCore,
+    /// Memory, or a device.
+    Memory,
+    /// Another package.
+    Remote,
+}
+
+impl Source {
+    const ALL: [Source; 5] = [Source::Second, Source::Third, Source::OtherCore, Source::Memory, Source::Remote];
+
+    /// The source of a line that was found at this level, or beyond the caches of the core.
+    pub(in super::super) fn of(level: Option<Level>, source: DataSource) -> Source {
+        match (level, source) {
+            (Some(Level::Third), _) => Source::Third,
+            (Some(_), _) => Source::Second,
+            (None, DataSource::OtherCore { .. }) => Source::OtherCore,
+            (None, DataSource::OtherPackage { .. } | DataSource::RemoteMemory) => Source::Remote,
+            (None, _) => Source::Memory,
+        }
+    }
+}
+
+/// What an access found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Touch {
+    pub(super) address: u64,
+    /// The number of its line.
+    pub(super) line: u64,
+    pub(super) size: u8,
+    pub(super) kind: AccessKind,
+    pub(super) locked: bool,
+    pub(super) uncached: bool,
+    /// It crosses the width of a cache access.
+    pub(super) misaligned: bool,
+    /// Whether the first level had no line to serve it from.
+    pub(super) missed: bool,
+    /// Whether tables were walked.
+    pub(super) walked: bool,
+    /// What its translation takes, in cycles, beyond one from the first buffer.
+    pub(super) translation: u32,
+    /// From issue to data, in cycles, if it missed.
+    pub(super) latency: u32,
+    /// Where they come from, if it missed.
+    pub(super) source: Source,
+}
+
+impl Touch {
+    pub(super) const NONE: Touch = Touch {
+        address: 0,
+        line: 0,
+        size: 0,
+        kind: AccessKind::Load,
+        locked: false,
+        uncached: false,
+        misaligned: false,
+        missed: false,
+        walked: false,
+        translation: 0,
+        latency: 0,
+        source: Source::Second,
+    };
+
+    pub(super) fn new(access: &Access, line: u64) -> Touch {
+        let size = access.size.max(1);
+        let pieces = ((access.address & 7) + u64::from(size)).div_ceil(8);
+        Touch {
+            address: access.address,
+            line,
+            size,
+            kind: access.kind,
+            locked: access.locked,
+            uncached: access.uncached,
+            misaligned: pieces > u64::from(size).div_ceil(8),
+            ..Touch::default()
+        }
+    }
+
+    pub(super) fn stores(&self) -> bool {
+        matches!(self.kind, AccessKind::Store | AccessKind::StreamingStore | AccessKind::RegisterStackStore)
+    }
+
+    pub(super) fn loads(&self) -> bool {
+        matches!(self.kind, AccessKind::Load | AccessKind::RegisterStackLoad)
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        let flags = [self.locked, self.uncached, self.misaligned, self.missed, self.walked];
+        let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));
+        writer.words(&[self.address, self.line, u64::from(self.size), number(&AccessKind::ALL, &self.kind), flags]);
+        writer.words(&[u64::from(self.translation), u64::from(self.latency), number(&Source::ALL, &self.source)]);
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>) -> Result<Touch, Damaged> {
+        let (address, line, size, kind) = (reader.word()?, reader.word()?, small(reader, 255)?, pick(&AccessKind::ALL, reader)?);
+        let flags = reader.word()?;
+        let flag = |bit: u32| flags >> bit & 1 == 1;
+        let translation = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
+        let latency = u32::try_from(reader.word()?).map_err(|_| Damaged)?;
+        Ok(Touch {
+            address,
+            line,
+            size,
+            kind,
+            locked: flag(0),
+            uncached: flag(1),
+            misaligned: flag(2),
+            missed: flag(3),
+            walked: flag(4),
+            translation,
+            latency,
+            source: pick(&Source::ALL, reader)?,
+        })
+    }
+}
