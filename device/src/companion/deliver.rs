@@ -4,7 +4,6 @@ use vm_pmu_arch::feed::Signal;
 
 use super::cause::Cause;
 use super::follower::{Follower, Outcome};
-use super::pipeline::Pipeline;
 use crate::irq::InterruptLine;
 use crate::topology::Thread;
 
@@ -76,7 +75,7 @@ impl Follower<'_> {
             let mut list = [Signal::Cycles; MOST];
             let mut count = 1;
             let held = held.iter().copied().filter(|signal| self.demand.wants(*signal));
-            for (signal, place) in Pipeline::states(states).chain(held).zip(list.iter_mut().skip(1)) {
+            for (signal, place) in pipeline.states(states).chain(held).zip(list.iter_mut().skip(1)) {
                 *place = signal;
                 count += 1;
             }

@@ -74,7 +74,7 @@ impl Follower<'_> {
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
-            pipeline.fetched(cost.saturating_add(latency));
+            pipeline.fetched(cost, translation == Translation::Walk, latency);
         }
         self.line = Some((line, page));
     }

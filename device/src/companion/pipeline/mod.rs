@@ -7,14 +7,19 @@
 
 mod account;
 mod k8;
+mod knl;
 mod memory;
 mod ports;
 mod queue;
+mod redirect;
+mod registers;
+mod sequence;
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::instruction::{Access, AccessKind, Instruction};
 use super::profile::Microarchitecture;
 use super::tally::Tally;
+use account::States;
 use vm_pmu_arch::feed::Signal;
 
 /// The accesses of one instruction that are distinguished. Those beyond lengthen the last.
@@ -83,6 +88,11 @@ impl Touch {
     fn loads(&self) -> bool {
         matches!(self.kind, AccessKind::Load | AccessKind::RegisterStackLoad)
     }
+
+    /// Whether it reaches into a second line of 64 bytes.
+    fn splits(&self) -> bool {
+        self.address % 64 + u64::from(self.size) > 64
+    }
 }
 
 /// What the companion found out about the instruction that is being executed.
@@ -90,8 +100,10 @@ impl Touch {
 struct Found {
     touches: [Touch; MOST],
     count: usize,
-    /// Cycles until its code is here, beyond a hit of the first level.
-    fetch: u32,
+    /// Cycles until its code is here, beyond a hit of the first level: for translations, those of walks among them, and for lines.
+    translation: u32,
+    walk: u32,
+    line: u32,
     continuation: Continuation,
 }
 
@@ -111,20 +123,63 @@ impl Found {
             latency: 0,
         }; MOST],
         count: 0,
-        fetch: 0,
+        translation: 0,
+        walk: 0,
+        line: 0,
         continuation: Continuation::Sequential,
     };
 
     fn touches(&self) -> &[Touch] {
         self.touches.get(..self.count).unwrap_or(&[])
     }
+
+    /// The next instruction begins.
+    fn clear(&mut self) {
+        self.count = 0;
+        (self.translation, self.walk, self.line) = (0, 0, 0);
+        self.continuation = Continuation::Sequential;
+    }
+}
+
+/// The core of one part.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is part of one box a thread, and is never moved")]
+enum Core {
+    K8(k8::Core),
+    Knl(knl::Core),
+}
+
+impl Core {
+    fn account(&self) -> &States {
+        match self {
+            Core::K8(core) => &core.account,
+            Core::Knl(core) => &core.account,
+        }
+    }
+
+    fn account_mut(&mut self) -> &mut States {
+        match self {
+            Core::K8(core) => &mut core.account,
+            Core::Knl(core) => &mut core.account,
+        }
+    }
+}
+
+/// The signals of the states of a part, and those of its events.
+fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
+    match model {
+        Microarchitecture::K8 => (&k8::STATES, &k8::EVENTS),
+        Microarchitecture::Knl => (&knl::STATES, &knl::EVENTS),
+    }
 }
 
 /// The pipeline of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
-    core: k8::Core,
+    core: Core,
     found: Found,
+    /// The signals of its states, in their order.
+    states: &'static [Signal],
     /// The states that are demanded, one bit each.
     wanted: u64,
 }
@@ -132,31 +187,36 @@ pub(super) struct Pipeline {
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
-        match model {
-            Microarchitecture::K8 => Pipeline { core: k8::Core::new(), found: Found::NONE, wanted: 0 },
-        }
+        let core = match model {
+            Microarchitecture::K8 => Core::K8(k8::Core::new()),
+            Microarchitecture::Knl => Core::Knl(knl::Core::new()),
+        };
+        Pipeline { core, found: Found::NONE, states: signals(model).0, wanted: 0 }
     }
 
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
-        match model {
-            Microarchitecture::K8 => signal == Signal::Cycles || k8::STATES.contains(&signal) || k8::EVENTS.contains(&signal),
-        }
+        let (states, events) = signals(model);
+        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal)
     }
 
     /// Sets the demanded signals and whether the pipeline keeps time. Cycles that have not been reported are dropped. While time stands
     /// still, so does the pipeline: what is in flight goes on afterwards.
     pub(super) fn sync(&mut self, runs: bool, wants: impl Fn(Signal) -> bool) {
-        self.wanted = k8::STATES.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
-        self.core.account.clear();
+        self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
+        let account = self.core.account_mut();
+        account.clear();
         if !runs {
-            self.core.account.last = None;
+            account.last = None;
         }
     }
 
-    /// The code of the instruction is here `cycles` later.
-    pub(super) fn fetched(&mut self, cycles: u32) {
-        self.found.fetch = self.found.fetch.saturating_add(cycles);
+    /// The code of the instruction is here later: by so many cycles for a translation, and by so many for a line.
+    pub(super) fn fetched(&mut self, translation: u32, walked: bool, line: u32) {
+        let found = &mut self.found;
+        found.translation = found.translation.saturating_add(translation);
+        found.walk = found.walk.saturating_add(if walked { translation } else { 0 });
+        found.line = found.line.saturating_add(line);
     }
 
     /// The instruction makes an access, to the line with this number.
@@ -192,42 +252,54 @@ impl Pipeline {
 
     /// The instruction has been executed.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        self.core.execute(instruction, &self.found, tally);
-        self.found.count = 0;
-        self.found.fetch = 0;
-        self.found.continuation = Continuation::Sequential;
+        match &mut self.core {
+            Core::K8(core) => core.execute(instruction, &self.found, tally),
+            Core::Knl(core) => core.execute(instruction, &self.found, tally),
+        }
+        self.found.clear();
     }
 
     /// How many cycles have not been reported.
     pub(super) fn unreported(&self) -> u64 {
-        self.core.account.passed()
+        self.core.account().passed()
     }
 
     /// Removes cycles in which the same states hold: how many, and these states, for [`states`](Pipeline::states).
     pub(super) fn next(&mut self) -> Option<(u64, u64)> {
-        self.core.account.next(self.wanted)
+        self.core.account_mut().next(self.wanted)
     }
 
     /// The signals of `states`.
-    pub(super) fn states(states: u64) -> impl Iterator<Item = Signal> {
-        k8::STATES.iter().enumerate().filter(move |(number, _)| states >> number & 1 == 1).map(|(_, state)| *state)
+    pub(super) fn states(&self, states: u64) -> impl Iterator<Item = Signal> + use<> {
+        self.states.iter().enumerate().filter(move |(number, _)| states >> number & 1 == 1).map(|(_, state)| *state)
     }
 
     /// Whether `state` held in the last cycle, if one has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = self.core.account.last?;
-        Some(Pipeline::states(states).any(|held| held == state))
+        let states = self.core.account().last?;
+        Some(self.states(states).any(|held| held == state))
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        self.core.save(writer);
+        match &self.core {
+            Core::K8(core) => core.save(writer),
+            Core::Knl(core) => core.save(writer),
+        }
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        self.core.load(reader)?;
+        match &mut self.core {
+            Core::K8(core) => core.load(reader)?,
+            Core::Knl(core) => core.load(reader)?,
+        }
         self.found = Found::NONE;
         Ok(())
     }
+}
+
+/// Reads a number of at most `limit`.
+fn small(reader: &mut Reader<'_>, limit: usize) -> Result<u8, Damaged> {
+    u8::try_from(reader.word()?).ok().filter(|value| usize::from(*value) <= limit).ok_or(Damaged)
 }
 
 /// Reads a cycle: not much later than `now`.
