@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 
-use vm_pmu_arch::feed::Signal;
-
 use super::super::super::bytes::{Reader, Writer};
 use super::super::super::instruction::{Access, AccessKind, Class, Instruction, Operation, Register};
 use super::super::super::tally::Tally;
@@ -471,9 +469,9 @@ fn a_restart_waits_until_every_store_is_written() {
 fn saved_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     let step = |bench: &mut Bench, number: u64| {
         match number % 7 {
-            0 => bench.load(1, number % 3 == 0),
+            0 => bench.load(1, number.is_multiple_of(3)),
             1 => {
-                let access = bench.touch(AccessKind::Store, 8, number % 5 == 0);
+                let access = bench.touch(AccessKind::Store, 8, number.is_multiple_of(5));
                 bench.store_of(1, access);
             }
             2 => bench.mispredicted(FLAGS),
