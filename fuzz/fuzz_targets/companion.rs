@@ -40,6 +40,15 @@ const DISPATCH_STALLS: &[Signal] = &[
     Signal::DispatchStallFarTransferCycles,
 ];
 
+/// Why Knights Landing allocates nothing: one reason a cycle.
+const NOT_ALLOCATED: &[Signal] = &[
+    Signal::DispatchStallReorderBufferCycles,
+    Signal::DispatchStallBranchAbortCycles,
+    Signal::DispatchStallReservationStationCycles,
+    Signal::DispatchStallSerializationCycles,
+    Signal::FrontEndEmptyCycles,
+];
+
 /// Page tables out of an address.
 struct Tables;
 
@@ -185,6 +194,10 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         match profile.pipeline {
             None => assert_eq!(cycles, sum(&[Signal::RetirementCycles, Signal::StallCycles, Signal::FrontEndEmptyCycles])),
             Some(Microarchitecture::Power9) => assert_eq!(cycles, sum(STACK)),
+            Some(Microarchitecture::Knl) => {
+                assert!(sum(NOT_ALLOCATED) <= cycles);
+                assert!(sum(&[Signal::DispatchStallReservationStationCycles]) <= sum(&[Signal::ReservationStationFullCycles]));
+            }
             Some(_) => {
                 // A cycle without a line is no cycle of a stall, and a stall has one reason at least.
                 assert!(sum(&[Signal::DecoderEmptyCycles, Signal::DispatchStallCycles]) <= cycles);

@@ -1057,6 +1057,32 @@ signals! {
     /// Instructions completed that resume a suspended transaction.
     TransactionsResumed = "transactions_resumed": Event Events,
 
+    // Second tries, microcode and resteers
+    /// Loads completed that waited because an earlier store had only part of their bytes.
+    LoadsRecycledOverlap = "loads_recycled_overlap": Event Events,
+    /// Loads completed that waited because an earlier store to their bytes had no data yet.
+    LoadsRecycledData = "loads_recycled_data": Event Events,
+    /// Loads completed that needed a second try, whatever the reason, once each.
+    LoadsRecycled = "loads_recycled": Event Events,
+    /// Stores completed that found no place for their address.
+    StoresRecycledAddress = "stores_recycled_address": Event Events,
+    /// Stores completed that needed a second try, whatever the reason, once each.
+    StoresRecycled = "stores_recycled": Event Events,
+    /// Cycles in which the next micro-operation finds a reservation station full, whether or not another is dispatched.
+    ReservationStationFullCycles = "reservation_station_full_cycles": State Cycles,
+    /// Cycles in which the next micro-operation finds the reservation station of memory full, whether or not another is dispatched.
+    ReservationStationFullMemoryCycles = "reservation_station_full_memory_cycles": State Cycles,
+    /// Flows of microcode begun, those of exceptions and interrupts among them.
+    MicrocodeEntries = "microcode_entries": Event Events,
+    /// Cycles in which a line of code that the instruction cache lacks is on its way, whether or not anything waits for it.
+    InstructionCacheFillPendingCycles = "instruction_cache_fill_pending_cycles": State Cycles,
+    /// Returns completed whose target a later stage of the front end found.
+    FrontEndResteersReturns = "front_end_resteers_returns": Event Events,
+    /// Conditional branches completed whose target a later stage of the front end found.
+    FrontEndResteersConditional = "front_end_resteers_conditional": Event Events,
+    /// Loads whose line another core that shares the second-level cache had modified in its first-level cache.
+    LoadsFromSiblingCoreModified = "loads_from_sibling_core_modified": Event Events,
+
     // The stack of cycles per instruction, and what holds dispatch
     /// All instructions of the thread that are in flight have finished, and the oldest has not completed.
     AllFinishedCycles = "all_finished_cycles": State Cycles,

@@ -5802,6 +5802,54 @@ typedef enum VmPmuSignal {
    * Instructions completed that resume a suspended transaction.
    */
   VM_PMU_SIGNAL_TRANSACTIONS_RESUMED = 498,
+  /**
+   * Loads completed that waited because an earlier store had only part of their bytes.
+   */
+  VM_PMU_SIGNAL_LOADS_RECYCLED_OVERLAP = 499,
+  /**
+   * Loads completed that waited because an earlier store to their bytes had no data yet.
+   */
+  VM_PMU_SIGNAL_LOADS_RECYCLED_DATA = 500,
+  /**
+   * Loads completed that needed a second try, whatever the reason, once each.
+   */
+  VM_PMU_SIGNAL_LOADS_RECYCLED = 501,
+  /**
+   * Stores completed that found no place for their address.
+   */
+  VM_PMU_SIGNAL_STORES_RECYCLED_ADDRESS = 502,
+  /**
+   * Stores completed that needed a second try, whatever the reason, once each.
+   */
+  VM_PMU_SIGNAL_STORES_RECYCLED = 503,
+  /**
+   * Cycles in which the next micro-operation finds a reservation station full, whether or not another is dispatched.
+   */
+  VM_PMU_SIGNAL_RESERVATION_STATION_FULL_CYCLES = 504,
+  /**
+   * Cycles in which the next micro-operation finds the reservation station of memory full, whether or not another is dispatched.
+   */
+  VM_PMU_SIGNAL_RESERVATION_STATION_FULL_MEMORY_CYCLES = 505,
+  /**
+   * Flows of microcode begun, those of exceptions and interrupts among them.
+   */
+  VM_PMU_SIGNAL_MICROCODE_ENTRIES = 506,
+  /**
+   * Cycles in which a line of code that the instruction cache lacks is on its way, whether or not anything waits for it.
+   */
+  VM_PMU_SIGNAL_INSTRUCTION_CACHE_FILL_PENDING_CYCLES = 507,
+  /**
+   * Returns completed whose target a later stage of the front end found.
+   */
+  VM_PMU_SIGNAL_FRONT_END_RESTEERS_RETURNS = 508,
+  /**
+   * Conditional branches completed whose target a later stage of the front end found.
+   */
+  VM_PMU_SIGNAL_FRONT_END_RESTEERS_CONDITIONAL = 509,
+  /**
+   * Loads whose line another core that shares the second-level cache had modified in its first-level cache.
+   */
+  VM_PMU_SIGNAL_LOADS_FROM_SIBLING_CORE_MODIFIED = 510,
 } VmPmuSignal;
 
 /*

@@ -5,7 +5,7 @@ use vm_pmu_arch::feed::{BranchKind, Prediction, Signal};
 use super::bundle::Target;
 use super::bundle_predictor::{Bundled, Multiway, Stage};
 use super::instruction::Transfer;
-use super::profile::Bundles;
+use super::profile::{Bundles, PredictorGeometry};
 use super::tally::Tally;
 
 /// What every profile supplies from branches.
@@ -30,6 +30,9 @@ const OF_ALL: &[Signal] = &[
     Signal::IndirectBranchesTakenPredicted,
     Signal::IndirectBranchesTakenWrongTarget,
 ];
+
+/// Without bundles.
+const OF_KINDS: &[Signal] = &[Signal::FrontEndResteersConditional];
 
 /// With bundles, whose branches all may have a predicate.
 const OF_BUNDLES: &[Signal] = &[
@@ -84,15 +87,26 @@ const OF_STAGES: &[Signal] = &[
 /// What a predictor supplies, in parts.
 fn parts(bundles: Bundles) -> [&'static [Signal]; 3] {
     match bundles {
-        Bundles::Absent => [OF_ALL, &[], &[]],
+        Bundles::Absent => [OF_ALL, OF_KINDS, &[]],
         Bundles::Single => [OF_ALL, OF_BUNDLES, OF_SINGLE],
         Bundles::Stages { .. } => [OF_ALL, OF_BUNDLES, OF_STAGES],
     }
 }
 
 /// Whether `signal` is derived from branches alone.
-pub(super) fn supplies(bundles: Bundles, signal: Signal) -> bool {
-    parts(bundles).iter().any(|part| part.contains(&signal))
+pub(super) fn supplies(geometry: &PredictorGeometry, signal: Signal) -> bool {
+    signal == Signal::FrontEndResteersReturns && geometry.decoded_returns
+        || parts(geometry.bundles).iter().any(|part| part.contains(&signal))
+}
+
+/// Counts a target that the decoder found.
+pub(super) fn count_resteer(transfer: &Transfer, tally: &mut Tally) {
+    tally.add(Signal::FrontEndResteers, 1);
+    match transfer.kind {
+        BranchKind::Return => tally.add(Signal::FrontEndResteersReturns, 1),
+        BranchKind::Conditional => tally.add(Signal::FrontEndResteersConditional, 1),
+        _ => {}
+    }
 }
 
 /// One of five outcomes with its predictions.

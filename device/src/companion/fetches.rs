@@ -75,7 +75,8 @@ impl Follower<'_> {
         let latency = if level == Some(Level::First) { 0 } else { latency.saturating_sub(u32::from(costs.first)) };
         self.timing.fetched(cause, latency, &mut self.tally);
         if let Some(pipeline) = self.pipeline() {
-            pipeline.fetched(cost.saturating_add(latency), missed.then(|| Source::of(level, source)));
+            let source = missed.then(|| Source::of(level, source));
+            pipeline.fetched(cost, translation == Translation::Walk, latency, source);
         }
         self.line = Some((line, page));
     }

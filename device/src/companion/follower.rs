@@ -155,9 +155,9 @@ impl<'a> Follower<'a> {
         let active = follows || time || !self.tally.is_empty() || !demand.records().is_none();
         self.set_active(active);
         let whole = follows || time || clock == Clock::Companion && active || !demand.records().is_none();
-        let bundles = profile.predictor.bundles;
-        self.branches = whole || self.tally.signals().iter().any(|signal| branches::supplies(bundles, *signal));
-        self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(bundles, *signal));
+        let predictor = &profile.predictor;
+        self.branches = whole || self.tally.signals().iter().any(|signal| branches::supplies(predictor, *signal));
+        self.memory = whole || self.tally.signals().iter().any(|signal| !branches::supplies(predictor, *signal));
         self.pipelined = self.keeps_time() && self.pipeline.is_some();
         self.timing.running = self.keeps_time() && !self.pipelined;
         if !self.timing.running {
@@ -483,7 +483,7 @@ impl<'a> Follower<'a> {
         } else if transfer.taken {
             self.timing.end_group(tally);
             if verdict.bubble {
-                tally.add(Signal::FrontEndResteers, 1);
+                branches::count_resteer(transfer, tally);
                 self.timing.stall(Cause::Bubble, u32::from(costs.bubble), tally);
                 self.timing.redirected();
             }

@@ -2,7 +2,9 @@
 
 use vm_pmu_arch::feed::Signal;
 
-use super::cluster::{Ask, Cluster, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill};
+use super::cluster::{
+    Ask, Cluster, CoreCaches, Departures, Level, Request, Served, count_eviction, count_second_refill, count_system_refill,
+};
 use super::line::{Line, LineState};
 use super::profile::{Fill, WritePolicy};
 use super::tally::Tally;
@@ -54,6 +56,9 @@ impl Cluster {
                 tally.add(if ask.writes() { Signal::L2StoreHits } else { Signal::L2LoadHits }, 1);
             }
             tally.add(Signal::LoadsFromL2, u64::from(ask == Ask::Load));
+            if ask == Ask::Load && self.sibling_has_modified(core, outer) {
+                tally.add(Signal::LoadsFromSiblingCoreModified, 1);
+            }
         } else {
             tally.add(Signal::LoadsFromL3, u64::from(ask == Ask::Load));
         }
@@ -131,12 +136,20 @@ impl Cluster {
         true
     }
 
+    fn sibling_has_modified(&self, core: usize, outer: u64) -> bool {
+        let modified = |state: LineState| state == LineState::Modified;
+        self.siblings(core, outer).any(|(caches, inner)| caches.data.peek(inner, inner).is_some_and(|word| modified(Line(word).state())))
+    }
+
     fn siblings_have(&self, core: usize, outer: u64) -> bool {
+        self.siblings(core, outer).any(|(caches, inner)| caches.data.peek(inner, inner).is_some())
+    }
+
+    /// The first levels of the other cores, each with the numbers of the line's parts there.
+    fn siblings(&self, core: usize, outer: u64) -> impl Iterator<Item = (&CoreCaches, u64)> {
         let bits = self.inner_bits();
-        let others = self.cores.iter().enumerate().filter(|(number, _)| *number != core);
-        others
-            .flat_map(|(_, caches)| (0..1u64 << bits).map(move |part| (caches, outer << bits | part)))
-            .any(|(caches, inner)| caches.data.peek(inner, inner).is_some())
+        let others = self.cores.iter().enumerate().filter(move |(number, _)| *number != core);
+        others.flat_map(move |(_, caches)| (0..1u64 << bits).map(move |part| (caches, outer << bits | part)))
     }
 
     /// Invalidates a line's copies in the first levels of the other cores, or makes them shared; with `code`, those of code in all cores.

@@ -170,6 +170,7 @@ pub(super) struct Path {
     /// The index of the next return address.
     top: u8,
     most: u8,
+    decoded_returns: bool,
     pub(super) bundles: Bundles,
     pub(super) place: Place,
 }
@@ -182,6 +183,7 @@ impl Path {
             depth: 0,
             top: 0,
             most: geometry.return_stack.clamp(1, MOST_RETURNS as u8),
+            decoded_returns: geometry.decoded_returns,
             bundles: geometry.bundles,
             place: Place::default(),
         }
@@ -242,6 +244,10 @@ impl Path {
                 if popped.is_none_or(|frame| frame.address != target) {
                     verdict.prediction = Prediction::WrongTarget;
                 }
+                if self.decoded_returns {
+                    verdict.bubble = verdict.prediction == Prediction::Right && tables.remembered(address).is_none();
+                    tables.target(address, target);
+                }
             }
             BranchKind::Far | BranchKind::Exception | BranchKind::FailedCheck => verdict.prediction = Prediction::None,
         }
@@ -281,6 +287,7 @@ mod tests {
         direction: Direction::Global { history: 2, index: 6 },
         target_bits: 4,
         return_stack: 3,
+        decoded_returns: false,
         bundles: Bundles::Absent,
     };
 
@@ -298,6 +305,19 @@ mod tests {
         let last = give_back(1);
         assert!(!last.stack_hit);
         assert_eq!(last.prediction, Prediction::WrongTarget);
+    }
+
+    #[test]
+    fn a_return_that_is_not_remembered_is_found_by_the_decoder_once() {
+        let geometry = PredictorGeometry { decoded_returns: true, ..SMALL };
+        let tables = Tables::new(&geometry);
+        let mut path = Path::new(&geometry);
+        let mut bubble = |from: u64| {
+            path.predict(&tables, from, from + 5, BranchKind::DirectCall, true, 0x9000);
+            path.predict(&tables, 0x9002, 0x9003, BranchKind::Return, true, from + 5).bubble
+        };
+        // Wherever it goes, its entry says that it is a return.
+        assert_eq!([0x100, 0x100, 0x200].map(&mut bubble), [true, false, false]);
     }
 
     #[test]

@@ -177,6 +177,8 @@ pub struct PredictorGeometry {
     pub target_bits: u8,
     /// Entries of the return address stack, at most 64.
     pub return_stack: u8,
+    /// A return without a remembered target is found by the decoder, which then asks the stack.
+    pub decoded_returns: bool,
     /// How the branches of bundles are predicted.
     pub bundles: Bundles,
 }
@@ -187,6 +189,9 @@ pub struct PredictorGeometry {
 pub enum Microarchitecture {
     /// AMD K8: lines of three macro-operations, three integer and three floating-point units, out of order.
     K8,
+    /// Intel Knights Landing: two micro-operations a cycle, stations for two integer, two vector ports and memory, out of order. One thread
+    /// has all of its core.
+    Knl,
     /// IBM POWER9: six internal operations a cycle to four slices, out of order. Threads of a core do not compete yet; each has the core to
     /// itself.
     Power9,

@@ -159,6 +159,9 @@ const INCLUSIVE: &[Signal] = &[
     Signal::InstructionCacheFills,
 ];
 
+/// With several cores that write to their own first levels, and a second level that every line passes through.
+const SIBLINGS: &[Signal] = &[Signal::LoadsFromSiblingCoreModified];
+
 /// With a second level of translation buffers, for data and for code.
 const SECOND_DATA_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::DataTlbL1Misses];
 const SECOND_CODE_TRANSLATION: &[Signal] = &[Signal::TranslationL2Hits, Signal::InstructionTlbL1Misses];
@@ -310,13 +313,14 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
     let translation = &profile.translation;
     let exclusive = caches.second_fill == Fill::Victims;
     let banks = 1u32 << profile.memory.bank_bits.min(31);
-    let parts: [(bool, &[Signal]); 19] = [
+    let parts: [(bool, &[Signal]); 20] = [
         (true, ALWAYS),
         (caches.protocol == Protocol::Moesi, OWNED),
         (caches.protocol == Protocol::Mesif, PASSED_ON),
         (caches.data_write == WritePolicy::Back, WRITE_BACK),
         (exclusive || third.is_none(), WRITES_BACK_SECOND),
         (!exclusive, INCLUSIVE),
+        (!exclusive && profile.cores > 1 && caches.data_write == WritePolicy::Back, SIBLINGS),
         (!translation.data[1].is_empty(), SECOND_DATA_TRANSLATION),
         (!translation.instruction[1].is_empty() || translation.shared_second, SECOND_CODE_TRANSLATION),
         (third.is_some(), THIRD),
@@ -339,7 +343,7 @@ pub(super) fn supplies(profile: &Profile, clock: Clock, signal: Signal) -> bool 
             || Cause::ALL.iter().any(|cause| has_cause(profile, *cause) && cause.states().iter().any(|states| states.contains(&signal)))
     };
     let supplied = parts.iter().any(|(has, signals)| *has && signals.contains(&signal));
-    supplied || branches::supplies(profile.predictor.bundles, signal) || clock == Clock::Companion && timed()
+    supplied || branches::supplies(&profile.predictor, signal) || clock == Clock::Companion && timed()
 }
 
 /// All that a companion of this profile and with this clock supplies, for threads and for devices.

@@ -253,6 +253,7 @@ pub(crate) fn companion() -> Companion {
             direction: Direction::Global { history: 2, index: 4 },
             target_bits: 2,
             return_stack: 2,
+            decoded_returns: false,
             ..k8.predictor
         },
         ..k8

@@ -186,7 +186,7 @@ fn translation(translation: &Translation) -> Rows {
 }
 
 fn prediction(predictor: &PredictorGeometry) -> Rows {
-    let PredictorGeometry { direction, target_bits, return_stack, bundles } = *predictor;
+    let PredictorGeometry { direction, target_bits, return_stack, decoded_returns, bundles } = *predictor;
     let (counters, chosen) = match direction {
         Direction::Global { history, index } => {
             (index, format!("{history} last outcomes of the thread, {} bits of the address", index.saturating_sub(history)))
@@ -205,6 +205,7 @@ fn prediction(predictor: &PredictorGeometry) -> Rows {
         ("chosen by", chosen),
         ("targets", grouped(1 << target_bits)),
         ("return addresses of a thread", return_stack.to_string()),
+        ("returns without a remembered target", if decoded_returns { "found by the decoder" } else { "known to the fetcher" }.to_owned()),
         (
             "branches of bundles",
             match bundles {

@@ -40,6 +40,7 @@ pub const ITANIUM: Profile = Profile {
         direction: Direction::Local { history: 4, histories: 9, index: 13 },
         target_bits: 6,
         return_stack: 8,
+        decoded_returns: false,
         bundles: Bundles::Stages { registers: 4 },
     },
     costs: Costs {

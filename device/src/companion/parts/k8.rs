@@ -44,6 +44,7 @@ pub const K8: Profile = Profile {
         direction: Direction::Global { history: 8, index: 14 },
         target_bits: 11,
         return_stack: 12,
+        decoded_returns: false,
         bundles: Bundles::Absent,
     },
     costs: Costs {

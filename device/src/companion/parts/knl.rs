@@ -1,8 +1,8 @@
 //! Intel Knights Landing: one tile.
 
 use super::super::{
-    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, PredictorGeometry, Prefetcher, Profile,
-    Protocol, Replacement, SecondLevel, Translation, WritePolicy,
+    BufferGeometry, Bundles, CacheGeometry, Caches, Costs, Direction, Fill, MemoryGeometry, Mesh, Microarchitecture, PredictorGeometry,
+    Prefetcher, Profile, Protocol, Replacement, SecondLevel, Translation, WritePolicy,
 };
 
 const CODE: &[BufferGeometry] = &[BufferGeometry { entries: 48, ways: 48, page_bits: &[12], pieces: true }];
@@ -45,6 +45,7 @@ pub const KNL: Profile = Profile {
         direction: Direction::Global { history: 12, index: 14 },
         target_bits: 8,
         return_stack: 16,
+        decoded_returns: true,
         bundles: Bundles::Absent,
     },
     costs: Costs {
@@ -70,7 +71,7 @@ pub const KNL: Profile = Profile {
         stores: 16,
         reorder: 36,
     },
-    pipeline: None,
+    pipeline: Some(Microarchitecture::Knl),
     memory: MemoryGeometry {
         page_bits: 13,
         bank_bits: 6,

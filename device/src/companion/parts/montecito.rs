@@ -41,6 +41,7 @@ pub const MONTECITO: Profile = Profile {
         direction: Direction::Local { history: 4, histories: 10, index: 14 },
         target_bits: 10,
         return_stack: 8,
+        decoded_returns: false,
         bundles: Bundles::Single,
     },
     costs: Costs {

@@ -42,6 +42,7 @@ pub const POWER9: Profile = Profile {
         direction: Direction::Global { history: 11, index: 14 },
         target_bits: 9,
         return_stack: 32,
+        decoded_returns: false,
         bundles: Bundles::Absent,
     },
     costs: Costs {

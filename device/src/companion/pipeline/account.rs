@@ -2,7 +2,10 @@
 
 use super::super::bytes::{Damaged, Reader, Writer};
 
-/// Cycles that have not been reported. States overlap: a cycle can have several.
+/// The account of a pipeline.
+pub(super) type States = Account<16>;
+
+/// Cycles that have not been reported. States overlap, unless they exclude each other: a cycle can have several.
 ///
 /// It knows how many cycles of each state there are, not which: those that pass together are reported with the longest state last. A state
 /// that has more cycles than pass has the rest of them in the cycles to come.
@@ -17,6 +20,8 @@ pub(super) struct Account<const STATES: usize> {
     some_held: u64,
     /// The states that have any of the latter, one bit each.
     some_coming: u64,
+    /// The states that exclude each other, one bit each.
+    exclusive: u64,
     /// Cycles that passed since everything was reported.
     total: u64,
     /// The states of the last cycle that was reported, whether anyone wanted them or not.
@@ -24,8 +29,9 @@ pub(super) struct Account<const STATES: usize> {
 }
 
 impl<const STATES: usize> Account<STATES> {
-    pub(super) const fn new() -> Self {
-        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some_held: 0, some_coming: 0, total: 0, last: None }
+    /// An account in which no cycle has two of the states `exclusive`, one bit each.
+    pub(super) const fn new(exclusive: u64) -> Self {
+        Account { passed: 0, held: [0; STATES], coming: [0; STATES], some_held: 0, some_coming: 0, exclusive, total: 0, last: None }
     }
 
     /// `state` holds for `cycles`, from the next on that pass.
@@ -75,7 +81,10 @@ impl<const STATES: usize> Account<STATES> {
         if self.passed == 0 {
             return None;
         }
-        let states = self.some_held & wanted;
+        let mut states = self.some_held & wanted;
+        // Of those that exclude each other the first; the others come after.
+        let exclusive = states & self.exclusive;
+        states &= !(exclusive & exclusive.wrapping_sub(1));
         let mut cycles = self.passed.min(most);
         for held in bits(states).filter_map(|state| self.held.get(state)) {
             cycles = cycles.min(*held);
@@ -140,7 +149,7 @@ mod tests {
 
     #[test]
     fn states_that_overlap_are_reported_together() {
-        let mut account = Account::<3>::new();
+        let mut account = Account::<3>::new(0);
         account.hold(0, 10);
         account.hold(1, 4);
         account.pass(10);
@@ -151,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_last_cycle_has_the_states_that_nobody_wants_too() {
-        let mut account = Account::<3>::new();
+        let mut account = Account::<3>::new(0);
         account.hold(0, 10);
         account.hold(1, 4);
         account.hold(2, 10);
@@ -161,8 +170,16 @@ mod tests {
     }
 
     #[test]
+    fn states_that_exclude_each_other_are_reported_one_after_the_other() {
+        let mut account = Account::<3>::new(0b011);
+        [3, 4, 8].into_iter().enumerate().for_each(|(state, cycles)| account.hold(state, cycles));
+        account.pass(8);
+        assert_eq!(core::array::from_fn(|_| account.next(7)), [Some((3, 0b101)), Some((4, 0b110)), Some((1, 0b100)), None]);
+    }
+
+    #[test]
     fn a_state_goes_on_in_the_cycles_to_come() {
-        let mut account = Account::<1>::new();
+        let mut account = Account::<1>::new(0);
         account.hold(0, 5);
         account.pass(2);
         assert_eq!(account.next(1), Some((2, 1)));
@@ -174,7 +191,7 @@ mod tests {
     #[test]
     fn cycles_that_pass_together_have_the_states_of_those_that_pass_apart() {
         let run = |together: bool| {
-            let (mut account, mut sums) = (Account::<2>::new(), [0; 3]);
+            let (mut account, mut sums) = (Account::<2>::new(0), [0; 3]);
             for (hold, pass) in [(7, 3), (0, 1), (2, 9), (1, 1)] {
                 account.hold(1, hold);
                 account.pass(pass);

@@ -23,6 +23,18 @@ pub(super) struct Store {
     pub(super) written: u64,
 }
 
+impl Store {
+    /// Whether it has any of these bytes.
+    pub(super) fn overlaps(&self, address: u64, size: u8) -> bool {
+        address.wrapping_sub(self.address) < u64::from(self.size) || self.address.wrapping_sub(address) < u64::from(size)
+    }
+
+    /// Whether it has all of these bytes.
+    pub(super) fn holds(&self, address: u64, size: u8) -> bool {
+        address.wrapping_sub(self.address).saturating_add(u64::from(size)) <= u64::from(self.size)
+    }
+}
+
 /// Bits of an address within a granule, by which stores are found.
 const GRANULE_BITS: u32 = 2;
 /// Granules of a page: bits 11:2 of addresses are compared.
@@ -125,7 +137,8 @@ impl<const COUNT: usize> Misses<COUNT> {
         self.lines.iter().find(|(of, until)| *of == line && *until > now).map(|(_, until)| *until)
     }
 
-    /// When a buffer is free.
+    /// The first cycle in which a buffer is free.
+    #[inline]
     pub(super) fn room(&self) -> u64 {
         self.lines.iter().map(|(_, until)| *until).min().unwrap_or(0)
     }
@@ -176,6 +189,14 @@ mod tests {
         (0..70).for_each(|number| stores.push(Store { address: 8 * number, size: 8, written: 1000 + number, ..Store::default() }));
         assert!(stores.find(0, 8, 0).is_none());
         assert_eq!(stores.find(8 * 69, 8, 0).map(|store| store.written), Some(1069));
+    }
+
+    #[test]
+    fn a_store_has_some_or_all_of_the_bytes_of_a_load() {
+        let store = Store { address: 0x1004, size: 4, ..Store::default() };
+        let bytes = [(0x1004, 4), (0x1006, 2), (0x1006, 4), (0x1000, 8), (0x1000, 4), (0x1008, 1)];
+        assert_eq!(bytes.map(|(address, size)| store.holds(address, size)), [true, true, false, false, false, false]);
+        assert_eq!(bytes.map(|(address, size)| store.overlaps(address, size)), [true, true, true, true, false, false]);
     }
 
     #[test]

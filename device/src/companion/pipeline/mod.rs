@@ -7,19 +7,24 @@
 
 mod account;
 mod k8;
+mod knl;
 mod memory;
 mod ports;
 mod power9;
 mod queue;
 mod reasons;
+mod redirect;
+mod registers;
 mod saving;
+mod sequence;
 mod touch;
 
 use super::bytes::{Damaged, Reader, Writer};
 use super::instruction::{Access, Instruction};
 use super::profile::Microarchitecture;
 use super::tally::Tally;
-use saving::time;
+use account::States;
+use saving::{small, time};
 pub(super) use touch::Source;
 use touch::Touch;
 use vm_pmu_arch::feed::Signal;
@@ -50,50 +55,73 @@ pub(super) enum Continuation {
 struct Found {
     touches: [Touch; MOST],
     count: usize,
-    /// Cycles until its code is here, beyond a hit of the first level.
-    fetch: u32,
+    /// Cycles until its code is here, beyond a hit of the first level: for translations, those of walks among them, and for lines.
+    translation: u32,
+    walk: u32,
+    line: u32,
     /// Where its code comes from, if the first level did not have it.
     code: Option<Source>,
     continuation: Continuation,
 }
 
 impl Found {
-    const NONE: Found = Found { touches: [Touch::NONE; MOST], count: 0, fetch: 0, code: None, continuation: Continuation::Sequential };
+    const NONE: Found = Found {
+        touches: [Touch::NONE; MOST],
+        count: 0,
+        translation: 0,
+        walk: 0,
+        line: 0,
+        code: None,
+        continuation: Continuation::Sequential,
+    };
 
     fn touches(&self) -> &[Touch] {
         self.touches.get(..self.count).unwrap_or(&[])
     }
+
+    /// The next instruction begins.
+    fn clear(&mut self) {
+        self.count = 0;
+        (self.translation, self.walk, self.line) = (0, 0, 0);
+        self.code = None;
+        self.continuation = Continuation::Sequential;
+    }
 }
 
-/// The pipeline of a thread.
+/// The core of one part.
 #[derive(Clone, Debug)]
-pub(super) struct Pipeline {
-    core: Core,
-    found: Found,
-    /// The states that are demanded, one bit each.
-    wanted: u64,
-    /// Whether any reason of a cycle is demanded.
-    reasons_wanted: bool,
-    /// The reason of the last cycle that was reported.
-    last_reason: Option<u8>,
-}
-
-/// A part's own model.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)] // There is one a thread, in a box of its own.
+#[expect(clippy::large_enum_variant, reason = "it is part of one box a thread, and is never moved")]
 enum Core {
     K8(k8::Core),
+    Knl(knl::Core),
     Power9(power9::Core),
 }
 
-/// Runs an expression with the core of either part.
-macro_rules! each {
-    ($pipeline:expr, $core:ident => $what:expr) => {
-        match $pipeline {
-            Core::K8($core) => $what,
-            Core::Power9($core) => $what,
+impl Core {
+    fn account(&self) -> &States {
+        match self {
+            Core::K8(core) => &core.account,
+            Core::Knl(core) => &core.account,
+            Core::Power9(core) => &core.account,
         }
-    };
+    }
+
+    fn account_mut(&mut self) -> &mut States {
+        match self {
+            Core::K8(core) => &mut core.account,
+            Core::Knl(core) => &mut core.account,
+            Core::Power9(core) => &mut core.account,
+        }
+    }
+}
+
+/// The signals of the states of a part, and those of its events.
+fn signals(model: Microarchitecture) -> (&'static [Signal], &'static [Signal]) {
+    match model {
+        Microarchitecture::K8 => (&k8::STATES, &k8::EVENTS),
+        Microarchitecture::Knl => (&knl::STATES, &knl::EVENTS),
+        Microarchitecture::Power9 => (&power9::STATES, &power9::EVENTS),
+    }
 }
 
 /// Cycles in which the same holds: what overlaps, one bit for each state, and the one reason of each cycle, where the part has one.
@@ -113,58 +141,63 @@ impl Held {
     }
 }
 
+/// The pipeline of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Pipeline {
+    core: Core,
+    found: Found,
+    /// The signals of its states, in their order.
+    states: &'static [Signal],
+    /// The states that are demanded, one bit each.
+    wanted: u64,
+    /// Whether any reason of a cycle is demanded.
+    reasons_wanted: bool,
+    /// The reason of the last cycle that was reported.
+    last_reason: Option<u8>,
+}
+
 impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         let core = match model {
             Microarchitecture::K8 => Core::K8(k8::Core::new()),
+            Microarchitecture::Knl => Core::Knl(knl::Core::new()),
             Microarchitecture::Power9 => Core::Power9(power9::Core::new()),
         };
-        Pipeline { core, found: Found::NONE, wanted: 0, reasons_wanted: false, last_reason: None }
+        Pipeline { core, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
 
     /// Whether this pipeline supplies `signal`.
     pub(super) fn supplies(model: Microarchitecture, signal: Signal) -> bool {
-        let own = match model {
-            Microarchitecture::K8 => k8::STATES.contains(&signal) || k8::EVENTS.contains(&signal),
-            Microarchitecture::Power9 => {
-                power9::STATES.contains(&signal) || power9::EVENTS.contains(&signal) || power9::has_reason_of(signal)
-            }
-        };
-        own || signal == Signal::Cycles
-    }
-
-    /// The signals of the states that overlap.
-    fn states(&self) -> &'static [Signal] {
-        match &self.core {
-            Core::K8(_) => &k8::STATES,
-            Core::Power9(_) => &power9::STATES,
-        }
+        let (states, events) = signals(model);
+        let reason = model == Microarchitecture::Power9 && power9::has_reason_of(signal);
+        signal == Signal::Cycles || states.contains(&signal) || events.contains(&signal) || reason
     }
 
     /// Sets the demanded signals and whether the pipeline keeps time. Cycles that have not been reported are dropped. While time stands
     /// still, so does the pipeline: what is in flight goes on afterwards.
     pub(super) fn sync(&mut self, runs: bool, wants: impl Fn(Signal) -> bool) {
-        self.wanted = self.states().iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
+        self.wanted = self.states.iter().enumerate().fold(0, |wanted, (number, state)| wanted | u64::from(wants(*state)) << number);
         self.reasons_wanted = matches!(self.core, Core::Power9(_)) && power9::reason_signals().any(&wants);
         if let Core::Power9(core) = &mut self.core {
             core.reasons.take(core.account.passed());
         }
-        each!(&mut self.core, core => {
-            core.account.clear();
-            if !runs {
-                core.account.last = None;
-            }
-        });
+        let account = self.core.account_mut();
+        account.clear();
         if !runs {
+            account.last = None;
             self.last_reason = None;
         }
     }
 
-    /// The code of the instruction is here `cycles` later, from beyond the first level if a source is named.
-    pub(super) fn fetched(&mut self, cycles: u32, source: Option<Source>) {
-        self.found.fetch = self.found.fetch.saturating_add(cycles);
-        self.found.code = source.or(self.found.code);
+    /// The code of the instruction is here later: by so many cycles for a translation, and by so many for a line, from beyond the first
+    /// level if a source is named.
+    pub(super) fn fetched(&mut self, translation: u32, walked: bool, line: u32, source: Option<Source>) {
+        let found = &mut self.found;
+        found.translation = found.translation.saturating_add(translation);
+        found.walk = found.walk.saturating_add(if walked { translation } else { 0 });
+        found.line = found.line.saturating_add(line);
+        found.code = source.or(found.code);
     }
 
     /// The instruction makes an access, to the line with this number.
@@ -203,50 +236,54 @@ impl Pipeline {
 
     /// The instruction has been executed.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, tally: &mut Tally) {
-        each!(&mut self.core, core => core.execute(instruction, &self.found, tally));
-        self.found.count = 0;
-        self.found.fetch = 0;
-        self.found.code = None;
-        self.found.continuation = Continuation::Sequential;
+        match &mut self.core {
+            Core::K8(core) => core.execute(instruction, &self.found, tally),
+            Core::Knl(core) => core.execute(instruction, &self.found, tally),
+            Core::Power9(core) => core.execute(instruction, &self.found, tally),
+        }
+        self.found.clear();
     }
 
     /// How many cycles have not been reported.
     pub(super) fn unreported(&self) -> u64 {
-        each!(&self.core, core => core.account.passed())
+        self.core.account().passed()
     }
 
     /// Removes cycles in which the same holds: how many, and what.
     pub(super) fn next(&mut self) -> Option<(u64, Held)> {
-        let of = self.states();
-        match &mut self.core {
-            Core::K8(core) => {
-                let (cycles, states) = core.account.next(self.wanted)?;
-                Some((cycles, Held { states, reason: None, of }))
-            }
-            Core::Power9(core) => {
-                let (reason, most) = core.reasons.peek().unwrap_or((0, u64::MAX));
-                let most = if self.reasons_wanted { most } else { u64::MAX };
-                let (cycles, states) = core.account.next_within(self.wanted, most)?;
-                core.reasons.take(cycles);
-                self.last_reason = Some(reason);
-                Some((cycles, Held { states, reason: self.reasons_wanted.then_some(reason), of }))
-            }
-        }
+        let Core::Power9(core) = &mut self.core else {
+            let (cycles, states) = self.core.account_mut().next(self.wanted)?;
+            return Some((cycles, Held { states, reason: None, of: self.states }));
+        };
+        let (reason, most) = core.reasons.peek().unwrap_or((0, u64::MAX));
+        let most = if self.reasons_wanted { most } else { u64::MAX };
+        let (cycles, states) = core.account.next_within(self.wanted, most)?;
+        core.reasons.take(cycles);
+        self.last_reason = Some(reason);
+        Some((cycles, Held { states, reason: self.reasons_wanted.then_some(reason), of: self.states }))
     }
 
     /// Whether `state` held in the last cycle, if one has passed.
     pub(super) fn holds(&self, state: Signal) -> Option<bool> {
-        let states = each!(&self.core, core => core.account.last)?;
-        Some(Held { states, reason: self.last_reason, of: self.states() }.signals().any(|held| held == state))
+        let states = self.core.account().last?;
+        Some(Held { states, reason: self.last_reason, of: self.states }.signals().any(|held| held == state))
     }
 
     pub(super) fn save(&self, writer: &mut Writer) {
-        each!(&self.core, core => core.save(writer));
+        match &self.core {
+            Core::K8(core) => core.save(writer),
+            Core::Knl(core) => core.save(writer),
+            Core::Power9(core) => core.save(writer),
+        }
         writer.word(self.last_reason.map_or(0, |reason| u64::from(reason) + 1));
     }
 
     pub(super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
-        each!(&mut self.core, core => core.load(reader))?;
+        match &mut self.core {
+            Core::K8(core) => core.load(reader)?,
+            Core::Knl(core) => core.load(reader)?,
+            Core::Power9(core) => core.load(reader)?,
+        }
         self.last_reason = match reader.word()? {
             0 => None,
             reason if reason <= power9::REASONS as u64 => Some((reason - 1) as u8),

@@ -20,6 +20,12 @@ impl<const COUNT: usize> Entries<COUNT> {
         self.free.first().copied().unwrap_or(0)
     }
 
+    /// How many entries are taken in cycle `now`.
+    #[inline]
+    pub(super) fn taken(&self, now: u64) -> usize {
+        self.free.iter().filter(|until| **until > now).count()
+    }
+
     /// Takes the entry that is free first, until `until`.
     #[inline]
     pub(super) fn take(&mut self, until: u64) {
@@ -75,6 +81,21 @@ impl<const COUNT: usize> Ring<COUNT> {
             0 => 0,
             entries => self.free.get((self.next + entries - 1) % COUNT).copied().unwrap_or(0),
         }
+    }
+
+    /// In how many of the cycles from `begin` to `last` fewer than `entries` are free, if in each other cycle so many are taken and kept.
+    pub(super) fn full(&self, begin: u64, last: u64, entries: usize) -> u64 {
+        let (mut at, mut taken, mut full) = (begin, 0, 0);
+        while at <= last && taken + entries <= COUNT {
+            let room = self.room(taken + entries).max(at);
+            if room > last {
+                break;
+            }
+            taken += entries;
+            full += room - at;
+            at = room + 1;
+        }
+        full + (last + 1).saturating_sub(at)
     }
 
     /// Takes the next entry, until `until`.
@@ -205,6 +226,23 @@ mod tests {
         let mut ring = Ring::<4>::new();
         [3, 5, 9, 9].into_iter().for_each(|until| ring.take(until));
         assert_eq!([1, 2, 3, 9].map(|entries| ring.room(entries)), [3, 5, 9, 9]);
+    }
+
+    #[test]
+    fn entries_are_taken_until_they_are_free() {
+        let mut entries = Entries::<3>::new();
+        [9, 5].into_iter().for_each(|until| entries.take(until));
+        assert_eq!([4, 5, 9].map(|now| entries.taken(now)), [2, 1, 0]);
+    }
+
+    #[test]
+    fn a_ring_that_is_taken_and_kept_is_full_until_entries_are_free() {
+        let mut ring = Ring::<4>::new();
+        [0, 0, 20, 21].into_iter().for_each(|until| ring.take(until));
+        // One a cycle: 10 and 11 take the free ones, 20 and 21 the others, and from 22 on there is none.
+        assert_eq!(ring.full(10, 25, 1), 8 + 4);
+        // Two a cycle: the first two in 10, the others in 21.
+        assert_eq!(ring.full(10, 25, 2), 10 + 4);
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl Touch {
         matches!(self.kind, AccessKind::Load | AccessKind::RegisterStackLoad)
     }
 
+    /// Whether it reaches into a second line of 64 bytes.
+    pub(super) fn splits(&self) -> bool {
+        self.address % 64 + u64::from(self.size) > 64
+    }
+
     pub(super) fn save(&self, writer: &mut Writer) {
         let flags = [self.locked, self.uncached, self.misaligned, self.missed, self.walked];
         let flags = flags.iter().rev().fold(0, |flags, flag| flags << 1 | u64::from(*flag));

@@ -111,6 +111,24 @@ fn dispatch_stalls_of_k8_have_a_reason_each() {
     assert!(stalls + empty < cycles);
 }
 
+#[test]
+fn a_cycle_of_knights_landing_that_allocates_nothing_has_one_reason() {
+    // PL31, PL35 of docs/notes/pipelines-x86.md: reasons exclude each other, and a station that is full may be none of them.
+    let rig = noisy(&parts::KNL, 4_000);
+    let get = |signal| rig.get(0, signal);
+    let reasons = [
+        Signal::DispatchStallReorderBufferCycles,
+        Signal::DispatchStallBranchAbortCycles,
+        Signal::DispatchStallReservationStationCycles,
+        Signal::DispatchStallSerializationCycles,
+        Signal::FrontEndEmptyCycles,
+    ];
+    assert!(reasons.map(get).iter().all(|cycles| *cycles != 0));
+    assert!(reasons.map(get).iter().sum::<u64>() < get(Signal::Cycles));
+    assert!(get(Signal::DispatchStallReservationStationCycles) <= get(Signal::ReservationStationFullCycles));
+    assert!(get(Signal::ReservationStationFullMemoryCycles) <= get(Signal::ReservationStationFullCycles));
+}
+
 const FROM_SECOND: [Signal; 4] = [
     Signal::DataCacheRefillsL2Shared,
     Signal::DataCacheRefillsL2Exclusive,

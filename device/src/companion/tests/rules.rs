@@ -65,6 +65,21 @@ fn a_store_takes_the_line_from_the_other_core_of_a_tile() {
 }
 
 #[test]
+fn a_load_of_what_the_other_core_of_a_tile_has_modified_is_told_apart() {
+    // Known answer B21 of docs/notes/pipelines-x86.md.
+    let companion = Builder::new("knl").unwrap().threads(8).build();
+    let rig = Rig::new(8);
+    let (mut first, mut other) = (follow(&companion, 0), follow(&companion, 4));
+    run(&rig, &mut first, &accessing(&[store(0x8000)]));
+    run(&rig, &mut other, &accessing(&[load(0x8000)]));
+    assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 1]);
+    // Both have it shared now: a load of one that has only read it is none.
+    run(&rig, &mut first, &accessing(&[load(0x9000)]));
+    run(&rig, &mut other, &accessing(&[load(0x9000)]));
+    assert_eq!([Signal::LoadsFromSiblingCoreModified, Signal::LoadsFromL2].map(|signal| rig.get(4, signal)), [1, 2]);
+}
+
+#[test]
 fn what_the_third_level_gives_up_is_written_if_the_second_has_it_newer() {
     // Montecito: twelve ways of lines 1 MiB apart. Stores go to the second level alone, so the third displaces the line all the same.
     let companion = Builder::new("montecito").unwrap().build();

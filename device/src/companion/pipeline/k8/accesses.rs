@@ -2,7 +2,7 @@
 
 use super::super::Touch;
 use super::super::memory::Store;
-use super::{Core, Issued, MacroOperation, in_order};
+use super::{Core, Issued, MacroOperation};
 
 /// From an access to the use of its data (PK19).
 const ACCESS: u64 = 2;
@@ -20,13 +20,13 @@ impl Core {
         let places = touch.size.div_ceil(8).clamp(1, 2) + u8::from(touch.misaligned);
         for _ in 0..places {
             // PK17: in the order of the program.
-            at = in_order(&mut self.access, address + 1, 2);
+            at = self.access.next(address + 1, 2);
         }
         let held = touch.stores() || touch.missed || touch.uncached || touch.walked;
         if held && self.second_queue.room() > at {
             // PK20: LS2 is full, and everything behind waits.
             at = self.second_queue.room();
-            self.access = (at, 1);
+            self.access.delay(at);
         }
         let translation = u64::from(touch.translation);
         let translated = if touch.walked {
@@ -96,7 +96,7 @@ impl Core {
         let mut from = turn;
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
-            from = from.max(self.line_of(&touch, self.access.0));
+            from = from.max(self.line_of(&touch, self.access.at));
         }
         from
     }
@@ -105,10 +105,10 @@ impl Core {
     pub(super) fn write(&mut self, operation: &MacroOperation, issued: &Issued, completed: u64) {
         for number in operation.touches.0..operation.touches.1 {
             let Some(touch) = self.line.touches.get(usize::from(number)).copied().filter(Touch::stores) else { continue };
-            let at = self.access.0;
+            let at = self.access.at;
             // A locked operation completes when it has written.
             let earliest = if touch.locked { completed } else { self.line_of(&touch, at).max(completed + 1) };
-            let written = in_order(&mut self.written, earliest, 2);
+            let written = self.written.next(earliest, 2);
             self.hold_second(at, written + 1);
             let Touch { address, size, misaligned, .. } = touch;
             self.stores.push(Store { address, size, misaligned, modifies: operation.loads, ready: issued.ready, written });

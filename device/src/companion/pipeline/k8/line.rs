@@ -1,9 +1,10 @@
 //! Lines: the macro-operations that are dispatched together.
 
 use super::super::super::instruction::{Class, Operation, Register};
+use super::super::registers::ANY;
 use super::super::{Continuation, MOST, Touch};
+use super::WIDTH;
 use super::rows::{Path, Row, Unit};
-use super::{ANY, WIDTH};
 
 /// The registers of a macro-operation. More than there is place for are left out.
 #[derive(Clone, Copy, Debug)]

@@ -11,16 +11,19 @@ mod tests;
 
 use vm_pmu_arch::feed::Signal;
 
-use super::super::instruction::{Class, Instruction, Register};
+use super::super::instruction::{Class, Instruction};
 use super::super::tally::Tally;
-use super::account::Account;
+use super::account::States;
 use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring, Runs};
+use super::redirect::Redirect;
+use super::registers::Registers;
+use super::sequence::Sequence;
 use super::{Continuation, Found, MOST, Touch};
 use line::{Line, MacroOperation, Operands};
 use rows::{Path, Row, Unit};
-use signals::{DOUBLE_EVENTS, PIPE_EVENTS, STATE_COUNT, State};
+use signals::{DOUBLE_EVENTS, PIPE_EVENTS, State};
 pub(super) use signals::{EVENTS, STATES};
 
 /// Macro-operations of a line.
@@ -43,23 +46,10 @@ const INTEGER_UNITS: usize = 3;
 const MULTIPLIER: usize = 6;
 const PIPES: usize = 7;
 
-/// Registers, and one through which instructions depend on each other that name none.
-const REGISTERS: usize = Register::COUNT + 1;
-const ANY: u16 = Register::COUNT as u16;
-
-/// What a mispredicted branch or a restart leaves to the next line.
-#[derive(Clone, Copy, Debug, Default)]
-struct Redirect {
-    /// When the right path became known.
-    resolved: u64,
-    /// When the branch has completed.
-    completed: u64,
-}
-
 /// The pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
-    pub(super) account: Account<STATE_COUNT>,
+    pub(super) account: States,
     line: Line,
     /// The first cycle in which the next line can be dispatched. Everything before has been reported.
     next: u64,
@@ -70,8 +60,7 @@ pub(super) struct Core {
     redirect: Option<Redirect>,
     /// When the first macro-operation of two has its result, its data and its sources.
     half: (u64, u64, u64),
-    /// When registers are ready.
-    registers: [u64; REGISTERS],
+    registers: Registers,
     ports: Ports<{ PIPES + 3 }>,
     reorder: Ring<24>,
     schedulers: [Entries<8>; WIDTH],
@@ -84,34 +73,20 @@ pub(super) struct Core {
     misses: Misses<8>,
     /// When the walker is free.
     walker: u64,
-    /// The cycle of the last access, and how many it had.
-    access: (u64, u8),
-    /// The cycle of the last completion, and how many it had.
-    completed: (u64, u8),
-    /// The cycle of the last write of a store, and how many it had.
-    written: (u64, u8),
+    /// Accesses, completions, and writes of stores.
+    access: Sequence,
+    completed: Sequence,
+    written: Sequence,
     /// When another segment register can be loaded.
     segment: u64,
     /// When it was the turn of the last locked operation.
     locked: u64,
 }
 
-/// The next cycle, `earliest` or later, in a sequence of at most `width` a cycle in order.
-fn in_order(last: &mut (u64, u8), earliest: u64, width: u8) -> u64 {
-    if earliest > last.0 {
-        *last = (earliest, 1);
-    } else if last.1 < width {
-        last.1 += 1;
-    } else {
-        *last = (last.0 + 1, 1);
-    }
-    last.0
-}
-
 impl Core {
     pub(super) fn new() -> Core {
         Core {
-            account: Account::new(),
+            account: States::new(0),
             line: Line {
                 operations: [MacroOperation::NONE; WIDTH],
                 count: 0,
@@ -126,7 +101,7 @@ impl Core {
             window: 0,
             redirect: None,
             half: (0, 0, 0),
-            registers: [0; REGISTERS],
+            registers: Registers::new(),
             ports: Ports::new(),
             reorder: Ring::new(),
             schedulers: [Entries::new(), Entries::new(), Entries::new()],
@@ -138,9 +113,9 @@ impl Core {
             stores: Stores::new(),
             misses: Misses::new(),
             walker: 0,
-            access: (0, 0),
-            completed: (0, 0),
-            written: (0, 0),
+            access: Sequence::new(),
+            completed: Sequence::new(),
+            written: Sequence::new(),
             segment: 0,
             locked: 0,
         }
@@ -237,7 +212,7 @@ impl Core {
             self.window = self.next;
             self.piece = Some(piece);
         }
-        let delay = u64::from(found.fetch);
+        let delay = u64::from(found.translation) + u64::from(found.line);
         self.fetched += delay;
         self.account.hold(State::Fetch as usize, delay);
     }
@@ -286,7 +261,7 @@ impl Core {
         let next;
         if far {
             // PK34: a stall for a far transfer counts nowhere else.
-            at = ready.max(room).max(self.completed.0 + 1);
+            at = ready.max(room).max(self.completed.at + 1);
             next = at + lines + FAR;
             self.hold(State::Far, ready, next - lines);
             self.hold(State::Stall, ready, next - lines);
@@ -345,7 +320,7 @@ impl Core {
         ];
         if serializes {
             let [.., (_, serialization), (_, quiet)] = &mut rooms;
-            *serialization = self.completed.0 + 1;
+            *serialization = self.completed.at + 1;
             *quiet = self.stores.written + 1;
         }
         let mut last = 0;
@@ -363,18 +338,7 @@ impl Core {
 
     /// PK29: behind a branch that is predicted wrong, lines are dispatched until it resolves or the reorder buffer is full.
     fn wrong_path(&mut self, begin: u64, resolved: u64) {
-        let (mut at, mut dispatched) = (begin, 0);
-        while at <= resolved && dispatched < 24 {
-            let line = self.reorder.room(dispatched + 1).max(at);
-            if line > resolved {
-                break;
-            }
-            dispatched += 1;
-            self.account.hold(State::ReorderBuffer as usize, line - at);
-            self.account.hold(State::Stall as usize, line - at);
-            at = line + 1;
-        }
-        let full = (resolved + 1).saturating_sub(at);
+        let full = self.reorder.full(begin, resolved, 1);
         self.account.hold(State::ReorderBuffer as usize, full);
         self.account.hold(State::Stall as usize, full);
     }
@@ -394,7 +358,7 @@ impl Core {
             if operation.row.unit.is_floating() {
                 floating_until = floating_until.max(Some(issued.last + 1));
             }
-            let completed = in_order(&mut self.completed, issued.finished, WIDTH as u8);
+            let completed = self.completed.next(issued.finished, WIDTH as u8);
             if operation.row.unit.is_floating() {
                 self.floating_completions.add(completed, completed + 1);
             }
@@ -408,11 +372,11 @@ impl Core {
         if let Some(until) = floating_until {
             self.floating.take(until);
         }
-        self.reorder.take(self.completed.0 + 1);
+        self.reorder.take(self.completed.at + 1);
     }
 
     fn ready(&self, registers: &[u16]) -> u64 {
-        registers.iter().filter_map(|register| self.registers.get(usize::from(*register))).copied().max().unwrap_or(0)
+        self.registers.ready(registers.iter().copied())
     }
 
     fn issue_one(&mut self, at: u64, position: usize, operation: &MacroOperation, tally: &mut Tally) -> Issued {
@@ -485,7 +449,7 @@ impl Core {
             finished = finished.max(ready + 1).max(stored + 1);
         }
         if locked {
-            let turn = data.max(self.completed.0);
+            let turn = data.max(self.completed.at);
             // Cycles in which several wait count once.
             self.account.hold(State::LockedSpeculative as usize, turn.saturating_sub(address.max(self.locked)));
             self.locked = turn;
@@ -501,18 +465,11 @@ impl Core {
     /// The results of an operation are ready.
     fn write_registers(&mut self, operation: &MacroOperation, result: u64, address: u64, at: u64) {
         let operands = &operation.operands;
-        let moves_stack = matches!(operation.class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String);
         for register in operands.writes() {
-            let ready = match *register {
-                // Through the shortest operation, whatever this one is.
-                ANY => self.ready(&[ANY]).max(at + 1) + 1,
-                // PUSH and POP change the stack pointer beside their access.
-                register if moves_stack && operands.addresses().contains(&register) => address + 1,
-                _ => result,
-            };
-            if let Some(cell) = self.registers.get_mut(usize::from(*register)) {
-                *cell = if operation.second { ready.max(*cell) } else { ready };
-            }
+            let addresses = operands.addresses().contains(register);
+            let ready = self.registers.written(*register, operation.class, addresses, (at, address, result));
+            let before = if operation.second { self.ready(&[*register]) } else { 0 };
+            self.registers.set(*register, ready.max(before));
         }
     }
 

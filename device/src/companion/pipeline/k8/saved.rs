@@ -2,11 +2,14 @@
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
 use super::super::super::instruction::Class;
-use super::super::saving::{number, pick, small};
-use super::super::{Continuation, Touch, time};
+use super::super::redirect::Redirect;
+use super::super::registers::ANY;
+use super::super::saving::{number, pick, small, time};
+use super::super::sequence::Sequence;
+use super::super::{Continuation, Touch};
+use super::Core;
 use super::line::{MacroOperation, Operands};
 use super::rows::{Path, Row, Unit};
-use super::{Core, Redirect};
 
 const UNITS: [Unit; 8] = [Unit::None, Unit::Integer, Unit::Address, Unit::Multiplier, Unit::Add, Unit::Multiply, Unit::Store, Unit::Either];
 
@@ -47,7 +50,7 @@ impl Operands {
         operands.read_count = small(reader, operands.reads.len())?;
         operands.write_count = small(reader, operands.writes.len())?;
         for register in operands.addresses.iter_mut().chain(&mut operands.reads).chain(&mut operands.writes) {
-            *register = u16::try_from(reader.word()?).ok().filter(|register| *register <= super::ANY).ok_or(Damaged)?;
+            *register = u16::try_from(reader.word()?).ok().filter(|register| *register <= ANY).ok_or(Damaged)?;
         }
         Ok(operands)
     }
@@ -89,11 +92,6 @@ impl MacroOperation {
     }
 }
 
-/// A cycle with a number of operations in it.
-fn cycle(reader: &mut Reader<'_>, now: u64) -> Result<(u64, u8), Damaged> {
-    Ok((time(reader, now)?, small(reader, 255)?))
-}
-
 impl Core {
     pub(in super::super) fn save(&self, writer: &mut Writer) {
         writer.word(self.next);
@@ -103,10 +101,9 @@ impl Core {
         line.operations.iter().for_each(|operation| operation.save(writer));
         line.touches.iter().for_each(|touch| touch.save(writer));
         writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.window]);
-        let redirect = self.redirect.unwrap_or_default();
-        writer.words(&[u64::from(self.redirect.is_some()), redirect.resolved, redirect.completed]);
+        Redirect::save(self.redirect, writer);
         writer.words(&[self.half.0, self.half.1, self.half.2]);
-        writer.words(&self.registers);
+        self.registers.save(writer);
         self.ports.save(writer);
         self.reorder.save(writer);
         self.schedulers.iter().for_each(|entries| entries.save(writer));
@@ -118,7 +115,7 @@ impl Core {
         self.stores.save(writer);
         self.misses.save(writer);
         writer.words(&[self.walker, self.segment, self.locked]);
-        [self.access, self.completed, self.written].iter().for_each(|(at, count)| writer.words(&[*at, u64::from(*count)]));
+        [self.access, self.completed, self.written].iter().for_each(|sequence| sequence.save(writer));
     }
 
     pub(in super::super) fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -142,12 +139,9 @@ impl Core {
         let (there, piece) = (reader.word()?, reader.word()?);
         self.piece = (there & 1 == 1).then_some(piece);
         self.window = time(reader, now)?;
-        let (there, resolved, completed) = (reader.word()?, time(reader, now)?, time(reader, now)?);
-        self.redirect = (there & 1 == 1).then_some(Redirect { resolved, completed });
+        self.redirect = Redirect::load(reader, now)?;
         self.half = (time(reader, now)?, time(reader, now)?, time(reader, now)?);
-        for register in &mut self.registers {
-            *register = time(reader, now)?;
-        }
+        self.registers.load(reader, now)?;
         self.ports.load(reader, now)?;
         self.reorder.load(reader, now)?;
         for entries in &mut self.schedulers {
@@ -163,9 +157,9 @@ impl Core {
         self.walker = time(reader, now)?;
         self.segment = time(reader, now)?;
         self.locked = time(reader, now)?;
-        self.access = cycle(reader, now)?;
-        self.completed = cycle(reader, now)?;
-        self.written = cycle(reader, now)?;
+        self.access = Sequence::load(reader, now)?;
+        self.completed = Sequence::load(reader, now)?;
+        self.written = Sequence::load(reader, now)?;
         Ok(())
     }
 }

@@ -80,7 +80,7 @@ impl Bench {
         if self.core.line.count != 0 {
             self.core.dispatch(&mut self.tally);
         }
-        self.core.completed.0 + 1
+        self.core.completed.at + 1
     }
 
     /// The cycles of every state that has any, those of instructions in flight among them, but not those without floating-point work.
@@ -399,7 +399,7 @@ fn a_loop_of_one_line_takes_two_cycles() {
 fn a_miss_of_code_empties_the_decoder_for_its_latency() {
     let mut bench = Bench::new();
     bench.run(&code(0x1000, Operation::default()));
-    bench.found.fetch = 50;
+    bench.found.line = 50;
     bench.run(&code(0x1010, Operation::default()));
     bench.cycles();
     // The first line has bytes of both pieces, which are read in cycles 1 and 2 + 50.
@@ -410,7 +410,7 @@ fn a_miss_of_code_empties_the_decoder_for_its_latency() {
 fn the_target_of_a_far_transfer_is_fetched_after_it() {
     let mut bench = Bench::new();
     bench.run(&Instruction { class: Class::Exception, ..Instruction::default() });
-    bench.found.fetch = 50;
+    bench.found.line = 50;
     bench.run(&code(0x1000, Operation::default()));
     bench.cycles();
     assert_eq!(bench.states(), [("D0h", 50), ("D1h", 41), ("DAh", 41), ("87h", 50)]);

@@ -14,18 +14,19 @@ mod tests;
 
 use super::super::instruction::{Class, Instruction, Operation, Register};
 use super::super::tally::Tally;
-use super::account::Account;
+use super::account::States;
 use super::memory::{Misses, Stores};
 use super::ports::Ports;
 use super::queue::{Entries, Ring};
 use super::reasons::Reasons;
+use super::registers::{ANY, Registers};
 use super::{Continuation, Found};
 use dispatch::Group;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
 use rows::{Row, Unit};
+use signals::State;
 pub(super) use signals::{EVENTS, STATES, has_reason_of, reason_signals, signals_of};
-use signals::{STATE_COUNT, State};
 
 /// Slices of the core.
 const SLICES: usize = 4;
@@ -58,10 +59,6 @@ const CRYPTO: usize = DECIMAL + 1;
 const BRANCH: usize = CRYPTO + 1;
 const PORTS: usize = BRANCH + 1;
 
-/// Registers, and one through which instructions depend on each other that name none.
-const REGISTERS: usize = Register::COUNT + 1;
-const ANY: u16 = Register::COUNT as u16;
-
 /// What is behind an instruction in program order, and waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocked {
@@ -73,7 +70,7 @@ struct Blocked {
 /// The pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
-    pub(super) account: Account<STATE_COUNT>,
+    pub(super) account: States,
     pub(super) reasons: Reasons,
     /// The dispatch cycle that is being filled. Everything before has been reported.
     group: Group,
@@ -90,7 +87,7 @@ pub(super) struct Core {
     history: Ring<128>,
     queues: [Entries<11>; SLICES],
     branches: Entries<16>,
-    registers: [u64; REGISTERS],
+    registers: Registers,
     ports: Ports<PORTS>,
     /// The first cycle that has no reason yet: the one after everything has finished.
     unowned: u64,
@@ -124,7 +121,7 @@ struct Times {
 impl Core {
     pub(super) fn new() -> Core {
         Core {
-            account: Account::new(),
+            account: States::new(0),
             reasons: Reasons::new(),
             group: Group::new(0),
             fetched: 0,
@@ -137,7 +134,7 @@ impl Core {
             history: Ring::new(),
             queues: [Entries::new(), Entries::new(), Entries::new(), Entries::new()],
             branches: Entries::new(),
-            registers: [0; REGISTERS],
+            registers: Registers::new(),
             ports: Ports::new(),
             unowned: 0,
             completed: 0,
@@ -187,8 +184,9 @@ impl Core {
         self.block = Some(block);
         let room = self.buffer.room(BLOCK) + FRONT_END;
         self.hold(State::BufferFull, self.fetched + 1, room);
-        self.fetched = (self.fetched + 1).max(room) + u64::from(found.fetch);
-        if found.fetch != 0 {
+        let delay = u64::from(found.translation) + u64::from(found.line);
+        self.fetched = (self.fetched + 1).max(room) + delay;
+        if delay != 0 {
             self.front = match (self.front, found.code) {
                 (Reason::EmptyMisprediction, _) => Reason::EmptyMispredictionMiss,
                 (_, Some(source)) => Reason::of_fetch(source),
@@ -243,8 +241,7 @@ impl Core {
     }
 
     fn ready(&self, registers: &[Register]) -> u64 {
-        let time = |register: &Register| self.registers.get(place(*register)).copied();
-        registers.iter().filter_map(time).max().unwrap_or(0)
+        self.registers.ready(registers.iter().map(|register| place(*register)))
     }
 
     /// PP42 to PP48: the instruction owns the cycles after everything before it has finished, up to its own finish.
@@ -305,9 +302,7 @@ impl Core {
                 (_, true) => times.issued + 2,
                 _ => times.finished,
             };
-            if let Some(cell) = self.registers.get_mut(place(*register)) {
-                *cell = ready;
-            }
+            self.registers.set(place(*register), ready);
         }
         self.buffer.take(times.dispatched + 1);
         self.front = Reason::Empty;
@@ -354,7 +349,7 @@ impl Core {
 /// What an instruction without an operation needs and gives: the result before, and one for the next.
 const UNKNOWN: Operation<'_> = Operation { width: 8, packed: false, addresses: &[], reads: &[Register(ANY)], writes: &[Register(ANY)] };
 
-/// Where the time of a register is kept.
-fn place(register: Register) -> usize {
-    if register.0 == ANY { usize::from(ANY) } else { usize::from(register.0) % Register::COUNT }
+/// The number of a register that has a time.
+fn place(register: Register) -> u16 {
+    if register.0 == ANY { ANY } else { register.0 % ANY }
 }

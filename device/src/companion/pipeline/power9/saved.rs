@@ -20,7 +20,7 @@ impl Core {
         self.history.save(writer);
         self.queues.iter().for_each(|queue| queue.save(writer));
         self.branches.save(writer);
-        writer.words(&self.registers);
+        self.registers.save(writer);
         self.ports.save(writer);
         writer.words(&[self.unowned, self.completed, self.blocked.reason as u64, self.blocked.until]);
         self.stores.save(writer);
@@ -61,9 +61,7 @@ impl Core {
             queue.load(reader, now)?;
         }
         self.branches.load(reader, now)?;
-        for register in &mut self.registers {
-            *register = time(reader, now)?;
-        }
+        self.registers.load(reader, now)?;
         self.ports.load(reader, now)?;
         self.unowned = time(reader, now)?;
         self.completed = time(reader, now)?;

@@ -202,7 +202,7 @@ fn ka7_and_its_target_comes_from_the_second_level() {
     bench.add(2, 1);
     bench.found.continuation = Continuation::Mispredicted;
     bench.run(&instruction(Class::Branch, Operation { reads: &[Register(2)], ..Operation::default() }));
-    (bench.found.fetch, bench.found.code) = (SECOND, Some(Source::Second));
+    (bench.found.line, bench.found.code) = (SECOND, Some(Source::Second));
     let operation = Operation { width: 8, reads: &[Register(FREE)], writes: &[Register(3)], ..Operation::default() };
     bench.run(&Instruction { address: 0x4000, length: 4, ..instruction(Class::Simple, operation) });
     let answer = bench.finish();

@@ -1,0 +1,123 @@
+//! Fetch, decoding, and the queue of instructions before allocation.
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::instruction::Instruction;
+use super::super::queue::{Ring, Runs};
+use super::super::{Found, small, time};
+
+/// The bytes that the fetcher reads in a cycle, as bits of an address (PL1).
+const PIECE_BITS: u32 = 4;
+/// Instructions that are decoded in a cycle, and the length beyond which one is decoded alone (PL2).
+const WIDTH: u8 = 2;
+const LONG: u8 = 8;
+/// What a target that the decoder finds costs (PL7).
+const RESTEER: u64 = 6;
+/// From the fetch of a piece to the allocation of what is decoded from it.
+const DEPTH: u64 = 2;
+
+/// The front end of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct FrontEnd {
+    /// When the last piece was fetched, and which.
+    fetched: u64,
+    piece: Option<u64>,
+    /// The last cycle of decoding, and how many instructions more it can take.
+    decoded: u64,
+    places: u8,
+    /// When the entries of the queue are free (PL5).
+    queue: Ring<16>,
+    pub(super) fills: Runs,
+    pub(super) walks: Runs,
+}
+
+impl FrontEnd {
+    pub(super) const fn new() -> FrontEnd {
+        FrontEnd { fetched: 0, piece: None, decoded: 0, places: 0, queue: Ring::new(), fills: Runs::new(), walks: Runs::new() }
+    }
+
+    /// The first cycle in which the instruction can be allocated, as far as the front end is concerned. `walker`: when the thread's walker
+    /// is free.
+    #[inline]
+    pub(super) fn deliver(&mut self, instruction: &Instruction<'_>, found: &Found, walker: &mut u64) -> u64 {
+        if instruction.length == 0 {
+            return 0;
+        }
+        let first = instruction.address >> PIECE_BITS;
+        let last = instruction.address.wrapping_add(u64::from(instruction.length) - 1) >> PIECE_BITS;
+        for piece in [first, last] {
+            if self.piece != Some(piece) {
+                // No more than two pieces are ahead of the decoder.
+                self.fetched = (self.fetched + 1).max(self.decoded.saturating_sub(1));
+                self.piece = Some(piece);
+            }
+        }
+        if found.translation | found.line != 0 {
+            self.wait(found, walker);
+        }
+        let earliest = (self.fetched + 1).max(self.queue.room(1));
+        let long = instruction.length > LONG;
+        if self.places != 0 && !long && earliest <= self.decoded {
+            self.places -= 1;
+        } else {
+            self.decoded = earliest.max(self.decoded + 1);
+            self.places = if long { 0 } else { WIDTH - 1 };
+        }
+        self.decoded + 1
+    }
+
+    /// The fetcher waits for translations and lines.
+    fn wait(&mut self, found: &Found, walker: &mut u64) {
+        if found.walk != 0 {
+            let begin = self.fetched.max(*walker);
+            *walker = begin + u64::from(found.walk);
+            self.walks.add(begin, *walker);
+            self.fetched = *walker;
+        }
+        self.fetched += u64::from(found.translation.saturating_sub(found.walk));
+        let line = u64::from(found.line);
+        self.fills.add(self.fetched, self.fetched + line);
+        self.fetched += line;
+    }
+
+    /// The instruction leaves the queue in cycle `at`.
+    #[inline]
+    pub(super) fn allocated(&mut self, at: u64) {
+        self.queue.take(at);
+    }
+
+    /// PL6: fetch goes on at the target of a branch.
+    pub(super) fn turn(&mut self) {
+        self.piece = None;
+        self.places = 0;
+    }
+
+    /// PL7: fetch goes on at a target that the decoder found.
+    pub(super) fn resteer(&mut self) {
+        self.turn();
+        self.fetched = self.fetched.max(self.decoded.saturating_sub(1)) + RESTEER;
+    }
+
+    /// Fetch begins anew, such that the first instruction can be allocated in cycle `at`.
+    pub(super) fn restart(&mut self, at: u64) {
+        self.turn();
+        self.fetched = at.saturating_sub(DEPTH + 1);
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[self.fetched, u64::from(self.piece.is_some()), self.piece.unwrap_or(0), self.decoded, u64::from(self.places)]);
+        self.queue.save(writer);
+        self.fills.save(writer);
+        self.walks.save(writer);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.fetched = time(reader, now)?;
+        let (there, piece) = (reader.word()?, reader.word()?);
+        self.piece = (there & 1 == 1).then_some(piece);
+        self.decoded = time(reader, now)?;
+        self.places = small(reader, usize::from(WIDTH))?;
+        self.queue.load(reader, now)?;
+        self.fills.load(reader, now)?;
+        self.walks.load(reader, now)
+    }
+}

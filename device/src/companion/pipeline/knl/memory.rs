@@ -1,0 +1,236 @@
+//! How loads and stores go through the memory station, the queue of stores and the buffers of missed lines.
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::super::bytes::{Damaged, Reader, Writer};
+use super::super::super::tally::Tally;
+use super::super::memory::{Misses, Store, Stores};
+use super::super::queue::{Ring, Runs};
+use super::super::sequence::Sequence;
+use super::super::{Touch, time};
+
+/// Accesses that are sent in a cycle (PL14).
+const WIDTH: u8 = 2;
+/// From the issue of a load to the use of its data: integers of 32 and 64 bits, and others.
+const LOAD: u64 = 4;
+const LOAD_OTHERS: u64 = 5;
+/// From a store's data to those of a load that takes them (PL16): integers of 32 and 64 bits, and others.
+const FORWARD: u64 = 9;
+const FORWARD_OTHERS: u64 = 10;
+/// The same for a store whose instruction has read the bytes, so that additions to memory are seven cycles apart in a chain.
+const FORWARD_MODIFIED: u64 = 6;
+/// From the write of a store to the data of a load that cannot take them (PL18).
+const OVERLAP: u64 = 4;
+/// What a second try adds (PL19).
+const AGAIN: u64 = 1;
+
+/// The memory side of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// The entries of the station, which are left in order.
+    station: Ring<12>,
+    sent: Sequence,
+    /// The first cycles in which another integer load and another store can be sent.
+    next_load: u64,
+    next_store: u64,
+    /// The places of stores that are issued and not written.
+    places: Ring<16>,
+    pub(super) stores: Stores,
+    written: Sequence,
+    misses: Misses<12>,
+    /// When every line is here.
+    lines: u64,
+    pub(super) walker: u64,
+    pub(super) walks: Runs,
+}
+
+/// What the loads and stores of an instruction went through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Accessed {
+    /// When the last of them was issued.
+    pub(super) issued: u64,
+    /// When all data that it reads are here.
+    pub(super) data: u64,
+    /// When all its stores have places and translations.
+    pub(super) stored: u64,
+    /// How many stores it has.
+    pub(super) stores: usize,
+    /// How many loads.
+    pub(super) loads: usize,
+}
+
+impl Memory {
+    pub(super) const fn new() -> Memory {
+        Memory {
+            station: Ring::new(),
+            sent: Sequence::new(),
+            next_load: 0,
+            next_store: 0,
+            places: Ring::new(),
+            stores: Stores::new(),
+            written: Sequence::new(),
+            misses: Misses::new(),
+            lines: 0,
+            walker: 0,
+            walks: Runs::new(),
+        }
+    }
+
+    /// The first cycle in which the station has so many entries free.
+    #[inline]
+    pub(super) fn room(&self, entries: usize) -> u64 {
+        self.station.room(entries)
+    }
+
+    /// Sends an access whose address is known in cycle `ready`. `vector`: of a vector register.
+    pub(super) fn access(&mut self, touch: &Touch, ready: u64, vector: bool, accessed: &mut Accessed, tally: &mut Tally) {
+        let stores = touch.stores();
+        let integer = touch.loads() && !vector;
+        let mut earliest = ready;
+        if integer {
+            earliest = earliest.max(self.next_load);
+        }
+        if stores {
+            earliest = earliest.max(self.next_store);
+        }
+        let mut at = self.sent.next(earliest, WIDTH);
+        if !stores && touch.missed && !touch.uncached && self.pending(touch.line, at).is_none() {
+            // PL15: without a buffer the station stops.
+            let room = self.misses.room();
+            if room > at {
+                self.sent.delay(room);
+                at = room;
+            }
+        }
+        if integer {
+            self.next_load = at + 1;
+        }
+        if stores {
+            self.next_store = at + 1;
+        }
+        self.station.take(at + 1);
+        accessed.issued = at;
+        if stores {
+            self.place(touch, at, accessed, tally);
+        } else if touch.loads() {
+            accessed.loads += 1;
+            accessed.data = accessed.data.max(self.read(touch, at, vector, tally));
+        } else {
+            // A prefetch, for which nothing waits.
+            let from = at + self.translate(touch, at);
+            self.line(touch, from);
+        }
+    }
+
+    /// PL20: a store takes a place. It is not written before the completion of its instruction.
+    fn place(&mut self, touch: &Touch, at: u64, accessed: &mut Accessed, tally: &mut Tally) {
+        accessed.stores += 1;
+        let room = self.places.room(accessed.stores);
+        let recycled = room > at;
+        let split = !touch.uncached && touch.splits();
+        tally.add(Signal::StoresRecycledAddress, u64::from(recycled));
+        tally.add(Signal::StoresRecycled, u64::from(recycled || split));
+        let at = at.max(room) + if split { AGAIN } else { 0 };
+        accessed.stored = accessed.stored.max(at + self.translate(touch, at));
+    }
+
+    /// When the data of a load that was issued in cycle `at` are here.
+    fn read(&mut self, touch: &Touch, at: u64, vector: bool, tally: &mut Tally) -> u64 {
+        let others = vector || touch.size <= 2;
+        let from = at + self.translate(touch, at);
+        let hit = from + if others { LOAD_OTHERS } else { LOAD };
+        if touch.uncached {
+            return from.max(self.stores.written) + u64::from(touch.latency);
+        }
+        let again = touch.splits() || touch.locked;
+        let (mut overlaps, mut waits) = (false, false);
+        let here = match self.stores.find(touch.address, touch.size, at).copied().filter(|store| store.overlaps(touch.address, touch.size))
+        {
+            Some(store) if store.holds(touch.address, touch.size) => {
+                waits = at < store.ready;
+                let forward = match (others, store.modifies) {
+                    (true, _) => FORWARD_OTHERS,
+                    (false, true) => FORWARD_MODIFIED,
+                    (false, false) => FORWARD,
+                };
+                hit.max(store.ready + forward)
+            }
+            Some(store) => {
+                overlaps = true;
+                hit.max(store.written + OVERLAP).max(store.ready + FORWARD)
+            }
+            None => self.line(touch, from).max(hit),
+        };
+        tally.add(Signal::LoadsRecycledOverlap, u64::from(overlaps));
+        tally.add(Signal::LoadsRecycledData, u64::from(waits));
+        tally.add(Signal::LoadsRecycled, u64::from(overlaps || waits || again));
+        here + if again { AGAIN } else { 0 }
+    }
+
+    /// When `line` is here, if it is on its way at `now`.
+    #[inline]
+    fn pending(&self, line: u64, now: u64) -> Option<u64> {
+        if now < self.lines { self.misses.pending(line, now) } else { None }
+    }
+
+    /// When the line of an access is here that is needed in cycle `from`: then, if it is in the cache.
+    fn line(&mut self, touch: &Touch, from: u64) -> u64 {
+        if let Some(until) = self.pending(touch.line, from) {
+            return until;
+        }
+        if !touch.missed && !touch.uncached {
+            return from;
+        }
+        let until = self.misses.request(touch.line, from, u64::from(touch.latency));
+        self.lines = self.lines.max(until);
+        until
+    }
+
+    /// PL23: what the translation of an access that is issued in cycle `at` takes.
+    fn translate(&mut self, touch: &Touch, at: u64) -> u64 {
+        let cycles = u64::from(touch.translation);
+        if !touch.walked {
+            return cycles;
+        }
+        let begin = self.walker.max(at);
+        self.walker = begin + cycles;
+        self.walks.add(begin, self.walker);
+        self.walker - at
+    }
+
+    /// PL21: a store is written behind its instruction, which completes in cycle `completed`. Its address and its data were there in cycle
+    /// `ready`.
+    pub(super) fn write(&mut self, touch: &Touch, accessed: &Accessed, ready: u64, completed: u64) {
+        let earliest = self.line(touch, accessed.stored).max(completed + 1);
+        let written = self.written.next(earliest, 1);
+        self.places.take(written);
+        let Touch { address, size, misaligned, .. } = *touch;
+        self.stores.push(Store { address, size, misaligned, modifies: accessed.loads != 0, ready, written });
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        self.station.save(writer);
+        self.sent.save(writer);
+        writer.words(&[self.next_load, self.next_store]);
+        self.places.save(writer);
+        self.stores.save(writer);
+        self.written.save(writer);
+        self.misses.save(writer);
+        writer.words(&[self.lines, self.walker]);
+        self.walks.save(writer);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        self.station.load(reader, now)?;
+        self.sent = Sequence::load(reader, now)?;
+        self.next_load = time(reader, now)?;
+        self.next_store = time(reader, now)?;
+        self.places.load(reader, now)?;
+        self.stores.load(reader, now)?;
+        self.written = Sequence::load(reader, now)?;
+        self.misses.load(reader, now)?;
+        self.lines = time(reader, now)?;
+        self.walker = time(reader, now)?;
+        self.walks.load(reader, now)
+    }
+}

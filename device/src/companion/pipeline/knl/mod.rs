@@ -1,0 +1,342 @@
+//! The pipeline of Knights Landing, for a thread that runs alone on its core. Rules PL1 to PL44 and their sources are in
+//! `docs/notes/pipelines-x86.md`. Left out are prefixes (PL3), clears by the order of accesses (PL27) and threads that share a core (PL28 to
+//! PL30).
+
+mod front;
+mod memory;
+mod rows;
+mod saved;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use vm_pmu_arch::feed::Signal;
+
+use super::super::instruction::{Class, Instruction, Register};
+use super::super::tally::Tally;
+use super::account::States;
+use super::ports::Ports;
+use super::queue::{Entries, Ring, Runs};
+use super::redirect::Redirect;
+use super::registers::{ANY, Registers};
+use super::sequence::Sequence;
+use super::{Continuation, Found};
+use front::FrontEnd;
+use memory::{Accessed, Memory};
+use rows::{Row, Unit};
+pub(super) use signals::{EVENTS, STATES};
+use signals::{NOT_ALLOCATED, State};
+
+/// Micro-operations that are allocated in a cycle, and that complete in one.
+const WIDTH: u8 = 2;
+/// From the issue of a mispredicted branch to the allocation of the right path (PL24).
+const MISPREDICTION: u64 = 12;
+
+/// The pipeline.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) account: States,
+    /// The cycle of the present group, or of the next one. Everything before has been reported.
+    at: u64,
+    /// Whether the first micro-operation of the group has been allocated, and the port that it took, unless it has none.
+    open: bool,
+    port: Option<Port>,
+    front: FrontEnd,
+    redirect: Option<Redirect>,
+    registers: Registers,
+    ports: [Ports<2>; 2],
+    reorder: Ring<72>,
+    integer: [Entries<12>; 2],
+    vector: [Entries<20>; 2],
+    memory: Memory,
+    /// When the divider takes a division again. Divisions begin in their order.
+    divider: u64,
+    divisions: Runs,
+    completed: Sequence,
+}
+
+/// A port with its station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Port {
+    vector: bool,
+    number: usize,
+}
+
+/// When an instruction went through.
+#[derive(Clone, Copy, Debug)]
+struct Issued {
+    /// Its last part was issued.
+    last: u64,
+    /// It has finished.
+    finished: u64,
+    /// The addresses and data of its stores are there.
+    stored: u64,
+    /// Its loads and stores.
+    accessed: Accessed,
+}
+
+impl Core {
+    pub(super) fn new() -> Core {
+        Core {
+            account: States::new(NOT_ALLOCATED),
+            at: 0,
+            open: false,
+            port: None,
+            front: FrontEnd::new(),
+            redirect: None,
+            registers: Registers::new(),
+            ports: [Ports::new(), Ports::new()],
+            reorder: Ring::new(),
+            integer: [Entries::new(), Entries::new()],
+            vector: [Entries::new(), Entries::new()],
+            memory: Memory::new(),
+            divider: 0,
+            divisions: Runs::new(),
+            completed: Sequence::new(),
+        }
+    }
+
+    /// An instruction has been executed.
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, found: &Found, tally: &mut Tally) {
+        let far = instruction.class == Class::Exception || found.continuation == Continuation::Far;
+        let row = rows::of(instruction, far);
+        let delivered = self.front.deliver(instruction, found, &mut self.memory.walker);
+        let (port, second) = self.allocate(&row, delivered, found.touches().len());
+        let at = self.at;
+        if instruction.length != 0 {
+            self.front.allocated(at);
+        }
+        let issued = self.issue(instruction, found, &row, port, tally);
+        let completed = self.completed.next(issued.finished, WIDTH);
+        self.reorder.take(completed + 1);
+        for touch in found.touches().iter().filter(|touch| touch.stores()) {
+            self.memory.write(touch, &issued.accessed, issued.stored, completed);
+        }
+        if row.flow != 0 {
+            // PL4, PL39: nothing else is allocated while the flow is.
+            tally.add(Signal::MicrocodeEntries, 1);
+            self.pass(at + u64::from(row.flow));
+        } else if second || matches!(found.continuation, Continuation::Mispredicted | Continuation::Restarted) {
+            self.close();
+        }
+        self.turn(found.continuation, far, &issued, completed);
+        let now = self.at;
+        self.ports.iter_mut().for_each(|ports| ports.forget(now));
+    }
+
+    /// Where the front end goes on.
+    fn turn(&mut self, continuation: Continuation, far: bool, issued: &Issued, completed: u64) {
+        let redirect = match continuation {
+            _ if far => return self.front.restart(self.at),
+            Continuation::Sequential | Continuation::Far => return,
+            Continuation::Taken => return self.front.turn(),
+            Continuation::Resteered(_) => return self.front.resteer(),
+            Continuation::Mispredicted => Redirect { resolved: issued.last, completed },
+            Continuation::Restarted => {
+                // PL26: once it is the oldest and every store is written.
+                let oldest = completed.max(self.memory.stores.written);
+                Redirect { resolved: oldest, completed: oldest }
+            }
+        };
+        self.front.restart(redirect.resolved + MISPREDICTION);
+        self.redirect = Some(redirect);
+    }
+
+    /// PL9 to PL12, PL31 to PL35: allocates a micro-operation that the front end delivers in cycle `delivered` and that makes so many
+    /// accesses, in the cycle [`at`](Core::at). Returns its port, and whether it is the second of its group.
+    fn allocate(&mut self, row: &Row, delivered: u64, accesses: usize) -> (Option<Port>, bool) {
+        if self.open {
+            if row.flow == 0 && delivered <= self.at {
+                let port = self.choose(row.unit);
+                let memory = self.memory.room(accesses);
+                if port.is_none_or(|port| self.room(port) <= self.at) && memory <= self.at {
+                    // The second of the group: the reorder buffer had room for both.
+                    return (port, true);
+                }
+                self.hold(State::StationFull, 0, 1);
+                self.hold(State::MemoryStationFull, 0, u64::from(memory > self.at));
+            }
+            self.close();
+        }
+        let begin = self.at;
+        let (mut ready, mut at) = (delivered, begin);
+        if let Some(redirect) = self.redirect.take() {
+            // PL25: a wrong path is allocated until the branch is issued. PL33: then the right path waits until it has completed.
+            let full = self.reorder.full(begin, redirect.resolved, usize::from(WIDTH));
+            self.hold(State::ReorderBuffer, 0, full);
+            at = at.max(redirect.resolved + 1);
+            at = self.until(State::Misprediction, at, redirect.completed + 1);
+            ready = ready.max(redirect.resolved + MISPREDICTION);
+        }
+        let window = self.reorder.room(usize::from(WIDTH));
+        at = self.until(State::ReorderBuffer, at, window);
+        at = self.until(State::Empty, at, ready);
+        if row.serializes {
+            let quiet = self.completed.at.max(self.memory.stores.written) + 1;
+            at = self.until(State::Serialization, at, quiet);
+        }
+        let memory = self.memory.room(accesses);
+        let station = self.earliest(row.unit).max(memory);
+        at = self.until(State::Station, at, station);
+        let asked = begin.max(ready);
+        self.hold(State::StationFull, asked, station);
+        self.hold(State::MemoryStationFull, asked, memory);
+        self.pass(at);
+        self.open = true;
+        self.port = self.choose(row.unit);
+        (self.port, false)
+    }
+
+    /// `state` holds from cycle `from` up to `until`, if that is later.
+    fn hold(&mut self, state: State, from: u64, until: u64) {
+        self.account.hold(state as usize, until.saturating_sub(from));
+    }
+
+    /// The same; returns the later of both.
+    fn until(&mut self, state: State, from: u64, until: u64) -> u64 {
+        self.hold(state, from, until);
+        from.max(until)
+    }
+
+    /// Nothing more is allocated in the present group.
+    fn close(&mut self) {
+        if self.open {
+            self.pass(self.at + 1);
+        }
+    }
+
+    /// The next group is allocated in cycle `until`.
+    fn pass(&mut self, until: u64) {
+        self.open = false;
+        self.port = None;
+        let cycles = until.saturating_sub(self.at);
+        if cycles == 0 {
+            return;
+        }
+        let runs = [
+            (State::Divider, &mut self.divisions),
+            (State::DataWalk, &mut self.memory.walks),
+            (State::CodeWalk, &mut self.front.walks),
+            (State::Fill, &mut self.front.fills),
+        ];
+        for (state, runs) in runs {
+            self.account.hold(state as usize, runs.take(until));
+        }
+        self.account.pass(cycles);
+        self.at = until;
+    }
+
+    /// The first cycle in which the station of a port has an entry free.
+    fn room(&self, port: Port) -> u64 {
+        let room =
+            if port.vector { self.vector.get(port.number).map(Entries::room) } else { self.integer.get(port.number).map(Entries::room) };
+        room.unwrap_or(0)
+    }
+
+    /// How many micro-operations wait in the station of a port.
+    fn waiting(&self, port: Port) -> usize {
+        let waiting = if port.vector {
+            self.vector.get(port.number).map(|entries| entries.taken(self.at))
+        } else {
+            self.integer.get(port.number).map(|entries| entries.taken(self.at))
+        };
+        waiting.unwrap_or(0)
+    }
+
+    /// The first cycle in which a station for `unit` has an entry free.
+    fn earliest(&self, unit: Unit) -> u64 {
+        let vector = unit.is_vector();
+        match unit.only() {
+            _ if unit == Unit::None => 0,
+            Some(number) => self.room(Port { vector, number }),
+            None => self.room(Port { vector, number: 0 }).min(self.room(Port { vector, number: 1 })),
+        }
+    }
+
+    /// PL12: the port of a micro-operation that is allocated now.
+    fn choose(&self, unit: Unit) -> Option<Port> {
+        if unit == Unit::None {
+            return None;
+        }
+        let vector = unit.is_vector();
+        let number = match (unit.only(), self.port) {
+            (Some(number), _) => number,
+            (None, Some(other)) if other.vector == vector => 1 - other.number.min(1),
+            _ => usize::from(self.waiting(Port { vector, number: 1 }) < self.waiting(Port { vector, number: 0 })),
+        };
+        Some(Port { vector, number })
+    }
+
+    /// The cycle, `earliest` or later, in which `row` goes to its port. The entry of the station is free one cycle later.
+    fn send(&mut self, row: &Row, port: Port, earliest: u64) -> u64 {
+        let mut earliest = earliest;
+        if row.divider != 0 {
+            earliest = earliest.max(self.divider);
+        }
+        let at = match self.ports.get_mut(usize::from(port.vector)) {
+            Some(ports) => ports.take(port.number, earliest, u64::from(row.every)),
+            None => earliest,
+        };
+        if row.divider != 0 {
+            self.divider = at + u64::from(row.divider);
+            self.divisions.add(at, self.divider);
+        }
+        if port.vector {
+            self.vector.get_mut(port.number).into_iter().for_each(|entries| entries.take(at + 1));
+        } else {
+            self.integer.get_mut(port.number).into_iter().for_each(|entries| entries.take(at + 1));
+        }
+        at
+    }
+
+    /// Issues what was allocated in the present cycle, and writes its results.
+    fn issue(&mut self, instruction: &Instruction<'_>, found: &Found, row: &Row, port: Option<Port>, tally: &mut Tally) -> Issued {
+        const UNKNOWN: &[Register] = &[Register(0)];
+        let operation = instruction.operation;
+        // Without registers it needs the result before.
+        let number = |register: &Register| if operation.is_some() { register.0 % ANY } else { ANY };
+        let [addresses, reads, writes] =
+            operation.map_or([UNKNOWN; 3], |operation| [operation.addresses, operation.reads, operation.writes]);
+        let first = self.at + 1;
+        let address = self.registers.ready(addresses.iter().map(number)).max(first);
+        let sources = self.registers.ready(reads.iter().map(number)).max(first);
+        let mut accessed = Accessed { issued: first, ..Accessed::default() };
+        let vector = instruction.floating_point;
+        for touch in found.touches() {
+            self.memory.access(touch, address, vector, &mut accessed, tally);
+        }
+        let data = sources.max(accessed.data);
+        // The stack pointer changes beside the access.
+        let beside = matches!(instruction.class, Class::Push | Class::Pop) && row.flow == 0;
+        let computes = matches!(instruction.class, Class::Address | Class::AddressScaled);
+        let mut last = accessed.issued;
+        let mut result = data;
+        if let Some(port) = port {
+            let earliest = if beside {
+                address
+            } else if computes {
+                data.max(address)
+            } else {
+                data
+            };
+            last = self.send(row, port, earliest);
+            if !beside {
+                result = last + u64::from(row.latency);
+            }
+        }
+        let mut finished = result.max(last + 1);
+        // What is stored is the result, unless the stack is pushed.
+        let stacks = matches!(instruction.class, Class::Push | Class::Call);
+        let stored = accessed.stored.max(if stacks { data } else { result });
+        if accessed.stores != 0 {
+            finished = finished.max(stored + 1);
+        }
+        let pushed = if beside { last } else { address };
+        for register in writes {
+            let addresses = addresses.contains(register);
+            let ready = self.registers.written(number(register), instruction.class, addresses, (self.at, pushed, result));
+            self.registers.set(number(register), ready);
+        }
+        Issued { last, finished, stored, accessed }
+    }
+}

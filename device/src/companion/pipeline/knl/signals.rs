@@ -1,0 +1,61 @@
+//! What the pipeline reports: states of a cycle, and events.
+
+use vm_pmu_arch::feed::Signal;
+
+/// States of a cycle, in the order of [`STATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// ROB_FULL: nothing is allocated, as the reorder buffer is full.
+    ReorderBuffer,
+    /// MISPREDICTS: nothing is allocated, as a mispredicted branch has not completed.
+    Misprediction,
+    /// RAT_STALL: nothing is allocated, as a station is full.
+    Station,
+    /// Nothing is allocated, as a serialising instruction waits.
+    Serialization,
+    /// NOT_DELIVERED: nothing is allocated, as the queue of instructions is empty.
+    Empty,
+    /// RS_FULL_STALL.ALL: the next micro-operation finds a station full.
+    StationFull,
+    /// RS_FULL_STALL.MEC: that of memory.
+    MemoryStationFull,
+    /// CYCLES_DIV_BUSY: the divider takes no division.
+    Divider,
+    /// A walk for data.
+    DataWalk,
+    /// A walk for code.
+    CodeWalk,
+    /// ICACHE_FILL_PENDING: a line of code is on its way.
+    Fill,
+}
+
+pub(super) const STATE_COUNT: usize = State::Fill as usize + 1;
+
+/// The states of which a cycle has one at most: why nothing is allocated.
+pub(super) const NOT_ALLOCATED: u64 = (1 << (State::Empty as u64 + 1)) - 1;
+
+/// The signals of the states, in their order.
+pub(in super::super) const STATES: [Signal; STATE_COUNT] = [
+    Signal::DispatchStallReorderBufferCycles,
+    Signal::DispatchStallBranchAbortCycles,
+    Signal::DispatchStallReservationStationCycles,
+    Signal::DispatchStallSerializationCycles,
+    Signal::FrontEndEmptyCycles,
+    Signal::ReservationStationFullCycles,
+    Signal::ReservationStationFullMemoryCycles,
+    Signal::DividerBusyCycles,
+    Signal::DataWalkCycles,
+    Signal::InstructionWalkCycles,
+    Signal::InstructionCacheFillPendingCycles,
+];
+
+/// The events that the pipeline counts.
+pub(in super::super) const EVENTS: [Signal; 6] = [
+    Signal::MicrocodeEntries,
+    Signal::LoadsRecycledOverlap,
+    Signal::LoadsRecycledData,
+    Signal::LoadsRecycled,
+    Signal::StoresRecycledAddress,
+    Signal::StoresRecycled,
+];

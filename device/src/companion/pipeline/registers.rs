@@ -1,0 +1,59 @@
+//! When the registers of a pipeline are ready.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::super::instruction::{Class, Register};
+use super::time;
+
+/// The register through which instructions depend on each other that name none.
+pub(super) const ANY: u16 = Register::COUNT as u16;
+
+/// The registers, and [`ANY`].
+#[derive(Clone, Debug)]
+pub(super) struct Registers {
+    ready: [u64; Register::COUNT + 1],
+}
+
+impl Registers {
+    pub(super) const fn new() -> Registers {
+        Registers { ready: [0; Register::COUNT + 1] }
+    }
+
+    /// When all of these are ready.
+    #[inline]
+    pub(super) fn ready(&self, registers: impl IntoIterator<Item = u16>) -> u64 {
+        registers.into_iter().filter_map(|register| self.ready.get(usize::from(register))).copied().max().unwrap_or(0)
+    }
+
+    /// `register` is ready in cycle `ready`.
+    #[inline]
+    pub(super) fn set(&mut self, register: u16, ready: u64) {
+        if let Some(cell) = self.ready.get_mut(usize::from(register)) {
+            *cell = ready;
+        }
+    }
+
+    /// When `register` is ready that an instruction of `class` writes, which was dispatched in cycle `at`, knew its address in cycle
+    /// `address` and has its result in cycle `result`. `addresses`: the address was computed from this register.
+    #[inline]
+    pub(super) fn written(&self, register: u16, class: Class, addresses: bool, (at, address, result): (u64, u64, u64)) -> u64 {
+        let moves_stack = matches!(class, Class::Push | Class::Pop | Class::Call | Class::Return | Class::String);
+        match register {
+            // Through the shortest operation, whatever this one is.
+            ANY => self.ready([ANY]).max(at + 1) + 1,
+            // PUSH and POP change the stack pointer beside their access.
+            _ if moves_stack && addresses => address + 1,
+            _ => result,
+        }
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&self.ready);
+    }
+
+    pub(super) fn load(&mut self, reader: &mut Reader<'_>, now: u64) -> Result<(), Damaged> {
+        for register in &mut self.ready {
+            *register = time(reader, now)?;
+        }
+        Ok(())
+    }
+}

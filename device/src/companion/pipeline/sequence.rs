@@ -1,0 +1,64 @@
+//! Sequences of a pipeline: so many a cycle, in order.
+
+use super::super::bytes::{Damaged, Reader, Writer};
+use super::{small, time};
+
+/// What goes in the order of the program, at most so many a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sequence {
+    /// The cycle of the last.
+    pub(super) at: u64,
+    /// How many that cycle has.
+    count: u8,
+}
+
+impl Sequence {
+    pub(super) const fn new() -> Sequence {
+        Sequence { at: 0, count: 0 }
+    }
+
+    /// The cycle of the next, `earliest` or later, with at most `width` in a cycle.
+    #[inline]
+    pub(super) fn next(&mut self, earliest: u64, width: u8) -> u64 {
+        if earliest > self.at {
+            *self = Sequence { at: earliest, count: 1 };
+        } else if self.count < width {
+            self.count += 1;
+        } else {
+            *self = Sequence { at: self.at + 1, count: 1 };
+        }
+        self.at
+    }
+
+    /// The last one goes in cycle `at` instead, which is later.
+    pub(super) fn delay(&mut self, at: u64) {
+        *self = Sequence { at, count: 1 };
+    }
+
+    pub(super) fn save(&self, writer: &mut Writer) {
+        writer.words(&[self.at, u64::from(self.count)]);
+    }
+
+    pub(super) fn load(reader: &mut Reader<'_>, now: u64) -> Result<Sequence, Damaged> {
+        Ok(Sequence { at: time(reader, now)?, count: small(reader, 255)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cycle_has_more_than_its_width_and_none_goes_before_another() {
+        let mut sequence = Sequence::new();
+        assert_eq!([3, 0, 0, 9, 8].map(|earliest| sequence.next(earliest, 2)), [3, 3, 4, 9, 9]);
+    }
+
+    #[test]
+    fn what_is_delayed_holds_up_what_follows() {
+        let mut sequence = Sequence::new();
+        sequence.next(3, 2);
+        sequence.delay(7);
+        assert_eq!([0, 0].map(|earliest| sequence.next(earliest, 2)), [7, 8]);
+    }
+}
