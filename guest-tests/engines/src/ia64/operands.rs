@@ -15,8 +15,9 @@ use super::word::Word;
 
 /// The numbers of the registers: those that hold a value, after renaming, so that registers of two frames are never taken for each other.
 ///
-/// Left out are r0, f0, f1 and p0; the frame marker and PSR.cpl, which rename and permit; and the registers that a register names: RR,
-/// PKR, IBR, DBR, PMC, PMD, CPUID and MSR. What the register stack engine loads has no number in the instruction that it works for.
+/// Left out are r0, f0, f1 and p0; the frame marker and PSR.cpl, which rename and permit; DCR, PTA and PSR where an access to memory only
+/// consults them; and the registers that a register names: RR, PKR, IBR, DBR, PMC, PMD, CPUID and MSR. What the register stack engine loads
+/// has no number in the instruction that it works for.
 pub mod register {
     /// r0 to r31, with r16 to r31 of bank 1, and the 96 physical stacked registers.
     pub const GENERAL: u16 = 0;
