@@ -1,10 +1,10 @@
 //! The companion of one thread: what the interpreter reports to it.
 
 use vm_pmu::arch::feed::BranchKind;
-use vm_pmu::companion::{Access, AccessKind, Bundle, Class, Follower, Instruction, PageTables, Transfer, Walk};
+use vm_pmu::companion::{Access, AccessKind, Bundle, Follower, Instruction, PageTables, Transfer, Walk};
 
 use super::record::kind;
-use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step};
+use vm_pmu_engines::ia64::{Access as StepAccess, AccessKind as StepKind, Class as StepClass, Step, operands};
 
 /// Bytes of a bundle.
 const LENGTH: u8 = 16;
@@ -24,6 +24,8 @@ impl PageTables for Identity {
 #[derive(Debug)]
 pub(super) struct Following<'a> {
     pub(super) follower: Follower<'a>,
+    /// The accesses of the last step: kept, so that none needs an allocation.
+    accesses: Vec<Access>,
 }
 
 fn told(access: &StepAccess) -> Option<Access> {
@@ -39,33 +41,29 @@ fn told(access: &StepAccess) -> Option<Access> {
 
 impl<'a> Following<'a> {
     pub(super) fn new(follower: Follower<'a>) -> Following<'a> {
-        Following { follower }
+        Following { follower, accesses: Vec::new() }
     }
 
     /// Reports a step to the follower.
     pub(super) fn execute(&mut self, step: &Step) {
-        let accesses: Vec<Access> = step.access.iter().chain(&step.register_stack).filter_map(told).collect();
+        let Following { follower, accesses } = self;
+        accesses.clear();
+        accesses.extend(step.access.iter().chain(&step.register_stack).filter_map(told));
+        let operands = operands(step);
         let far = Transfer { kind: BranchKind::Far, taken: true, target: step.next };
         let branch = step.branch.map(|branch| Transfer { kind: kind(&branch), taken: branch.taken, target: branch.target });
         let instruction = Instruction {
             address: step.ip,
             physical: step.ip & !(0b111 << 61),
             length: LENGTH,
-            class: class(step),
+            class: operands.class,
+            operation: Some(operands.operation()),
             floating_point: step.class == StepClass::Floating,
-            accesses: &accesses,
+            accesses,
             transfer: branch.or(step.returned.then_some(far)),
             bundle: Some(Bundle { words: step.bundle, slot: step.slot, function_state: step.function_state }),
             ..Instruction::default()
         };
-        self.follower.execute(&instruction, &mut Identity);
-    }
-}
-
-fn class(step: &Step) -> Class {
-    match step.class {
-        StepClass::Synchronize if step.serialize_instruction => Class::Serializing,
-        StepClass::Synchronize => Class::Fence,
-        _ => Class::Simple,
+        follower.execute(&instruction, &mut Identity);
     }
 }

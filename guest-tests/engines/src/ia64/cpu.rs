@@ -70,7 +70,7 @@ impl<O: Observer> Cpu<O> {
         if core.ip == PAL_ENTRY {
             return self.firmware();
         }
-        core.step.begin(core.ip, core.psr_now());
+        core.step.begin(core.ip, core.psr_now(), core.stack.frame());
         core.step.slot = core.ri;
         core.step.first = first;
         core.step.cycles = u32::from(first);

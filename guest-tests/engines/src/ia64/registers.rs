@@ -92,6 +92,8 @@ pub mod ar {
     pub const BSPSTORE: usize = 18;
     /// Collected NaT bits of the register stack engine.
     pub const RNAT: usize = 19;
+    /// The upper half of 16-byte accesses.
+    pub const CSD: usize = 25;
     /// Compare value of `cmpxchg`.
     pub const CCV: usize = 32;
     /// Collected NaT bits of `st8.spill`.

@@ -1,5 +1,7 @@
 //! The stacked general registers, the current frame marker and the pointers of the register stack engine (SDM volume 2, chapter 6).
 
+use super::step::Frame;
+
 /// How many stacked registers there are.
 pub(crate) const STACKED: usize = 96;
 
@@ -23,6 +25,31 @@ pub(crate) struct RegisterStack {
     pub(crate) bsp: u64,
     pub(crate) bspstore: u64,
     pub(crate) rnat: u64,
+}
+
+/// The physical stacked register of general register `number`, 32 or more, of a frame whose r32 is in register `bottom` before rotation.
+#[inline]
+pub(crate) fn stacked(number: usize, bottom: usize, rotating: usize, rrb: usize) -> usize {
+    let mut offset = number - 32;
+    if offset < rotating {
+        offset += rrb;
+        if offset >= rotating {
+            offset -= rotating;
+        }
+    }
+    (bottom + offset) % STACKED
+}
+
+/// Floating-point register `number` after rotation.
+#[inline]
+pub(crate) fn rotated_floating(number: usize, rrb: usize) -> usize {
+    if number < 32 { number } else { 32 + (number - 32 + rrb) % 96 }
+}
+
+/// Predicate `number` after rotation.
+#[inline]
+pub(crate) fn rotated_predicate(number: usize, rrb: usize) -> usize {
+    if number < 16 { number } else { 16 + (number - 16 + rrb) % 48 }
 }
 
 /// The slot of a collection of 63 NaT bits that the register at `address` has, 63 being the collection itself.
@@ -80,14 +107,13 @@ impl RegisterStack {
     /// The physical register of general register `number`, 32 or more.
     #[inline]
     pub(crate) fn physical(&self, number: usize) -> usize {
-        let mut offset = number - 32;
-        if offset < self.rotating {
-            offset += self.rrb_gr;
-            if offset >= self.rotating {
-                offset -= self.rotating;
-            }
-        }
-        (self.bottom + offset) % STACKED
+        stacked(number, self.bottom, self.rotating, self.rrb_gr)
+    }
+
+    /// How the current frame renames registers.
+    #[inline]
+    pub(crate) fn frame(&self) -> Frame {
+        Frame { marker: self.cfm(), bottom: self.bottom as u8 }
     }
 
     pub(crate) fn get(&self, physical: usize) -> (u64, bool) {

@@ -7,7 +7,7 @@ use super::bundle::Bundle;
 use super::float::Float;
 use super::registers::{MONTECITO_CPUID, ar, cr, psr};
 use super::sapic::Sapic;
-use super::stack::RegisterStack;
+use super::stack::{RegisterStack, rotated_floating, rotated_predicate};
 use super::step::Step;
 use super::unimplemented::Unimplemented;
 use crate::memory::Memory;
@@ -225,7 +225,7 @@ impl Core {
     }
 
     fn rotated_floating(&self, number: usize) -> usize {
-        if number < 32 { number } else { 32 + (number - 32 + self.stack.rrb_fr) % 96 }
+        rotated_floating(number, self.stack.rrb_fr)
     }
 
     /// What the ALAT knows a floating-point register by.
@@ -248,7 +248,7 @@ impl Core {
     }
 
     fn rotated_predicate(&self, number: usize) -> usize {
-        if number < 16 { number } else { 16 + (number - 16 + self.stack.rrb_pr) % 48 }
+        rotated_predicate(number, self.stack.rrb_pr)
     }
 
     #[inline]

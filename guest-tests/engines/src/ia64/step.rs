@@ -1,6 +1,7 @@
 //! What is reported to an observer about each thing a thread did.
 
 pub use super::bundle::Unit;
+use super::stack::{rotated_floating, rotated_predicate, stacked};
 
 /// What an instruction mostly does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +131,41 @@ pub struct StackLevel {
     pub dirty: u8,
 }
 
+/// How the registers that an instruction names are renamed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The frame marker: sof 6:0, sol 13:7, sor 17:14, rrb.gr 24:18, rrb.fr 31:25, rrb.pr 37:32.
+    pub marker: u64,
+    /// The physical stacked register, 0 to 95, that r32 is in before rotation.
+    pub bottom: u8,
+}
+
+impl Frame {
+    fn field(self, low: u32, bits: u32) -> usize {
+        (self.marker >> low & ((1 << bits) - 1)) as usize
+    }
+
+    /// Whether the frame has general register `number`.
+    pub(crate) fn holds(self, number: usize) -> bool {
+        number < 32 + self.field(0, 7)
+    }
+
+    /// The physical stacked register of general register `number`, 32 or more.
+    pub(crate) fn stacked(self, number: usize) -> usize {
+        stacked(number, self.bottom.into(), 8 * self.field(14, 4), self.field(18, 7))
+    }
+
+    /// Floating-point register `number` after rotation.
+    pub(crate) fn floating(self, number: usize) -> usize {
+        rotated_floating(number, self.field(25, 7))
+    }
+
+    /// Predicate `number` after rotation.
+    pub(crate) fn predicate(self, number: usize) -> usize {
+        rotated_predicate(number, self.field(32, 6))
+    }
+}
+
 /// One retired instruction of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -158,6 +194,8 @@ pub struct Step {
     pub cycles: u32,
     /// PSR when it began.
     pub psr: u64,
+    /// The frame when it began. `alloc` writes to the frame that it makes, in which the registers are where they were.
+    pub frame: Frame,
     /// Its qualifying predicate: false of an instruction that was predicated off.
     pub predicate: bool,
     /// A `nop`; not `hint` and not `brp`.
@@ -188,10 +226,10 @@ pub struct Step {
 }
 
 impl Step {
-    pub(crate) fn begin(&mut self, ip: u64, psr: u64) {
+    pub(crate) fn begin(&mut self, ip: u64, psr: u64, frame: Frame) {
         let mut register_stack = std::mem::take(&mut self.register_stack);
         register_stack.clear();
-        *self = Self { ip, psr, predicate: true, register_stack, ..Self::default() };
+        *self = Self { ip, psr, frame, predicate: true, register_stack, ..Self::default() };
     }
 
     /// The privilege level it ran at.

@@ -1,6 +1,6 @@
 //! What the observer is notified of for instructions.
 
-use vm_pmu_engines::ia64::{AccessKind, Class, Unit};
+use vm_pmu_engines::ia64::{AccessKind, Class, Unit, operands};
 
 use crate::support::*;
 
@@ -83,6 +83,38 @@ fn the_levels_of_the_register_stack_are_those_before_the_instruction() {
     let levels: Vec<_> =
         recorded(&machine).steps.iter().filter_map(|step| step.stack_level.map(|level| (level.current, level.dirty))).collect();
     assert_eq!(levels, [(0, 0), (4, 0), (1, 3)]);
+}
+
+#[test]
+fn a_register_has_one_number_in_the_frames_that_share_it() {
+    let machine = run(|a| {
+        let callee = a.label();
+        a.put(alloc(R32, 0, 2, 1, 0));
+        a.put(adds(R34, 5, R0));
+        a.put(br_call(B0, callee));
+        a.here(callee);
+        a.put(adds(R8, 1, R32));
+    });
+    // The output of the caller, r34, is r32 of the callee.
+    let sums: Vec<_> = recorded(&machine).steps.iter().filter(|step| step.encoding >> 37 == 8).map(operands).collect();
+    assert_eq!(sums[0].writes(), sums[1].reads());
+    assert_eq!(sums[1].writes()[0].0, 8);
+}
+
+#[test]
+fn a_register_that_rotates_keeps_its_number() {
+    let machine = run(|a| {
+        let next = a.label();
+        a.put(alloc(R14, 0, 8, 0, 8));
+        a.put(mov_to_ar_i_imm(Ar::LC, 1));
+        a.put(adds(R32, 5, R0));
+        a.put(br_ctop(next));
+        a.here(next);
+        a.put(adds(R8, 1, R33));
+    });
+    // What was r32 is r33 after the loop's branch.
+    let sums: Vec<_> = recorded(&machine).steps.iter().filter(|step| step.encoding >> 37 == 8).map(operands).collect();
+    assert_eq!(sums[0].writes(), sums[1].reads());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::ia64::step::AccessKind;
 use crate::ia64::word::Word;
 
 /// Bytes of the memory format, bits 31:30 of the instruction: extended, integer, single, double.
-fn size_of(format: u64) -> u8 {
+pub(crate) fn size_of(format: u64) -> u8 {
     match format & 3 {
         0 => 10,
         2 => 4,

@@ -174,7 +174,7 @@ impl Core {
             0x12 | 0x13 | 0x16 | 0x17 => self.write(physical, size, old.wrapping_add(operand)),
             0x20 | 0x24 if old == self.ar[ar::CCV] => {
                 self.write(physical & !15, 8, operand);
-                self.write(physical & !15 | 8, 8, self.ar[CSD]);
+                self.write(physical & !15 | 8, 8, self.ar[ar::CSD]);
             }
             _ => {}
         }
@@ -187,7 +187,7 @@ impl Core {
         let address = self.need_for(w.r3(), isr::R)?;
         let access = self.locate(address, &Reference::new(AccessKind::Load, 16))?;
         self.step.access = Some(access);
-        self.ar[CSD] = self.read(access.physical + 8, 8);
+        self.ar[ar::CSD] = self.read(access.physical + 8, 8);
         let low = self.read(access.physical, 8);
         self.set_gr(target, low, false);
         Ok(())
@@ -199,10 +199,7 @@ impl Core {
         let access = self.locate(address, &Reference::new(AccessKind::Store, 16))?;
         self.step.access = Some(access);
         self.write(access.physical, 8, value);
-        self.write(access.physical + 8, 8, self.ar[CSD]);
+        self.write(access.physical + 8, 8, self.ar[ar::CSD]);
         Ok(())
     }
 }
-
-/// The application register of the upper half of 16-byte accesses.
-const CSD: usize = 25;

@@ -20,6 +20,7 @@ use super::observer::Observer;
 use super::registers::isr;
 use super::state::Core;
 use class::classify;
+pub(crate) use float_storage::size_of;
 
 /// Where execution continues after an instruction that completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
