@@ -392,8 +392,8 @@ impl Catalogue {
     /// ```
     /// use vm_pmu_arch::event::{Fidelity, KNL};
     ///
-    /// let event = KNL.event_named("RECYCLEQ").unwrap();
-    /// assert!(KNL.fidelities(event).any(|word| word == event.fidelity) && KNL.fidelities(event).any(|word| word == Fidelity::Injected));
+    /// let event = KNL.event_named("MACHINE_CLEARS").unwrap();
+    /// assert!(KNL.fidelities(event).any(|word| word == event.fidelity) && KNL.fidelities(event).any(|word| word == Fidelity::Embedder));
     /// ```
     pub fn fidelities(&self, event: &Entry) -> impl Iterator<Item = Fidelity> + use<> {
         let (own, masks) = (event.fidelity, if event.umask.is_none() { self.masks(event) } else { &[] });

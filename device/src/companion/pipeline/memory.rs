@@ -119,22 +119,35 @@ impl Stores {
     }
 }
 
-/// Buffers of lines on their way.
+/// Buffers of lines on their way, each with a tag.
 #[derive(Clone, Debug)]
-pub(super) struct Misses<const COUNT: usize> {
+pub(super) struct Misses<const COUNT: usize, Tag = ()> {
     /// The number of the line, and when it is here.
     lines: [(u64, u64); COUNT],
+    pub(super) tags: [Tag; COUNT],
+    /// When all are here.
+    last: u64,
 }
 
-impl<const COUNT: usize> Misses<COUNT> {
-    pub(super) const fn new() -> Self {
-        Misses { lines: [(0, 0); COUNT] }
+impl<const COUNT: usize, Tag: Copy + Default> Misses<COUNT, Tag> {
+    pub(super) fn new() -> Self {
+        Misses { lines: [(0, 0); COUNT], tags: [Tag::default(); COUNT], last: 0 }
+    }
+
+    /// When `line` is here, if it is on its way at `now`; and its tag.
+    #[inline]
+    pub(super) fn find(&self, line: u64, now: u64) -> Option<(u64, Tag)> {
+        if self.last <= now {
+            return None;
+        }
+        let of = |((of, until), tag): (&(u64, u64), &Tag)| (*of == line && *until > now).then_some((*until, *tag));
+        self.lines.iter().zip(&self.tags).find_map(of)
     }
 
     /// When `line` is here, if it is on its way at `now`.
     #[inline]
     pub(super) fn pending(&self, line: u64, now: u64) -> Option<u64> {
-        self.lines.iter().find(|(of, until)| *of == line && *until > now).map(|(_, until)| *until)
+        self.find(line, now).map(|(until, _)| until)
     }
 
     /// The first cycle in which a buffer is free.
@@ -145,11 +158,21 @@ impl<const COUNT: usize> Misses<COUNT> {
 
     /// Requests `line` at `now`, or when a buffer is free; returns when it is here.
     pub(super) fn request(&mut self, line: u64, now: u64, latency: u64) -> u64 {
-        let Some(place) = self.lines.iter_mut().min_by_key(|(_, until)| *until) else { return now + latency };
+        self.request_tagged(line, now, latency, Tag::default())
+    }
+
+    /// The same, with a tag.
+    pub(super) fn request_tagged(&mut self, line: u64, now: u64, latency: u64, tag: Tag) -> u64 {
+        let Some((place, old)) = self.lines.iter_mut().zip(&mut self.tags).min_by_key(|((_, until), _)| *until) else {
+            return now + latency;
+        };
         *place = (line, place.1.max(now) + latency);
+        *old = tag;
+        self.last = self.last.max(place.1);
         place.1
     }
 
+    /// The lines; tags are not among them.
     pub(super) fn save(&self, writer: &mut Writer) {
         self.lines.iter().for_each(|(line, until)| writer.words(&[*line, *until]));
     }
@@ -158,6 +181,7 @@ impl<const COUNT: usize> Misses<COUNT> {
         for line in &mut self.lines {
             *line = (reader.word()?, time(reader, now)?);
         }
+        self.last = self.lines.iter().map(|(_, until)| *until).max().unwrap_or(0);
         Ok(())
     }
 }

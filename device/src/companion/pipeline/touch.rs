@@ -23,7 +23,7 @@ pub(in super::super) enum Source {
 }
 
 impl Source {
-    const ALL: [Source; 5] = [Source::Second, Source::Third, Source::OtherCore, Source::Memory, Source::Remote];
+    pub(super) const ALL: [Source; 5] = [Source::Second, Source::Third, Source::OtherCore, Source::Memory, Source::Remote];
 
     /// The source of a line that was found at this level, or beyond the caches of the core.
     pub(in super::super) fn of(level: Option<Level>, source: DataSource) -> Source {

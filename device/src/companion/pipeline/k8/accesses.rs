@@ -22,7 +22,9 @@ impl Core {
             // PK17: in the order of the program.
             at = self.access.next(address + 1, 2);
         }
-        let held = touch.stores() || touch.missed || touch.uncached || touch.walked;
+        // What the first level has may still be on its way.
+        let coming = self.misses.pending(touch.line, address + 1).is_some();
+        let held = touch.stores() || touch.missed || touch.uncached || touch.walked || coming;
         if held && self.second_queue.room() > at {
             // PK20: LS2 is full, and everything behind waits.
             at = self.second_queue.room();
@@ -45,10 +47,11 @@ impl Core {
         let mut here = at + ACCESS + translated;
         if touch.uncached {
             here = at.max(self.stores.written) + u64::from(touch.latency) + translated;
-        } else if touch.missed {
+        } else if touch.missed || coming {
             let from = at + translated;
             here = match self.misses.pending(touch.line, from) {
                 Some(until) => until.max(here),
+                None if !touch.missed => here,
                 None => self.misses.request(touch.line, from, u64::from(touch.latency).saturating_sub(1)),
             };
         }
@@ -83,11 +86,11 @@ impl Core {
 
     /// When the line of a store is here: now, if it hits.
     fn line_of(&mut self, touch: &Touch, at: u64) -> u64 {
-        if !touch.missed && !touch.uncached {
-            return at;
-        }
         let at = at + u64::from(touch.translation);
         let pending = self.misses.pending(touch.line, at);
+        if !touch.missed && !touch.uncached {
+            return pending.unwrap_or(at);
+        }
         pending.unwrap_or_else(|| self.misses.request(touch.line, at, u64::from(touch.latency).saturating_sub(1)))
     }
 

@@ -446,3 +446,16 @@ fn a_cycle_in_which_several_locked_additions_wait_counts_once() {
     assert_eq!(states.iter().find(|(state, _)| *state == "24h 04h"), Some(&("24h 04h", 400 * 12)));
     assert_eq!(cycles, 4 + 399 * 18 + 12 + 1);
 }
+
+#[test]
+fn a_load_that_hits_a_line_on_its_way_waits_for_it() {
+    // PK19: the first has X 124, and so has the second, which the first level counts as a hit; both complete then, and the addition that
+    // needs the second at 125.
+    let mut bench = Bench::new();
+    let access = bench.touch_at(0x2_0000, AccessKind::Load, 8, true);
+    bench.load_of(1, access);
+    let access = bench.touch_at(0x2_0008, AccessKind::Load, 8, false);
+    bench.load_of(2, access);
+    bench.add(2, 3);
+    assert_eq!(bench.cycles(), 126);
+}

@@ -38,8 +38,6 @@ pub(super) struct Memory {
     pub(super) stores: Stores,
     written: Sequence,
     misses: Misses<12>,
-    /// When every line is here.
-    lines: u64,
     pub(super) walker: u64,
     pub(super) walks: Runs,
 }
@@ -60,7 +58,7 @@ pub(super) struct Accessed {
 }
 
 impl Memory {
-    pub(super) const fn new() -> Memory {
+    pub(super) fn new() -> Memory {
         Memory {
             station: Ring::new(),
             sent: Sequence::new(),
@@ -70,7 +68,6 @@ impl Memory {
             stores: Stores::new(),
             written: Sequence::new(),
             misses: Misses::new(),
-            lines: 0,
             walker: 0,
             walks: Runs::new(),
         }
@@ -94,7 +91,7 @@ impl Memory {
             earliest = earliest.max(self.next_store);
         }
         let mut at = self.sent.next(earliest, WIDTH);
-        if !stores && touch.missed && !touch.uncached && self.pending(touch.line, at).is_none() {
+        if !stores && touch.missed && !touch.uncached && self.misses.pending(touch.line, at).is_none() {
             // PL15: without a buffer the station stops.
             let room = self.misses.room();
             if room > at {
@@ -167,23 +164,15 @@ impl Memory {
         here + if again { AGAIN } else { 0 }
     }
 
-    /// When `line` is here, if it is on its way at `now`.
-    #[inline]
-    fn pending(&self, line: u64, now: u64) -> Option<u64> {
-        if now < self.lines { self.misses.pending(line, now) } else { None }
-    }
-
     /// When the line of an access is here that is needed in cycle `from`: then, if it is in the cache.
     fn line(&mut self, touch: &Touch, from: u64) -> u64 {
-        if let Some(until) = self.pending(touch.line, from) {
+        if let Some(until) = self.misses.pending(touch.line, from) {
             return until;
         }
         if !touch.missed && !touch.uncached {
             return from;
         }
-        let until = self.misses.request(touch.line, from, u64::from(touch.latency));
-        self.lines = self.lines.max(until);
-        until
+        self.misses.request(touch.line, from, u64::from(touch.latency))
     }
 
     /// PL23: what the translation of an access that is issued in cycle `at` takes.
@@ -216,7 +205,7 @@ impl Memory {
         self.stores.save(writer);
         self.written.save(writer);
         self.misses.save(writer);
-        writer.words(&[self.lines, self.walker]);
+        writer.word(self.walker);
         self.walks.save(writer);
     }
 
@@ -229,7 +218,6 @@ impl Memory {
         self.stores.load(reader, now)?;
         self.written = Sequence::load(reader, now)?;
         self.misses.load(reader, now)?;
-        self.lines = time(reader, now)?;
         self.walker = time(reader, now)?;
         self.walks.load(reader, now)
     }

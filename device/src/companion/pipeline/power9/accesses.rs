@@ -114,19 +114,19 @@ impl Core {
         }
         let mut here = launched + PASS;
         let mut pass = Reason::of_pass(touch);
-        if touch.missed || touch.uncached {
+        // An entry is free in the cycle after its line has arrived. What the first level has may still be on its way.
+        if let Some((until, source)) = self.misses.find(touch.line, here) {
+            // PP30: it finishes one cycle after the load that asked for the line.
+            pass = Reason::of_miss(source);
+            here = until;
+        } else if touch.missed || touch.uncached {
             pass = Reason::of_miss(touch.source);
-            // An entry is free in the cycle after its line has arrived.
-            if let Some(until) = self.misses.pending(touch.line, here) {
-                // PP30: it finishes one cycle after the load that asked for the line.
-                here = until;
-            } else {
-                let entered = here.max(self.misses.room());
-                tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
-                phases.push(pass, here);
-                phases.push(Reason::MissQueueFull, entered);
-                here = self.misses.request(touch.line, entered, u64::from(touch.latency).max(PASS) - PASS + 1) - 1;
-            }
+            let entered = here.max(self.misses.room());
+            tally.add(Signal::RejectsMissQueue, u64::from(entered > here));
+            phases.push(pass, here);
+            phases.push(Reason::MissQueueFull, entered);
+            let latency = u64::from(touch.latency).max(PASS) - PASS + 1;
+            here = self.misses.request_tagged(touch.line, entered, latency, touch.source) - 1;
         }
         phases.push(pass, here);
         let split = Self::split(touch);

@@ -20,7 +20,7 @@ use super::ports::Ports;
 use super::queue::{Entries, Ring};
 use super::reasons::Reasons;
 use super::registers::{ANY, Registers};
-use super::{Continuation, Found};
+use super::{Continuation, Found, Source};
 use dispatch::Group;
 pub(super) use reasons::REASONS;
 use reasons::{Phases, Reason};
@@ -100,7 +100,8 @@ pub(super) struct Core {
     /// When the last store moved to the second queue, and when the second level took the last one.
     sent: u64,
     taken: u64,
-    misses: Misses<16>,
+    /// The lines on their way, and where they come from.
+    misses: Misses<16, Source>,
     translations: Entries<8>,
 }
 

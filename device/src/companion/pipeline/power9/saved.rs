@@ -1,7 +1,8 @@
 //! Save and restore of the pipeline.
 
 use super::super::super::bytes::{Damaged, Reader, Writer};
-use super::super::saving::{pick, small, time};
+use super::super::Source;
+use super::super::saving::{number, pick, small, time};
 use super::reasons::{REASONS, Reason};
 use super::{Blocked, Core};
 
@@ -28,6 +29,7 @@ impl Core {
         self.second_queue.save(writer);
         writer.words(&[self.sent, self.taken]);
         self.misses.save(writer);
+        self.misses.tags.iter().for_each(|source| writer.word(number(&Source::ALL, source)));
         self.translations.save(writer);
     }
 
@@ -74,6 +76,9 @@ impl Core {
         self.sent = time(reader, now)?;
         self.taken = time(reader, now)?;
         self.misses.load(reader, now)?;
+        for source in &mut self.misses.tags {
+            *source = pick(&Source::ALL, reader)?;
+        }
         self.translations.load(reader, now)
     }
 }

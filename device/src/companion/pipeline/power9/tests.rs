@@ -277,6 +277,15 @@ fn ka12_loads_from_the_second_level_fill_the_queue_of_misses() {
 }
 
 #[test]
+fn a_load_of_a_line_on_its_way_finishes_a_cycle_after_the_load_that_asked_for_it() {
+    // The line arrives at 1 + 15; the second load, which the first level has by then, finishes at 17 (PP30).
+    let mut bench = Bench::new();
+    bench.load(1, 0x1000, Some((SECOND, Source::Third)));
+    bench.load(2, 0x1008, None);
+    bench.finish().expect(20, &[(HeldOther, 1), (Reason::MissThird, 15), (Finish, 2), (AllFinished, 2)]);
+}
+
+#[test]
 fn ka13_stores_in_turn() {
     let mut bench = Bench::new();
     (0..40).for_each(|number| bench.store(FREE, 0x1_0000 + 136 * number));
