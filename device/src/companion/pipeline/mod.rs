@@ -19,6 +19,8 @@ mod saving;
 mod sequence;
 mod touch;
 
+use alloc::boxed::Box;
+
 use super::bytes::{Damaged, Reader, Writer};
 use super::instruction::{Access, Instruction};
 use super::profile::Microarchitecture;
@@ -88,13 +90,12 @@ impl Found {
     }
 }
 
-/// The core of one part.
+/// The core of one part, in as much memory as it needs.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "it is part of one box a thread, and is never moved")]
 enum Core {
-    K8(k8::Core),
-    Knl(knl::Core),
-    Power9(power9::Core),
+    K8(Box<k8::Core>),
+    Knl(Box<knl::Core>),
+    Power9(Box<power9::Core>),
 }
 
 impl Core {
@@ -160,9 +161,9 @@ impl Pipeline {
     /// An empty pipeline.
     pub(super) fn new(model: Microarchitecture) -> Pipeline {
         let core = match model {
-            Microarchitecture::K8 => Core::K8(k8::Core::new()),
-            Microarchitecture::Knl => Core::Knl(knl::Core::new()),
-            Microarchitecture::Power9 => Core::Power9(power9::Core::new()),
+            Microarchitecture::K8 => Core::K8(Box::new(k8::Core::new())),
+            Microarchitecture::Knl => Core::Knl(Box::new(knl::Core::new())),
+            Microarchitecture::Power9 => Core::Power9(Box::new(power9::Core::new())),
         };
         Pipeline { core, found: Found::NONE, states: signals(model).0, wanted: 0, reasons_wanted: false, last_reason: None }
     }
