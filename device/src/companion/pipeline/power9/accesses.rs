@@ -51,7 +51,9 @@ impl Core {
             let done = if instruction.class == Class::CompareExchange {
                 self.store_conditional(touch, at, phases)
             } else if touch.stores() {
-                self.store(touch, operation, at, phases)
+                let (finished, data) = self.store(touch, operation, at, phases);
+                times.data = data;
+                finished
             } else {
                 self.load_data(touch, at, phases, tally)
             };
@@ -134,8 +136,9 @@ impl Core {
         here + split
     }
 
-    /// PP27: a store finishes when its address and its data have been put into its queue.
-    fn store(&mut self, touch: &Touch, operation: &Operation<'_>, at: u64, phases: &mut Phases) -> u64 {
+    /// PP27: a store finishes when its address and its data have been put into its queue. Returns that cycle, and the one in which its data
+    /// are issued.
+    fn store(&self, touch: &Touch, operation: &Operation<'_>, at: u64, phases: &mut Phases) -> (u64, u64) {
         let room = self.store_queues.get(slice_of(touch)).map_or(0, |queue| queue.room());
         let mut address = at.max(room);
         phases.push(Reason::StoreQueueFull, address);
@@ -143,16 +146,12 @@ impl Core {
             address += u64::from(touch.translation);
             phases.push(Reason::Translation, address);
         }
-        let data = self.data(touch, operation, address);
+        let delay = if touch.size > 8 { STORE_VECTOR } else { STORE_DATA };
+        let data = self.ready(operation.reads).max(address + delay);
         let finished = (address + PASS).max(data + STORE_FINISH) + Self::split(touch);
         phases.push(Reason::StoreData, finished - PASS);
         phases.push(Reason::StoreFinish, finished);
-        finished
-    }
-
-    /// When the data of a store are issued, whose address was issued in cycle `address`.
-    fn data(&self, touch: &Touch, operation: &Operation<'_>, address: u64) -> u64 {
-        self.ready(operation.reads).max(address + if touch.size > 8 { STORE_VECTOR } else { STORE_DATA })
+        (finished, data)
     }
 
     /// PP34: a store-conditional is sent when everything before it has completed, and the second level answers.
@@ -163,7 +162,7 @@ impl Core {
     }
 
     /// PP27: the stores of an instruction that completes in cycle `completed` go to the second level.
-    pub(super) fn write(&mut self, found: &Found, operation: &Operation<'_>, times: &Times, completed: u64) {
+    pub(super) fn write(&mut self, found: &Found, times: &Times, completed: u64) {
         for touch in found.touches().iter().filter(|touch| touch.stores()) {
             self.sent = (completed + 1).max(self.sent + 1).max(self.second_queue.room(1));
             self.taken = (self.sent + 1).max(self.taken + SECOND_EVERY);
@@ -172,8 +171,7 @@ impl Core {
                 queue.take(self.sent + 1);
             }
             let Touch { address, size, misaligned, .. } = *touch;
-            let ready = self.data(touch, operation, times.issued);
-            self.stores.push(Store { address, size, misaligned, modifies: false, ready, written: self.taken });
+            self.stores.push(Store { address, size, misaligned, modifies: false, ready: times.data, written: self.taken });
         }
     }
 }

@@ -142,7 +142,7 @@ impl Core {
             // The other slice of the superslice, or any.
             slice = [slice ^ 1].into_iter().chain(0..SLICES).find(|slice| !full(*slice)).unwrap_or(slice);
         }
-        Times { ready, dispatched: at, slice, sourced: at + 1, issued: at, finished: at + 1 }
+        Times { ready, dispatched: at, slice, data: 0, sourced: at + 1, issued: at, finished: at + 1 }
     }
 
     /// Time passes up to the dispatch cycle `at`.

@@ -59,11 +59,11 @@ const CRYPTO: usize = DECIMAL + 1;
 const BRANCH: usize = CRYPTO + 1;
 const PORTS: usize = BRANCH + 1;
 
-/// What is behind an instruction in program order, and waits for it.
+/// What keeps an instruction that has finished from completing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocked {
     reason: Reason,
-    /// Up to this cycle the instruction is kept from completing, beyond what every one takes.
+    /// The first cycle in which it no longer does. Completion takes its own two cycles from there.
     until: u64,
 }
 
@@ -113,6 +113,8 @@ struct Times {
     dispatched: u64,
     /// The slice that its operation goes to.
     slice: usize,
+    /// The data of its last store are issued.
+    data: u64,
     /// It could be issued if its port were free.
     sourced: u64,
     issued: u64,
@@ -287,11 +289,15 @@ impl Core {
             }
             _ => {}
         }
-        let completed = self.completed.max(finished.max(blocked.until - 1) + COMPLETION);
-        self.completed = completed;
+        // What keeps an older instruction keeps this one too.
+        if self.blocked.until > blocked.until {
+            blocked = self.blocked;
+        }
         self.blocked = blocked;
+        let completed = self.completed.max(blocked.until - 1 + COMPLETION);
+        self.completed = completed;
         (0..row.operations).for_each(|_| self.window.take(completed + 1));
-        self.write(found, operation, times, completed);
+        self.write(found, times, completed);
         let writes = operation.writes;
         for register in writes {
             self.history.take(completed + 1);

@@ -316,6 +316,37 @@ fn a_barrier_is_answered_by_the_second_level() {
 }
 
 #[test]
+fn what_follows_a_barrier_waits_for_its_answer_too() {
+    // As above; the addition has finished at 3, long before, and the one that needs it at 5.
+    let mut bench = Bench::new();
+    bench.store(FREE, 0x1000);
+    bench.run(&instruction(Class::Fence, Operation::default()));
+    bench.add(1, FREE);
+    bench.add(2, 1);
+    let reasons = [(HeldOther, 1), (Reason::StoreFinish, 4), (Finish, 1), (Reason::BlockedBarrier, 18), (AllFinished, 2)];
+    bench.finish().expect(26, &reasons);
+}
+
+#[test]
+fn the_data_of_a_store_are_issued_after_its_translation() {
+    // The address is issued at 1 and translated at 14; the data follow at 16, and the load that takes them is launched at 22.
+    let mut bench = Bench::new();
+    bench.touch(0x1000, AccessKind::Store).translation = 13;
+    bench.run(&instruction(Class::Store, Operation { width: 8, reads: &[Register(FREE)], ..Operation::default() }));
+    bench.load(4, 0x1000, None);
+    let reasons = [
+        (HeldOther, 1),
+        (Reason::Translation, 13),
+        (Reason::StoreFinish, 4),
+        (Finish, 2),
+        (Reason::StoreDataWait, 3),
+        (Reason::Forward, 4),
+        (AllFinished, 2),
+    ];
+    bench.finish().expect(29, &reasons);
+}
+
+#[test]
 fn an_exception_keeps_the_oldest_from_completing() {
     // Dispatched at 0 and finished at 1, it completes 30 + 2 later; the handler begins at 34, and completes at 34 + 5.
     let mut bench = Bench::new();
