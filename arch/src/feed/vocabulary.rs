@@ -1084,85 +1084,85 @@ signals! {
     LoadsFromSiblingCoreModified = "loads_from_sibling_core_modified": Event Events,
 
     // The stack of cycles per instruction, and what holds dispatch
-    /// All instructions of the thread that are in flight have finished, and the oldest has not completed.
+    /// Cycles in which all instructions in flight have finished, and the oldest is about to complete.
     AllFinishedCycles = "all_finished_cycles": State Cycles,
-    /// The same, and something keeps the oldest from completing.
+    /// Cycles in which all instructions in flight have finished, and something keeps the oldest from completing.
     ThreadBlockedCycles = "thread_blocked_cycles": State Cycles,
-    /// An exception keeps the oldest instruction, which has finished, from completing.
+    /// Cycles in which an exception keeps the oldest instruction, which has finished, from completing.
     BlockedExceptionCycles = "blocked_exception_cycles": State Cycles,
-    /// No instruction is in flight after a mispredicted branch, whose target missed the first-level instruction cache.
+    /// Cycles without an instruction in flight after a mispredicted branch, whose target missed the first-level instruction cache.
     FrontEndEmptyMispredictionMissCycles = "front_end_empty_misprediction_miss_cycles": State Cycles,
-    /// No instruction is in flight, and dispatch is held.
+    /// Cycles without an instruction in flight, in which dispatch is held.
     EmptyHeldCycles = "empty_held_cycles": State Cycles,
-    /// No instruction is in flight, and dispatch is held until everything before has completed.
+    /// Cycles without an instruction in flight, in which dispatch is held until everything before has completed.
     EmptyHeldSynchronizationCycles = "empty_held_synchronization_cycles": State Cycles,
-    /// The oldest unfinished instruction has not been issued.
+    /// Cycles in which the oldest unfinished instruction has not been issued.
     IssueHeldCycles = "issue_held_cycles": State Cycles,
-    /// The same, and another operation took its port.
+    /// Cycles in which the oldest unfinished instruction has not been issued, because another operation took its port.
     IssueHeldArbitrationCycles = "issue_held_arbitration_cycles": State Cycles,
-    /// The oldest unfinished instruction has not been issued, for another reason than its port.
+    /// Cycles in which the oldest unfinished instruction has not been issued, for another reason than its port.
     IssueHeldOtherCycles = "issue_held_other_cycles": State Cycles,
-    /// The oldest unfinished instruction is one of the fixed-point unit.
+    /// Cycles in which the oldest unfinished instruction is one of the fixed-point unit.
     StallFixedCycles = "stall_fixed_cycles": State Cycles,
-    /// The same, one that takes many cycles.
+    /// Cycles in which the oldest unfinished instruction is a slow one of the fixed-point unit, such as a division.
     StallFixedLongCycles = "stall_fixed_long_cycles": State Cycles,
-    /// The oldest unfinished instruction is a scalar floating-point one.
+    /// Cycles in which the oldest unfinished instruction is a scalar floating-point one.
     StallFloatScalarCycles = "stall_float_scalar_cycles": State Cycles,
-    /// The same, one that takes many cycles.
+    /// Cycles in which the oldest unfinished instruction is a slow scalar floating-point one, such as a division.
     StallFloatScalarLongCycles = "stall_float_scalar_long_cycles": State Cycles,
-    /// The oldest unfinished instruction is a decimal or quad-precision one.
+    /// Cycles in which the oldest unfinished instruction is a decimal or quad-precision one.
     StallDecimalCycles = "stall_decimal_cycles": State Cycles,
-    /// The same, one that takes many cycles.
+    /// Cycles in which the oldest unfinished instruction is a slow decimal or quad-precision one, such as a division.
     StallDecimalLongCycles = "stall_decimal_long_cycles": State Cycles,
-    /// The oldest unfinished instruction is a permutation.
+    /// Cycles in which the oldest unfinished instruction is a permutation.
     StallPermuteCycles = "stall_permute_cycles": State Cycles,
-    /// The oldest unfinished instruction is a cryptographic one.
+    /// Cycles in which the oldest unfinished instruction is a cryptographic one.
     StallCryptoCycles = "stall_crypto_cycles": State Cycles,
-    /// The oldest unfinished instruction works on a vector of integers.
+    /// Cycles in which the oldest unfinished instruction works on a vector of integers.
     StallVectorFixedCycles = "stall_vector_fixed_cycles": State Cycles,
-    /// The same, one that takes many cycles.
+    /// Cycles in which the oldest unfinished instruction is a slow one of a vector of integers, such as a multiplication.
     StallVectorFixedLongCycles = "stall_vector_fixed_long_cycles": State Cycles,
-    /// The oldest unfinished instruction works on a vector of floating-point numbers.
+    /// Cycles in which the oldest unfinished instruction works on a vector of floating-point numbers.
     StallFloatVectorCycles = "stall_float_vector_cycles": State Cycles,
-    /// The same, one that takes many cycles.
+    /// Cycles in which the oldest unfinished instruction is a slow one of a vector of floating-point numbers, such as a division.
     StallFloatVectorLongCycles = "stall_float_vector_long_cycles": State Cycles,
-    /// The oldest unfinished instruction is a branch.
+    /// Cycles in which the oldest unfinished instruction is a branch.
     StallBranchCycles = "stall_branch_cycles": State Cycles,
-    /// The oldest unfinished instruction is one that no unit executes.
+    /// Cycles in which the oldest unfinished instruction is one that no unit executes.
     StallDispatchFinishCycles = "stall_dispatch_finish_cycles": State Cycles,
-    /// The oldest unfinished instruction is an access that found its slice of the load/store unit taken.
+    /// Cycles in which the oldest unfinished instruction is an access that found its slice of the load/store unit taken.
     StallAddressArbitrationCycles = "stall_address_arbitration_cycles": State Cycles,
-    /// The oldest unfinished instruction is an access that waits for a place in the queue for translations.
+    /// Cycles in which the oldest unfinished instruction is an access that waits for a place in the queue for translations.
     StallTranslationQueueFullCycles = "stall_translation_queue_full_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that waits for a place in the queue for missing lines.
+    /// Cycles in which the oldest unfinished instruction is a load that waits for a place in the queue for missing lines.
     StallMissQueueFullCycles = "stall_miss_queue_full_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that waits for the data of a store.
+    /// Cycles in which the oldest unfinished instruction is a load that waits for the data of a store.
     StallStoreDataWaitCycles = "stall_store_data_wait_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that takes its data from a store.
+    /// Cycles in which the oldest unfinished instruction is a load that takes its data from a store.
     StallStoreForwardCycles = "stall_store_forward_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that passes through the pipeline.
+    /// Cycles in which the oldest unfinished instruction is a load that passes through the pipeline.
     StallLoadFinishCycles = "stall_load_finish_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that lies in two slices.
+    /// Cycles in which the oldest unfinished instruction is a load that lies in two slices.
     StallSplitLoadCycles = "stall_split_load_cycles": State Cycles,
-    /// The oldest unfinished instruction is a load that makes a reservation.
+    /// Cycles in which the oldest unfinished instruction is a load that makes a reservation.
     StallLoadReserveCycles = "stall_load_reserve_cycles": State Cycles,
-    /// The oldest unfinished instruction is a store that waits for its data.
+    /// Cycles in which the oldest unfinished instruction is a store that waits for its data.
     StallStoreDataCycles = "stall_store_data_cycles": State Cycles,
-    /// The oldest unfinished instruction is a store that passes through the pipeline.
+    /// Cycles in which the oldest unfinished instruction is a store that passes through the pipeline.
     StallStoreFinishCycles = "stall_store_finish_cycles": State Cycles,
-    /// The oldest unfinished instruction is one of the load/store unit that neither loads nor stores.
+    /// Cycles in which the oldest unfinished instruction is one of the load/store unit that neither loads nor stores.
     StallLoadStoreOtherCycles = "stall_load_store_other_cycles": State Cycles,
-    /// Dispatch is held because the issue queues are full.
+    /// Cycles in which dispatch is held because the issue queues are full.
     DispatchHeldIssueQueueCycles = "dispatch_held_issue_queue_cycles": State Cycles,
-    /// Dispatch is held because the history buffer is full.
+    /// Cycles in which dispatch is held because the history buffer is full.
     DispatchHeldHistoryCycles = "dispatch_held_history_cycles": State Cycles,
-    /// Decode waits for a place in the completion table.
+    /// Cycles in which decode waits for a place in the completion table.
     DecodeHeldWindowCycles = "decode_held_window_cycles": State Cycles,
-    /// Decode waits for a place in the table of predicted branches.
+    /// Cycles in which decode waits for a place in the table of predicted branches.
     BranchTableFullCycles = "branch_table_full_cycles": State Cycles,
-    /// Fetch waits for a place in the instruction buffer.
+    /// Cycles in which fetch waits for a place in the instruction buffer.
     FetchBufferFullCycles = "fetch_buffer_full_cycles": State Cycles,
-    /// Fetch waits for an instruction that flushes what is behind it.
+    /// Cycles in which fetch waits for an instruction that flushes what is behind it.
     FetchStoppedCycles = "fetch_stopped_cycles": State Cycles,
     /// Loads that took their data from a store before the store was written.
     LoadsForwarded = "loads_forwarded": Event Events,

@@ -5851,163 +5851,163 @@ typedef enum VmPmuSignal {
    */
   VM_PMU_SIGNAL_LOADS_FROM_SIBLING_CORE_MODIFIED = 510,
   /**
-   * All instructions of the thread that are in flight have finished, and the oldest has not completed.
+   * Cycles in which all instructions in flight have finished, and the oldest is about to complete.
    */
   VM_PMU_SIGNAL_ALL_FINISHED_CYCLES = 511,
   /**
-   * The same, and something keeps the oldest from completing.
+   * Cycles in which all instructions in flight have finished, and something keeps the oldest from completing.
    */
   VM_PMU_SIGNAL_THREAD_BLOCKED_CYCLES = 512,
   /**
-   * An exception keeps the oldest instruction, which has finished, from completing.
+   * Cycles in which an exception keeps the oldest instruction, which has finished, from completing.
    */
   VM_PMU_SIGNAL_BLOCKED_EXCEPTION_CYCLES = 513,
   /**
-   * No instruction is in flight after a mispredicted branch, whose target missed the first-level instruction cache.
+   * Cycles without an instruction in flight after a mispredicted branch, whose target missed the first-level instruction cache.
    */
   VM_PMU_SIGNAL_FRONT_END_EMPTY_MISPREDICTION_MISS_CYCLES = 514,
   /**
-   * No instruction is in flight, and dispatch is held.
+   * Cycles without an instruction in flight, in which dispatch is held.
    */
   VM_PMU_SIGNAL_EMPTY_HELD_CYCLES = 515,
   /**
-   * No instruction is in flight, and dispatch is held until everything before has completed.
+   * Cycles without an instruction in flight, in which dispatch is held until everything before has completed.
    */
   VM_PMU_SIGNAL_EMPTY_HELD_SYNCHRONIZATION_CYCLES = 516,
   /**
-   * The oldest unfinished instruction has not been issued.
+   * Cycles in which the oldest unfinished instruction has not been issued.
    */
   VM_PMU_SIGNAL_ISSUE_HELD_CYCLES = 517,
   /**
-   * The same, and another operation took its port.
+   * Cycles in which the oldest unfinished instruction has not been issued, because another operation took its port.
    */
   VM_PMU_SIGNAL_ISSUE_HELD_ARBITRATION_CYCLES = 518,
   /**
-   * The oldest unfinished instruction has not been issued, for another reason than its port.
+   * Cycles in which the oldest unfinished instruction has not been issued, for another reason than its port.
    */
   VM_PMU_SIGNAL_ISSUE_HELD_OTHER_CYCLES = 519,
   /**
-   * The oldest unfinished instruction is one of the fixed-point unit.
+   * Cycles in which the oldest unfinished instruction is one of the fixed-point unit.
    */
   VM_PMU_SIGNAL_STALL_FIXED_CYCLES = 520,
   /**
-   * The same, one that takes many cycles.
+   * Cycles in which the oldest unfinished instruction is a slow one of the fixed-point unit, such as a division.
    */
   VM_PMU_SIGNAL_STALL_FIXED_LONG_CYCLES = 521,
   /**
-   * The oldest unfinished instruction is a scalar floating-point one.
+   * Cycles in which the oldest unfinished instruction is a scalar floating-point one.
    */
   VM_PMU_SIGNAL_STALL_FLOAT_SCALAR_CYCLES = 522,
   /**
-   * The same, one that takes many cycles.
+   * Cycles in which the oldest unfinished instruction is a slow scalar floating-point one, such as a division.
    */
   VM_PMU_SIGNAL_STALL_FLOAT_SCALAR_LONG_CYCLES = 523,
   /**
-   * The oldest unfinished instruction is a decimal or quad-precision one.
+   * Cycles in which the oldest unfinished instruction is a decimal or quad-precision one.
    */
   VM_PMU_SIGNAL_STALL_DECIMAL_CYCLES = 524,
   /**
-   * The same, one that takes many cycles.
+   * Cycles in which the oldest unfinished instruction is a slow decimal or quad-precision one, such as a division.
    */
   VM_PMU_SIGNAL_STALL_DECIMAL_LONG_CYCLES = 525,
   /**
-   * The oldest unfinished instruction is a permutation.
+   * Cycles in which the oldest unfinished instruction is a permutation.
    */
   VM_PMU_SIGNAL_STALL_PERMUTE_CYCLES = 526,
   /**
-   * The oldest unfinished instruction is a cryptographic one.
+   * Cycles in which the oldest unfinished instruction is a cryptographic one.
    */
   VM_PMU_SIGNAL_STALL_CRYPTO_CYCLES = 527,
   /**
-   * The oldest unfinished instruction works on a vector of integers.
+   * Cycles in which the oldest unfinished instruction works on a vector of integers.
    */
   VM_PMU_SIGNAL_STALL_VECTOR_FIXED_CYCLES = 528,
   /**
-   * The same, one that takes many cycles.
+   * Cycles in which the oldest unfinished instruction is a slow one of a vector of integers, such as a multiplication.
    */
   VM_PMU_SIGNAL_STALL_VECTOR_FIXED_LONG_CYCLES = 529,
   /**
-   * The oldest unfinished instruction works on a vector of floating-point numbers.
+   * Cycles in which the oldest unfinished instruction works on a vector of floating-point numbers.
    */
   VM_PMU_SIGNAL_STALL_FLOAT_VECTOR_CYCLES = 530,
   /**
-   * The same, one that takes many cycles.
+   * Cycles in which the oldest unfinished instruction is a slow one of a vector of floating-point numbers, such as a division.
    */
   VM_PMU_SIGNAL_STALL_FLOAT_VECTOR_LONG_CYCLES = 531,
   /**
-   * The oldest unfinished instruction is a branch.
+   * Cycles in which the oldest unfinished instruction is a branch.
    */
   VM_PMU_SIGNAL_STALL_BRANCH_CYCLES = 532,
   /**
-   * The oldest unfinished instruction is one that no unit executes.
+   * Cycles in which the oldest unfinished instruction is one that no unit executes.
    */
   VM_PMU_SIGNAL_STALL_DISPATCH_FINISH_CYCLES = 533,
   /**
-   * The oldest unfinished instruction is an access that found its slice of the load/store unit taken.
+   * Cycles in which the oldest unfinished instruction is an access that found its slice of the load/store unit taken.
    */
   VM_PMU_SIGNAL_STALL_ADDRESS_ARBITRATION_CYCLES = 534,
   /**
-   * The oldest unfinished instruction is an access that waits for a place in the queue for translations.
+   * Cycles in which the oldest unfinished instruction is an access that waits for a place in the queue for translations.
    */
   VM_PMU_SIGNAL_STALL_TRANSLATION_QUEUE_FULL_CYCLES = 535,
   /**
-   * The oldest unfinished instruction is a load that waits for a place in the queue for missing lines.
+   * Cycles in which the oldest unfinished instruction is a load that waits for a place in the queue for missing lines.
    */
   VM_PMU_SIGNAL_STALL_MISS_QUEUE_FULL_CYCLES = 536,
   /**
-   * The oldest unfinished instruction is a load that waits for the data of a store.
+   * Cycles in which the oldest unfinished instruction is a load that waits for the data of a store.
    */
   VM_PMU_SIGNAL_STALL_STORE_DATA_WAIT_CYCLES = 537,
   /**
-   * The oldest unfinished instruction is a load that takes its data from a store.
+   * Cycles in which the oldest unfinished instruction is a load that takes its data from a store.
    */
   VM_PMU_SIGNAL_STALL_STORE_FORWARD_CYCLES = 538,
   /**
-   * The oldest unfinished instruction is a load that passes through the pipeline.
+   * Cycles in which the oldest unfinished instruction is a load that passes through the pipeline.
    */
   VM_PMU_SIGNAL_STALL_LOAD_FINISH_CYCLES = 539,
   /**
-   * The oldest unfinished instruction is a load that lies in two slices.
+   * Cycles in which the oldest unfinished instruction is a load that lies in two slices.
    */
   VM_PMU_SIGNAL_STALL_SPLIT_LOAD_CYCLES = 540,
   /**
-   * The oldest unfinished instruction is a load that makes a reservation.
+   * Cycles in which the oldest unfinished instruction is a load that makes a reservation.
    */
   VM_PMU_SIGNAL_STALL_LOAD_RESERVE_CYCLES = 541,
   /**
-   * The oldest unfinished instruction is a store that waits for its data.
+   * Cycles in which the oldest unfinished instruction is a store that waits for its data.
    */
   VM_PMU_SIGNAL_STALL_STORE_DATA_CYCLES = 542,
   /**
-   * The oldest unfinished instruction is a store that passes through the pipeline.
+   * Cycles in which the oldest unfinished instruction is a store that passes through the pipeline.
    */
   VM_PMU_SIGNAL_STALL_STORE_FINISH_CYCLES = 543,
   /**
-   * The oldest unfinished instruction is one of the load/store unit that neither loads nor stores.
+   * Cycles in which the oldest unfinished instruction is one of the load/store unit that neither loads nor stores.
    */
   VM_PMU_SIGNAL_STALL_LOAD_STORE_OTHER_CYCLES = 544,
   /**
-   * Dispatch is held because the issue queues are full.
+   * Cycles in which dispatch is held because the issue queues are full.
    */
   VM_PMU_SIGNAL_DISPATCH_HELD_ISSUE_QUEUE_CYCLES = 545,
   /**
-   * Dispatch is held because the history buffer is full.
+   * Cycles in which dispatch is held because the history buffer is full.
    */
   VM_PMU_SIGNAL_DISPATCH_HELD_HISTORY_CYCLES = 546,
   /**
-   * Decode waits for a place in the completion table.
+   * Cycles in which decode waits for a place in the completion table.
    */
   VM_PMU_SIGNAL_DECODE_HELD_WINDOW_CYCLES = 547,
   /**
-   * Decode waits for a place in the table of predicted branches.
+   * Cycles in which decode waits for a place in the table of predicted branches.
    */
   VM_PMU_SIGNAL_BRANCH_TABLE_FULL_CYCLES = 548,
   /**
-   * Fetch waits for a place in the instruction buffer.
+   * Cycles in which fetch waits for a place in the instruction buffer.
    */
   VM_PMU_SIGNAL_FETCH_BUFFER_FULL_CYCLES = 549,
   /**
-   * Fetch waits for an instruction that flushes what is behind it.
+   * Cycles in which fetch waits for an instruction that flushes what is behind it.
    */
   VM_PMU_SIGNAL_FETCH_STOPPED_CYCLES = 550,
   /**
